@@ -1,0 +1,134 @@
+# The front door. `make help` lists what it offers; each target sets up what it needs.
+# Needs only make and Python >= 3.11 (choose one with: make test PYTHON=python3.12).
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+# More arguments for pytest, e.g. make test PYTEST_ARGS="-k auc"
+PYTEST_ARGS ?=
+JOBS ?= auto
+
+# Bytecode makes every later start two seconds quicker; one BLAS thread per worker process.
+unexport PYTHONDONTWRITEBYTECODE
+export OPENBLAS_NUM_THREADS := 1
+export OMP_NUM_THREADS := 1
+
+EXAMPLE := src/purecover/data/example_scores.csv
+# Share of positives among the unlabeled rows of the example; a test compares it with the data.
+EXAMPLE_ALPHA := 0.4048
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-all lint type docs bench coverage repairs peers fuzz line-coverage \
+	test-oldest format requirements changelog example figure dist clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' \
+		| while IFS="$$(printf '\t')" read -r name text; do printf '  %-14s %s\n' "$$name" "$$text"; done
+
+# -- set-up ---------------------------------------------------------------------------------
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "purecover needs Python 3.11 or newer, and '$(PYTHON)' is not."; \
+		echo "Hint: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12"; exit 1; }
+	@echo "Creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "Hint: '$(PYTHON) -m venv' failed; on Debian and Ubuntu install python3-venv."; exit 1; }
+
+# Enough to use the package.
+$(VENV)/.core: requirements/core.txt pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "Installing purecover and what it needs"
+	@$(PIP) install --require-hashes -r requirements/core.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Enough to work on it; contains the above.
+$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "Installing purecover and the tools of its developers"
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $(VENV)/.core $@
+
+# -- to use ---------------------------------------------------------------------------------
+
+demo: $(VENV)/.core ## Recover the performance behind the bundled scores; writes report.html
+	$(BIN)/purecover evaluate $(EXAMPLE) --score score --labeled labeled --truth truth \
+		--alpha $(EXAMPLE_ALPHA) --html report.html
+
+# -- to develop -----------------------------------------------------------------------------
+
+test: $(VENV)/.dev ## Run the fast tests, doctests included
+	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+test-all: $(VENV)/.dev ## Run the slow tests too (those that need data, a browser or torch may skip)
+	$(BIN)/python -m pytest -n $(JOBS) -m "" $(PYTEST_ARGS)
+
+line-coverage: $(VENV)/.dev ## Run the fast tests and list the lines they miss
+	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev ## Check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.dev ## Format the code and fix what can be fixed safely
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+type: $(VENV)/.dev ## Check types
+	$(BIN)/mypy
+
+docs: $(VENV)/.dev ## Build the documentation in docs/_build/html, warnings as errors
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs docs/_build/html
+	@$(BIN)/python tools/check_docs.py docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+fuzz: $(VENV)/.dev ## Feed hostile input to the public functions and the command line
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n $(JOBS) -m "" -k fuzz tests $(PYTEST_ARGS)
+
+# -- studies --------------------------------------------------------------------------------
+
+bench: $(VENV)/.dev ## Time against scikit-learn at 10^5, 10^6, 10^7 scores
+	$(BIN)/python -m benchmarks.speed
+
+coverage: $(VENV)/.dev ## Study how often nominal 95 % intervals hold the truth
+	$(BIN)/python -m benchmarks.coverage
+
+repairs: $(VENV)/.dev ## Study bias and error of every curve repair
+	$(BIN)/python -m benchmarks.repairs
+
+peers: $(VENV)/.dev ## Compare with other packages on the same simulated data
+	$(BIN)/python -m benchmarks.peers
+
+# -- upkeep ---------------------------------------------------------------------------------
+
+# No addresses in the files (--no-emit-index-url), and no torch: its build depends on the machine.
+COMPILE := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --python $(BIN)/python --universal \
+	--python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet
+requirements: $(VENV)/.dev ## Renew the hashed requirements (UPGRADE=--upgrade for newer versions)
+	$(COMPILE) $(UPGRADE) --group dev pyproject.toml -o requirements/dev.txt
+	$(COMPILE) --group build pyproject.toml -c requirements/dev.txt -o requirements/core.txt
+
+test-oldest: $(VENV)/.dev ## Run the fast tests with the oldest versions declared
+	$(PYTHON) -m venv --clear $(VENV)-oldest
+	$(BIN)/uv pip install --quiet --python $(VENV)-oldest/bin/python --group oldest
+	$(BIN)/uv pip install --quiet --python $(VENV)-oldest/bin/python --no-deps --no-build-isolation -e .
+	$(VENV)-oldest/bin/python -m pytest -n $(JOBS) src tests $(PYTEST_ARGS)
+
+changelog: ## Show what the next release will say (tools/changelog.py release VERSION writes it)
+	$(PYTHON) tools/changelog.py draft
+
+example: $(VENV)/.dev ## Make the bundled example scores again
+	$(BIN)/python tools/make_example_scores.py
+
+figure: $(VENV)/.dev ## Make the figure of the README again
+	$(BIN)/python tools/make_readme_figure.py
+
+dist: $(VENV)/.dev ## Build the wheel and the source archive
+	$(BIN)/python -m build --no-isolation
+
+clean: ## Remove what the other targets made, the environments included
+	rm -rf $(VENV) $(VENV)-oldest dist build docs/_build docs/api/generated report.html \
+		.coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	find src tests tools benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,44 @@
+"""Set-up shared by the tests, the doctests in src/ and the pages in docs/."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+# Before anything imports matplotlib: tests draw, nobody looks.
+os.environ["MPLBACKEND"] = "Agg"
+
+collect_ignore_glob = ["docs/conf.py", "docs/_ext/*", "docs/_build/*", "docs/api/generated/*"]
+
+SPECIAL = ("needs_data", "browser", "spark", "torch")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Generator[None, None, None]:
+    """A test that draws leaves no figure behind."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Where CI=true, a special test that skips has not been run, and that is a failure.
+
+    PURECOVER_CI_WITHOUT names, with commas, the markers a machine cannot serve, so that what was
+    left out is written down where the run is started.
+    """
+    report = yield
+    if os.environ.get("CI") != "true" or not report.skipped or hasattr(report, "wasxfail"):
+        return report
+    without = os.environ.get("PURECOVER_CI_WITHOUT", "").split(",")
+    missing = [name for name in SPECIAL if item.get_closest_marker(name) and name not in without]
+    if missing:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} ({', '.join(missing)}) must run in CI, but: {reason}"
+    return report

@@ -1,0 +1,192 @@
+"""Imports point down the layers, wherever in a file they stand."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "purecover"
+
+# A unit is a module or a subpackage of purecover. Units of one layer do not import each other,
+# unless the layer is in SHARED, where they may as long as no circle arises.
+LAYERS = {
+    0: {"exceptions", "_typing", "_validation"},
+    1: {"counts", "proportions", "_frames", "_given", "_labels"},
+    2: {"curves", "simulate"},
+    3: {"recovery", "estimation", "models"},
+    4: {"intervals", "checks", "displays"},
+    5: {"report", "scorers", "html", "studies"},
+    6: {"cli", "__init__", "__main__"},
+}
+SHARED = {0, 1, 5, 6}
+LAYER_OF = {unit: layer for layer, units in LAYERS.items() for unit in units}
+
+# Packages that only some units may import at the top of a file; the rest import inside functions.
+# matplotlib, pandas, polars, pyarrow and torch are optional and never imported at the top.
+ANYWHERE_INSIDE_FUNCTIONS_ONLY = {
+    "sklearn", "matplotlib", "narwhals", "jinja2", "pandas", "polars", "pyarrow", "duckdb", "torch",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Import:
+    file: str
+    line: int
+    unit: str
+    target: str  # a dotted name, e.g. purecover.counts or numpy
+    typing_only: bool
+    in_function: bool
+
+    @property
+    def target_unit(self) -> str | None:
+        first, _, rest = self.target.partition(".")
+        return (rest.partition(".")[0] or "__init__") if first == "purecover" else None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} {self.unit} -> {self.target}"
+
+
+def unit_of(path: Path) -> str:
+    relative = path.relative_to(PACKAGE)
+    return relative.parts[0].removesuffix(".py")
+
+
+def is_typing_guard(node: ast.If) -> bool:
+    return ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
+
+
+def resolve(node: ast.ImportFrom, path: Path) -> list[str]:
+    """The modules an import names; `from purecover import counts` names purecover.counts."""
+    base = node.module or ""
+    if node.level:
+        folder = ["purecover", *path.relative_to(PACKAGE).parent.parts]
+        base = ".".join([*folder[: len(folder) - node.level + 1], *filter(None, [base])])
+    if base == "purecover":
+        return [
+            f"purecover.{alias.name}" if alias.name in LAYER_OF else "purecover"
+            for alias in node.names
+            if alias.name != "__version__"  # a constant; the package itself is always loaded
+        ]
+    return [base]
+
+
+def walk(
+    node: ast.AST, path: Path, *, typing_only: bool = False, in_function: bool = False
+) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        targets: list[str] = []
+        if isinstance(child, ast.Import):
+            targets = [alias.name for alias in child.names]
+        elif isinstance(child, ast.ImportFrom):
+            targets = resolve(child, path)
+        for target in targets:
+            yield Import(
+                file=str(path.relative_to(PACKAGE)),
+                line=child.lineno,  # type: ignore[attr-defined]
+                unit=unit_of(path),
+                target=target,
+                typing_only=typing_only,
+                in_function=in_function,
+            )
+        guarded = isinstance(child, ast.If) and is_typing_guard(child)
+        function = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        yield from walk(
+            child,
+            path,
+            typing_only=typing_only or guarded,
+            in_function=in_function or function,
+        )
+
+
+def all_imports() -> list[Import]:
+    found: list[Import] = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        found += walk(ast.parse(path.read_text(encoding="utf-8")), path)
+    return found
+
+
+IMPORTS = all_imports()
+
+
+def violations(imports: list[Import]) -> list[str]:
+    bad = []
+    for item in imports:
+        target = item.target_unit
+        if target is None or target == item.unit or not {target, item.unit} <= set(LAYER_OF):
+            continue  # our own, or without a layer yet: the test above names those
+        here, there = LAYER_OF[item.unit], LAYER_OF[target]
+        # A name for annotations only is no dependency between siblings, but still not upward.
+        sibling_allowed = here in SHARED or item.typing_only
+        if there > here or (there == here and not sibling_allowed):
+            bad.append(str(item))
+    return bad
+
+
+def test_every_module_has_a_layer() -> None:
+    units = {unit_of(path) for path in PACKAGE.rglob("*.py")}
+    assert not units - set(LAYER_OF), "add the new modules to LAYERS"
+
+
+def test_imports_point_down() -> None:
+    assert violations(IMPORTS) == []
+
+
+def test_no_circles() -> None:
+    graph: dict[str, set[str]] = {}
+    for item in IMPORTS:
+        target = item.target_unit
+        # The package's own list of names imports everything lazily; that is its job.
+        if target and target != item.unit and not item.typing_only and item.unit != "__init__":
+            graph.setdefault(item.unit, set()).add(target)
+    tuple(TopologicalSorter(graph).static_order())  # raises CycleError
+
+
+def test_heavy_packages_are_imported_inside_functions() -> None:
+    bad = [
+        str(item)
+        for item in IMPORTS
+        if item.target.partition(".")[0] in ANYWHERE_INSIDE_FUNCTIONS_ONLY
+        and not item.in_function
+        and not item.typing_only
+    ]
+    assert bad == []
+
+
+def test_recovery_and_report_do_not_draw() -> None:
+    drawing = {"matplotlib"}
+    bad = [
+        str(item)
+        for item in IMPORTS
+        if item.target.partition(".")[0] in drawing and item.unit != "displays"
+    ]
+    assert bad == []
+
+
+@pytest.mark.parametrize(
+    ("source", "unit_file", "found"),
+    [
+        ("from purecover.report import evaluate", "counts.py", True),
+        ("def f():\n    import purecover.report", "counts.py", True),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import purecover.report",
+         "counts.py", True),
+        ("from purecover import evaluate", "recovery/_roc.py", True),
+        ("from purecover import counts", "recovery/_roc.py", False),
+        ("from ..report import evaluate", "recovery/_roc.py", True),
+        ("from . import _auc", "recovery/_roc.py", False),
+        ("from purecover.intervals import Interval", "displays/_roc.py", True),
+        ("if TYPE_CHECKING:\n    from purecover.intervals import Interval",
+         "displays/_roc.py", False),
+        ("from purecover.counts import ScoreCounts", "proportions.py", False),
+        ("import numpy", "counts.py", False),
+        ("from purecover import __version__", "counts.py", False),
+    ],
+)  # fmt: skip
+def test_the_rule_sees(source: str, unit_file: str, found: bool) -> None:
+    """The test above is only worth something if it can fail."""
+    imports = list(walk(ast.parse(source), PACKAGE / unit_file))
+    assert bool(violations(imports)) is found

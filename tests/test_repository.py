@@ -1,0 +1,248 @@
+"""The repository keeps its promises: example data, requirements, changelog, formulas, README."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import purecover
+
+ROOT = Path(__file__).parents[1]
+DATA = ROOT / "src" / "purecover" / "data"
+
+
+def load(path: Path) -> ModuleType:
+    """A script as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def read_example(path: Path) -> np.ndarray:
+    with path.open(encoding="utf-8") as file:
+        assert next(csv.reader(file)) == ["score", "labeled", "truth"]
+        return np.loadtxt(file, delimiter=",")
+
+
+# -- example data ---------------------------------------------------------------------------
+
+
+def test_the_script_makes_the_bundled_scores(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, ROOT / "tools" / "make_example_scores.py", "--out", tmp_path],
+        check=True,
+        capture_output=True,
+    )
+    made = read_example(tmp_path / "example_scores.csv")
+    kept = read_example(DATA / "example_scores.csv")
+    np.testing.assert_array_equal(made[:, 1:], kept[:, 1:])
+    # Linear algebra differs between machines in the last digits; the scores range over about 10.
+    np.testing.assert_allclose(made[:, 0], kept[:, 0], atol=1e-3)
+    name = "example_scores.json"
+    assert json.loads((tmp_path / name).read_text()) == json.loads((DATA / name).read_text())
+
+
+def test_alpha_of_the_example_is_counted_and_written_in_the_makefile() -> None:
+    _, labeled, truth = read_example(DATA / "example_scores.csv").T
+    about = json.loads((DATA / "example_scores.json").read_text())
+    assert about["alpha"] == round(float(truth[labeled == 0].mean()), 4)
+    assert truth[labeled == 1].all()  # clean labels
+    makefile = (ROOT / "Makefile").read_text()
+    assert f"EXAMPLE_ALPHA := {about['alpha']}\n" in makefile
+
+
+# -- requirements ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["core.txt", "dev.txt"])
+def test_requirements_are_hashed_and_hold_no_addresses(name: str) -> None:
+    text = (ROOT / "requirements" / name).read_text()
+    assert "://" not in text
+    assert "index-url" not in text
+    pinned = re.findall(r"^([\w.-]+)==\S+", text, re.MULTILINE)
+    assert "numpy" in pinned
+    assert "torch" not in pinned
+    entries = text.replace("\\\n", " ").strip().splitlines()
+    assert all("--hash=sha256:" in entry for entry in entries)
+
+
+def test_requirements_cover_the_declared_dependencies() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {re.match(r"[\w-]+", item).group() for item in project["dependencies"]}  # type: ignore[union-attr]
+    for name in ("core.txt", "dev.txt"):
+        pinned = set(
+            re.findall(r"^([\w.-]+)==", (ROOT / "requirements" / name).read_text(), re.MULTILINE)
+        )
+        assert names <= pinned
+
+
+# -- changelog, version ---------------------------------------------------------------------
+
+
+def test_changelog_fragments_are_well_formed() -> None:
+    changelog = load(ROOT / "tools" / "changelog.py")
+    assert changelog.problems(ROOT) == []
+
+
+def test_release_moves_fragments_into_the_changelog(tmp_path: Path) -> None:
+    changelog = load(ROOT / "tools" / "changelog.py")
+    (tmp_path / "changelog.d").mkdir()
+    (tmp_path / "changelog.d" / "one.fixed.md").write_text("A bug\nless.\n")
+    (tmp_path / "changelog.d" / "two.added.md").write_text("A metric.\n")
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n{changelog.MARK}\n## 0.1\n")
+    changelog.main(["release", "0.2"], tmp_path)
+    text = (tmp_path / "CHANGELOG.md").read_text()
+    assert re.search(
+        r"## 0\.2 \(\d{4}-\d\d-\d\d\)\n\n### Added\n\n- A metric\.\n\n### Fixed\n", text
+    )
+    assert text.index("## 0.2") < text.index("## 0.1")
+    assert "- A bug\n  less." in text
+    assert list((tmp_path / "changelog.d").iterdir()) == []
+
+
+def test_a_malformed_fragment_is_named(tmp_path: Path) -> None:
+    changelog = load(ROOT / "tools" / "changelog.py")
+    (tmp_path / "changelog.d").mkdir()
+    (tmp_path / "changelog.d" / "one.improved.md").write_text("Better.\n")
+    with pytest.raises(SystemExit, match=r"one\.improved\.md"):
+        changelog.main(["check"], tmp_path)
+
+
+def test_one_version_everywhere() -> None:
+    citation = (ROOT / "CITATION.cff").read_text()
+    released = re.search(r"^version: (\S+)$", citation, re.MULTILINE)
+    assert released is not None
+    assert purecover.__version__.startswith(released.group(1))
+
+
+# -- documentation --------------------------------------------------------------------------
+
+
+def formulas() -> list[tuple[str, str, bool]]:
+    """Every formula of the docstrings and pages, with the file it stands in."""
+    found = []
+    pages = [
+        p for p in (ROOT / "docs").rglob("*.rst") if not {"_build", "generated"} & set(p.parts)
+    ]
+    for path in [*sorted((ROOT / "src").rglob("*.py")), *sorted(pages)]:
+        text = path.read_text(encoding="utf-8")
+        name = str(path.relative_to(ROOT))
+        found += [
+            (name, " ".join(match.group(1).split()), False)
+            for match in re.finditer(r":math:`([^`]+)`", text)
+        ]
+        found += [
+            (name, match.group(2).strip(), True)
+            for match in re.finditer(
+                r"^([ \t]*)\.\. math::[ \t]*(.*\n(?:\1[ \t]+.*\n|[ \t]*\n)*)", text, re.MULTILINE
+            )
+        ]
+    return found
+
+
+def test_every_formula_renders() -> None:
+    pytest.importorskip("sphinx")
+    mathml = load(ROOT / "docs" / "_ext" / "mathml.py")
+    found = formulas()
+    assert len(found) > 20
+    bad = []
+    for name, latex, block in found:
+        try:
+            assert mathml.render(latex, block=block).startswith("<math")
+        except ValueError as error:
+            bad.append(f"{name}: {latex}: {error}")
+    assert bad == []
+
+
+@pytest.mark.parametrize("latex", [r"\frac12 + x", r"x^12", r"\frac ab", r"\unknowncommand"])
+def test_a_formula_that_would_come_out_wrong_is_refused(latex: str) -> None:
+    pytest.importorskip("sphinx")
+    mathml = load(ROOT / "docs" / "_ext" / "mathml.py")
+    with pytest.raises(ValueError):
+        mathml.render(latex, block=False)
+
+
+def test_the_readme_code_runs() -> None:
+    rng = np.random.default_rng(0)
+    labeled = rng.random(2000) < 0.1
+    scores = rng.normal(size=2000) + 0.5 * labeled
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert blocks
+    namespace: dict[str, object] = {"scores": scores, "labeled": labeled}
+    for block in blocks:
+        # Fewer resamples: the README is about the words, not the last digit.
+        quick = block.replace("(scores, labeled, ", "(scores, labeled, n_resamples=50, ")
+        exec(quick, namespace)  # noqa: S102
+
+
+def test_commands_in_the_documentation_exist() -> None:
+    pages = [ROOT / "README.md", ROOT / "Makefile", *sorted((ROOT / "docs").rglob("*.rst"))]
+    text = "\n".join(p.read_text(encoding="utf-8") for p in pages).replace("\\\n", " ")
+    commands = re.findall(r"(?:\$ |\$\(BIN\)/)purecover (\w+)(.*)", text)
+    assert {name for name, _ in commands} >= {"evaluate", "threshold", "simulate"}
+    for name in {name for name, _ in commands}:
+        shown = subprocess.run(
+            [sys.executable, "-m", "purecover", name, "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"COLUMNS": "120"},
+        ).stdout
+        known = set(re.findall(r"--[a-z-]+", shown)) | {"--help"}
+        used = {o for n, rest in commands if n == name for o in re.findall(r"--[a-z-]+", rest)}
+        assert used <= known
+
+
+def test_readme_links_lead_somewhere() -> None:
+    for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#]+)\)", text):
+            if "://" not in target:
+                assert (ROOT / target).exists(), f"{page}: {target}"
+
+
+# -- continuous integration -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ci", "without", "outcome"),
+    [("false", "", "skipped"), ("true", "", "failed"), ("true", "spark,torch", "skipped")],
+)
+def test_a_skipped_special_test_fails_in_ci(
+    tmp_path: Path, ci: str, without: str, outcome: str
+) -> None:
+    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    torch: x\n")
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n@pytest.mark.torch\ndef test_it():\n    pytest.skip('no torch')\n"
+    )
+    environment = os.environ | {"CI": ci, "PURECOVER_CI_WITHOUT": without}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tmp_path],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert f"1 {outcome}" in done.stdout
+    assert done.returncode == (outcome == "failed")
+
+
+def test_scripts_are_executable() -> None:
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
