@@ -1,0 +1,165 @@
+"""Recover how good a classifier really is from positive-unlabeled data.
+
+The short story::
+
+    import purecover as pu
+
+    report = pu.evaluate(scores, labeled, alpha=0.25)
+    print(report)
+    pu.RecoveredRocDisplay(report.roc).plot()
+
+Names are loaded when first used, so that ``import purecover`` and ``purecover --help`` cost
+next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0.dev0"
+
+# Public name -> module that defines it. The block under TYPE_CHECKING repeats it for type
+# checkers and editors; a test keeps the two equal.
+_HOMES = {
+    "BootstrapResult": "purecover.intervals._bootstrap",
+    "CHECKS": "purecover.checks",
+    "CheckContext": "purecover.checks",
+    "CheckResult": "purecover.checks",
+    "CurveBand": "purecover.intervals._interval",
+    "ErrorMap": "purecover.recovery._sensitivity",
+    "ErrorMapDisplay": "purecover.displays",
+    "Interval": "purecover.intervals._interval",
+    "LineOfInterest": "purecover.recovery._sensitivity",
+    "METRICS": "purecover.recovery._metrics",
+    "Metric": "purecover.recovery._metrics",
+    "MetricCurves": "purecover.recovery._thresholds",
+    "MixtureProportions": "purecover.proportions",
+    "PUReport": "purecover.report",
+    "PURoc": "purecover.curves",
+    "RecoveredBounds": "purecover.recovery._bounds",
+    "RecoveredMetrics": "purecover.recovery._metrics",
+    "RecoveredPr": "purecover.recovery._pr",
+    "RecoveredPrDisplay": "purecover.displays",
+    "RecoveredRoc": "purecover.recovery._roc",
+    "RecoveredRocDisplay": "purecover.displays",
+    "ScoreCounts": "purecover.counts",
+    "SensitivityDisplay": "purecover.displays",
+    "SensitivityGrid": "purecover.recovery._sensitivity",
+    "ThresholdChoice": "purecover.recovery._thresholds",
+    "ThresholdDisplay": "purecover.displays",
+    "auc_from_pu": "purecover.recovery._auc",
+    "auc_identification_interval": "purecover.recovery._auc",
+    "auc_interval": "purecover.intervals._delong",
+    "auc_pu": "purecover.curves",
+    "auc_pu_variance": "purecover.curves",
+    "auc_sensitivity": "purecover.recovery._sensitivity",
+    "auc_to_pu": "purecover.recovery._auc",
+    "bootstrap": "purecover.intervals._bootstrap",
+    "choose_threshold": "purecover.recovery._thresholds",
+    "correct_posterior": "purecover.recovery._posterior",
+    "error_map": "purecover.recovery._sensitivity",
+    "error_maps": "purecover.recovery._sensitivity",
+    "evaluate": "purecover.report",
+    "group_resampler": "purecover.intervals._groups",
+    "lines_of_interest": "purecover.recovery._sensitivity",
+    "list_checks": "purecover.checks",
+    "make_pu_scorer": "purecover.scorers",
+    "min_auc_pr": "purecover.recovery._pr",
+    "observe_rates": "purecover.recovery._rates",
+    "posterior_band": "purecover.recovery._posterior",
+    "pu_roc_curve": "purecover.curves",
+    "recover_auc": "purecover.recovery._auc",
+    "recover_auc_pr_direct": "purecover.recovery._pr",
+    "recover_bounds": "purecover.recovery._bounds",
+    "recover_metric_curves": "purecover.recovery._thresholds",
+    "recover_metrics": "purecover.recovery._metrics",
+    "recover_partial_auc_direct": "purecover.recovery._partial",
+    "recover_pr": "purecover.recovery._pr",
+    "recover_precision": "purecover.recovery._rates",
+    "recover_rates": "purecover.recovery._rates",
+    "recover_roc": "purecover.recovery._roc",
+    "run_checks": "purecover.checks",
+    "sensitivity": "purecover.recovery._sensitivity",
+}
+_MODULES = ("exceptions", "simulate")
+
+__all__ = [*_HOMES, *_MODULES, "__version__"]  # noqa: PLE0604 - they are strings
+
+if TYPE_CHECKING:
+    from purecover import exceptions as exceptions
+    from purecover import simulate as simulate
+    from purecover.checks import CHECKS as CHECKS
+    from purecover.checks import CheckContext as CheckContext
+    from purecover.checks import CheckResult as CheckResult
+    from purecover.checks import list_checks as list_checks
+    from purecover.checks import run_checks as run_checks
+    from purecover.counts import ScoreCounts as ScoreCounts
+    from purecover.curves import PURoc as PURoc
+    from purecover.curves import auc_pu as auc_pu
+    from purecover.curves import auc_pu_variance as auc_pu_variance
+    from purecover.curves import pu_roc_curve as pu_roc_curve
+    from purecover.displays import ErrorMapDisplay as ErrorMapDisplay
+    from purecover.displays import RecoveredPrDisplay as RecoveredPrDisplay
+    from purecover.displays import RecoveredRocDisplay as RecoveredRocDisplay
+    from purecover.displays import SensitivityDisplay as SensitivityDisplay
+    from purecover.displays import ThresholdDisplay as ThresholdDisplay
+    from purecover.intervals._bootstrap import BootstrapResult as BootstrapResult
+    from purecover.intervals._bootstrap import bootstrap as bootstrap
+    from purecover.intervals._delong import auc_interval as auc_interval
+    from purecover.intervals._groups import group_resampler as group_resampler
+    from purecover.intervals._interval import CurveBand as CurveBand
+    from purecover.intervals._interval import Interval as Interval
+    from purecover.proportions import MixtureProportions as MixtureProportions
+    from purecover.recovery._auc import auc_from_pu as auc_from_pu
+    from purecover.recovery._auc import auc_identification_interval as auc_identification_interval
+    from purecover.recovery._auc import auc_to_pu as auc_to_pu
+    from purecover.recovery._auc import recover_auc as recover_auc
+    from purecover.recovery._bounds import RecoveredBounds as RecoveredBounds
+    from purecover.recovery._bounds import recover_bounds as recover_bounds
+    from purecover.recovery._metrics import METRICS as METRICS
+    from purecover.recovery._metrics import Metric as Metric
+    from purecover.recovery._metrics import RecoveredMetrics as RecoveredMetrics
+    from purecover.recovery._metrics import recover_metrics as recover_metrics
+    from purecover.recovery._partial import recover_partial_auc_direct as recover_partial_auc_direct
+    from purecover.recovery._posterior import correct_posterior as correct_posterior
+    from purecover.recovery._posterior import posterior_band as posterior_band
+    from purecover.recovery._pr import RecoveredPr as RecoveredPr
+    from purecover.recovery._pr import min_auc_pr as min_auc_pr
+    from purecover.recovery._pr import recover_auc_pr_direct as recover_auc_pr_direct
+    from purecover.recovery._pr import recover_pr as recover_pr
+    from purecover.recovery._rates import observe_rates as observe_rates
+    from purecover.recovery._rates import recover_precision as recover_precision
+    from purecover.recovery._rates import recover_rates as recover_rates
+    from purecover.recovery._roc import RecoveredRoc as RecoveredRoc
+    from purecover.recovery._roc import recover_roc as recover_roc
+    from purecover.recovery._sensitivity import ErrorMap as ErrorMap
+    from purecover.recovery._sensitivity import LineOfInterest as LineOfInterest
+    from purecover.recovery._sensitivity import SensitivityGrid as SensitivityGrid
+    from purecover.recovery._sensitivity import auc_sensitivity as auc_sensitivity
+    from purecover.recovery._sensitivity import error_map as error_map
+    from purecover.recovery._sensitivity import error_maps as error_maps
+    from purecover.recovery._sensitivity import lines_of_interest as lines_of_interest
+    from purecover.recovery._sensitivity import sensitivity as sensitivity
+    from purecover.recovery._thresholds import MetricCurves as MetricCurves
+    from purecover.recovery._thresholds import ThresholdChoice as ThresholdChoice
+    from purecover.recovery._thresholds import choose_threshold as choose_threshold
+    from purecover.recovery._thresholds import recover_metric_curves as recover_metric_curves
+    from purecover.report import PUReport as PUReport
+    from purecover.report import evaluate as evaluate
+    from purecover.scorers import make_pu_scorer as make_pu_scorer
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"purecover.{name}")
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'purecover' has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES, *_MODULES])

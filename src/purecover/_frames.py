@@ -1,0 +1,103 @@
+"""Columns of any eager data frame, through narwhals; the package imports no engine itself."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from purecover._validation import bad_type, bad_value, show, to_numpy
+from purecover.exceptions import MissingDependencyError
+
+
+def is_frame(value: object) -> bool:
+    """Whether ``value`` looks like a table rather than one column of numbers."""
+    if isinstance(value, Mapping):
+        return True
+    if isinstance(value, np.ndarray):
+        return False
+    # pandas, polars, pyarrow, Dask, Spark ... all list their columns; a Series has no such list.
+    return hasattr(value, "columns") or hasattr(value, "column_names")
+
+
+def read_columns(
+    function: str, frame: Any, names: Mapping[str, str]
+) -> dict[str, np.ndarray[Any, Any]]:
+    """NumPy columns of a frame; ``names`` maps our parameter to the user's column."""
+    if isinstance(frame, Mapping):
+        available = list(frame)
+        _require_columns(function, names, available)
+        return {p: to_numpy(function, p, frame[column]) for p, column in names.items()}
+    import narwhals.stable.v2 as nw
+
+    must = "an eager data frame (pandas, polars, pyarrow, ...) or a dict of columns"
+    try:
+        native = nw.from_native(frame, eager_only=True)
+        available = list(native.columns)
+        native.get_column  # noqa: B018 - a lazy frame of narwhals itself gets this far
+    except nw.exceptions.DuplicateError as error:
+        # Its lines after the first read "- 'name' 2 times".
+        twice = ", ".join(line.lstrip("- ") for line in str(error).splitlines()[1:])
+        must = "a table whose column names differ"
+        raise bad_value(function, "frame", must, twice or "repeated names") from error
+    except (TypeError, AttributeError) as error:
+        hint = "collect a lazy frame first"
+        raise bad_type(function, "frame", must, frame, hint) from error
+    _require_columns(function, names, available)
+    out = {}
+    for parameter, column in names.items():
+        series = native.get_column(column)
+        missing = int(series.null_count())
+        if missing:
+            raise bad_value(
+                function,
+                parameter,
+                "a column free of missing values",
+                f"{missing} missing of {len(series)} in column {column!r}",
+                "drop or fill the missing rows first; purecover never drops rows in silence",
+            )
+        try:
+            out[parameter] = np.asarray(series.to_numpy())
+        except Exception as error:  # engines have types that NumPy has not
+            raise bad_value(
+                function,
+                parameter,
+                "a column that NumPy can hold",
+                f"column {column!r} of type {series.dtype}",
+                "cast it to a number, a boolean or text first",
+            ) from error
+    return out
+
+
+def _require_columns(function: str, names: Mapping[str, Any], available: list[Any]) -> None:
+    for parameter, column in names.items():
+        if not isinstance(column, Hashable) or column not in available:
+            shown = ", ".join(repr(c) for c in available[:20])
+            more = ", ..." if len(available) > 20 else ""
+            raise bad_value(
+                function,
+                parameter,
+                "the name of a column",
+                show(column),
+                f"the columns are {shown}{more}" if available else "the frame has no columns",
+            )
+
+
+def make_frame(function: str, columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any:
+    """A dict of arrays, or a data frame of the library the caller names."""
+    if backend is None:
+        return dict(columns)
+    import narwhals.stable.v2 as nw
+
+    try:
+        return nw.from_dict(dict(columns), backend=backend).to_native()
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{function} needs the package {str(backend)!r}, which is not installed.\n"
+            f"Hint: pip install {backend!s}"
+        ) from error
+    except Exception as error:
+        raise bad_value(
+            function, "backend", "'pandas', 'polars', 'pyarrow' or their module", show(backend)
+        ) from error

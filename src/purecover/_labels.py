@@ -1,0 +1,234 @@
+"""Who is labeled, who is not, who is known to be negative: any spelling of the label column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from purecover._typing import ArrayLike, BoolArray
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_same_length,
+    is_number,
+    show,
+    to_numpy,
+)
+
+_LABELED_WORDS = frozenset(
+    "1 1.0 +1 true t yes y positive pos p labeled labelled l".split()  # noqa: SIM905 - reads better
+)
+_UNLABELED_WORDS = frozenset(
+    "0 0.0 -1 -1.0 false f no n unlabeled unlabelled u unknown none".split()  # noqa: SIM905
+)
+_MUST = "two-valued (labeled or not): booleans, 0/1, -1/+1, or words such as positive/unlabeled"
+
+
+def encode_labels(
+    function: str,
+    labeled: ArrayLike,
+    size: int,
+    *,
+    positive_label: object = None,
+    negative_label: object = None,
+) -> tuple[BoolArray, BoolArray | None]:
+    """Turn a label column into masks of the labeled and of the known negatives.
+
+    Numbers: 1 is labeled, 0 or -1 is not. Words are read without regard to case. Other
+    values need ``positive_label``. Known negatives exist only if ``negative_label`` names
+    their value: guessing that -1 means negative would turn unlabeled rows into negatives.
+    """
+    values = to_numpy(function, "labeled", labeled)
+    check_same_length(function, "labeled", values.size, size)
+    _refuse_missing(function, values)
+    negative = None
+    if negative_label is not None:
+        negative = _rows_with(function, "negative_label", values, negative_label)
+    if positive_label is not None:
+        positive = _rows_with(function, "positive_label", values, positive_label)
+        if negative is not None and np.any(positive & negative):
+            raise bad_value(
+                function,
+                "negative_label",
+                "another value than positive_label",
+                f"{show(negative_label)} beside {show(positive_label)}",
+            )
+        _require_one_other(function, values, positive, negative)
+    else:
+        rest = values if negative is None else values[~negative]
+        encoded = _encode_two_valued(function, rest)
+        if negative is None:
+            positive = encoded
+        else:
+            positive = np.zeros(values.size, dtype=np.bool_)
+            positive[~negative] = encoded
+    _require_both_sides(function, positive, negative)
+    return positive, negative
+
+
+def _encode_two_valued(function: str, values: np.ndarray[Any, Any]) -> BoolArray:
+    kind = values.dtype.kind
+    if kind == "b":
+        return values
+    if kind == "O":
+        if all(isinstance(v, (bool, np.bool_)) for v in values):
+            return values.astype(np.bool_)
+        if all(is_number(v) for v in values):
+            return _encode_numbers(function, np.array([_as_float(v) for v in values]))
+    if kind in "iuf":
+        return _encode_numbers(function, values)
+    if kind in "OUST":
+        return _encode_words(function, values)
+    raise bad_type(function, "labeled", _MUST, values[0])
+
+
+def _encode_numbers(function: str, values: np.ndarray[Any, Any]) -> BoolArray:
+    positive: BoolArray = values == 1
+    rest = values[~positive]
+    # Two cheap passes instead of np.unique, which would sort the column.
+    if rest.size and not (
+        rest.min() == rest.max() and rest.dtype.type(rest[0]) in (rest.dtype.type(0), -1)
+    ):
+        hint = "name the value that means labeled with positive_label="
+        if set(np.unique(rest).tolist()) == {-1, 0}:
+            hint = "if -1 marks known negatives, pass negative_label=-1"
+        raise bad_value(function, "labeled", _MUST, _shown_values(values), hint)
+    return positive
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except (OverflowError, ValueError):  # beyond all floats, or a signaling NaN
+        return float("inf")
+
+
+def _encode_words(function: str, values: np.ndarray[Any, Any]) -> BoolArray:
+    words = [_text(v).strip().casefold() for v in values.tolist()]
+    distinct = set(words)
+    if not distinct <= _LABELED_WORDS | _UNLABELED_WORDS or len(distinct) > 2:
+        hint = "name the value that means labeled with positive_label="
+        if len(distinct) > 2:
+            # Both "no" and "unknown", say: pooling them would hide known negatives.
+            hint += " and the value of known negatives with negative_label="
+        raise bad_value(function, "labeled", _MUST, _shown_values(values), hint)
+    return np.array([word in _LABELED_WORDS for word in words], dtype=np.bool_)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - foreign objects raise whatever they like
+        return show(value)
+
+
+def _rows_with(
+    function: str, parameter: str, values: np.ndarray[Any, Any], label: object
+) -> BoolArray:
+    rows = _equals(values, label)
+    if not rows.any():
+        raise bad_value(
+            function,
+            parameter,
+            "a value of the label column",
+            show(label),
+            f"the column holds {_shown_values(values)}",
+        )
+    return rows
+
+
+def _equals(values: np.ndarray[Any, Any], label: object) -> BoolArray:
+    if values.dtype.kind in "OUST":
+        # Files deliver text, so that label 1 must also find "1".
+        text = _text(label)
+        return np.array(
+            [_is_equal(v, label) or _text(v) == text for v in values.tolist()], dtype=np.bool_
+        )
+    try:
+        number = float(label)  # type: ignore[arg-type]
+    except Exception:  # noqa: BLE001 - not a number, so no number of the column
+        return np.zeros(values.size, dtype=np.bool_)
+    return np.asarray(values == number, dtype=np.bool_)
+
+
+def _is_equal(one: object, other: object) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:  # noqa: BLE001 - arrays and foreign objects: not a plain label
+        return False
+
+
+def _is_missing(value: object) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124 - NaN
+    except Exception:  # noqa: BLE001 - arrays and foreign objects: refused later, as labels
+        return False
+
+
+def _refuse_missing(function: str, values: np.ndarray[Any, Any]) -> None:
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+    elif values.dtype.kind in "OT":
+        missing = np.array([_is_missing(v) for v in values.tolist()], dtype=np.bool_)
+    else:
+        return
+    if missing.any():
+        raise bad_value(
+            function,
+            "labeled",
+            "free of missing values",
+            f"{int(missing.sum())} missing of {values.size} "
+            f"(first at row {int(np.flatnonzero(missing)[0])})",
+            "if missing means unlabeled, fill it with 0 first",
+        )
+
+
+def _require_one_other(
+    function: str,
+    values: np.ndarray[Any, Any],
+    positive: BoolArray,
+    negative: BoolArray | None,
+) -> None:
+    rest = values[~positive if negative is None else ~(positive | negative)]
+    if values.dtype.kind in "biuf":
+        several = rest.size > 0 and bool(rest.min() != rest.max())
+    else:
+        several = len({_text(v) for v in rest.tolist()}) > 1
+    if several:
+        raise bad_value(
+            function,
+            "labeled",
+            "two-valued beside negative_label",
+            _shown_values(values),
+            "name the value of known negatives with negative_label=, or map the column to "
+            "booleans first",
+        )
+
+
+def _require_both_sides(function: str, positive: BoolArray, negative: BoolArray | None) -> None:
+    n_positive = int(np.count_nonzero(positive))
+    n_negative = 0 if negative is None else int(np.count_nonzero(negative))
+    n_unlabeled = positive.size - n_positive - n_negative
+    if n_positive == 0 or n_unlabeled == 0:
+        side = "labeled" if n_positive == 0 else "unlabeled"
+        raise bad_value(
+            function,
+            "labeled",
+            "both labeled and unlabeled somewhere",
+            f"no {side} row among {positive.size}",
+            "check that the right column and the right value mark the labeled examples",
+        )
+
+
+def _shown_values(values: np.ndarray[Any, Any]) -> str:
+    try:
+        distinct = list(dict.fromkeys(values[:100_000].tolist()))
+    except Exception:  # noqa: BLE001 - unhashable things in an object column
+        distinct = values[:3].tolist()
+    shown = ", ".join(show(v) for v in distinct[:5])
+    return f"the values {shown}" + (", ..." if len(distinct) > 5 else "")

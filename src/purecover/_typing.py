@@ -1,0 +1,25 @@
+"""Type names shared by all modules."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+CountArray: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
+"""Counts per threshold: integers, or floats where rows carry weights."""
+
+ArrayLike: TypeAlias = Any
+"""Anything one-dimensional: list, NumPy, pandas, polars, Arrow or torch column."""
+
+RandomState: TypeAlias = int | np.random.Generator | None
+
+Repair: TypeAlias = Literal["none", "paper", "isotonic", "hull", "likelihood"]
+AreaRule: TypeAlias = Literal["davis-goadrich", "average-precision", "trapezoid"]
+Scenario: TypeAlias = Literal["case-control", "censoring"]
+Target: TypeAlias = Literal["population", "deployment", "pooled"] | float
+"""The population a prior-dependent metric speaks of; a number is its prior."""

@@ -1,0 +1,331 @@
+"""Checks at the door: one grammar for every complaint about a parameter.
+
+Public functions validate once, here; inner functions trust their typed arguments.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import numbers
+from collections.abc import Collection, Iterable
+from decimal import Decimal
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from purecover.exceptions import InvalidInputError, InvalidTypeError, MissingDependencyError
+
+_LARGEST_EXACT_INTEGER = 2**53
+_MAX_SHOWN = 80
+# Squares of weights, and products of sums of them, must neither overflow nor vanish.
+_LARGEST_WEIGHT, _LARGEST_MASS = 1e50, 1e120
+
+
+def show(value: object) -> str:
+    """A short, safe rendering of whatever the user passed."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - a hostile __repr__ must not replace our message
+        text = f"an object of type {type(value).__name__}"
+    text = " ".join(text.split())
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."
+
+
+def complaint(function: str, parameter: str, must: str, got: str, hint: str | None = None) -> str:
+    """The one sentence every parameter error is made of."""
+    message = f"The {parameter!r} parameter of {function} must be {must}, got {got}."
+    return message if hint is None else f"{message}\nHint: {hint}"
+
+
+def bad_value(
+    function: str, parameter: str, must: str, got: str, hint: str | None = None
+) -> InvalidInputError:
+    return InvalidInputError(complaint(function, parameter, must, got, hint))
+
+
+def bad_type(
+    function: str, parameter: str, must: str, got: object, hint: str | None = None
+) -> InvalidTypeError:
+    shown = f"{show(got)} (type {type(got).__name__})"
+    return InvalidTypeError(complaint(function, parameter, must, shown, hint))
+
+
+def require(module: str, *, function: str, extra: str) -> ModuleType:
+    """Import an optional package, or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        root = module.partition(".")[0]
+        raise MissingDependencyError(
+            f"{function} needs the package {root!r}, which is not installed.\n"
+            f"Hint: pip install 'purecover[{extra}]'"
+        ) from error
+
+
+def check_real(
+    function: str,
+    parameter: str,
+    value: object,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    closed: str = "both",
+    hint: str | None = None,
+) -> float:
+    """A finite real number in an interval (``closed``: both, left, right, neither)."""
+    left = "[" if closed in ("both", "left") else "("
+    right = "]" if closed in ("both", "right") else ")"
+    must = "a finite number"
+    if low > -math.inf or high < math.inf:
+        must = f"a number in {left}{low:g}, {high:g}{right}"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise bad_type(function, parameter, must, value, hint)
+    try:
+        number = float(value)
+    except OverflowError:  # an int or a Fraction beyond all floats
+        number = math.inf
+    above = number >= low if left == "[" else number > low
+    below = number <= high if right == "]" else number < high
+    if not (math.isfinite(number) and above and below):
+        raise bad_value(function, parameter, must, show(value), hint)
+    return number
+
+
+def check_integer(
+    function: str, parameter: str, value: object, *, low: int, high: int | None = None
+) -> int:
+    """A whole number of at least ``low``."""
+    must = f"a whole number of at least {low}"
+    if high is not None:
+        must += f" and at most {high}"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise bad_type(function, parameter, must, value)
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        raise bad_value(function, parameter, must, show(value))
+    return number
+
+
+def check_choice(function: str, parameter: str, value: object, choices: Collection[str]) -> str:
+    """One of a few words."""
+    must = "one of " + ", ".join(repr(choice) for choice in choices)
+    if not isinstance(value, str):
+        raise bad_type(function, parameter, must, value)
+    if value not in choices:
+        raise bad_value(function, parameter, must, show(value))
+    return value
+
+
+def check_instance(function: str, parameter: str, value: object, kind: type, hint: str) -> None:
+    """An object of one of our own classes."""
+    if not isinstance(value, kind):
+        raise bad_type(function, parameter, f"a {kind.__name__}", value, hint)
+
+
+def check_random_state(function: str, value: RandomState) -> np.random.Generator:
+    """A generator, from a seed, a generator or None."""
+    if isinstance(value, np.random.Generator):
+        return value
+    if value is None:
+        return np.random.default_rng()
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= 0:
+        return np.random.default_rng(int(value))
+    raise bad_type(
+        function,
+        "random_state",
+        "None, a whole number of at least 0 or a numpy.random.Generator",
+        value,
+    )
+
+
+def to_numpy(function: str, parameter: str, values: ArrayLike) -> np.ndarray[Any, Any]:
+    """One column of anything (list, NumPy, pandas, polars, Arrow, torch) as a NumPy vector."""
+    must = "a one-dimensional array, list or column"
+    if values is None or isinstance(values, (str, bytes, dict, set, frozenset)):
+        raise bad_type(function, parameter, must, values)
+    if np.ma.isMaskedArray(values):
+        masked = int(np.ma.getmaskarray(values).sum())
+        if masked:
+            raise bad_value(
+                function,
+                parameter,
+                "free of missing values",
+                f"{masked} masked of {values.size}",
+                "drop or fill the missing rows first",
+            )
+    try:
+        if hasattr(values, "detach"):  # a torch tensor, perhaps with a gradient or on a GPU
+            values = values.detach().cpu()
+        array = np.asarray(values)
+    except Exception as error:  # foreign containers raise whatever they like
+        raise bad_type(function, parameter, must, values) from error
+    if array.ndim == 2 and 1 in array.shape:
+        array = array.reshape(-1)
+    if array.ndim != 1:
+        if array.ndim == 0 and array.dtype == object:
+            hint = "make a list of it first" if isinstance(values, Iterable) else None
+            raise bad_type(function, parameter, must, values, hint)
+        shape = "a scalar" if array.ndim == 0 else f"an array of shape {array.shape}"
+        hint = None
+        if array.ndim == 2 and array.shape[1] == 2:
+            hint = "this looks like predict_proba output; pass the positive column, [:, 1]"
+        raise bad_value(function, parameter, must, shape, hint)
+    return array
+
+
+def as_real_vector(function: str, parameter: str, values: ArrayLike) -> FloatArray:
+    """A finite float64 vector; NaN, infinities, text and complex numbers are refused."""
+    array = to_numpy(function, parameter, values)
+    if array.size == 0:
+        raise bad_value(function, parameter, "non-empty", "no values at all")
+    if array.dtype == object:
+        array = _from_objects(function, parameter, array)
+    if array.dtype.kind not in "fiub":
+        raise bad_type(
+            function,
+            parameter,
+            "numeric",
+            array[0],
+            "convert the column to numbers first" if array.dtype.kind in "UST" else None,
+        )
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        # Not np.abs: the smallest int64 has no positive counterpart.
+        if int(array.max()) > _LARGEST_EXACT_INTEGER or int(array.min()) < -_LARGEST_EXACT_INTEGER:
+            largest = max(int(array.max()), -int(array.min()))
+            raise _too_large(function, parameter, f"a largest size of {largest}")
+    with np.errstate(over="ignore"):  # long doubles that overflow are refused as infinite below
+        numbers_ = np.asarray(array, dtype=np.float64)
+    # One pass in the good case: a sum is finite unless a value is not (or the sum overflows).
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not math.isfinite(float(numbers_.sum()))
+    if suspicious:
+        finite = np.isfinite(numbers_)
+        if not finite.all():
+            bad = int(np.flatnonzero(~finite)[0])
+            raise bad_value(
+                function,
+                parameter,
+                "finite everywhere",
+                f"{int((~finite).sum())} NaN or infinite of {array.size} (first at row {bad})",
+                "drop or impute those rows first; purecover never drops rows in silence",
+            )
+    return numbers_
+
+
+def _from_objects(function: str, parameter: str, array: np.ndarray[Any, Any]) -> FloatArray:
+    """Object arrays come from lists with None, Decimals or nullable columns."""
+    out = np.empty(array.size, dtype=np.float64)
+    for i, value in enumerate(array):
+        if value is None or type(value).__name__ in ("NAType", "NaTType"):
+            raise bad_value(
+                function,
+                parameter,
+                "free of missing values",
+                f"{show(value)} at row {i}",
+                "drop or fill the missing rows first",
+            )
+        # Only what is a number: NumPy would also take in dates, and complex numbers by halves.
+        if not is_number(value):
+            raise bad_type(function, parameter, "numeric", value)
+        if isinstance(value, numbers.Integral) and abs(int(value)) > _LARGEST_EXACT_INTEGER:
+            raise _too_large(function, parameter, f"{show(value)} at row {i}")
+        try:
+            out[i] = float(value)
+        except (ValueError, OverflowError) as error:  # a signaling NaN; a number beyond floats
+            raise bad_value(
+                function, parameter, "finite everywhere", f"{show(value)} at row {i}"
+            ) from error
+    return out
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is one real number; NumPy calls its time spans integers, too."""
+    real = isinstance(value, (numbers.Real, Decimal, np.bool_))
+    return real and not isinstance(value, np.timedelta64)
+
+
+def _too_large(function: str, parameter: str, got: str) -> InvalidInputError:
+    return bad_value(
+        function,
+        parameter,
+        "free of integers beyond 2**53, which float64 cannot tell apart",
+        got,
+        "subtract an offset, or pass ranks instead",
+    )
+
+
+def as_weights(function: str, values: ArrayLike, size: int) -> FloatArray:
+    """Non-negative finite weights, one per row."""
+    return as_masses(function, "sample_weight", values, size, largest=_LARGEST_WEIGHT)
+
+
+def as_masses(
+    function: str,
+    parameter: str,
+    values: ArrayLike,
+    size: int,
+    *,
+    largest: float = _LARGEST_MASS,
+) -> FloatArray:
+    """Weights, counts or sums of them: non-negative and of a size one can calculate with."""
+    masses = as_real_vector(function, parameter, values)
+    check_same_length(function, parameter, masses.size, size)
+    if float(masses.min()) < 0:
+        raise bad_value(
+            function,
+            parameter,
+            "non-negative",
+            f"{int((masses < 0).sum())} negative values (lowest {masses.min():g})",
+        )
+    least = float(masses.min(where=masses > 0, initial=math.inf))
+    if least < 1 / largest or float(masses.max()) > largest:
+        raise bad_value(
+            function,
+            parameter,
+            f"0 or between {1 / largest:g} and {largest:g}",
+            f"values from {least:g} to {masses.max():g}",
+            "multiply all of them by a constant; no metric depends on it",
+        )
+    return masses
+
+
+def check_same_length(function: str, parameter: str, size: int, scores: int) -> None:
+    if size != scores:
+        raise bad_value(
+            function,
+            parameter,
+            f"as long as scores ({scores})",
+            f"{size} values",
+        )
+
+
+def read_only(array: Any) -> Any:
+    """Freeze an array (or pass None through) so that results cannot be changed by accident."""
+    if array is not None:
+        array.setflags(write=False)
+    return array
+
+
+__all__ = [
+    "BoolArray",
+    "as_masses",
+    "as_real_vector",
+    "as_weights",
+    "bad_type",
+    "bad_value",
+    "check_choice",
+    "check_instance",
+    "check_integer",
+    "check_random_state",
+    "check_real",
+    "check_same_length",
+    "complaint",
+    "is_number",
+    "read_only",
+    "require",
+    "show",
+    "to_numpy",
+]

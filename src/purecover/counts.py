@@ -1,0 +1,517 @@
+"""`ScoreCounts`: labeled and unlabeled counts per distinct score.
+
+Every metric of this package is a function of these counts. This module is the only code
+that sorts scores or meets a tie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from purecover._frames import make_frame, read_columns
+from purecover._labels import encode_labels
+from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray
+from purecover._validation import (
+    as_masses,
+    as_real_vector,
+    as_weights,
+    bad_type,
+    bad_value,
+    check_integer,
+    check_real,
+    read_only,
+)
+
+__all__ = ["ScoreCounts"]
+
+_OPTIONAL = ("negative", "labeled_sq", "unlabeled_sq")
+_FIELDS = ("labeled", "unlabeled", *_OPTIONAL)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreCounts:
+    """Labeled and unlabeled examples counted at each distinct score.
+
+    Build one with :meth:`from_scores`, :meth:`from_frame` or :meth:`from_counts`; two of
+    them add up to the counts of both data sets together.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_thresholds,)
+        The distinct scores, strictly decreasing.
+    labeled, unlabeled : ndarray of shape (n_thresholds,)
+        How many labeled and unlabeled examples have that score: integers, or sums of
+        weights.
+    negative : ndarray of shape (n_thresholds,) or None
+        Known negatives at each score, if there are any.
+    labeled_sq, unlabeled_sq : ndarray of shape (n_thresholds,) or None
+        Sums of squared weights (None without weights), from which standard errors of
+        weighted data follow.
+
+    Examples
+    --------
+    >>> from purecover import ScoreCounts
+    >>> counts = ScoreCounts.from_scores([0.9, 0.8, 0.8, 0.1], [1, 1, 0, 0])
+    >>> counts.thresholds
+    array([0.9, 0.8, 0.1])
+    >>> counts.labeled, counts.unlabeled
+    (array([1, 1, 0]), array([0, 1, 1]))
+    """
+
+    thresholds: FloatArray
+    labeled: CountArray
+    unlabeled: CountArray
+    negative: CountArray | None = None
+    labeled_sq: FloatArray | None = None
+    unlabeled_sq: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("thresholds", *_FIELDS):
+            array = getattr(self, name)
+            if array is None and name in _OPTIONAL:
+                continue
+            if not isinstance(array, np.ndarray) or array.shape != (np.size(self.thresholds),):
+                raise bad_type(
+                    "ScoreCounts",
+                    name,
+                    "a NumPy vector as long as thresholds",
+                    array,
+                    "build it with ScoreCounts.from_scores or ScoreCounts.from_counts",
+                )
+            read_only(array)
+        # Totals are asked for everywhere; sum the arrays once.
+        for name in ("labeled", "unlabeled", "negative"):
+            array = getattr(self, name)
+            total = 0 if array is None else array.sum().item()
+            object.__setattr__(self, f"_n_{name}", total)
+
+    # -- doors ----------------------------------------------------------------------------
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: ArrayLike,
+        labeled: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        positive_label: object = None,
+        negative_label: object = None,
+    ) -> ScoreCounts:
+        """Count scores given one row per example.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            Classifier scores, larger means more positive. Finite numbers of any type.
+        labeled : array-like of shape (n,)
+            True where the example carries the positive label: booleans, 0/1, -1/+1, or
+            words such as "positive" and "unlabeled".
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+        positive_label : object, optional
+            The value that means labeled, where it cannot be read off.
+        negative_label : object, optional
+            The value that marks known negatives, a third kind of row.
+
+        Returns
+        -------
+        ScoreCounts
+            The counts.
+
+        Examples
+        --------
+        >>> from purecover import ScoreCounts
+        >>> ScoreCounts.from_scores([3, 1, 2], ["pos", "unlabeled", "neg"], negative_label="neg")
+        ScoreCounts(1 labeled, 1 unlabeled, 1 known negative, 3 thresholds)
+        """
+        return cls._from_rows(
+            "ScoreCounts.from_scores",
+            {"scores": scores},
+            labeled,
+            sample_weight=sample_weight,
+            positive_label=positive_label,
+            negative_label=negative_label,
+        )
+
+    @classmethod
+    def _from_rows(
+        cls,
+        name: str,
+        scores: dict[str, ArrayLike],
+        labeled: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None,
+        positive_label: object,
+        negative_label: object,
+    ) -> ScoreCounts:
+        """Count rows in the name of a public function; ``scores`` is keyed by its parameter."""
+        ((parameter, column),) = scores.items()
+        values = as_real_vector(name, parameter, column)
+        positive, negative = encode_labels(
+            name,
+            labeled,
+            values.size,
+            positive_label=positive_label,
+            negative_label=negative_label,
+        )
+        if sample_weight is not None:
+            weights = as_weights(name, sample_weight, values.size)
+            return cls._from_weighted(name, values, positive, negative, weights)
+        ours = values.take(np.flatnonzero(positive))  # faster than values[positive]
+        if negative is None:
+            return cls._from_two_samples(values.copy(), ours)
+        counted = cls._from_two_samples(values[~negative], ours)
+        thresholds, tallies = np.unique(values[negative], return_counts=True)
+        none = np.zeros(thresholds.size, dtype=np.int64)
+        return counted + cls(
+            thresholds=thresholds + 0.0,
+            labeled=none,
+            unlabeled=none,
+            negative=tallies.astype(np.int64),
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        score: str,
+        labeled: str,
+        sample_weight: str | None = None,
+        positive_label: object = None,
+        negative_label: object = None,
+    ) -> ScoreCounts:
+        """Count scores held in a data frame.
+
+        Parameters
+        ----------
+        frame : data frame
+            Any eager frame that narwhals understands (pandas, polars, pyarrow, ...), or a
+            dict of columns.
+        score, labeled : str
+            Names of the columns.
+        sample_weight : str, optional
+            Name of the column of weights.
+        positive_label, negative_label : object, optional
+            As in :meth:`from_scores`.
+
+        Returns
+        -------
+        ScoreCounts
+            The counts.
+
+        Examples
+        --------
+        >>> from purecover import ScoreCounts
+        >>> frame = {"s": [0.9, 0.4, 0.1], "y": [True, False, False]}
+        >>> ScoreCounts.from_frame(frame, score="s", labeled="y")
+        ScoreCounts(1 labeled, 2 unlabeled, 3 thresholds)
+        """
+        names = {"score": score, "labeled": labeled}
+        if sample_weight is not None:
+            names["sample_weight"] = sample_weight
+        name = "ScoreCounts.from_frame"
+        columns = read_columns(name, frame, names)
+        return cls._from_rows(
+            name,
+            {"score": columns["score"]},
+            columns["labeled"],
+            sample_weight=columns.get("sample_weight"),
+            positive_label=positive_label,
+            negative_label=negative_label,
+        )
+
+    @classmethod
+    def from_counts(
+        cls,
+        thresholds: ArrayLike,
+        labeled: ArrayLike,
+        unlabeled: ArrayLike,
+        *,
+        negative: ArrayLike | None = None,
+    ) -> ScoreCounts:
+        """Take counts that were aggregated elsewhere, in any order.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+            Scores; repeated ones are added up.
+        labeled, unlabeled : array-like of shape (k,)
+            Non-negative counts at those scores, neither all zero.
+        negative : array-like of shape (k,), optional
+            Counts of known negatives.
+
+        Returns
+        -------
+        ScoreCounts
+            The counts.
+
+        Examples
+        --------
+        >>> from purecover import ScoreCounts
+        >>> ScoreCounts.from_counts([0.1, 0.9], labeled=[1, 3], unlabeled=[7, 2])
+        ScoreCounts(4 labeled, 9 unlabeled, 2 thresholds)
+        """
+        columns = {"labeled": labeled, "unlabeled": unlabeled, "negative": negative}
+        return cls._from_columns("ScoreCounts.from_counts", thresholds, columns)
+
+    @classmethod
+    def _from_columns(
+        cls, name: str, thresholds: ArrayLike, given: dict[str, ArrayLike | None]
+    ) -> ScoreCounts:
+        """Read columns, of which the optional ones may be None, in the name of a function."""
+        values = as_real_vector(name, "thresholds", thresholds)
+        columns: dict[str, CountArray | None] = {}
+        for parameter, array in given.items():
+            columns[parameter] = None
+            if array is None and parameter in _OPTIONAL:
+                continue
+            column = _as_counts(name, parameter, array, values.size)
+            if parameter != "negative" and not column.any():
+                raise bad_value(name, parameter, "positive somewhere", "no count above 0")
+            weighted = given.get("labeled_sq") is not None
+            columns[parameter] = column.astype(np.float64) if weighted else column
+        return cls(**_group(values, columns))
+
+    @classmethod
+    def _from_two_samples(cls, pool: FloatArray, labeled: FloatArray) -> ScoreCounts:
+        """Count from the pooled scores and, again, the labeled ones; both are sorted in place.
+
+        Two plain sorts and a look-up of the labeled scores among the pooled ones: sorting
+        the pool together with its labels (an argsort) would cost ten times as much.
+        """
+        pool.sort()
+        labeled.sort()
+        # -0.0 and 0.0 are one score, written 0.0.
+        pool[np.searchsorted(pool, 0.0) : np.searchsorted(pool, 0.0, "right")] = 0.0
+        first = np.empty(pool.size, dtype=np.bool_)
+        first[0] = True
+        np.not_equal(pool[1:], pool[:-1], out=first[1:])
+        if first.all():
+            counted = np.zeros(pool.size, dtype=np.int64)
+            counted[np.searchsorted(pool, labeled)] = 1
+            others = 1 - counted
+        else:
+            starts = np.flatnonzero(first)
+            everyone = np.diff(starts, append=pool.size)
+            pool = pool[starts]
+            counted = np.bincount(np.searchsorted(pool, labeled), minlength=pool.size)
+            others = everyone - counted
+        return cls(thresholds=pool[::-1], labeled=counted[::-1], unlabeled=others[::-1])
+
+    @classmethod
+    def _from_weighted(
+        cls,
+        name: str,
+        values: FloatArray,
+        positive: BoolArray,
+        negative: BoolArray | None,
+        weights: FloatArray,
+    ) -> ScoreCounts:
+        unlabeled = ~positive if negative is None else ~(positive | negative)
+        columns: dict[str, CountArray | None] = {
+            "labeled": weights * positive,
+            "unlabeled": weights * unlabeled,
+            "negative": None if negative is None else weights * negative,
+            "labeled_sq": weights**2 * positive,
+            "unlabeled_sq": weights**2 * unlabeled,
+        }
+        for side in ("labeled", "unlabeled"):
+            column = columns[side]
+            if column is None or not column.sum() > 0:
+                raise bad_value(
+                    name, "sample_weight", f"positive for some {side} rows", "a total of 0"
+                )
+        return cls(**_group(values, columns))
+
+    # -- totals ---------------------------------------------------------------------------
+
+    @property
+    def n_labeled(self) -> float:
+        """Labeled examples (a sum of weights if weighted)."""
+        return self._n_labeled  # type: ignore[attr-defined]
+
+    @property
+    def n_unlabeled(self) -> float:
+        """Unlabeled examples (a sum of weights if weighted)."""
+        return self._n_unlabeled  # type: ignore[attr-defined]
+
+    @property
+    def n_negative(self) -> float:
+        """Known negatives (a sum of weights if weighted)."""
+        return self._n_negative  # type: ignore[attr-defined]
+
+    @property
+    def n_thresholds(self) -> int:
+        """Distinct scores."""
+        return int(self.thresholds.size)
+
+    @property
+    def labeled_share(self) -> float:
+        r""":math:`c = n_L / (n_L + n_U)`, the share of labeled examples."""
+        return self.n_labeled / (self.n_labeled + self.n_unlabeled)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows carried weights."""
+        return self.labeled_sq is not None
+
+    # -- combining ------------------------------------------------------------------------
+
+    def __add__(self, other: object) -> ScoreCounts:
+        """Counts of both data sets together."""
+        if not isinstance(other, ScoreCounts):
+            return NotImplemented
+        columns: dict[str, CountArray | None] = {}
+        for name in _FIELDS:
+            mine, theirs = self._filled(name, other), other._filled(name, self)
+            columns[name] = None
+            if mine is not None and theirs is not None:
+                columns[name] = np.concatenate([mine, theirs])
+        return ScoreCounts(**_group(np.concatenate([self.thresholds, other.thresholds]), columns))
+
+    def __radd__(self, other: object) -> ScoreCounts:
+        # Makes sum(shards) work, which starts from 0.
+        if isinstance(other, int) and other == 0:
+            return self
+        return NotImplemented
+
+    def _filled(self, name: str, other: ScoreCounts) -> CountArray | None:
+        """A column, or what stands for it when only the other counts have it."""
+        mine: CountArray | None = getattr(self, name)
+        if mine is not None or getattr(other, name) is None:
+            return mine
+        if name == "negative":
+            return np.zeros(self.n_thresholds, dtype=np.int64)
+        # Unweighted rows have weight 1, so their squares are the counts themselves.
+        plain: CountArray = getattr(self, name.removesuffix("_sq"))
+        return plain.astype(np.float64)
+
+    def thinned(self, max_thresholds: int, *, keep: float | None = None) -> ScoreCounts:
+        """Merge neighboring scores into about ``max_thresholds`` groups of like size.
+
+        Each group takes the place of its lowest score, so that rates at the remaining
+        thresholds stay exact; only the order within a group is forgotten. No group
+        straddles the threshold ``keep``, so that rates there stay exact too.
+        """
+        name = "ScoreCounts.thinned"
+        max_thresholds = check_integer(name, "max_thresholds", max_thresholds, low=1)
+        if isinstance(keep, float) and keep == np.inf:
+            keep = None  # every score lies below
+        if keep is not None:
+            keep = check_real(name, "keep", keep)
+        if self.n_thresholds <= max_thresholds:
+            return self
+        mass = np.cumsum(self.labeled / self.n_labeled)
+        mass += np.cumsum(self.unlabeled / self.n_unlabeled)
+        bins = np.minimum((mass / mass[-1] * max_thresholds).astype(np.int64), max_thresholds - 1)
+        new = np.diff(bins, prepend=-1) > 0
+        if keep is not None:
+            below = int(np.searchsorted(self.thresholds[::-1], keep, side="left"))
+            if below:
+                new[self.n_thresholds - below] = True
+        starts = np.flatnonzero(new)
+        ends = np.append(starts[1:], self.n_thresholds) - 1
+        columns = {
+            name: np.add.reduceat(array, starts)
+            for name in _FIELDS
+            if (array := getattr(self, name)) is not None
+        }
+        return ScoreCounts(thresholds=self.thresholds[ends], **columns)
+
+    # -- plain data -----------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, list[float] | None]:
+        """Plain lists, ready for JSON; :meth:`from_dict` reads them back."""
+        out: dict[str, list[float] | None] = {"thresholds": self.thresholds.tolist()}
+        for name in _FIELDS:
+            array = getattr(self, name)
+            out[name] = None if array is None else array.tolist()
+        return out
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ScoreCounts:
+        """Read counts written by :meth:`to_dict`.
+
+        Examples
+        --------
+        >>> from purecover import ScoreCounts
+        >>> counts = ScoreCounts.from_counts([2, 1], [1, 0], [1, 3])
+        >>> ScoreCounts.from_dict(counts.to_dict()) == counts
+        True
+        """
+        name = "ScoreCounts.from_dict"
+        if not isinstance(data, dict):
+            raise bad_type(name, "data", "a dict written by ScoreCounts.to_dict", data)
+        missing = {"thresholds", "labeled", "unlabeled"} - set(data)
+        if missing:
+            raise bad_value(
+                name, "data", "a dict written by ScoreCounts.to_dict", f"no {sorted(missing)}"
+            )
+        if (data.get("labeled_sq") is None) != (data.get("unlabeled_sq") is None):
+            raise bad_value(name, "data", "complete", "only one of labeled_sq and unlabeled_sq")
+        return cls._from_columns(name, data["thresholds"], {key: data.get(key) for key in _FIELDS})
+
+    def frame(self, backend: Any = None) -> Any:
+        """The counts as a table: a dict of columns, or a data frame of ``backend``.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``; a dict of arrays if not given.
+
+        Returns
+        -------
+        dict or data frame
+            Columns ``threshold``, ``labeled``, ``unlabeled`` and, if any, ``negative``.
+        """
+        columns = {
+            "threshold": self.thresholds,
+            "labeled": self.labeled,
+            "unlabeled": self.unlabeled,
+        }
+        if self.negative is not None:
+            columns["negative"] = self.negative
+        return make_frame("ScoreCounts.frame", columns, backend)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ScoreCounts):
+            return NotImplemented
+        for name in ("thresholds", *_FIELDS):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if (mine is None) != (theirs is None):
+                return False
+            if mine is not None and not np.array_equal(mine, theirs):
+                return False
+        return True
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have no cheap, honest hash
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_labeled:,g} labeled", f"{self.n_unlabeled:,g} unlabeled"]
+        if self.n_negative:
+            parts.append(f"{self.n_negative:,g} known negative")
+        parts.append(f"{self.n_thresholds:,} thresholds")
+        return f"ScoreCounts({', '.join(parts)})"
+
+
+def _as_counts(function: str, parameter: str, values: ArrayLike, size: int) -> CountArray:
+    numbers = as_masses(function, parameter, values, size)
+    # Whole numbers are counted as such as long as doubles can follow their total.
+    if np.all(numbers == np.floor(numbers)) and numbers.sum() < 2**53:
+        return numbers.astype(np.int64)
+    return numbers
+
+
+def _group(values: FloatArray, columns: dict[str, CountArray | None]) -> dict[str, Any]:
+    """Add up columns over equal values, in decreasing order of value."""
+    order = np.argsort(-values, kind="stable")
+    values = values[order] + 0.0
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    grouped: dict[str, Any] = {"thresholds": values[starts]}
+    for name, column in columns.items():
+        grouped[name] = None if column is None else np.add.reduceat(column[order], starts)
+    return grouped

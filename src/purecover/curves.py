@@ -1,0 +1,176 @@
+"""The observed curve: what the scores say when labeled stands for positive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from purecover._frames import make_frame
+from purecover._typing import FloatArray
+from purecover._validation import check_instance, read_only
+from purecover.counts import ScoreCounts
+
+__all__ = ["PURoc", "auc_pu", "auc_pu_variance", "pu_roc_curve"]
+
+_COUNTS_HINT = "build it with ScoreCounts.from_scores(scores, labeled)"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PURoc:
+    """The ROC curve of labeled against unlabeled.
+
+    Attributes
+    ----------
+    fpr_pu, tpr_pu : ndarray of shape (n_thresholds + 1,)
+        Shares of the unlabeled and of the labeled with a score of at least the threshold.
+    thresholds : ndarray of shape (n_thresholds + 1,)
+        Decreasing; the first is infinity, where nothing is predicted positive.
+
+    Examples
+    --------
+    >>> from purecover import ScoreCounts, pu_roc_curve
+    >>> roc = pu_roc_curve(ScoreCounts.from_scores([3, 2, 1], [1, 0, 0]))
+    >>> roc.fpr_pu, roc.tpr_pu
+    (array([0. , 0. , 0.5, 1. ]), array([0., 1., 1., 1.]))
+    """
+
+    fpr_pu: FloatArray
+    tpr_pu: FloatArray
+    thresholds: FloatArray
+
+    def __post_init__(self) -> None:
+        for array in (self.fpr_pu, self.tpr_pu, self.thresholds):
+            read_only(array)
+
+    def frame(self, backend: Any = None) -> Any:
+        """The curve as a table; see :meth:`ScoreCounts.frame`."""
+        columns = {"threshold": self.thresholds, "fpr_pu": self.fpr_pu, "tpr_pu": self.tpr_pu}
+        return make_frame("PURoc.frame", columns, backend)
+
+
+def pu_roc_curve(counts: ScoreCounts) -> PURoc:
+    """ROC curve observed when unlabeled stands for negative.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+
+    Returns
+    -------
+    PURoc
+        One point per distinct score, after (0, 0).
+
+    See Also
+    --------
+    recover_roc : The curve against the true classes.
+
+    Examples
+    --------
+    >>> from purecover import ScoreCounts, pu_roc_curve
+    >>> pu_roc_curve(ScoreCounts.from_scores([2, 2, 1], [1, 0, 0])).tpr_pu
+    array([0., 1., 1.])
+    """
+    check_instance("pu_roc_curve", "counts", counts, ScoreCounts, _COUNTS_HINT)
+    return PURoc(
+        fpr_pu=_cumulative_share(counts.unlabeled),
+        tpr_pu=_cumulative_share(counts.labeled),
+        thresholds=np.concatenate(([np.inf], counts.thresholds)),
+    )
+
+
+def auc_pu(counts: ScoreCounts) -> float:
+    r"""Area under the observed ROC curve, ties counted one half.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+
+    Returns
+    -------
+    float
+        :math:`P(s_L > s_U) + P(s_L = s_U)/2` for a random labeled and unlabeled score.
+
+    See Also
+    --------
+    recover_auc : The area against the true classes.
+
+    Examples
+    --------
+    >>> from purecover import ScoreCounts, auc_pu
+    >>> auc_pu(ScoreCounts.from_scores([3, 2, 2, 1], [1, 1, 0, 0]))
+    0.875
+    """
+    check_instance("auc_pu", "counts", counts, ScoreCounts, _COUNTS_HINT)
+    labeled, unlabeled = counts.labeled[::-1], counts.unlabeled[::-1]
+    at_or_below = np.cumsum(unlabeled)
+    if 2.0 * counts.n_labeled * counts.n_unlabeled > np.iinfo(np.int64).max:
+        labeled = labeled.astype(np.float64)  # whole numbers would overflow
+    pairs = 2 * np.dot(labeled, at_or_below) - np.dot(labeled, unlabeled)
+    return float(pairs / (2.0 * counts.n_labeled * counts.n_unlabeled))
+
+
+def _cumulative_share(tally: np.ndarray[Any, Any]) -> FloatArray:
+    out = np.empty(tally.size + 1, dtype=np.float64)
+    out[0] = 0.0
+    np.cumsum(tally, out=out[1:])  # in double precision: exact for counts below 2**53
+    out /= out[-1]
+    return out
+
+
+def auc_pu_variance(counts: ScoreCounts) -> float:
+    r"""Variance of :func:`auc_pu` by the method of DeLong.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+
+    Returns
+    -------
+    float
+        :math:`S^2(V_{10})/n_L + S^2(V_{01})/n_U`, where :math:`V_{10}` holds for each
+        labeled score the share of unlabeled ones below it and :math:`V_{01}` for each
+        unlabeled score the share of labeled ones above it, ties counted one half. NaN if
+        either sample has fewer than two examples.
+
+    Notes
+    -----
+    With weights, :math:`S^2/n` becomes
+    :math:`\sum w_i^2 (V_i - A)^2 / (\sum w_i)^2 \cdot m/(m-1)` with Kish's effective size
+    :math:`m = (\sum w_i)^2/\sum w_i^2`.
+
+    Examples
+    --------
+    >>> from purecover import ScoreCounts, auc_pu_variance
+    >>> scores = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
+    >>> counts = ScoreCounts.from_scores(scores, [1, 1, 1, 0, 0, 0, 0, 0])
+    >>> round(auc_pu_variance(counts), 7)
+    0.0311111
+    """
+    check_instance("auc_pu_variance", "counts", counts, ScoreCounts, _COUNTS_HINT)
+    roc = pu_roc_curve(counts)
+    # Shares strictly beyond a score plus half of those equal to it.
+    below = 1 - (roc.fpr_pu[1:] + roc.fpr_pu[:-1]) / 2
+    above = (roc.tpr_pu[1:] + roc.tpr_pu[:-1]) / 2
+    labeled_sq = counts.labeled if counts.labeled_sq is None else counts.labeled_sq
+    unlabeled_sq = counts.unlabeled if counts.unlabeled_sq is None else counts.unlabeled_sq
+    return _mean_variance(below, counts.labeled, labeled_sq) + _mean_variance(
+        above, counts.unlabeled, unlabeled_sq
+    )
+
+
+def _mean_variance(
+    values: FloatArray, weight: np.ndarray[Any, Any], weight_sq: np.ndarray[Any, Any]
+) -> float:
+    """Estimated variance of a weighted mean of ``values``."""
+    total, total_sq = float(weight.sum()), float(weight_sq.sum())
+    effective = total**2 / total_sq
+    if effective <= 1:
+        return float("nan")
+    mean = float(np.dot(weight, values)) / total
+    spread = float(np.dot(weight_sq, (values - mean) ** 2)) / total**2
+    return spread * effective / (effective - 1)

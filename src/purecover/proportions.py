@@ -1,0 +1,329 @@
+"""The two mixing proportions, and the sampling scenarios they come from.
+
+Everything downstream takes a :class:`MixtureProportions` and does not ask where it
+came from: a known prior, an estimate and a colleague's method are equal guests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from purecover._typing import Scenario, Target
+from purecover._validation import bad_type, bad_value, check_choice, check_instance, check_real
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
+
+if TYPE_CHECKING:
+    from purecover.counts import ScoreCounts
+
+__all__ = ["MixtureProportions"]
+
+_TARGETS = ("population", "deployment", "pooled")
+SCENARIOS = ("case-control", "censoring")
+
+
+@dataclass(frozen=True)
+class MixtureProportions:
+    r"""Shares of positives among the unlabeled and among the labeled.
+
+    Parameters
+    ----------
+    alpha : float
+        Share of positives among the *unlabeled*, :math:`0 \le \alpha < \beta`.
+        Not the share in the pooled data: see :meth:`from_censoring` if that is what
+        you know.
+    beta : float, default=1.0
+        Share of positives among the *labeled*; 1 means clean labels.
+    origin : str, default="given"
+        Where the numbers come from: ``"given"``, or the name of an estimator.
+    scenario : {"case-control", "censoring"}, default="case-control"
+        How the data were drawn, which decides what the population is.
+        ``"case-control"``: the unlabeled are a sample of the population and the labeled
+        were drawn apart, so the population's prior is ``alpha``. ``"censoring"``: one
+        sample was drawn and some of its positives were labeled, so the population is the
+        pooled data.
+
+    Raises
+    ------
+    IdentifiabilityError
+        If alpha is not below beta.
+
+    See Also
+    --------
+    MixtureProportions.from_case_control : From the prior of a two-sample design.
+    MixtureProportions.from_censoring : From the prior or the label frequency of a
+        one-sample design.
+
+    Notes
+    -----
+    With the densities :math:`f_1` of positives and :math:`f_0` of negatives, the unlabeled
+    follow :math:`f = \alpha f_1 + (1-\alpha) f_0` and the labeled
+    :math:`g = \beta f_1 + (1-\beta) f_0`.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions
+    >>> proportions = MixtureProportions(alpha=0.25, beta=0.75)
+    >>> proportions.delta
+    0.5
+    """
+
+    alpha: float
+    beta: float = 1.0
+    origin: str = "given"
+    scenario: Scenario = "case-control"
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        alpha = check_real(name, "alpha", self.alpha, low=0, high=1)
+        beta = check_real(name, "beta", self.beta, low=0, high=1)
+        if not isinstance(self.origin, str):
+            raise bad_type(name, "origin", "a string", self.origin)
+        check_choice(name, "scenario", self.scenario, SCENARIOS)
+        if not alpha < beta:
+            raise IdentifiabilityError(
+                f"{name} needs alpha < beta, got alpha={alpha:g} and beta={beta:g}: the labeled "
+                "examples would be no richer in positives than the unlabeled ones (PU001).\n"
+                "Hint: were the labels inverted, or is alpha the share in another population?"
+            )
+        # Plain floats, so that results do not carry NumPy scalars into JSON.
+        object.__setattr__(self, "alpha", alpha)
+        object.__setattr__(self, "beta", beta)
+
+    # -- where proportions come from ----------------------------------------------------
+
+    @classmethod
+    def from_case_control(
+        cls, prior: float, beta: float = 1.0, *, origin: str = "given"
+    ) -> MixtureProportions:
+        """Proportions of a two-sample design: unlabeled drawn from the population itself.
+
+        Parameters
+        ----------
+        prior : float
+            Share of positives in the population.
+        beta : float, default=1.0
+            Share of positives among the labeled.
+        origin : str, default="given"
+            Where the numbers come from.
+
+        Returns
+        -------
+        MixtureProportions
+            With ``alpha = prior``.
+
+        Examples
+        --------
+        >>> from purecover import MixtureProportions
+        >>> MixtureProportions.from_case_control(0.2).alpha
+        0.2
+        """
+        name = "MixtureProportions.from_case_control"
+        check_real(name, "prior", prior, low=0, high=1)
+        check_real(name, "beta", beta, low=0, high=1)
+        return cls(prior, beta, origin, "case-control")
+
+    @classmethod
+    def from_censoring(
+        cls,
+        counts: ScoreCounts | None = None,
+        *,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        labeled_share: float | None = None,
+        beta: float = 1.0,
+        origin: str = "given",
+    ) -> MixtureProportions:
+        r"""Proportions of a one-sample design: some positives of one sample got labeled.
+
+        Parameters
+        ----------
+        counts : ScoreCounts, optional
+            The data, from which the labeled share is taken.
+        prior : float, optional
+            Share of positives in the whole sample, labeled and unlabeled together.
+        label_frequency : float, optional
+            Probability that a positive got labeled. Give this or ``prior``.
+        labeled_share : float, optional
+            Share of labeled rows, if ``counts`` is not given.
+        beta : float, default=1.0
+            Share of positives among the labeled.
+        origin : str, default="given"
+            Where the numbers come from.
+
+        Returns
+        -------
+        MixtureProportions
+            With ``scenario="censoring"``.
+
+        Notes
+        -----
+        With the labeled share :math:`c` and the prior :math:`\pi` of the whole sample,
+        :math:`\alpha = (\pi - \beta c) / (1 - c)`; a label frequency :math:`\ell` means
+        :math:`\pi = \beta c / \ell`. Forgetting the division by :math:`1-c`, or using
+        :math:`\pi` itself as alpha, are the usual mistakes.
+
+        Examples
+        --------
+        >>> from purecover import MixtureProportions
+        >>> p = MixtureProportions.from_censoring(label_frequency=0.4, labeled_share=0.1)
+        >>> round(p.alpha, 7)
+        0.1666667
+        """
+        name = "MixtureProportions.from_censoring"
+        if (counts is None) == (labeled_share is None):
+            raise InvalidInputError(f"{name} needs exactly one of 'counts' and 'labeled_share'.")
+        if (prior is None) == (label_frequency is None):
+            raise InvalidInputError(f"{name} needs exactly one of 'prior' and 'label_frequency'.")
+        if counts is not None:
+            share = _labeled_share(name, counts)
+        else:
+            share = check_real(
+                name, "labeled_share", labeled_share, low=0, high=1, closed="neither"
+            )
+        beta = check_real(name, "beta", beta, low=0, high=1)
+        if label_frequency is not None:
+            frequency = check_real(
+                name, "label_frequency", label_frequency, low=0, high=1, closed="right"
+            )
+            prior = beta * share / frequency
+            parameter, shown = "label_frequency", frequency
+        else:
+            prior = check_real(name, "prior", prior, low=0, high=1)
+            parameter, shown = "prior", prior
+        alpha = (prior - beta * share) / (1 - share)
+        # A prior that leaves no positives (or more than all rows) among the unlabeled.
+        rounding = 1e-12
+        if not -rounding <= alpha <= 1 + rounding:
+            raise bad_value(
+                name,
+                parameter,
+                f"compatible with a labeled share of {share:g} and beta={beta:g}",
+                f"{shown:g}, which makes alpha {alpha:.4g}",
+                "the prior counts the labeled positives too, so it is at least "
+                f"beta * labeled_share = {beta * share:.4g}",
+            )
+        return cls(min(max(alpha, 0.0), 1.0), beta, origin, "censoring")
+
+    @classmethod
+    def from_inclusions(
+        cls,
+        unlabeled_inclusion: float,
+        labeled_inclusion: float = 0.0,
+        *,
+        origin: str = "given",
+        scenario: Scenario = "case-control",
+    ) -> MixtureProportions:
+        r"""Combine the two identifiable inclusion proportions.
+
+        Parameters
+        ----------
+        unlabeled_inclusion : float
+            :math:`a`, the largest share of the labeled density inside the unlabeled one.
+        labeled_inclusion : float, default=0.0
+            :math:`b`, the largest share of the unlabeled density inside the labeled one.
+        origin : str, default="given"
+            Where the numbers come from.
+        scenario : {"case-control", "censoring"}, default="case-control"
+            How the data were drawn.
+
+        Returns
+        -------
+        MixtureProportions
+            The proportions, if positives and negatives are mutually irreducible.
+
+        Notes
+        -----
+        :math:`\alpha = a(1-b)/(1-ab)` and :math:`\beta = (1-b)/(1-ab)`.
+
+        Examples
+        --------
+        >>> from purecover import MixtureProportions
+        >>> p = MixtureProportions.from_inclusions(1 / 3, 1 / 3)
+        >>> round(p.alpha, 12), round(p.beta, 12)
+        (0.25, 0.75)
+        """
+        name = "MixtureProportions.from_inclusions"
+        a = check_real(name, "unlabeled_inclusion", unlabeled_inclusion, low=0, high=1)
+        b = check_real(name, "labeled_inclusion", labeled_inclusion, low=0, high=1)
+        if a == 1 or b == 1:
+            raise IdentifiabilityError(
+                f"{name} needs inclusions below 1, got {a:g} and {b:g}: labeled and unlabeled "
+                "would have the same density (PU001)."
+            )
+        return cls(a * (1 - b) / (1 - a * b), (1 - b) / (1 - a * b), origin, scenario)
+
+    # -- what follows from them ---------------------------------------------------------
+
+    @property
+    def delta(self) -> float:
+        """``beta - alpha``, the only thing AUC and balanced accuracy need."""
+        return self.beta - self.alpha
+
+    @property
+    def unlabeled_inclusion(self) -> float:
+        r""":math:`a = \alpha/\beta`, the share of the labeled density inside the unlabeled."""
+        return self.alpha / self.beta
+
+    @property
+    def labeled_inclusion(self) -> float:
+        r""":math:`b = (1-\beta)/(1-\alpha)`, the share of the unlabeled inside the labeled."""
+        return (1 - self.beta) / (1 - self.alpha)
+
+    def flipped(self) -> MixtureProportions:
+        """Proportions after swapping labeled with unlabeled and positive with negative."""
+        return MixtureProportions(1 - self.beta, 1 - self.alpha, self.origin, self.scenario)
+
+    def prior(self, target: Target = "population", counts: ScoreCounts | None = None) -> float:
+        r"""Prior of the population a metric is wanted for.
+
+        Parameters
+        ----------
+        target : {"population", "deployment", "pooled"} or float, default="population"
+            ``"deployment"``: data like the unlabeled (``alpha``). ``"pooled"``: labeled and
+            unlabeled together, :math:`c\beta + (1-c)\alpha`. ``"population"``: what the
+            scenario says, deployment for case-control and pooled for censoring. A number
+            is the prior itself.
+        counts : ScoreCounts, optional
+            The data; needed for the pooled target.
+
+        Returns
+        -------
+        float
+            The prior.
+
+        Examples
+        --------
+        >>> from purecover import MixtureProportions
+        >>> MixtureProportions(0.2).prior("deployment")
+        0.2
+        """
+        name = "MixtureProportions.prior"
+        if not isinstance(target, str):
+            return check_real(name, "target", target, low=0, high=1)
+        check_choice(name, "target", target, _TARGETS)
+        if target == "population":
+            target = "pooled" if self.scenario == "censoring" else "deployment"
+        if target == "deployment":
+            return self.alpha
+        if counts is None:
+            raise InvalidInputError(f"{name} needs 'counts' to know the pooled prior.")
+        share = _labeled_share(name, counts)
+        return share * self.beta + (1 - share) * self.alpha
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "origin": self.origin,
+            "scenario": self.scenario,
+        }
+
+
+def _labeled_share(function: str, counts: ScoreCounts) -> float:
+    from purecover.counts import ScoreCounts
+
+    hint = "build it with ScoreCounts.from_scores(scores, labeled)"
+    check_instance(function, "counts", counts, ScoreCounts, hint)
+    return counts.labeled_share
