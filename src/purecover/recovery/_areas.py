@@ -1,0 +1,48 @@
+"""Areas under ROC and precision-recall polylines."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from purecover._typing import FloatArray
+
+_SERIES_BELOW = 1e-3
+
+
+def trapezoid(y: FloatArray, x: FloatArray) -> float:
+    """Signed area under a polyline."""
+    return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
+
+
+def ratio_integrals(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    r"""Mean of numerator/denominator along each segment between two neighboring points.
+
+    On a segment both are linear, :math:`(p + q u)/(r + s u)` for :math:`u \in [0, 1]`, and
+    with :math:`x = s/r` the mean is :math:`[p\,L(x) + q\,M(x)]/r` where
+    :math:`L(x) = \ln(1+x)/x` and :math:`M(x) = (1 - L(x))/x`. A segment that starts where
+    both vanish has the constant ratio :math:`q/s`.
+    """
+    p, q = numerator[:-1], np.diff(numerator)
+    r, s = denominator[:-1], np.diff(denominator)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        x = s / r
+        small = np.abs(x) < _SERIES_BELOW
+        y = np.where(small, x, 0.0)  # the series, kept away from values it cannot hold
+        log_mean = np.where(small, 1 - y / 2 + y**2 / 3 - y**3 / 4, np.log1p(x) / x)
+        remainder = np.where(small, 0.5 - y / 3 + y**2 / 4 - y**3 / 5, (1 - log_mean) / x)
+        mean = (p * log_mean + q * remainder) / r
+        mean = np.where(r == 0, q / s, mean)
+    return mean
+
+
+def pr_segment_areas(tpr: FloatArray, fpr: FloatArray, prior: float) -> FloatArray:
+    r"""Area under precision against recall for each segment of an ROC polyline.
+
+    Along a straight ROC segment precision is a ratio of linear functions, not a straight
+    line (Davis & Goadrich 2006); the integral
+    :math:`\int \pi\,tpr/(\pi\,tpr + (1-\pi)\,fpr)\,d\,tpr` is taken exactly.
+    """
+    flagged = prior * tpr + (1 - prior) * fpr
+    step = np.diff(tpr)
+    mean = ratio_integrals(prior * tpr, flagged)
+    return np.where(step == 0, 0.0, mean * step)

@@ -1,0 +1,311 @@
+"""Choosing a threshold, with all metrics there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from purecover._frames import make_frame
+from purecover._typing import BoolArray, FloatArray, Repair, Target
+from purecover._validation import bad_value, check_choice, check_instance, check_integer, check_real
+from purecover.counts import ScoreCounts
+from purecover.exceptions import InvalidInputError
+from purecover.proportions import MixtureProportions
+from purecover.recovery._metrics import (
+    METRICS,
+    MetricOptions,
+    RecoveredMetrics,
+    metrics_from_roc,
+    rates_at_thresholds,
+    resolve_metrics,
+)
+from purecover.recovery._rates import PROPORTIONS_HINT
+from purecover.recovery._roc import recover_roc
+
+__all__ = ["MetricCurves", "ThresholdChoice", "choose_threshold", "recover_metric_curves"]
+
+THRESHOLD_METRICS = tuple(name for name, metric in METRICS.items() if metric.kind == "threshold")
+
+_AT_LEAST = ("precision", "recall", "specificity", "npv")
+_AT_MOST = ("fpr", "fdr")
+_RATIOS = ("precision", "fdr", "lift", "lee_liu")
+"""Metrics that a handful of examples at the very top can push anywhere."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MetricCurves:
+    """Threshold metrics at every threshold.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_thresholds,)
+        The distinct scores, decreasing.
+    flagged_unlabeled : ndarray of shape (n_thresholds,)
+        Share of the unlabeled with a score of at least the threshold.
+    curves : mapping of str to ndarray of shape (n_thresholds,)
+        Recovered metrics by name; NaN where undefined.
+    prior : float
+        Prior of the target.
+    """
+
+    thresholds: FloatArray
+    flagged_unlabeled: FloatArray
+    curves: Mapping[str, FloatArray]
+    prior: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "curves", MappingProxyType(dict(self.curves)))
+
+    def frame(self, backend: Any = None) -> Any:
+        """The curves as a table; see :meth:`ScoreCounts.frame`."""
+        columns = {
+            "threshold": self.thresholds,
+            "flagged_unlabeled": self.flagged_unlabeled,
+            **self.curves,
+        }
+        return make_frame("MetricCurves.frame", columns, backend)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ThresholdChoice:
+    """A chosen threshold and what it achieves.
+
+    Attributes
+    ----------
+    threshold : float
+        Predict positive where the score is at least this.
+    criterion : str
+        The metric that decided.
+    wanted : float or None
+        The value asked for; None if the best was asked for.
+    metrics : RecoveredMetrics
+        All threshold metrics there.
+    flagged_labeled, flagged_unlabeled : float
+        How many of the labeled and of the unlabeled reach the threshold.
+    """
+
+    threshold: float
+    criterion: str
+    wanted: float | None
+    metrics: RecoveredMetrics
+    flagged_labeled: float
+    flagged_unlabeled: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "threshold": self.threshold,
+            "criterion": self.criterion,
+            "wanted": self.wanted,
+            "flagged_labeled": self.flagged_labeled,
+            "flagged_unlabeled": self.flagged_unlabeled,
+            "metrics": self.metrics.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        metric = METRICS[self.criterion]
+        reached = self.metrics[self.criterion]
+        if self.wanted is None:
+            goal = f"best {metric.title} ({reached:.4f})"
+        else:
+            sign = ">=" if self.criterion in _AT_LEAST else "<="
+            goal = f"{metric.title} {sign} {self.wanted:g} ({reached:.4f})"
+        return (
+            f"ThresholdChoice: score >= {self.threshold:.6g} for {goal}; flags "
+            f"{self.flagged_labeled:,g} labeled and {self.flagged_unlabeled:,g} unlabeled\n"
+            f"{self.metrics!r}"
+        )
+
+
+def recover_metric_curves(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    *,
+    target: Target = "population",
+    repair: Repair = "isotonic",
+    f_beta: float = 1.0,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+) -> MetricCurves:
+    """Recover all threshold metrics at every threshold.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    target : {"population", "deployment", "pooled"} or float, default="population"
+        The population prior-dependent metrics speak of.
+    repair : str, default="isotonic"
+        How rates are repaired; see :func:`recover_metrics`.
+    f_beta, cost_fn, cost_fp : float, default=1.0
+        As in :func:`recover_metrics`.
+
+    Returns
+    -------
+    MetricCurves
+        One array per metric.
+
+    See Also
+    --------
+    choose_threshold : Picks one of the thresholds.
+    ThresholdDisplay : Draws the curves.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts, recover_metric_curves
+    >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
+    >>> curves = recover_metric_curves(counts, MixtureProportions(0.25, 0.75))
+    >>> curves.curves["precision"].round(4)
+    array([0.7273, 0.25  ])
+    """
+    name = "recover_metric_curves"
+    check_instance(
+        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
+    )
+    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    options = MetricOptions(f_beta, cost_fn, cost_fp).validated(name)
+    prior = proportions.prior(target, counts)
+    roc = recover_roc(counts, proportions, repair=repair)
+    fpr, tpr = rates_at_thresholds(roc, counts)
+    curves = {}
+    for metric_name in THRESHOLD_METRICS:
+        of_rates = METRICS[metric_name].of_rates
+        assert of_rates is not None  # noqa: S101 - for the type checker: they all have one
+        curves[metric_name] = np.asarray(of_rates(tpr[1:], fpr[1:], prior, options))
+    return MetricCurves(
+        thresholds=counts.thresholds,
+        flagged_unlabeled=roc.fpr_pu[1:],
+        curves=curves,
+        prior=prior,
+    )
+
+
+def choose_threshold(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    criterion: str,
+    value: float | None = None,
+    *,
+    target: Target = "population",
+    repair: Repair = "isotonic",
+    f_beta: float = 1.0,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+    min_labeled: int = 10,
+) -> ThresholdChoice:
+    """The threshold for a wanted precision, recall or false-positive rate, or the best one.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    criterion : str
+        With ``value``: ``"precision"``, ``"specificity"`` or ``"npv"`` of at least, ``"fpr"``
+        or ``"fdr"`` of at most the value, then the threshold that keeps the highest
+        recall (for ``"npv"``: that flags the fewest); ``"recall"`` of at least the value,
+        then the threshold that flags the fewest. Without ``value``: any threshold metric, at
+        its best, such as ``"f1"``, ``"f_beta"``, ``"mcc"``, ``"youden"`` or ``"cost"``.
+    value : float, optional
+        The value wanted, in [0, 1].
+    target : {"population", "deployment", "pooled"} or float, default="population"
+        The population prior-dependent metrics speak of.
+    repair : str, default="isotonic"
+        How rates are repaired; see :func:`recover_metrics`.
+    f_beta, cost_fn, cost_fp : float, default=1.0
+        As in :func:`recover_metrics`.
+    min_labeled : int, default=10
+        Thresholds that fewer labeled examples reach are not considered for precision, false
+        discovery rate, lift and Lee-Liu score: there these are mostly noise.
+
+    Returns
+    -------
+    ThresholdChoice
+        The threshold and all metrics there.
+
+    Raises
+    ------
+    InvalidInputError
+        If no threshold attains the value; the message says what the best one attains.
+
+    See Also
+    --------
+    recover_metric_curves : All metrics at all thresholds.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts, choose_threshold
+    >>> counts = ScoreCounts.from_counts([2, 1, 0], labeled=[5, 4, 1], unlabeled=[5, 20, 75])
+    >>> choose_threshold(counts, MixtureProportions(0.08), "recall", 0.8).threshold
+    1.0
+    """
+    name = "choose_threshold"
+    known = (*_AT_LEAST, *_AT_MOST) if value is not None else THRESHOLD_METRICS
+    check_choice(name, "criterion", criterion, known)
+    curves = recover_metric_curves(
+        counts,
+        proportions,
+        target=target,
+        repair=repair,
+        f_beta=f_beta,
+        cost_fn=cost_fn,
+        cost_fp=cost_fp,
+    )
+    at = curves.curves[criterion]
+    if criterion in _RATIOS:
+        enough = min(check_integer(name, "min_labeled", min_labeled, low=0), counts.n_labeled)
+        at = np.where(np.cumsum(counts.labeled) >= enough, at, np.nan)
+    if np.isnan(at).all():
+        raise InvalidInputError(
+            f"choose_threshold cannot rank thresholds by {criterion!r}: it is undefined at all "
+            f"of them (prior {curves.prior:g})."
+        )
+    if value is None:
+        sign = 1.0 if METRICS[criterion].greater_is_better else -1.0
+        best = int(np.nanargmax(sign * at))
+    else:
+        value = check_real(name, "value", value, low=0, high=1)
+        reached: BoolArray = at >= value if criterion in _AT_LEAST else at <= value
+        if not reached.any():
+            closest = float(np.nanmax(at) if criterion in _AT_LEAST else np.nanmin(at))
+            word = "highest" if criterion in _AT_LEAST else "lowest"
+            hint = "ask for less, or improve the scores"
+            if criterion in _RATIOS:
+                hint += f" (thresholds with fewer than {min_labeled} labeled were left out)"
+            raise bad_value(
+                name,
+                "value",
+                f"attainable: the {word} {criterion} of any threshold is {closest:.4g}",
+                f"{value:g}",
+                hint,
+            )
+        # Thresholds decrease: the last one flags most, hence keeps the highest recall.
+        fewest = criterion in ("recall", "npv")
+        best = int(np.flatnonzero(reached)[0 if fewest else -1])
+    threshold = float(curves.thresholds[best])
+    options = MetricOptions(f_beta, cost_fn, cost_fp)
+    roc = recover_roc(counts, proportions, repair=repair)
+    metrics = metrics_from_roc(
+        roc,
+        roc,
+        counts,
+        threshold=threshold,
+        prior=curves.prior,
+        metrics=resolve_metrics(name, THRESHOLD_METRICS, counts, options),
+        options=options,
+    )
+    return ThresholdChoice(
+        threshold=threshold,
+        criterion=criterion,
+        wanted=value,
+        metrics=metrics,
+        flagged_labeled=counts.labeled[: best + 1].sum().item(),
+        flagged_unlabeled=counts.unlabeled[: best + 1].sum().item(),
+    )

@@ -1,0 +1,467 @@
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from purecover import simulate
+from purecover.counts import ScoreCounts
+from purecover.curves import pu_roc_curve
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.proportions import MixtureProportions
+from purecover.recovery import _bound_tables
+from purecover.recovery._bounds import RecoveredBounds, recover_bounds
+from purecover.recovery._rates import recover_rates
+
+RATES = ("tpr", "fpr", "precision")
+
+
+def sample(seed, n_labeled=100, n_unlabeled=1000, alpha=0.25, separation=1.5, **options):
+    return simulate.binormal(separation).sample(
+        n_labeled, n_unlabeled, alpha=alpha, random_state=seed, **options
+    )
+
+
+def true_table(scores, truth, thresholds):
+    """Rates of a data set by counting, and its AUC over all pairs."""
+    positive, negative = scores[truth], scores[~truth]
+    tp = positive.size - np.searchsorted(np.sort(positive), thresholds, side="left")
+    fp = negative.size - np.searchsorted(np.sort(negative), thresholds, side="left")
+    with np.errstate(invalid="ignore"):
+        rates = {"tpr": tp / positive.size, "fpr": fp / negative.size, "precision": tp / (tp + fp)}
+    pairs = positive[:, None] - negative
+    return rates, np.mean((pairs > 0) + (pairs == 0) / 2)
+
+
+def contained(bounds, rates):
+    """At each threshold, whether the rates are inside the bounds."""
+    slack = 1e-12
+    ok = np.ones(bounds.thresholds.size, dtype=bool)
+    for rate in rates:
+        low, high = getattr(bounds, f"{rate}_lower"), getattr(bounds, f"{rate}_upper")
+        ok &= ~(rates[rate] < low - slack) & ~(rates[rate] > high + slack)
+    return ok
+
+
+# -- the published formula, by brute force ----------------------------------------------------
+
+
+def published_tables(scores, labels, alpha, radius, target="pooled"):
+    """Confusion tables rank by rank, as the published method has it, in plain Python."""
+    n_labeled, n_unlabeled = labels.count("L"), labels.count("U")
+    m = math.floor(alpha * n_unlabeled)
+    rows = []
+    for t in [math.inf, *sorted(set(scores), reverse=True)]:
+        above = {
+            kind: sum(s >= t and k == kind for s, k in zip(scores, labels, strict=True))
+            for kind in "LUN"
+        }
+        row = {}
+        for side, sign, rounding in (("low", -1, math.floor), ("high", 1, math.ceil)):
+            share = min(max(above["L"] / n_labeled + sign * radius, 0), 1)
+            theta = rounding(share * m)
+            tp = max(min(above["U"], theta), m - (n_unlabeled - above["U"]))
+            fn, fp = m - tp, above["U"] - tp
+            tn = n_unlabeled - m - fp
+            if target == "pooled":
+                tp, fn = tp + above["L"], fn + n_labeled - above["L"]
+                fp, tn = fp + above["N"], tn + labels.count("N") - above["N"]
+            row[side] = {
+                "tpr": tp / (tp + fn),
+                "fpr": fp / (fp + tn),
+                "precision": tp / (tp + fp) if tp + fp else math.nan,
+            }
+        rows.append(row)
+    low = {rate: np.array([row["low"][rate] for row in rows]) for rate in RATES}
+    high = {rate: np.array([row["high"][rate] for row in rows]) for rate in RATES}
+    # Few true positives mean many false ones.
+    return {
+        "tpr_lower": np.maximum.accumulate(low["tpr"]),
+        "tpr_upper": np.minimum.accumulate(high["tpr"][::-1])[::-1],
+        "fpr_lower": np.maximum.accumulate(high["fpr"]),
+        "fpr_upper": np.minimum.accumulate(low["fpr"][::-1])[::-1],
+        "precision_lower": low["precision"],
+        "precision_upper": high["precision"],
+    }
+
+
+def random_rows(seed, n=60, with_negatives=True):
+    rng = np.random.default_rng(seed)
+    labels = ["L", "U", *rng.choice(list("LUN" if with_negatives else "LU"), n, p=None)]
+    shift = {"L": 3, "U": 1, "N": 0}
+    scores = [int(rng.integers(0, 12) + shift[k]) for k in labels]  # with many ties
+    return scores, labels
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("target", ["pooled", "deployment"])
+@pytest.mark.parametrize("latent_noise", [True, False])
+def test_tables_equal_the_published_ones(seed, target, latent_noise):
+    scores, labels = random_rows(seed)
+    counts = ScoreCounts.from_scores(scores, labels, positive_label="L", negative_label="N")
+    alpha = 0.3
+    bounds = recover_bounds(
+        counts, alpha, confidence_level=0.5, target=target, latent_noise=latent_noise
+    )
+    n = counts.n_labeled
+    if latent_noise:
+        m = math.floor(alpha * counts.n_unlabeled)
+        n = 1 / (1 / counts.n_labeled + 1 / m)
+    radius = math.sqrt(math.log(2 / 0.5) / (2 * n))
+    twin = published_tables(scores, labels, alpha, radius, target)
+    for name, values in twin.items():
+        np.testing.assert_allclose(getattr(bounds, name), values, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("alphas", [(0.1, 0.7), (0.0, 0.95), (0.4, 0.5)])
+@pytest.mark.parametrize("target", ["pooled", "deployment"])
+def test_a_range_takes_in_every_alpha_between(seed, alphas, target, monkeypatch):
+    monkeypatch.setattr(_bound_tables, "_monotone", lambda bounds: bounds)  # comes after
+    scores, labels = random_rows(seed, 300)
+    counts = ScoreCounts.from_scores(scores, labels, positive_label="L", negative_label="N")
+    n = int(counts.n_unlabeled)
+    if target == "deployment":  # where recall needs a positive
+        alphas = (max(alphas[0], 1 / n), alphas[1])
+    wide = recover_bounds(counts, alphas, latent_noise=False, target=target)
+    ends = [math.floor(alpha * n + 1e-9) for alpha in alphas]
+    # Blocks with two kinks each, against all whole numbers one by one.
+    every = {}
+    for rounded in (True, False):
+        if not rounded:
+            monkeypatch.setattr(_bound_tables, "_ceil", lambda values: values)
+            monkeypatch.setattr(_bound_tables, "_floor", lambda values: values)
+        every[rounded] = [
+            recover_bounds(counts, (m + 1e-6) / n, latent_noise=False, target=target)
+            for m in range(ends[0], ends[1] + 1)
+        ]
+    for name in RATES:
+        low, high = getattr(wide, f"{name}_lower"), getattr(wide, f"{name}_upper")
+        known = ~np.isnan(low)
+        for rounded, sign in ((True, 1), (False, -1)):
+            lowest = np.min([getattr(one, f"{name}_lower") for one in every[rounded]], axis=0)
+            highest = np.max([getattr(one, f"{name}_upper") for one in every[rounded]], axis=0)
+            # Not wider than all of them with rounding to whole positives, and not narrower
+            # than all of them without.
+            assert np.all(sign * (low - lowest)[known] >= -1e-9)
+            assert np.all(sign * (highest - high)[known] >= -1e-9)
+
+
+@pytest.mark.parametrize("latent_noise", [True, False])
+def test_a_range_holds_wherever_alpha_is_in_it(latent_noise):
+    counts = sample(0, 50, 400).counts
+    wide = recover_bounds(counts, (0.1, 0.6), latent_noise=latent_noise)
+    for alpha in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6):
+        one = recover_bounds(counts, alpha, latent_noise=latent_noise)
+        slack = 1 / 50  # whole positives
+        assert np.all(wide.tpr_lower <= one.tpr_lower + slack)
+        assert np.all(wide.tpr_upper >= one.tpr_upper - slack)
+        assert np.all(wide.fpr_lower <= one.fpr_lower + slack)
+        assert np.all(wide.fpr_upper >= one.fpr_upper - slack)
+        assert wide.auc_lower <= one.auc_lower
+        assert wide.auc_upper >= one.auc_upper
+
+
+def test_blocks_cover_each_number_once():
+    for first, last in [(0, 0), (5, 5), (0, 31), (0, 32), (0, 5000), (7, 90), (3000, 10**7)]:
+        for ratio in (1.0, 1.05, 10.0):
+            blocks = _bound_tables._blocks(first, last, ratio)
+            assert len(blocks) <= 32
+            assert blocks[0][0] == first
+            assert blocks[-1][1] == last
+            assert all(a <= b for a, b in blocks)
+            assert all(after[0] == before[1] + 1 for before, after in itertools.pairwise(blocks))
+
+
+# -- truth ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["pooled", "deployment"])
+def test_exact_distribution_reproduces_counting(target):
+    # The hidden positives are the labeled ones, each four times: their distribution is known.
+    rng = np.random.default_rng(5)
+    labeled = rng.integers(3, 12, 40).astype(float)
+    hidden, others = np.repeat(labeled, 4), rng.integers(0, 9, 700).astype(float)
+    scores = np.concatenate([labeled, hidden, others])
+    truth = np.arange(scores.size) < labeled.size + hidden.size
+    is_labeled = np.arange(scores.size) < labeled.size
+    counts = ScoreCounts.from_scores(scores, is_labeled)
+    exact = pu_roc_curve(counts)
+    alpha = hidden.size / counts.n_unlabeled
+    none = np.zeros(exact.thresholds.size)
+    band = _bound_tables.Band(exact.tpr_pu, none, none, 0.0)
+    curves = _bound_tables.count_bounds(counts, (alpha, alpha), target, band)
+    keep = np.ones(scores.size, bool) if target == "pooled" else ~is_labeled
+    rates, _ = true_table(scores[keep], truth[keep], exact.thresholds)
+    for rate in RATES:
+        np.testing.assert_allclose(curves[f"{rate}_lower"], rates[rate], atol=1e-12)
+        np.testing.assert_allclose(curves[f"{rate}_upper"], rates[rate], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n_labeled", "n_unlabeled", "alphas", "target"),
+    [(100, 1000, 0.2, "pooled"), (200, 500, 0.2, "deployment"), (60, 300, (0.15, 0.25), "pooled")],
+)
+def test_tables_of_the_data_are_contained(n_labeled, n_unlabeled, alphas, target):
+    repeats, whole, areas = 300, 0, 0
+    for seed in range(repeats):
+        data = sample(seed, n_labeled, n_unlabeled, 0.2, fixed_counts=True)
+        bounds = recover_bounds(data.counts, alphas, target=target)
+        keep = np.ones(len(data), bool) if target == "pooled" else ~data.labeled
+        rates, auc = true_table(data.scores[keep], data.truth[keep], bounds.thresholds)
+        inside = contained(bounds, rates).all()
+        whole += inside
+        areas += bounds.auc_lower <= auc <= bounds.auc_upper
+        assert not inside or bounds.auc_lower <= auc <= bounds.auc_upper
+    assert whole >= 0.93 * repeats
+    assert areas >= whole
+
+
+def test_the_published_band_is_too_narrow_with_few_hidden_positives():
+    """Why latent_noise exists: as many hidden as labeled positives."""
+    inside = 0
+    for seed in range(100):
+        data = sample(seed, 100, 500, 0.2, fixed_counts=True)
+        bounds = recover_bounds(data.counts, 0.2, latent_noise=False)
+        rates, _ = true_table(data.scores, data.truth, bounds.thresholds)
+        inside += contained(bounds, rates).all()
+    assert inside < 85
+
+
+def test_bootstrap_holds_at_a_threshold():
+    repeats, narrow, hits = 300, 0, np.zeros(3)
+    for seed in range(repeats):
+        data = sample(seed, 200, 1000, 0.25, fixed_counts=True)
+        bounds = recover_bounds(data.counts, 0.25, method="bootstrap")
+        rates, _ = true_table(data.scores, data.truth, bounds.thresholds)
+        at = np.searchsorted(-bounds.thresholds, -np.array([0.5, 1.0, 2.0]))
+        hits += contained(bounds, rates)[at]
+        if seed < 20:
+            dkw = recover_bounds(data.counts, 0.25)
+            narrow += bounds.auc_upper - bounds.auc_lower < dkw.auc_upper - dkw.auc_lower
+    # Percentile intervals of a discrete share: a little below the nominal 95 %.
+    assert np.all(hits >= 0.9 * repeats)
+    assert narrow == 20
+
+
+@pytest.mark.parametrize(
+    ("beta", "alphas", "betas", "target"),
+    [(1.0, 0.25, 1.0, "deployment"), (0.8, (0.2, 0.3), (0.75, 0.9), "pooled")],
+)
+def test_population_rates_are_in_the_box(beta, alphas, betas, target):
+    repeats, whole = 300, 0
+    world = simulate.binormal(1.5)
+    for seed in range(repeats):
+        data = sample(seed, 200, 1000, 0.25, beta=beta)
+        counts = data.counts
+        bounds = recover_bounds(counts, alphas, beta_range=betas, method="box", target=target)
+        prior = data.proportions.prior(target, counts)
+        rates = {
+            "tpr": world.positive.survival(bounds.thresholds),
+            "fpr": world.negative.survival(bounds.thresholds),
+        }
+        with np.errstate(invalid="ignore"):
+            flagged = prior * rates["tpr"] + (1 - prior) * rates["fpr"]
+            rates["precision"] = prior * rates["tpr"] / flagged
+        inside = contained(bounds, rates).all()
+        whole += inside
+        assert not inside or bounds.auc_lower <= world.auc <= bounds.auc_upper
+    assert whole >= 0.93 * repeats
+
+
+# -- the two bands ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 17, 1000])
+@pytest.mark.parametrize("q", [0.005, 0.025, 0.5, 0.975, 0.995])
+def test_binomial_quantile(n, q):
+    hits = np.arange(n + 1)[:: max(n // 100, 1)]
+    expected = stats.binom.ppf(q, n, hits / n)
+    found = _bound_tables._binomial_quantile(q, n, hits)
+    np.testing.assert_array_equal(found, np.maximum(expected, 0))
+
+
+def test_bootstrap_band_equals_resampling():
+    counts = ScoreCounts.from_counts([4, 3, 2, 1], labeled=[10, 20, 15, 5], unlabeled=[1, 2, 3, 4])
+    low, high = _bound_tables.make_band(counts, "bootstrap", 0.9, False).ends(10)
+    draws = np.random.default_rng(0).multinomial(50, counts.labeled / 50, size=40_000)
+    shares = np.cumsum(draws, axis=1) / 50
+    assert low[0] == high[0] == 0
+    np.testing.assert_allclose(low[1:], np.quantile(shares, 0.05, axis=0), atol=1e-9)
+    np.testing.assert_allclose(high[1:], np.quantile(shares, 0.95, axis=0), atol=1e-9)
+    wider = _bound_tables.make_band(counts, "bootstrap", 0.9, True).ends(50)
+    share = np.cumsum([0, 10, 20, 15, 5]) / 50
+    np.testing.assert_allclose(share - wider[0], math.sqrt(2) * (share - low), atol=1e-12)
+
+
+def test_box_corners_equal_a_dense_search():
+    counts = sample(1, 60, 200, 0.3, beta=0.85).counts
+    bounds = recover_bounds(counts, (0.2, 0.4), beta_range=(0.7, 0.9), method="box")
+    roc = pu_roc_curve(counts)
+    each = 1 - math.sqrt(0.95)
+    radius = [math.sqrt(math.log(2 / each) / (2 * n)) for n in (60, 200)]
+    lowest = {"tpr": np.inf, "fpr": np.inf}
+    highest = {"tpr": -np.inf, "fpr": -np.inf}
+    steps = np.linspace(-1, 1, 4)
+    for d_tpr, d_fpr in itertools.product(steps, steps):
+        tpr_pu = np.clip(roc.tpr_pu + d_tpr * radius[0], 0, 1)
+        fpr_pu = np.clip(roc.fpr_pu + d_fpr * radius[1], 0, 1)
+        for alpha, beta in itertools.product(np.linspace(0.2, 0.4, 5), np.linspace(0.7, 0.9, 5)):
+            pair = recover_rates(tpr_pu, fpr_pu, MixtureProportions(alpha, beta))
+            for rate, values in zip(("tpr", "fpr"), pair, strict=True):
+                lowest[rate] = np.minimum(lowest[rate], np.clip(values, 0, 1))
+                highest[rate] = np.maximum(highest[rate], np.clip(values, 0, 1))
+    for rate in ("tpr", "fpr"):
+        low = np.maximum.accumulate(lowest[rate][1:])
+        high = np.minimum.accumulate(highest[rate][::-1])[::-1][1:]
+        np.testing.assert_allclose(getattr(bounds, f"{rate}_lower")[1:], low, atol=1e-12)
+        np.testing.assert_allclose(getattr(bounds, f"{rate}_upper")[1:], high, atol=1e-12)
+
+
+# -- properties -------------------------------------------------------------------------------
+
+
+@given(
+    data=st.data(),
+    rows=st.lists(
+        st.tuples(st.integers(0, 6), st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)),
+        min_size=1,
+        max_size=8,
+    ).filter(lambda rows: any(r[1] for r in rows) and any(r[2] for r in rows)),
+    method=st.sampled_from(["dkw", "bootstrap", "box"]),
+    target=st.sampled_from(["pooled", "deployment"]),
+    latent_noise=st.booleans(),
+    level=st.floats(1e-6, 1 - 1e-12),
+)
+def test_bounds_are_curves_in_the_unit_box(data, rows, method, target, latent_noise, level):
+    scores, labeled, unlabeled, negative = zip(*rows, strict=True)
+    counts = ScoreCounts.from_counts(scores, labeled, unlabeled, negative=negative)
+    ends = sorted(data.draw(st.lists(st.floats(0, 0.99), min_size=2, max_size=2)))
+    if method != "box" and target == "deployment" and ends[1] * counts.n_unlabeled < 1.001:
+        ends[1] = 0.999
+    if math.floor(ends[1] * counts.n_unlabeled) == 0 and target == "deployment":
+        target = "pooled"
+    bounds = recover_bounds(
+        counts,
+        tuple(ends),
+        method=method,
+        target=target,
+        confidence_level=level,
+        latent_noise=latent_noise,
+    )
+    for rate in ("tpr", "fpr"):
+        low, high = getattr(bounds, f"{rate}_lower"), getattr(bounds, f"{rate}_upper")
+        assert low[0] == high[0] == 0
+        assert np.all(np.diff(low) >= 0)
+        assert np.all(np.diff(high) >= 0)
+        assert low.min() >= 0
+        assert high.max() <= 1
+        if method != "bootstrap":  # whose pointwise bands may cross after being made monotone
+            assert np.all(low <= high + 1e-12)
+        if method != "box":
+            assert low[-1] == high[-1] == 1
+    low, high = bounds.precision_lower[1:], bounds.precision_upper[1:]
+    known = ~np.isnan(low)
+    assert np.all((low[known] >= 0) & (low[known] <= high[known]) & (high[known] <= 1))
+    if method != "bootstrap":
+        assert bounds.auc_lower <= bounds.auc_upper + 1e-12
+    json.dumps(bounds.to_dict(), allow_nan=False)
+
+
+def test_more_confidence_and_a_wider_range_mean_wider_bounds():
+    counts = sample(2).counts
+    for method in ("dkw", "bootstrap", "box"):
+        widths = []
+        for level, alphas in [(0.5, 0.25), (0.95, 0.25), (0.95, (0.2, 0.3)), (0.95, (0.05, 0.5))]:
+            bounds = recover_bounds(counts, alphas, method=method, confidence_level=level)
+            widths.append(bounds.auc_upper - bounds.auc_lower)
+        assert widths == sorted(widths)
+        assert widths[0] < widths[-1]
+
+
+def test_known_negatives_narrow_the_false_positive_rate():
+    data = sample(3, 100, 300, 0.3)
+    rng = np.random.default_rng(0)
+    negatives = rng.standard_normal(3000)
+    extra = ScoreCounts.from_scores(
+        np.concatenate([data.scores, negatives]),
+        np.concatenate([np.where(data.labeled, 1, 0), np.full(3000, -1)]),
+        positive_label=1,
+        negative_label=-1,
+    )
+    plain = recover_bounds(data.counts, (0.2, 0.4))
+    helped = recover_bounds(extra, (0.2, 0.4))
+    assert np.max(helped.fpr_upper - helped.fpr_lower) < 0.3 * np.max(
+        plain.fpr_upper - plain.fpr_lower
+    )
+
+
+def test_result_as_data():
+    counts = sample(4).counts
+    bounds = recover_bounds(counts, (0.2, 0.3))
+    assert isinstance(bounds, RecoveredBounds)
+    assert bounds.simultaneous
+    assert not recover_bounds(counts, 0.2, method="bootstrap").simultaneous
+    assert bounds.alpha_range == (0.2, 0.3)
+    assert bounds.beta_range == (1.0, 1.0)
+    table = bounds.frame()
+    assert set(table) == {"threshold"} | {f"{r}_{s}" for r in RATES for s in ("lower", "upper")}
+    assert table["threshold"][0] == math.inf
+    assert np.array_equal(bounds.thresholds, pu_roc_curve(counts).thresholds)
+    plain = json.loads(json.dumps(bounds.to_dict(), allow_nan=False))
+    assert plain["thresholds"][0] is None
+    assert plain["precision_lower"][0] is None
+    assert plain["auc_lower"] == bounds.auc_lower
+    assert "alpha in [0.2, 0.3], 0.95 confidence everywhere" in repr(bounds)
+    noisy = recover_bounds(counts, 0.2, beta_range=(0.8, 1), method="box")
+    assert "beta in [0.8, 1]" in repr(noisy)
+    for fpr, tpr in (bounds.lower_roc, bounds.upper_roc, noisy.lower_roc, noisy.upper_roc):
+        assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0, 0, 1, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        bounds.tpr_lower[0] = 1
+
+
+# -- bad input --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"alpha_range": (0.3, 0.2)}, InvalidInputError, "smaller first"),
+        ({"alpha_range": (0.1, 0.2, 0.3)}, InvalidInputError, "pair"),
+        ({"alpha_range": (-0.1, 0.2)}, InvalidInputError, "alpha_range"),
+        ({"alpha_range": "0.2"}, InvalidTypeError, "alpha_range"),
+        ({"alpha_range": (0.1, math.nan)}, InvalidInputError, "alpha_range"),
+        ({"alpha_range": 1.0}, IdentifiabilityError, "PU001"),
+        ({"beta_range": 0.9}, InvalidInputError, 'method="box"'),
+        ({"beta_range": (0.9, 1), "method": "bootstrap"}, InvalidInputError, 'method="box"'),
+        ({"beta_range": (0.2, 1), "method": "box"}, IdentifiabilityError, "alpha < beta"),
+        ({"method": "magic"}, InvalidInputError, "dkw"),
+        ({"target": 0.5}, InvalidTypeError, "pooled"),
+        ({"confidence_level": 1.0}, InvalidInputError, "confidence_level"),
+        ({"latent_noise": "yes"}, InvalidTypeError, "latent_noise"),
+        ({"alpha_range": 0.0001, "target": "deployment"}, InvalidInputError, "one positive"),
+    ],
+)
+def test_bad_input(options, error, match):
+    counts = sample(0, 10, 20).counts
+    with pytest.raises(error, match=match):
+        recover_bounds(counts, **({"alpha_range": 0.25} | options))
+
+
+def test_weights_are_refused():
+    for counts in (
+        ScoreCounts.from_scores([1, 2, 3], [1, 0, 0], sample_weight=[1.0, 2.0, 1.0]),
+        ScoreCounts.from_counts([1, 2], labeled=[0.5, 1], unlabeled=[1, 1]),
+        ScoreCounts.from_counts([1, 2], labeled=[1, 1], unlabeled=[1, 1], negative=[0.5, 0]),
+    ):
+        with pytest.raises(InvalidInputError, match=r"whole numbers(.|\n)*Hint: .*weights"):
+            recover_bounds(counts, 0.2)
+    with pytest.raises(InvalidTypeError, match="ScoreCounts"):
+        recover_bounds([1, 2, 3], 0.2)

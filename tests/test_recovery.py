@@ -1,0 +1,440 @@
+"""Curves: every repair is valid, exact where it should be, and close to its slow twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import purecover as pu
+from purecover.recovery._areas import trapezoid
+from purecover.recovery._repairs import hull_vertices
+from purecover.recovery._roc import REPAIRS
+
+VALID = [repair for repair in REPAIRS if repair != "none"]
+
+tables = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(0, 9), st.integers(0, 2)), min_size=1, max_size=25
+).filter(lambda rows: any(r[0] for r in rows) and any(r[1] for r in rows))
+shares = st.tuples(st.floats(0, 0.9), st.floats(0.05, 1)).map(
+    lambda pair: pu.MixtureProportions(pair[0] * pair[1], pair[1])
+)
+
+
+def counts_of(rows: list[tuple[int, int, int]]) -> pu.ScoreCounts:
+    """Counts with known negatives too, some at scores of their own."""
+    labeled, unlabeled, negative = zip(*rows, strict=True)
+    return pu.ScoreCounts.from_counts(
+        range(len(rows)), labeled=labeled, unlabeled=unlabeled, negative=negative
+    )
+
+
+def assert_valid_roc(fpr: np.ndarray, tpr: np.ndarray) -> None:
+    """What any ROC curve must satisfy."""
+    assert fpr.shape == tpr.shape
+    assert (fpr[0], tpr[0]) == (0, 0)
+    assert (fpr[-1], tpr[-1]) == (1, 1)
+    for rate in (fpr, tpr):
+        assert rate.min() >= 0
+        assert rate.max() <= 1
+        assert np.all(np.diff(rate) >= 0)
+
+
+@pytest.mark.parametrize("repair", VALID)
+@given(rows=tables, proportions=shares)
+def test_every_repair_gives_a_valid_curve(
+    repair: pu.recovery._roc.Repair,
+    rows: list[tuple[int, int, int]],
+    proportions: pu.MixtureProportions,
+) -> None:
+    counts = counts_of(rows)
+    roc = pu.recover_roc(counts, proportions, repair=repair, concavity_guard=False)
+    assert roc.repair == repair
+    assert_valid_roc(roc.fpr, roc.tpr)
+    assert 0 <= roc.auc <= 1
+    finite = roc.thresholds[~np.isnan(roc.thresholds)]
+    assert finite[0] == np.inf
+    if repair != "paper":  # Algorithm 1 sorts by fpr, which can reorder thresholds
+        assert np.all(np.diff(finite) <= 0)
+    pr = pu.recover_pr(counts, proportions, repair="paper" if repair == "paper" else "isotonic")
+    assert np.all(np.diff(pr.recall) >= 0)
+    assert -1e-12 <= pr.auc_pr <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("repair", ["hull", "likelihood"])
+@given(rows=tables, proportions=shares)
+def test_concave_repairs_are_concave(
+    repair: pu.recovery._roc.Repair,
+    rows: list[tuple[int, int, int]],
+    proportions: pu.MixtureProportions,
+) -> None:
+    roc = pu.recover_roc(counts_of(rows), proportions, repair=repair, concavity_guard=False)
+    step_x, step_y = np.diff(roc.fpr), np.diff(roc.tpr)
+    # Slopes fall: consecutive steps turn clockwise.
+    turn = step_x[1:] * step_y[:-1] - step_y[1:] * step_x[:-1]
+    assert turn.min(initial=0) >= -1e-9
+
+
+@given(rows=tables, proportions=shares)
+def test_signed_area_of_the_raw_curve_is_the_direct_auc(
+    rows: list[tuple[int, int, int]], proportions: pu.MixtureProportions
+) -> None:
+    counts = counts_of(rows)
+    raw = pu.recover_roc(counts, proportions, repair="none")
+    scale = max(1.0, 1 / proportions.delta**2)
+    assert raw.auc == pytest.approx(raw.auc_direct, abs=1e-12 * scale)
+    assert raw.auc_direct == pytest.approx(
+        pu.recover_auc(counts, proportions, clip=False), abs=1e-12
+    )
+
+
+@given(rows=tables)
+def test_hull_vertices_match_a_monotone_chain(rows: list[tuple[int, int, int]]) -> None:
+    roc = pu.pu_roc_curve(counts_of(rows))
+    points = sorted({(float(x), float(y)) for x, y in zip(roc.fpr_pu, roc.tpr_pu, strict=True)})
+    chain: list[tuple[float, float]] = []
+    for x, y in points:
+        while len(chain) > 1:
+            (x0, y0), (x1, y1) = chain[-2:]
+            if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) < 0:
+                break
+            chain.pop()
+        chain.append((x, y))
+    vertices = hull_vertices(roc)
+    chain_area = trapezoid(np.array([p[1] for p in chain]), np.array([p[0] for p in chain]))
+    area = trapezoid(roc.tpr_pu[vertices], roc.fpr_pu[vertices])
+    assert area == pytest.approx(chain_area, abs=1e-12)
+
+
+def test_algorithm_1_by_hand() -> None:
+    """A literal, slow reading of the paper's Algorithm 1."""
+    s = pu.simulate.binormal(1.0).sample(30, 70, alpha=0.3, beta=0.8, random_state=5)
+    alpha, beta = 0.3, 0.8
+    points = [(0.0, 0.0)]
+    for threshold in sorted(set(s.scores), reverse=True):
+        tpr_pu = np.mean(s.scores[s.labeled] >= threshold)
+        fpr_pu = np.mean(s.scores[~s.labeled] >= threshold)
+        tpr = ((1 - alpha) * tpr_pu - (1 - beta) * fpr_pu) / (beta - alpha)
+        fpr = (beta * fpr_pu - alpha * tpr_pu) / (beta - alpha)
+        if -1e-12 <= tpr <= 1 + 1e-12 and -1e-12 <= fpr <= 1 + 1e-12:
+            points.append((fpr, tpr))
+    points.sort(key=lambda point: point[0])
+    highest, slow = 0.0, []
+    for fpr, tpr in points:
+        highest = max(highest, tpr)
+        slow.append((fpr, highest))
+    roc = pu.recover_roc(s.counts, pu.MixtureProportions(alpha, beta), repair="paper")
+    assert len(slow) < s.scores.size  # some points were deleted, so the test sees that step
+    np.testing.assert_allclose(np.c_[roc.fpr, roc.tpr], slow, atol=1e-12)
+
+
+def test_isotonic_is_the_least_squares_projection() -> None:
+    """No monotone curve in the box is closer than the repaired one (checked by a solver)."""
+    from scipy.optimize import minimize
+
+    counts = pu.ScoreCounts.from_counts(
+        range(8), labeled=[0, 1, 0, 2, 1, 3, 2, 4], unlabeled=[9, 3, 5, 2, 4, 1, 2, 1]
+    )
+    roc = pu.recover_roc(counts, pu.MixtureProportions(0.3, 0.9))
+    weights = (counts.labeled + counts.unlabeled)[:-1]
+    target = roc.fpr_raw[1:-1]
+    assert np.any(np.diff(target) < 0) or target.min() < 0  # there is something to repair
+
+    def loss(steps: np.ndarray) -> float:
+        return float(np.sum(weights * (np.cumsum(steps) - target) ** 2))
+
+    result = minimize(
+        loss,
+        np.full(7, 0.1),
+        bounds=[(0, 1)] * 7,
+        constraints={"type": "ineq", "fun": lambda steps: 1 - steps.sum()},
+        options={"maxiter": 2000, "ftol": 1e-14},
+    )
+    np.testing.assert_allclose(np.cumsum(result.x), roc.fpr[1:-1], atol=1e-5)
+
+
+def em_twin(
+    counts: pu.ScoreCounts, proportions: pu.MixtureProportions, n_steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same maximum by EM with an isotonic M-step (Qin et al. 2014), slowly."""
+    from sklearn.isotonic import isotonic_regression
+
+    alpha, beta = proportions.alpha, proportions.beta
+    labeled, unlabeled = (t[::-1].astype(float) for t in (counts.labeled, counts.unlabeled))
+    n = labeled + unlabeled
+    share = np.linspace(0.2, 0.8, n.size)
+    for _ in range(n_steps):
+        f1, f0 = n * share / (n * share).sum(), n * (1 - share) / (n * (1 - share)).sum()
+        positive = labeled * beta * f1 / (beta * f1 + (1 - beta) * f0)
+        positive += unlabeled * alpha * f1 / (alpha * f1 + (1 - alpha) * f0)
+        share = isotonic_regression(positive / n, sample_weight=n)
+    return f1, f0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_likelihood_is_the_limit_of_em(seed: int) -> None:
+    proportions = pu.MixtureProportions(0.3, 0.85)
+    s = pu.simulate.binormal(1.2).sample(60, 200, alpha=0.3, beta=0.85, random_state=seed)
+    counts = pu.ScoreCounts.from_scores(np.round(s.scores, 1), s.labeled)
+    f1, f0 = em_twin(counts, proportions, 20_000)
+    roc = pu.recover_roc(counts, proportions, repair="likelihood", concavity_guard=False)
+    np.testing.assert_allclose(np.diff(roc.tpr)[::-1], f1, atol=2e-4)
+    np.testing.assert_allclose(np.diff(roc.fpr)[::-1], f0, atol=2e-4)
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.6, 0.95])
+def test_likelihood_with_more_positives_than_the_scores_can_hold(alpha: float) -> None:
+    # Half of the unlabeled lie below every labeled example, so alpha is at most one half.
+    counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[30, 20, 0], unlabeled=[10, 40, 50])
+    roc = pu.recover_roc(
+        counts, pu.MixtureProportions(alpha), repair="likelihood", concavity_guard=False
+    )
+    assert_valid_roc(roc.fpr, roc.tpr)
+    if alpha < 0.5:
+        assert roc.tpr[2] == 1
+
+
+def test_likelihood_matches_a_general_solver() -> None:
+    """Maximize the same likelihood over the same monotone ratio by brute force."""
+    from scipy.optimize import minimize
+
+    counts = pu.ScoreCounts.from_counts(
+        range(6), labeled=[3, 5, 9, 14, 25, 44], unlabeled=[120, 90, 80, 60, 40, 30]
+    )
+    alpha, beta = 0.25, 0.8
+    labeled, unlabeled = counts.labeled[::-1], counts.unlabeled[::-1]
+
+    def densities(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # f0 by softmax; f1 = f0 times an increasing ratio.
+        f0 = np.exp(theta[:6] - theta[:6].max())
+        f0 /= f0.sum()
+        f1 = f0 * np.exp(np.cumsum(np.append(0, theta[6:] ** 2)))
+        return f1 / f1.sum(), f0
+
+    def loss(theta: np.ndarray) -> float:
+        f1, f0 = densities(theta)
+        return -float(
+            labeled @ np.log(beta * f1 + (1 - beta) * f0)
+            + unlabeled @ np.log(alpha * f1 + (1 - alpha) * f0)
+        )
+
+    best = min(
+        (minimize(loss, np.random.default_rng(i).normal(size=11), method="BFGS") for i in range(5)),
+        key=lambda r: r.fun,
+    )
+    roc = pu.recover_roc(
+        counts, pu.MixtureProportions(alpha, beta), repair="likelihood", concavity_guard=False
+    )
+    f1, f0 = (np.diff(rate)[::-1] for rate in (roc.tpr, roc.fpr))
+    ours = -float(
+        labeled @ np.log(beta * f1 + (1 - beta) * f0)
+        + unlabeled @ np.log(alpha * f1 + (1 - alpha) * f0)
+    )
+    assert ours == pytest.approx(best.fun, abs=1e-3)
+
+
+@pytest.mark.parametrize("repair", ["hull", "likelihood"])
+def test_concavity_guard(repair: pu.recovery._roc.Repair) -> None:
+    crooked = pu.simulate.nonconcave().sample(1000, 10_000, alpha=0.25, random_state=0)
+    with pytest.warns(pu.exceptions.RecoveryWarning, match="PU009"):
+        roc = pu.recover_roc(crooked.counts, crooked.proportions, repair=repair)
+    assert (roc.repair, roc.repair_requested) == ("isotonic", repair)
+    straight = pu.simulate.binormal(1.5).sample(1000, 10_000, alpha=0.25, random_state=0)
+    roc = pu.recover_roc(straight.counts, straight.proportions, repair=repair)
+    assert roc.repair == repair
+
+
+@pytest.mark.parametrize("repair", REPAIRS)
+@pytest.mark.parametrize("beta", [1.0, 0.75])
+def test_recovers_the_closed_form_of_a_large_sample(
+    repair: pu.recovery._roc.Repair, beta: float
+) -> None:
+    world = pu.simulate.binormal(1.5)
+    s = world.sample(40_000, 200_000, alpha=0.25, beta=beta, fixed_counts=True, random_state=0)
+    roc = pu.recover_roc(s.counts, s.proportions, repair=repair)
+    assert roc.auc == pytest.approx(world.auc, abs=0.006)
+    grid = np.linspace(0.02, 0.98, 49)
+    if repair != "none":
+        # Noise of a rate at these sizes is about .003 / delta.
+        np.testing.assert_allclose(np.interp(grid, roc.fpr, roc.tpr), world.roc(grid), atol=0.025)
+    pr = pu.recover_pr(s.counts, s.proportions, repair=repair)
+    if repair != "none":
+        assert pr.auc_pr == pytest.approx(world.auc_pr(0.25), abs=0.03)
+
+
+def test_near_perfect_separation_does_not_collapse() -> None:
+    """Where the paper's algorithm falls to an AUC near one half, the default stays put."""
+    world = pu.simulate.binormal(6.0)
+    aucs = {"isotonic": [], "paper": []}  # type: dict[str, list[float]]
+    for seed in range(20):
+        s = world.sample(1000, 5000, alpha=0.4, beta=0.95, random_state=seed)
+        for repair, values in aucs.items():
+            values.append(pu.recover_roc(s.counts, s.proportions, repair=repair).auc)  # type: ignore[arg-type]
+    assert min(aucs["isotonic"]) > 0.95
+    assert min(aucs["paper"]) < 0.9  # the failure is real, so the comparison means something
+
+
+def test_infeasible_auc_is_flagged_and_clipped() -> None:
+    counts = pu.ScoreCounts.from_counts([1, 0], labeled=[95, 5], unlabeled=[10, 90])
+    proportions = pu.MixtureProportions(0.3)
+    with pytest.warns(pu.exceptions.RecoveryWarning, match="PU008"):
+        assert pu.recover_auc(counts, proportions) == 1
+    assert pu.recover_auc(counts, proportions, clip=False) == pytest.approx(0.5 + 0.425 / 0.7)
+
+
+@given(rows=tables, proportions=shares)
+def test_both_forms_of_precision_agree(
+    rows: list[tuple[int, int, int]], proportions: pu.MixtureProportions
+) -> None:
+    counts = counts_of(rows)
+    roc = pu.pu_roc_curve(counts)
+    seen = roc.fpr_pu > 0
+    tpr, _ = pu.recover_rates(roc.tpr_pu, roc.fpr_pu, proportions)
+    by_rates = proportions.alpha * tpr[seen] / roc.fpr_pu[seen]
+    c = counts.labeled_share
+    precision_pu = c * roc.tpr_pu / np.where(seen, c * roc.tpr_pu + (1 - c) * roc.fpr_pu, 1)
+    by_precision = pu.recover_precision(precision_pu[seen], c, proportions)
+    np.testing.assert_allclose(by_precision, by_rates, rtol=1e-7, atol=1e-7 / proportions.delta)
+
+
+class TestAreaRules:
+    def test_davis_goadrich_is_the_limit_of_fine_steps(self) -> None:
+        """Splitting segments into many leaves the exact area and drags the others to it."""
+        tpr = np.array([0, 0.3, 0.5, 0.9, 1.0])
+        fpr = np.array([0, 0.0, 0.1, 0.4, 1.0])
+        share = np.linspace(0, 4, 400_001)
+        fine = [np.interp(share, np.arange(5), rate) for rate in (tpr, fpr)]
+        from purecover.recovery._pr import area_under_pr
+
+        exact = area_under_pr(tpr, fpr, 0.2, "davis-goadrich")
+        assert area_under_pr(*fine, 0.2, "davis-goadrich") == pytest.approx(exact, abs=1e-12)
+        assert area_under_pr(*fine, 0.2, "trapezoid") == pytest.approx(exact, abs=1e-9)
+        assert area_under_pr(*fine, 0.2, "average-precision") == pytest.approx(exact, abs=1e-5)
+
+    def test_average_precision_is_scikit_learns(self) -> None:
+        from sklearn.metrics import average_precision_score
+
+        s = pu.simulate.binormal(1).sample(50, 200, alpha=0.2, random_state=0)
+        pr = pu.recover_pr(
+            s.counts, pu.MixtureProportions(0.0), target="pooled", area="average-precision"
+        )
+        assert pr.auc_pr == pytest.approx(average_precision_score(s.labeled, s.scores), abs=1e-12)
+        assert pr.auc_pr_pu == pytest.approx(pr.auc_pr, abs=1e-12)
+
+    @given(rows=tables, proportions=shares, prior=st.floats(0.01, 0.99))
+    def test_no_area_is_below_the_smallest_possible(
+        self, rows: list[tuple[int, int, int]], proportions: pu.MixtureProportions, prior: float
+    ) -> None:
+        pr = pu.recover_pr(counts_of(rows), proportions, target=prior, repair="isotonic")
+        assert pr.auc_pr >= pu.min_auc_pr(prior) - 1e-9
+
+
+class TestResults:
+    def test_arrays_are_frozen(self) -> None:
+        s = pu.simulate.binormal(1).sample(50, 200, alpha=0.2, random_state=0)
+        roc = pu.recover_roc(s.counts, s.proportions)
+        pr = pu.recover_pr(s.counts, s.proportions)
+        for result, names in ((roc, ("fpr", "tpr", "fpr_raw")), (pr, ("recall", "precision"))):
+            for name in names:
+                with pytest.raises(ValueError, match="read-only"):
+                    getattr(result, name)[0] = 7
+        with pytest.raises(AttributeError):
+            roc.auc = 1.0  # type: ignore[misc]
+
+    def test_plain_data(self) -> None:
+        import json
+
+        s = pu.simulate.binormal(1).sample(20, 50, alpha=0.2, random_state=0)
+        for repair in REPAIRS:
+            roc = pu.recover_roc(s.counts, s.proportions, repair=repair, concavity_guard=False)
+            assert json.loads(json.dumps(roc.to_dict(), allow_nan=False))["repair"] == repair
+            assert list(roc.frame()) == ["threshold", "fpr", "tpr"]
+        pr = pu.recover_pr(s.counts, s.proportions)
+        assert json.loads(json.dumps(pr.to_dict(), allow_nan=False))["area"] == "davis-goadrich"
+        assert "outside the box" in repr(pu.recover_roc(s.counts, s.proportions))
+
+    def test_reading_the_curve(self) -> None:
+        counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[5, 3, 2], unlabeled=[0, 5, 5])
+        roc = pu.recover_roc(counts, pu.MixtureProportions(0.0))
+        assert roc.tpr_at(0.0) == 0.5
+        assert roc.tpr_at(0.25) == pytest.approx(0.65)
+        assert roc.fpr_at(0.5) == 0.0
+        assert roc.fpr_at(0.65) == pytest.approx(0.25)
+        assert roc.fpr_at(0.0) == 0.0
+        assert roc.fpr_at(1.0) == 1.0
+        assert roc.partial_auc(1.0) == pytest.approx(roc.auc)
+        assert roc.partial_auc(0.5) == pytest.approx(0.5 * (0.5 + 0.8) / 2)
+
+
+class TestThresholdChoice:
+    @pytest.fixture
+    def counts(self) -> pu.ScoreCounts:
+        return pu.simulate.binormal(2).sample(500, 4000, alpha=0.2, random_state=0).counts
+
+    @pytest.mark.parametrize(
+        ("criterion", "wanted", "most"),
+        [
+            ("precision", 0.7, True),
+            ("specificity", 0.9, True),
+            ("fpr", 0.05, True),
+            ("fdr", 0.3, True),
+            ("recall", 0.8, False),
+            ("npv", 0.97, False),
+        ],
+    )
+    def test_wanted_value(
+        self, counts: pu.ScoreCounts, criterion: str, wanted: float, most: bool
+    ) -> None:
+        proportions = pu.MixtureProportions(0.2)
+        choice = pu.choose_threshold(counts, proportions, criterion, wanted)
+        # Slow twin: try every threshold.
+        good = []
+        for threshold in counts.thresholds[::7]:
+            got = pu.recover_metrics(
+                counts, proportions, threshold=float(threshold), metrics=[criterion]
+            )[criterion]
+            if got <= wanted if criterion in ("fpr", "fdr") else got >= wanted:
+                good.append(float(threshold))
+        if most:  # flags as many as it may: no tried threshold that qualifies is lower
+            assert choice.threshold <= min(good)
+        else:
+            assert choice.threshold >= max(good)
+        reached = choice.metrics[criterion]
+        assert reached <= wanted if criterion in ("fpr", "fdr") else reached >= wanted
+
+    @pytest.mark.parametrize("criterion", ["f1", "f_beta", "mcc", "youden", "cost", "accuracy"])
+    def test_best_value(self, counts: pu.ScoreCounts, criterion: str) -> None:
+        proportions = pu.MixtureProportions(0.2)
+        options = {"f_beta": 2.0, "cost_fn": 5.0, "cost_fp": 1.0}
+        choice = pu.choose_threshold(counts, proportions, criterion, **options)  # type: ignore[arg-type]
+        sign = 1 if pu.METRICS[criterion].greater_is_better else -1
+        for threshold in counts.thresholds[::97]:
+            other = pu.recover_metrics(
+                counts,
+                proportions,
+                threshold=float(threshold),
+                metrics=[criterion],
+                **options,  # type: ignore[arg-type]
+            )[criterion]
+            assert sign * choice.metrics[criterion] >= sign * other - 1e-12 or np.isnan(other)
+
+    def test_youden_needs_no_proportions(self, counts: pu.ScoreCounts) -> None:
+        chosen = {
+            pu.choose_threshold(
+                counts, pu.MixtureProportions(alpha, beta), "youden", repair="none"
+            ).threshold
+            for alpha, beta in ((0.0, 1.0), (0.2, 1.0), (0.3, 0.8))
+        }
+        assert len(chosen) == 1
+
+    def test_out_of_reach(self) -> None:
+        weak = pu.simulate.binormal(0.3).sample(500, 4000, alpha=0.05, random_state=0).counts
+        with pytest.raises(pu.exceptions.InvalidInputError, match="highest precision"):
+            pu.choose_threshold(weak, pu.MixtureProportions(0.05), "precision", 0.999)
+
+    def test_counts_flagged(self) -> None:
+        counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[5, 4, 1], unlabeled=[5, 20, 75])
+        choice = pu.choose_threshold(counts, pu.MixtureProportions(0.08), "recall", 0.8)
+        assert (choice.flagged_labeled, choice.flagged_unlabeled) == (9, 25)
+        assert "Recall >= 0.8" in repr(choice)
