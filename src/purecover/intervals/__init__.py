@@ -1,0 +1,1 @@
+"""How sure we are: intervals and bands, each saying what was varied."""

@@ -1,0 +1,133 @@
+"""Intervals for the AUC without resampling."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from purecover._validation import check_choice, check_instance, check_real
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu, auc_pu_variance
+from purecover.intervals._interval import Interval, check_level
+from purecover.proportions import MixtureProportions
+
+__all__ = ["auc_interval"]
+
+
+def auc_interval(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    *,
+    confidence_level: float = 0.95,
+    method: Literal["logit", "wald"] = "logit",
+    delta_error: float | None = None,
+) -> Interval:
+    r"""Confidence interval of the recovered AUC, by DeLong's variance through the linear map.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    confidence_level : float, default=0.95
+        Nominal coverage.
+    method : {"logit", "wald"}, default="logit"
+        Whether the interval of the observed AUC is symmetric on the logit scale, which keeps
+        it inside (0, 1), or on the plain one.
+    delta_error : float, optional
+        Standard error of ``beta - alpha``, independent of the scores, if the proportions
+        are not exact.
+
+    Returns
+    -------
+    Interval
+        Clipped to [0, 1].
+
+    See Also
+    --------
+    bootstrap : Intervals of every metric.
+
+    Notes
+    -----
+    :math:`se(A) = se(A_{pu})/\Delta`; with an uncertain :math:`\Delta`,
+    :math:`Var(A) = Var(A_{pu})/\Delta^2 + (A_{pu}-1/2)^2\,Var(\Delta)/\Delta^4`. Where the
+    labeled and unlabeled scores do not overlap, DeLong's variance is 0, which is false
+    certainty; the score interval of Newcombe (2006) is used instead.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts, auc_interval
+    >>> scores = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
+    >>> counts = ScoreCounts.from_scores(scores, [1, 1, 1, 0, 0, 0, 0, 0])
+    >>> interval = auc_interval(counts, MixtureProportions(alpha=0.2))
+    >>> round(interval.estimate, 4), round(interval.low, 4), interval.high
+    (0.875, 0.2694, 1.0)
+    """
+    name = "auc_interval"
+    check_choice(name, "method", method, ("logit", "wald"))
+    level = check_level(name, confidence_level)
+    check_instance(
+        name,
+        "proportions",
+        proportions,
+        MixtureProportions,
+        "build it with MixtureProportions(alpha=..., beta=...)",
+    )
+    observed, variance = auc_pu(counts), auc_pu_variance(counts)
+    z = _normal_quantile(0.5 + level / 2)
+    delta = proportions.delta
+    label = f"DeLong, {method}"
+    if not variance > 0:
+        low, high = _newcombe(observed, counts.n_labeled, counts.n_unlabeled, z)
+        label = "Newcombe score"
+        variance = ((high - low) / (2 * z)) ** 2
+    elif method == "wald" or not 0 < observed < 1:
+        reach = z * math.sqrt(variance)
+        low, high = observed - reach, observed + reach
+    else:
+        center = math.log(observed / (1 - observed))
+        reach = z * math.sqrt(variance) / (observed * (1 - observed))
+        low, high = _expit(center - reach), _expit(center + reach)
+    if delta_error is None:
+        low, high = 0.5 + (low - 0.5) / delta, 0.5 + (high - 0.5) / delta
+    else:
+        delta_error = check_real(name, "delta_error", delta_error, low=0, high=1)
+        extra = abs(observed - 0.5) * delta_error / delta**2
+        # Add the uncertainty of delta to each arm, so that the logit shape is kept.
+        estimate = 0.5 + (observed - 0.5) / delta
+        low = estimate - math.hypot((observed - low) / delta, z * extra)
+        high = estimate + math.hypot((high - observed) / delta, z * extra)
+    return Interval(
+        estimate=min(max(0.5 + (observed - 0.5) / delta, 0.0), 1.0),
+        low=min(max(low, 0.0), 1.0),
+        high=min(max(high, 0.0), 1.0),
+        confidence_level=level,
+        method=label,
+        varied="scores" if delta_error is None else "scores and proportions",
+    )
+
+
+def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tuple[float, float]:
+    """Newcombe's fifth method: invert a score test with Hanley and McNeil's variance."""
+    from scipy.optimize import brentq
+
+    extra = (n_labeled + n_unlabeled) / 2 - 1
+
+    def gap(theta: float) -> float:
+        shape = 1 + extra * (1 - theta) / (2 - theta) + extra * theta / (1 + theta)
+        return (auc - theta) ** 2 - z**2 * theta * (1 - theta) * shape / (n_labeled * n_unlabeled)
+
+    low = 0.0 if auc == 0 else float(brentq(gap, 1e-15, auc - 1e-12))
+    high = 1.0 if auc == 1 else float(brentq(gap, auc + 1e-12, 1 - 1e-15))
+    return low, high
+
+
+def _normal_quantile(probability: float) -> float:
+    from scipy.special import ndtri  # scipy.stats takes a second to import
+
+    return float(ndtri(probability))
+
+
+def _expit(value: float) -> float:
+    return 1 / (1 + math.exp(-value)) if value > -700 else 0.0

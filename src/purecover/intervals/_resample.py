@@ -1,0 +1,135 @@
+"""Drawing counts again: one replicate is two draws over `ScoreCounts`, no refit, no sort."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
+from purecover.counts import ScoreCounts
+from purecover.exceptions import InvalidInputError
+
+_MAX_TRIES = 100
+
+
+class Resampler(Protocol):
+    """Anything that can draw counts like the ones observed."""
+
+    @property
+    def counts(self) -> ScoreCounts:
+        """What was observed."""
+        ...
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        """One replicate."""
+        ...
+
+
+@dataclass(frozen=True)
+class MultinomialResampler:
+    """Draw labeled and unlabeled examples with replacement, each side with its own size."""
+
+    counts: ScoreCounts
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        return replace(
+            self.counts,
+            labeled=_multinomial(rng, self.counts.labeled),
+            unlabeled=_multinomial(rng, self.counts.unlabeled),
+        )
+
+
+@dataclass(frozen=True)
+class PoissonResampler:
+    r"""Draw each example a Poisson(1) number of times; also for weighted counts.
+
+    Examples of weights :math:`w_i` at one threshold are drawn together: with
+    :math:`W = \sum w_i` and :math:`Q = \sum w_i^2`, a Poisson number of mean :math:`W^2/Q`
+    times :math:`Q/W` has the right mean :math:`W` and the right variance :math:`Q`.
+    """
+
+    counts: ScoreCounts
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        for _ in range(_MAX_TRIES):
+            labeled = _poisson(rng, self.counts.labeled, self.counts.labeled_sq)
+            unlabeled = _poisson(rng, self.counts.unlabeled, self.counts.unlabeled_sq)
+            if labeled.any() and unlabeled.any():
+                return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
+        raise InvalidInputError(
+            "bootstrap drew 100 samples without a labeled or an unlabeled example: the weight "
+            "rests on too few rows for an interval."
+        )
+
+
+@dataclass(frozen=True)
+class GroupResampler:
+    """Draw whole groups of dependent rows with replacement (cluster bootstrap).
+
+    Attributes
+    ----------
+    counts : ScoreCounts
+        The counts of all rows.
+    position : ndarray of int
+        For each row, the index of its threshold.
+    labeled : ndarray of bool
+        For each row, whether it is labeled.
+    group : ndarray of int
+        For each row, its group, numbered from 0.
+    weight : ndarray of float
+        For each row, its weight.
+    """
+
+    counts: ScoreCounts
+    position: IntArray
+    labeled: BoolArray
+    group: IntArray
+    weight: FloatArray
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        n_groups = int(self.group.max()) + 1
+        for _ in range(_MAX_TRIES):
+            times = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)
+            weight = times[self.group] * self.weight
+            labeled = self._tally(self.labeled, weight)
+            unlabeled = self._tally(~self.labeled, weight)
+            if labeled.any() and unlabeled.any():
+                return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
+        raise InvalidInputError(
+            "bootstrap drew 100 samples of groups without a labeled or an unlabeled example: too "
+            "few groups hold one.\nHint: use finer groups, or no groups at all"
+        )
+
+    def _tally(self, side: BoolArray, weight: FloatArray) -> FloatArray:
+        tally: FloatArray = np.bincount(
+            self.position[side], weights=weight[side], minlength=self.counts.n_thresholds
+        ).astype(np.float64)
+        return tally
+
+
+def resampler_for(counts: ScoreCounts, method: str) -> Resampler:
+    """The resampler for counts alone."""
+    if method == "poisson" or counts.is_weighted or counts.labeled.dtype.kind == "f":
+        return PoissonResampler(counts)
+    return MultinomialResampler(counts)
+
+
+def _multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:
+    n = int(tally.sum())
+    if n <= 4 * tally.size:
+        # As many uniform indices as examples: cheaper than a binomial per threshold.
+        owner = np.repeat(np.arange(tally.size), tally.astype(np.int64))
+        drawn = rng.integers(0, n, n, dtype=np.int32 if n < 2**31 else np.int64)
+        return np.bincount(owner[drawn], minlength=tally.size)
+    return rng.multinomial(n, tally / n)
+
+
+def _poisson(rng: np.random.Generator, tally: CountArray, squares: FloatArray | None) -> FloatArray:
+    if squares is None:
+        return rng.poisson(tally).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unit = np.where(tally > 0, squares / tally, 0.0)
+        mean = np.where(tally > 0, tally**2 / squares, 0.0)
+    return np.asarray(rng.poisson(mean) * unit, dtype=np.float64)

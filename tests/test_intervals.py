@@ -1,0 +1,300 @@
+"""Intervals and bands: right by formula, by twin and by simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import purecover as pu
+from purecover.exceptions import InvalidInputError
+from purecover.intervals._bootstrap import _simultaneous_depth
+from purecover.intervals._resample import (
+    MultinomialResampler,
+    PoissonResampler,
+    Resampler,
+    resampler_for,
+)
+
+WORLD = pu.simulate.binormal(1.5)
+
+
+def draw(seed: int = 0, n_labeled: int = 200, n_unlabeled: int = 1000) -> pu.simulate.Sample:
+    return WORLD.sample(n_labeled, n_unlabeled, alpha=0.25, beta=0.9, random_state=seed)
+
+
+class TestAucInterval:
+    def test_linear_map_of_the_observed_interval(self) -> None:
+        s = draw()
+        plain = pu.auc_interval(s.counts, pu.MixtureProportions(0.0))
+        mapped = pu.auc_interval(s.counts, pu.MixtureProportions(0.25, 0.9))
+        for end in ("low", "high", "estimate"):
+            expected = 0.5 + (getattr(plain, end) - 0.5) / 0.65
+            assert getattr(mapped, end) == pytest.approx(expected, abs=1e-12)
+        assert mapped.varied == "scores"
+
+    def test_higher_level_is_wider(self) -> None:
+        s = draw()
+        widths = [
+            pu.auc_interval(s.counts, s.proportions, confidence_level=level).width
+            for level in (0.5, 0.8, 0.95, 0.999)
+        ]
+        assert np.all(np.diff(widths) > 0)
+
+    def test_uncertain_delta_adds_variance(self) -> None:
+        s = draw()
+        p = s.proportions
+        known = pu.auc_interval(s.counts, p, method="wald")
+        unsure = pu.auc_interval(s.counts, p, method="wald", delta_error=0.03)
+        half = unsure.width / 2 / 1.959963985
+        extra = (pu.auc_pu(s.counts) - 0.5) * 0.03 / p.delta**2
+        assert half == pytest.approx(np.hypot(known.width / 2 / 1.959963985, extra), rel=1e-8)
+        assert unsure.varied == "scores and proportions"
+
+    @pytest.mark.parametrize("n", [5, 50, 500])
+    def test_perfect_separation_is_not_false_certainty(self, n: int) -> None:
+        counts = pu.ScoreCounts.from_counts([1, 0], labeled=[n, 0], unlabeled=[0, n])
+        interval = pu.auc_interval(counts, pu.MixtureProportions(0.0))
+        assert interval.high == 1
+        assert 1 - 8 / n < interval.low < 1 - 1 / n
+        assert interval.method == "Newcombe score"
+        mirrored = pu.ScoreCounts.from_counts([1, 0], labeled=[0, n], unlabeled=[n, 0])
+        assert pu.auc_interval(mirrored, pu.MixtureProportions(0.0)).high == pytest.approx(
+            1 - interval.low, abs=1e-9
+        )
+
+    def test_one_labeled_example(self) -> None:
+        counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[0, 1, 0], unlabeled=[5, 0, 5])
+        interval = pu.auc_interval(counts, pu.MixtureProportions(0.1))
+        assert 0 <= interval.low < 0.5 < interval.high <= 1
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("beta", [1.0, 0.75])
+    @pytest.mark.parametrize(("n_labeled", "n_unlabeled"), [(100, 1000), (1000, 10_000)])
+    def test_coverage(self, n_labeled: int, n_unlabeled: int, beta: float) -> None:
+        n = 1000
+        hits = 0
+        for seed in range(n):
+            s = WORLD.sample(n_labeled, n_unlabeled, alpha=0.25, beta=beta, random_state=seed)
+            hits += WORLD.auc in pu.auc_interval(s.counts, s.proportions)
+        # Three binomial standard errors of 1000 draws are .021.
+        assert abs(hits / n - 0.95) < 0.021
+
+
+class TestBootstrap:
+    def test_auc_agrees_with_delong(self) -> None:
+        s = draw(n_labeled=500, n_unlabeled=3000)
+        result = pu.bootstrap(
+            s.counts, s.proportions, metrics=["roc_auc"], curves=False, random_state=0
+        )
+        closed = pu.auc_interval(s.counts, s.proportions, method="wald")
+        # Ends of 2000 replicates are off by about a twentieth of a half width.
+        assert result.interval("roc_auc").low == pytest.approx(closed.low, abs=closed.width / 15)
+        assert result.interval("roc_auc").high == pytest.approx(closed.high, abs=closed.width / 15)
+
+    def test_rates_agree_with_the_variance_formula(self) -> None:
+        from purecover.recovery._variance import rate_covariance
+
+        s = draw(n_labeled=500, n_unlabeled=3000)
+        result = pu.bootstrap(
+            s.counts,
+            s.proportions,
+            metrics=["recall", "fpr"],
+            threshold=0.75,
+            repair="none",
+            curves=False,
+            random_state=0,
+        )
+        roc = pu.pu_roc_curve(s.counts)
+        at = int(np.searchsorted(-roc.thresholds, -0.75, side="right")) - 1
+        expected = rate_covariance(roc, s.counts, s.proportions)
+        got = np.cov([result.replicates["recall"], result.replicates["fpr"]])
+        assert got[0, 0] == pytest.approx(expected.tpr[at], rel=0.12)
+        assert got[1, 1] == pytest.approx(expected.fpr[at], rel=0.12)
+        assert got[0, 1] == pytest.approx(expected.covariance[at], rel=0.15)
+
+    def test_same_seed_same_result(self) -> None:
+        s = draw()
+        runs = [
+            pu.bootstrap(s.counts, s.proportions, n_resamples=20, random_state=7) for _ in range(2)
+        ]
+        for name, values in runs[0].replicates.items():
+            np.testing.assert_array_equal(values, runs[1].replicates[name])
+
+    def test_every_metric_has_an_interval_around_its_estimate(self) -> None:
+        s = draw(n_labeled=500, n_unlabeled=3000)
+        result = pu.bootstrap(s.counts, s.proportions, n_resamples=300, top_k=100, random_state=0)
+        assert set(result.replicates) == set(pu.METRICS)
+        expected = pu.recover_metrics(s.counts, s.proportions, top_k=100)
+        for name, interval in result.intervals().items():
+            assert interval.estimate == pytest.approx(expected[name])
+            assert interval.low < interval.estimate < interval.high, name
+
+    def test_thinning_changes_next_to_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        s = draw(n_labeled=1000, n_unlabeled=5000)
+        exact = pu.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
+        monkeypatch.setattr("purecover.intervals._bootstrap.MAX_THRESHOLDS", 1000)
+        coarse = pu.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
+        for name in ("roc_auc", "auc_pr", "precision", "recall", "mcc"):
+            one, two = exact.interval(name), coarse.interval(name)
+            assert two.low == pytest.approx(one.low, abs=one.width / 4), name
+            assert two.width == pytest.approx(one.width, rel=0.2), name
+
+    def test_progress_is_told(self) -> None:
+        s = draw()
+        told: list[tuple[int, int]] = []
+        pu.bootstrap(
+            s.counts,
+            s.proportions,
+            n_resamples=100,
+            random_state=0,
+            progress=lambda done, total: told.append((done, total)),
+        )
+        assert told == [(50, 100), (100, 100)]
+
+    def test_bands_need_curves(self) -> None:
+        s = draw()
+        result = pu.bootstrap(s.counts, s.proportions, n_resamples=5, curves=False, random_state=0)
+        with pytest.raises(InvalidInputError, match="curves=True"):
+            result.roc_band()
+
+    def test_undefined_metric_has_no_interval(self) -> None:
+        counts = pu.ScoreCounts.from_counts([1, 0], labeled=[5, 5], unlabeled=[5, 50])
+        result = pu.bootstrap(
+            counts,
+            pu.MixtureProportions(0.1),
+            metrics=["precision"],
+            threshold=2,
+            curves=False,
+            n_resamples=20,
+            random_state=0,
+        )
+        assert np.isnan(result.interval("precision").low)
+
+
+class TestResamplers:
+    @pytest.mark.parametrize("kind", [MultinomialResampler, PoissonResampler])
+    @pytest.mark.parametrize("scale", [1, 50], ids=["few per score", "many per score"])
+    def test_moments(self, kind: type[Resampler], scale: int) -> None:
+        labeled, unlabeled = np.array([1, 3, 0, 6]) * scale, np.array([9, 5, 5, 1]) * scale
+        counts = pu.ScoreCounts.from_counts(range(4), labeled=labeled, unlabeled=unlabeled)
+        rng = np.random.default_rng(0)
+        draws = np.array([kind(counts).draw(rng).labeled for _ in range(4000)])  # type: ignore[call-arg]
+        n = counts.labeled.sum()
+        share = counts.labeled / n
+        np.testing.assert_allclose(draws.mean(0), counts.labeled, atol=0.06 * np.sqrt(n))
+        variance = n * share * (1 - share) if kind is MultinomialResampler else n * share
+        np.testing.assert_allclose(draws.var(0), variance, rtol=0.1)
+        if kind is MultinomialResampler:
+            assert set(draws.sum(1)) == {n}
+
+    def test_weighted_poisson_moments(self) -> None:
+        weights = np.tile([0.5, 2.0, 1.0, 3.0, 1.0, 1.0], 5)
+        scores = np.tile([1, 1, 1, 0, 0, 1], 5)
+        labeled = np.tile([1, 1, 1, 1, 0, 0], 5)
+        counts = pu.ScoreCounts.from_scores(scores, labeled, sample_weight=weights)
+        resampler = resampler_for(counts, "multinomial")
+        assert isinstance(resampler, PoissonResampler)  # only it can draw weights
+        rng = np.random.default_rng(0)
+        draws = np.array([resampler.draw(rng).labeled for _ in range(5000)])
+        np.testing.assert_allclose(draws.mean(0), [17.5, 15.0], rtol=0.02)
+        # Of the rows themselves: sums of squared weights.
+        np.testing.assert_allclose(draws.var(0), [5 * (0.25 + 4 + 1), 5 * 9.0], rtol=0.08)
+
+    def test_groups_of_one_are_plain_rows(self) -> None:
+        s = draw(n_labeled=300, n_unlabeled=1500)
+        resampler = pu.group_resampler(s.scores, s.labeled, np.arange(s.scores.size))
+        by_group = pu.bootstrap(
+            s.counts,
+            s.proportions,
+            metrics=["roc_auc"],
+            curves=False,
+            resampler=resampler,
+            random_state=0,
+        ).interval("roc_auc")
+        closed = pu.auc_interval(s.counts, s.proportions)
+        assert by_group.width == pytest.approx(closed.width, rel=0.1)
+
+    def test_dependent_rows_widen_the_interval(self) -> None:
+        # Every row five times: the truth is the interval of the rows before copying.
+        s = draw(n_labeled=100, n_unlabeled=500)
+        scores, labeled = np.repeat(s.scores, 5), np.repeat(s.labeled, 5)
+        groups = np.repeat(np.arange(s.scores.size), 5)
+        options = {"metrics": ["roc_auc"], "curves": False, "random_state": 0}
+        copied = pu.ScoreCounts.from_scores(scores, labeled)
+        naive = pu.bootstrap(copied, s.proportions, **options)  # type: ignore[arg-type]
+        grouped = pu.bootstrap(
+            copied,
+            s.proportions,
+            resampler=pu.group_resampler(scores, labeled, groups),
+            **options,  # type: ignore[arg-type]
+        )
+        closed = pu.auc_interval(s.counts, s.proportions)
+        assert grouped.interval("roc_auc").width == pytest.approx(closed.width, rel=0.1)
+        assert naive.interval("roc_auc").width < 0.6 * closed.width
+
+    def test_one_group_is_refused(self) -> None:
+        with pytest.raises(InvalidInputError, match="two groups"):
+            pu.group_resampler([1, 2], [1, 0], ["a", "a"])
+
+    def test_a_side_in_one_group_only_is_drawn_again(self) -> None:
+        resampler = pu.group_resampler([3, 2, 1, 0], [1, 0, 0, 0], ["a", "b", "c", "d"])
+        rng = np.random.default_rng(0)
+        assert all(resampler.draw(rng).n_labeled > 0 for _ in range(200))
+
+
+class TestBands:
+    def test_simultaneous_contains_pointwise(self) -> None:
+        s = draw(n_labeled=300, n_unlabeled=1500)
+        result = pu.bootstrap(s.counts, s.proportions, n_resamples=500, random_state=0)
+        for curve in ("roc_band", "pr_band"):
+            narrow = getattr(result, curve)("pointwise")
+            wide = getattr(result, curve)("simultaneous")
+            assert np.all(wide.low <= narrow.low + 1e-12)
+            assert np.all(wide.high >= narrow.high - 1e-12)
+            assert np.all(narrow.low <= narrow.high)
+            assert (narrow.kind, wide.kind) == ("pointwise", "simultaneous")
+
+    @given(st.integers(2, 60), st.integers(1, 6), st.floats(0.5, 0.95), st.integers(0, 1000))
+    def test_depth_is_the_largest_that_keeps_the_level(
+        self, n: int, width: int, level: float, seed: int
+    ) -> None:
+        draws = np.round(np.random.default_rng(seed).normal(size=(n, width)), 1)  # with ties
+        ordered = np.sort(draws, axis=0)
+
+        def share_inside(depth: int) -> float:
+            inside = (draws >= ordered[depth - 1]) & (draws <= ordered[n - depth])
+            return float(np.mean(inside.all(1)))
+
+        depth = _simultaneous_depth(draws, ordered, level)
+        assert share_inside(depth) >= level - 1e-12 or depth == 1
+        if 2 * (depth + 1) <= n:
+            assert share_inside(depth + 1) < level + 1 / n
+
+    def test_band_of_precision_uses_the_curve(self) -> None:
+        s = draw(n_labeled=300, n_unlabeled=1500)
+        result = pu.bootstrap(s.counts, s.proportions, n_resamples=5, random_state=0)
+        band = result.pr_band()
+        roc = pu.recover_roc(s.counts, s.proportions, repair="likelihood")
+        for recall, precision in zip(band.x[::20], band.estimate[::20], strict=True):
+            fpr = roc.fpr_at(float(recall))
+            expected = 0.25 * recall / (0.25 * recall + 0.75 * fpr)
+            assert precision == pytest.approx(expected, abs=1e-12)
+
+    @pytest.mark.slow
+    def test_coverage_of_bands(self) -> None:
+        n, pointwise, simultaneous = 200, [], []
+        for seed in range(n):
+            s = WORLD.sample(300, 2000, alpha=0.25, random_state=seed)
+            result = pu.bootstrap(
+                s.counts, s.proportions, metrics=["roc_auc"], n_resamples=400, random_state=seed
+            )
+            one, all_ = result.roc_band("pointwise"), result.roc_band("simultaneous")
+            truth = WORLD.roc(one.x)
+            middle = (one.x >= 0.05) & (one.x <= 0.8)
+            pointwise.append(np.mean((truth >= one.low)[middle] & (truth <= one.high)[middle]))
+            simultaneous.append(np.all((truth >= all_.low)[middle] & (truth <= all_.high)[middle]))
+        # Errors of these shares over 200 data sets are about .01 and .02.
+        assert 0.91 < np.mean(pointwise) < 0.98
+        assert np.mean(simultaneous) > 0.88
