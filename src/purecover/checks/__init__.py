@@ -1,0 +1,113 @@
+"""Numbered checks: what can be wrong with an evaluation from positive-unlabeled data.
+
+Each check has a stable code, a page in the documentation, and can be silenced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
+from purecover._validation import bad_type, bad_value, check_instance, show
+from purecover.checks._base import Check, CheckContext, CheckResult
+from purecover.checks._calibration import calibrated_outside_band
+from purecover.checks._curve import not_concave, rates_leave_box
+from purecover.checks._negatives import negatives_disagree
+from purecover.checks._proportions import (
+    alpha_close_to_beta,
+    infeasible_auc,
+    interval_ignores_proportions,
+)
+from purecover.checks._samples import few_labeled_at_threshold, heavy_ties, small_samples
+
+__all__ = ["CHECKS", "Check", "CheckContext", "CheckResult", "list_checks", "run_checks"]
+
+# Reserved, to come with the estimation of alpha and beta:
+# PU004 an estimate at the edge of its grid, PU006 labeled examples that are not a random sample
+# of the positives, PU011 a label noise not significantly above 0, PU012 estimators that disagree.
+CHECKS: Mapping[str, Check] = MappingProxyType(
+    {
+        check.code: check
+        for check in (
+            alpha_close_to_beta,  # PU001
+            rates_leave_box,  # PU002
+            few_labeled_at_threshold,  # PU003
+            heavy_ties,  # PU005
+            interval_ignores_proportions,  # PU007
+            infeasible_auc,  # PU008
+            not_concave,  # PU009
+            small_samples,  # PU010
+            calibrated_outside_band,  # PU013
+            negatives_disagree,  # PU014
+        )
+    }
+)
+"""Every check by its code, in order."""
+
+
+def list_checks() -> tuple[Check, ...]:
+    """Every check, in the order of their codes.
+
+    Returns
+    -------
+    tuple of Check
+        With ``code``, ``title`` and ``severity``.
+
+    Examples
+    --------
+    >>> from purecover.checks import list_checks
+    >>> for check in list_checks()[:2]:
+    ...     print(check.code, check.severity, check.title)
+    PU001 warning alpha is close to beta
+    PU002 warning recovered rates leave [0, 1]
+    """
+    return tuple(CHECKS.values())
+
+
+def run_checks(context: CheckContext, *, ignore: Collection[str] = ()) -> tuple[CheckResult, ...]:
+    """Run every check.
+
+    Parameters
+    ----------
+    context : CheckContext
+        What to look at.
+    ignore : collection of str, default=()
+        Codes of checks not to run, e.g. ``("PU007",)``; their results say so.
+
+    Returns
+    -------
+    tuple of CheckResult
+        One per check, in the order of their codes.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts, recover_roc
+    >>> from purecover.checks import CheckContext, run_checks
+    >>> scores = [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.4, 0.2, 0.1, 0.1]
+    >>> counts = ScoreCounts.from_scores(scores, labeled=[1, 1, 0, 1, 0, 1, 0, 0, 0, 0])
+    >>> proportions = MixtureProportions(alpha=0.25)
+    >>> roc = recover_roc(counts, proportions)
+    >>> context = CheckContext(counts=counts, proportions=proportions, roc=roc)
+    >>> results = run_checks(context, ignore=["PU007"])
+    >>> [result.code for result in results if result.fired]
+    ['PU005', 'PU010']
+    """
+    check_instance("run_checks", "context", context, CheckContext, "build a CheckContext first")
+    silenced = _check_codes(ignore)
+    return tuple(
+        check.silenced() if code in silenced else check.run(context)
+        for code, check in CHECKS.items()
+    )
+
+
+def _check_codes(ignore: Collection[str]) -> set[str]:
+    must = "a collection of check codes"
+    known = ", ".join(CHECKS)
+    if isinstance(ignore, str) or not isinstance(ignore, Collection):
+        raise bad_type("run_checks", "ignore", must, ignore, 'for example ignore=("PU007",)')
+    for code in ignore:
+        if not isinstance(code, str):
+            raise bad_type("run_checks", "ignore", must, code, f"the codes are {known}")
+        if code not in CHECKS:
+            raise bad_value("run_checks", "ignore", must, show(code), f"the codes are {known}")
+    return set(ignore)

@@ -1,0 +1,572 @@
+"""Every check: a world where it fires, one where it stays quiet, and where it does not apply."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from purecover import simulate
+from purecover.checks import CHECKS, CheckContext, CheckResult, list_checks, run_checks
+from purecover.checks._noise import contrast, critical_value, effective_size, shortfall
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.proportions import MixtureProportions
+from purecover.recovery._roc import recover_roc
+
+PAGES = Path(__file__).parents[1] / "docs" / "checks"
+RESERVED = {"PU004", "PU006", "PU011", "PU012"}
+
+
+def context_of(counts, alpha, beta=1.0, **more):
+    p = MixtureProportions(alpha, beta)
+    return CheckContext(counts=counts, proportions=p, roc=recover_roc(counts, p), **more)
+
+
+def drawn(world, *, n=(1000, 10_000), alpha=0.25, beta=1.0, says=None, seed=0, **more):
+    """A context drawn with alpha and beta, evaluated with those of ``says``."""
+    sample = world.sample(*n, alpha=alpha, beta=beta, random_state=seed)
+    return context_of(sample.counts, *(says or (alpha, beta)), **more)
+
+
+def with_negatives(world, n_negative, *, says, seed=0, n=(1000, 10_000)):
+    """Known negatives, drawn as the negatives of the world, beside the sample."""
+    rng = np.random.default_rng(seed)
+    sample = world.sample(*n, alpha=0.25, random_state=rng)
+    pure = world.sample(1, n_negative, alpha=0.0, random_state=rng)
+    scores = np.concatenate([sample.scores, pure.scores[~pure.labeled]])
+    kinds = np.concatenate([sample.labeled.astype(int), np.full(n_negative, -1)])
+    counts = ScoreCounts.from_scores(scores, kinds, positive_label=1, negative_label=-1)
+    return context_of(counts, says)
+
+
+def calibrated(world, *, says, alpha=0.25, beta=1.0, n=(1000, 10_000), power=1.0):
+    """Scores that are the true probability of a label (raised to a power, if that is not 1)."""
+    sample = world.sample(*n, alpha=alpha, beta=beta, random_state=0)
+    f1, f0 = world.positive_density(sample.scores), world.negative_density(sample.scores)
+    g, f = beta * f1 + (1 - beta) * f0, alpha * f1 + (1 - alpha) * f0
+    scores = (n[0] * g / (n[0] * g + n[1] * f)) ** power
+    return context_of(ScoreCounts.from_scores(scores, sample.labeled), *says)
+
+
+def tallies(labeled, unlabeled, alpha, beta=1.0, **more):
+    """Counts at given scores, highest first."""
+    thresholds = np.arange(len(labeled), 0, -1)
+    return context_of(ScoreCounts.from_counts(thresholds, labeled, unlabeled), alpha, beta, **more)
+
+
+def tied(digits):
+    sample = simulate.beta().sample(100, 1000, alpha=0.25, random_state=0)
+    return context_of(ScoreCounts.from_scores(sample.scores.round(digits), sample.labeled), 0.25)
+
+
+BINORMAL = simulate.binormal(1.5)
+
+
+def easy_positives():
+    """Only positives with a score above 1.5 were labeled; alpha is 0.4."""
+    rng = np.random.default_rng(0)
+    labeled = rng.normal(1.5, 1, 5000)
+    sample = BINORMAL.sample(1, 10_000, alpha=0.4, random_state=rng)
+    return ScoreCounts.from_scores(
+        np.concatenate([labeled[labeled > 1.5], sample.scores[~sample.labeled]]),
+        np.arange(int((labeled > 1.5).sum()) + 10_000) < (labeled > 1.5).sum(),
+    )
+
+
+def ten_examples():
+    scores = [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.4, 0.2, 0.1, 0.1]
+    context = context_of(ScoreCounts.from_scores(scores, [1, 1, 0, 1, 0, 1, 0, 0, 0, 0]), 0.25)
+    assert context.roc.n_outside > 0  # or staying quiet would be no feat
+    return context
+
+
+def right_mean_wrong_bins():
+    """Scores spread evenly around the labeled share, unrelated to the labels."""
+    scores = np.linspace(0.05, 0.35, 2000)
+    return context_of(ScoreCounts.from_scores(scores, np.arange(2000) % 5 == 0), 0.3)
+
+
+def constant_with_negatives():
+    return context_of(ScoreCounts.from_counts([1], [30], [30], negative=[30]), 0.2)
+
+
+CASES = {
+    "PU001": {
+        "delta 0.09": (lambda: drawn(BINORMAL, alpha=0.66, beta=0.75), "fired"),
+        "delta 0.5": (lambda: drawn(BINORMAL, beta=0.75), "quiet"),
+    },
+    "PU002": {
+        "alpha overstated": (lambda: drawn(BINORMAL, says=(0.4, 1.0)), "fired"),
+        "beta understated": (
+            lambda: drawn(simulate.binormal(2.5), beta=0.9, says=(0.25, 0.75)),
+            "fired",
+        ),
+        "labeled are the easy positives": (
+            lambda: context_of(easy_positives(), 0.4),
+            "fired",
+        ),
+        "right, clean": (lambda: drawn(BINORMAL), "quiet"),
+        "right, noisy labels": (lambda: drawn(BINORMAL, beta=0.75), "quiet"),
+        "right, separable": (lambda: drawn(simulate.binormal(20), beta=0.9), "quiet"),
+        "ten examples": (ten_examples, "quiet"),
+        "nothing corrected": (lambda: drawn(BINORMAL, says=(0.0, 1.0)), "not applicable"),
+        "constant scores": (lambda: tallies([5], [5], 0.2), "not applicable"),
+    },
+    "PU003": {
+        "few above": (lambda: drawn(BINORMAL, threshold=4.5), "fired"),
+        "few below": (lambda: drawn(BINORMAL, threshold=-2.0), "fired"),
+        "none above": (lambda: drawn(BINORMAL, threshold=99.0), "fired"),
+        "many": (lambda: drawn(BINORMAL, threshold=1.0), "quiet"),
+        "ten and ten": (lambda: tallies([10, 10], [50, 50], 0.1, threshold=2.0), "quiet"),
+        "nine and eleven": (lambda: tallies([9, 11], [50, 50], 0.1, threshold=2.0), "fired"),
+        "no threshold": (lambda: drawn(BINORMAL), "not applicable"),
+    },
+    "PU005": {
+        "one digit": (lambda: tied(1), "fired"),
+        "classes": (lambda: tied(0), "fired"),
+        "three digits": (lambda: tied(3), "quiet"),
+        "no ties among eight": (lambda: tallies([1, 0] * 4, [0, 1] * 4, 0.1), "quiet"),
+        "ties among eight": (lambda: tallies([2, 0] * 4, [0, 2] * 4, 0.1), "fired"),
+    },
+    "PU007": {
+        "scores only": (lambda: drawn(BINORMAL), "fired"),
+        "proportions too": (lambda: drawn(BINORMAL, interval_varies_proportions=True), "quiet"),
+        "nothing corrected": (lambda: drawn(BINORMAL, says=(0.0, 1.0)), "not applicable"),
+    },
+    "PU008": {
+        "inverted": (lambda: drawn(simulate.binormal(-1.5)), "fired"),
+        "delta too small": (lambda: drawn(simulate.binormal(3), says=(0.7, 1.0)), "fired"),
+        "constant scores": (lambda: tallies([5], [5], 0.2), "fired"),
+        "right": (lambda: drawn(BINORMAL), "quiet"),
+    },
+    "PU009": {
+        "wide positives": (lambda: drawn(simulate.nonconcave()), "fired"),
+        "concave": (lambda: drawn(BINORMAL), "quiet"),
+        "concave, small": (lambda: drawn(BINORMAL, n=(30, 300)), "quiet"),
+        "constant scores": (lambda: tallies([5], [5], 0.2), "quiet"),
+        "one labeled": (lambda: tallies([1, 0], [1, 1], 0.2), "not applicable"),
+    },
+    "PU010": {
+        "few labeled": (lambda: drawn(BINORMAL, n=(49, 100)), "fired"),
+        "few unlabeled": (lambda: drawn(BINORMAL, n=(50, 99)), "fired"),
+        "just enough": (lambda: drawn(BINORMAL, n=(50, 100)), "quiet"),
+    },
+    "PU013": {
+        "alpha overstated": (lambda: calibrated(simulate.binormal(3), says=(0.4, 1.0)), "fired"),
+        "beta understated": (
+            lambda: calibrated(simulate.binormal(3), beta=0.9, says=(0.25, 0.6)),
+            "fired",
+        ),
+        "right": (lambda: calibrated(simulate.binormal(3), says=(0.25, 1.0)), "quiet"),
+        "noisy labels": (
+            lambda: calibrated(simulate.binormal(3), beta=0.75, says=(0.25, 0.75)),
+            "quiet",
+        ),
+        "nothing corrected": (lambda: calibrated(BINORMAL, says=(0.0, 1.0)), "quiet"),
+        "not probabilities": (lambda: drawn(BINORMAL), "not applicable"),
+        "wrong mean": (lambda: drawn(simulate.beta()), "not applicable"),
+        "right mean, wrong bins": (right_mean_wrong_bins, "not applicable"),
+        "square of a probability": (
+            lambda: calibrated(BINORMAL, says=(0.4, 1.0), power=2),
+            "not applicable",
+        ),
+    },
+    "PU014": {
+        "alpha overstated": (lambda: with_negatives(BINORMAL, 1000, says=0.4), "fired"),
+        "alpha understated": (lambda: with_negatives(BINORMAL, 1000, says=0.1), "fired"),
+        "right": (lambda: with_negatives(BINORMAL, 1000, says=0.25), "quiet"),
+        "far more negatives": (
+            lambda: with_negatives(simulate.binormal(0.1), 20_000, says=0.25, n=(100, 300)),
+            "quiet",
+        ),
+        "a few": (lambda: with_negatives(BINORMAL, 19, says=0.4), "not applicable"),
+        "none": (lambda: drawn(BINORMAL), "not applicable"),
+        "constant scores": (constant_with_negatives, "not applicable"),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "case"), [(code, case) for code, cases in CASES.items() for case in cases]
+)
+def test_cases(code, case):
+    build, status = CASES[code][case]
+    result = CHECKS[code].run(build())
+    assert result.status == status, str(result)
+    assert result.message.endswith(".")
+    assert bool(result.hint) == (status == "fired")
+
+
+def test_every_check_has_cases_for_firing_and_for_staying_quiet():
+    assert set(CASES) == set(CHECKS)
+    for cases in CASES.values():
+        assert {"fired", "quiet"} <= {status for _, status in cases.values()}
+
+
+# -- what the messages say ------------------------------------------------------------------
+
+
+def test_pu001_says_how_much_errors_grow():
+    result = CHECKS["PU001"].run(drawn(BINORMAL, alpha=0.7, beta=0.75))
+    assert "magnified 20 times" in result.message
+
+
+@pytest.mark.parametrize(
+    ("labeled", "unlabeled", "alpha", "beta", "side"),
+    [
+        ([500, 500], [100, 900], 0.4, 1.0, "fpr is below 0"),
+        ([500, 500], [900, 100], 0.4, 1.0, "fpr is above 1"),
+        ([900, 100], [500, 500], 0.1, 0.5, "tpr is above 1"),
+        ([100, 900], [500, 500], 0.1, 0.5, "tpr is below 0"),
+    ],
+)
+def test_pu002_names_the_side(labeled, unlabeled, alpha, beta, side):
+    context = tallies(labeled, unlabeled, alpha, beta)
+    result = CHECKS["PU002"].run(context)
+    assert result.fired
+    assert side in result.message
+    rate = context.roc.fpr_raw[1] if "fpr" in side else context.roc.tpr_raw[1]
+    assert not 0 <= rate <= 1
+    assert f"({rate:.3g})" in result.message
+
+
+def test_pu002_points_at_alpha_and_beta():
+    assert "alpha=0.4 is too large" in CHECKS["PU002"].run(drawn(BINORMAL, says=(0.4, 1.0))).hint
+    world = simulate.binormal(2.5)
+    assert "beta=0.75 is too small" in CHECKS["PU002"].run(
+        drawn(world, beta=0.9, says=(0.25, 0.75))
+    ).hint  # fmt: skip
+
+
+def test_pu005_counts_tied_pairs():
+    rng = np.random.default_rng(0)
+    labeled, unlabeled = rng.integers(0, 12, 40), rng.integers(0, 12, 60)
+    part = (labeled[:, None] == unlabeled[None, :]).mean() / 2
+    counts = ScoreCounts.from_scores(
+        np.concatenate([labeled, unlabeled]), np.repeat([True, False], [40, 60])
+    )
+    assert f"{part:.3g} of the observed AUC" in CHECKS["PU005"].run(context_of(counts, 0.1)).message
+
+
+def test_pu005_ignores_scores_of_known_negatives():
+    counts = ScoreCounts.from_counts(
+        range(30), [3] + [0] * 28 + [3], [3] + [0] * 28 + [3], negative=[1] * 30
+    )
+    assert "there are 2 distinct scores" in CHECKS["PU005"].run(context_of(counts, 0.1)).message
+
+
+def test_pu007_says_what_an_error_of_alpha_does():
+    context = drawn(BINORMAL)
+    observed = auc_pu(context.counts)
+    other = sorted(0.5 + (observed - 0.5) / (1 - alpha) for alpha in (0.2, 0.3))
+    result = CHECKS["PU007"].run(context)
+    assert result.severity == "note"
+    assert f"would be {other[0]:.3f} or {other[1]:.3f}" in result.message
+
+
+def test_pu008_is_milder_where_noise_explains_it():
+    # Perfect separation: the direct AUC is above 1 in about half of all samples.
+    world = simulate.binormal(20)
+    results = [CHECKS["PU008"].run(drawn(world, n=(100, 1000), seed=i)) for i in range(20)]
+    fired = [result for result in results if result.fired]
+    assert 3 <= len(fired) <= 17
+    assert {result.severity for result in fired} == {"warning"}
+    assert all("two standard errors" in result.message for result in fired)
+    assert CHECKS["PU008"].run(drawn(simulate.binormal(-1.5))).severity == "error"
+    assert CHECKS["PU008"].run(tallies([5], [5], 0.2)).severity == "error"
+    assert CHECKS["PU008"].run(tallies([0, 1], [1, 0], 0.2)).severity == "warning"
+
+
+def test_pu008_names_the_smallest_delta_that_fits():
+    context = drawn(simulate.binormal(3), says=(0.7, 1.0))
+    needed = 2 * auc_pu(context.counts) - 1
+    assert f"at least {needed:.3g}" in CHECKS["PU008"].run(context).hint
+    enough = context_of(context.counts, 1 - needed - 1e-6)
+    assert CHECKS["PU008"].run(enough).status == "quiet"
+
+
+def test_pu010_standard_errors_are_those_of_a_rate_of_one_half():
+    # alpha=0.25, beta=0.75, 20 labeled, 30 unlabeled, both shares 1/2.
+    result = CHECKS["PU010"].run(tallies([10, 10], [15, 15], 0.25, 0.75))
+    v_l, v_u = 0.25 / 20, 0.25 / 30
+    tpr = math.sqrt((0.75**2 * v_l + 0.25**2 * v_u) / 0.25)
+    fpr = math.sqrt((0.75**2 * v_u + 0.25**2 * v_l) / 0.25)
+    assert f"{tpr:.2g} for a recovered tpr and {fpr:.2g} for a recovered fpr" in result.message
+
+
+def test_pu013_names_the_band():
+    context = calibrated(simulate.binormal(3), says=(0.4, 1.0))
+    assert "[0, 0.2]" in CHECKS["PU013"].run(context).message  # c = 1/11: 1 / (1 + 10 * 0.4)
+    assert "alpha is too large" in CHECKS["PU013"].run(context).hint
+    noisy = calibrated(simulate.binormal(3), beta=0.9, says=(0.1, 0.6))
+    assert "beta is too small" in CHECKS["PU013"].run(noisy).hint
+
+
+def test_pu014_tells_too_large_from_too_small():
+    large, small = (with_negatives(BINORMAL, 1000, says=alpha) for alpha in (0.4, 0.1))
+    assert "alpha is too large" in CHECKS["PU014"].run(large).hint
+    assert "alpha is too small" in CHECKS["PU014"].run(small).hint
+
+
+# -- weights --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weight", [1.0, 7.5])
+def test_equal_weights_change_nothing(weight):
+    sample = BINORMAL.sample(200, 2000, alpha=0.25, random_state=0)
+    plain = context_of(sample.counts, 0.6, threshold=4.0)
+    weighted = ScoreCounts.from_scores(
+        sample.scores, sample.labeled, sample_weight=np.full(2200, weight)
+    )
+    other = run_checks(context_of(weighted, 0.6, threshold=4.0))
+    assert [r.status for r in other] == [r.status for r in run_checks(plain)]
+
+
+def test_unequal_weights_count_less():
+    weights = [100.0, *[1e-3] * 99]
+    counts = ScoreCounts.from_scores(
+        np.concatenate([np.arange(100), np.arange(200)]),
+        np.repeat([True, False], [100, 200]),
+        sample_weight=[*weights, *[1.0] * 200],
+    )
+    assert CHECKS["PU010"].run(context_of(counts, 0.1)).fired
+    assert effective_size(counts.labeled, counts.labeled_sq) == pytest.approx(
+        sum(weights) ** 2 / sum(w**2 for w in weights)
+    )
+
+
+def test_known_negatives_with_weights():
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([rng.normal(1.5, 1, 500), rng.normal(0, 1, 3000)])
+    kinds = np.repeat([1, 0, -1], [500, 2000, 1000])
+    counts = ScoreCounts.from_scores(
+        scores, kinds, positive_label=1, negative_label=-1, sample_weight=rng.uniform(1, 2, 3500)
+    )
+    assert CHECKS["PU014"].run(context_of(counts, 0.0)).status == "quiet"
+    assert CHECKS["PU014"].run(context_of(counts, 0.3)).fired
+
+
+# -- the statistics behind PU002 and PU014 --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("few", "many", "n_few", "n_many", "ratio"),
+    [(3, 40, 1000, 100, 0.4), (0, 7, 500, 50, 0.25), (100, 900, 1000, 1000, 0.5), (0, 1, 9, 9, 1)],
+)
+def test_shortfall_is_the_likelihood_ratio(few, many, n_few, n_many, ratio):
+    x, y = few + 0.5, many - 0.5
+
+    def minus_log_likelihood(p, q):
+        return -(
+            stats.binom(1, q).logpmf(1) * x
+            + stats.binom(1, q).logpmf(0) * (n_few - x)
+            + stats.binom(1, p).logpmf(1) * y
+            + stats.binom(1, p).logpmf(0) * (n_many - y)
+        )
+
+    best = optimize.minimize_scalar(
+        lambda p: minus_log_likelihood(p, ratio * p),
+        bounds=(1e-9, 1 - 1e-9),
+        method="bounded",
+        options={"xatol": 1e-12},
+    )
+    free = minus_log_likelihood(y / n_many, x / n_few)
+    expected = math.sqrt(2 * (best.fun - free)) if x / n_few < ratio * y / n_many else 0.0
+    (found,) = shortfall(np.array([few]), np.array([many]), n_few, n_many, ratio)
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(("n_few", "n_many", "ratio"), [(10_000, 100, 0.25), (1000, 1000, 0.01)])
+def test_shortfall_stays_honest_in_the_tails(n_few, n_many, ratio):
+    # Far out, the counts given their sum are binomial, and the exact tail is known.
+    chance = n_many / (n_many + ratio * n_few)
+    total = np.arange(1, 9) if chance < 0.5 else np.arange(50, 800, 50)
+    exact = stats.norm.isf(stats.binom.sf(total - 1, total, chance))
+    found = shortfall(np.zeros(total.size), total.astype(float), n_few, n_many, ratio)
+    assert np.all(found < np.maximum(exact, 0) + 0.35)
+    if chance > 0.5:
+        return
+    # A plain estimate divided by its standard error would be far beyond.
+    share = total / (n_many + ratio * n_few)
+    error = np.sqrt(ratio * share / n_few + ratio**2 * share / n_many)
+    wald = ratio * total / n_many / error
+    assert np.all(wald > found + 0.7)
+
+
+def test_shortfall_is_zero_inside_the_box():
+    z = shortfall(np.array([50.0, 0.0]), np.array([10.0, 0.0]), 100, 100, 0.5)
+    assert z.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("n", [100, 1e4, 1e8])
+@pytest.mark.parametrize("level", [0.005, 0.01])
+def test_critical_value_solves_its_equation(n, level):
+    z = critical_value(n, level)
+    assert math.log(n) * z * stats.norm.pdf(z) == pytest.approx(level, rel=1e-9)
+
+
+def test_contrast_of_plentiful_counts_is_the_plain_z():
+    shares = [np.array([0.30]), np.array([0.40]), np.array([0.55])]
+    sizes, c = [1e6, 2e6, 3e6], [0.5, -0.75, 0.25]
+    difference = sum(k * share[0] for k, share in zip(c, shares, strict=True))
+    assert difference == pytest.approx(-0.0125)
+    # Move two of the shares so that the difference is a few standard errors.
+    shares[0] = shares[0] + 0.0252
+    variance = sum(k**2 * s[0] * (1 - s[0]) / n for k, s, n in zip(c, shares, sizes, strict=True))
+    (z,) = contrast(shares, sizes, c)
+    assert z == pytest.approx((difference + 0.0126) / math.sqrt(variance), rel=0.02, abs=0.01)
+
+
+def test_contrast_is_silent_where_tails_are_empty():
+    z = contrast([np.array([0.0]), np.array([0.01])], [50, 1e6], [1.0, -1.0])
+    assert z.tolist() == [0.0]
+
+
+def false_alarms(code, contexts):
+    return np.mean([CHECKS[code].run(context).fired for context in contexts])
+
+
+WORLDS = {
+    "binormal": BINORMAL,
+    "separable": simulate.binormal(6.0),
+    "nonconcave": simulate.nonconcave(),
+}
+
+
+@pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
+def test_pu002_seldom_fires_with_the_right_proportions(world):
+    contexts = (drawn(world, n=(100, 1000), beta=0.75, seed=i) for i in range(100))
+    # At 1 % each, more than 5 of 100 happen once in 1,900 such tests.
+    assert false_alarms("PU002", contexts) <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
+@pytest.mark.parametrize("n", [(30, 3000), (1000, 100), (1000, 10_000)])
+@pytest.mark.parametrize("beta", [1.0, 0.75])
+def test_pu002_false_alarm_rate(world, n, beta):
+    contexts = (drawn(world, n=n, beta=beta, seed=i) for i in range(500))
+    # 1 % and three standard errors of the share
+    assert false_alarms("PU002", contexts) <= 0.01 + 3 * math.sqrt(0.01 * 0.99 / 500)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "n_negative"), [((1000, 10_000), 100), ((300, 1000), 10_000)])
+@pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
+def test_pu014_false_alarm_rate(world, n, n_negative):
+    contexts = (with_negatives(world, n_negative, says=0.25, n=n, seed=i) for i in range(500))
+    assert false_alarms("PU014", contexts) <= 0.01 + 3 * math.sqrt(0.01 * 0.99 / 500)
+
+
+@pytest.mark.slow
+def test_pu002_sees_an_overstated_alpha():
+    contexts = (drawn(BINORMAL, says=(0.4, 1.0), seed=i) for i in range(100))
+    assert false_alarms("PU002", contexts) >= 0.8
+
+
+# -- running them ---------------------------------------------------------------------------
+
+
+def test_results_come_in_order_and_as_plain_data():
+    results = run_checks(drawn(BINORMAL))
+    assert [result.code for result in results] == sorted(CHECKS)
+    assert json.loads(json.dumps([r.to_dict() for r in results]))[0]["code"] == "PU001"
+    assert list_checks() == tuple(CHECKS.values())
+    for result in results:
+        assert result.title == CHECKS[result.code].title
+        assert str(result).startswith(result.code)
+        assert result.fired == ("Hint" in str(result))
+
+
+def test_nothing_fires_on_a_sound_evaluation():
+    context = drawn(BINORMAL, threshold=1.0, interval_varies_proportions=True)
+    assert [str(result) for result in run_checks(context) if result.fired] == []
+
+
+def test_silencing():
+    context = drawn(BINORMAL)
+    results = {r.code: r for r in run_checks(context, ignore={"PU007", "PU014"})}
+    assert results["PU007"].status == results["PU014"].status == "silenced"
+    assert {code for code, r in results.items() if r.status == "silenced"} == {"PU007", "PU014"}
+
+
+@pytest.mark.parametrize("code", ["PU999", "pu001", *sorted(RESERVED)])
+def test_unknown_codes_list_the_known_ones(code):
+    with pytest.raises(InvalidInputError, match=code) as error:
+        run_checks(drawn(BINORMAL), ignore=["PU001", code])
+    assert all(known in str(error.value) for known in CHECKS)
+
+
+@pytest.mark.parametrize("ignore", ["PU001", 1, None, [1], [None]])
+def test_wrong_types_of_ignore(ignore):
+    with pytest.raises(InvalidTypeError, match="ignore"):
+        run_checks(drawn(BINORMAL), ignore=ignore)
+
+
+def test_context_is_checked():
+    good = drawn(BINORMAL, n=(50, 100))
+    parts = {"counts": good.counts, "proportions": good.proportions, "roc": good.roc}
+    for name in parts:
+        with pytest.raises(InvalidTypeError, match=name):
+            CheckContext(**{**parts, name: 1})
+    with pytest.raises(InvalidTypeError, match="interval_varies"):
+        CheckContext(**parts, interval_varies_proportions=1)
+    with pytest.raises(InvalidInputError, match="threshold"):
+        CheckContext(**parts, threshold=math.nan)
+    with pytest.raises(InvalidInputError, match="roc"):
+        CheckContext(**{**parts, "proportions": MixtureProportions(0.1)})
+    with pytest.raises(InvalidInputError, match="roc"):
+        CheckContext(**{**parts, "counts": drawn(BINORMAL, n=(60, 100)).counts})
+    with pytest.raises(InvalidTypeError, match="context"):
+        run_checks(good.counts)
+
+
+def test_every_check_bears_tiny_and_weighted_data():
+    rng = np.random.default_rng(0)
+    for i in range(200):
+        n = int(rng.integers(2, 12))
+        labeled = np.arange(n) < rng.integers(1, n)
+        negative = (rng.random(n) < 0.3) & ~labeled
+        kinds = np.where(labeled, 1, np.where(negative, -1, 0))
+        if not (kinds == 0).any():
+            continue
+        weights = None if i % 2 else rng.uniform(0.01, 3, n)
+        counts = ScoreCounts.from_scores(
+            rng.integers(0, 4, n) / 3, kinds, positive_label=1,
+            negative_label=-1 if negative.any() else None, sample_weight=weights,
+        )  # fmt: skip
+        alpha = rng.uniform(0, 0.6)
+        context = context_of(counts, alpha, rng.uniform(alpha + 0.01, 1), threshold=0.5)
+        for result in run_checks(context):
+            assert isinstance(result, CheckResult)
+            assert "nan" not in result.message
+
+
+# -- pages ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check", list_checks(), ids=lambda check: check.code)
+def test_every_check_has_its_page(check):
+    lines = (PAGES / f"{check.code}.rst").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == f"{check.code}: {check.title}"
+    assert f"Severity: {check.severity}." in lines
+    headings = [a for a, b in pairwise(lines) if b and set(b) == {"-"}]
+    assert headings == ["How it is found", "Why it matters", "What to do"]
+
+
+def test_the_index_lists_every_code():
+    rows = (PAGES / "index.rst").read_text(encoding="utf-8").split("   * - ")[2:]
+    table = dict(zip([row.split("\n")[0].strip(":doc`") for row in rows], rows, strict=True))
+    assert list(table) == sorted({*CHECKS, *RESERVED})
+    for code, check in CHECKS.items():
+        assert f"- {check.title}\n" in table[code]
+        assert f"- {check.severity}\n" in table[code]
+    assert {page.stem for page in PAGES.glob("PU*.rst")} == set(CHECKS)
+    assert not RESERVED & set(CHECKS)
