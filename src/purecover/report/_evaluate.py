@@ -1,0 +1,327 @@
+"""`evaluate`: scores in, report out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from purecover._frames import is_frame, read_columns
+from purecover._given import GivenProportions
+from purecover._labels import encode_labels
+from purecover._typing import (
+    AreaRule,
+    ArrayLike,
+    BoolArray,
+    FloatArray,
+    RandomState,
+    Repair,
+    Scenario,
+    Target,
+)
+from purecover._validation import (
+    as_real_vector,
+    as_weights,
+    bad_type,
+    check_choice,
+    check_integer,
+    check_real,
+)
+from purecover.checks import CheckContext, run_checks
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu
+from purecover.exceptions import InvalidInputError, RecoveryWarning
+from purecover.intervals._bootstrap import Progress, bootstrap
+from purecover.intervals._delong import auc_interval
+from purecover.intervals._groups import group_resampler
+from purecover.intervals._interval import check_level
+from purecover.intervals._resample import GroupResampler
+from purecover.proportions import MixtureProportions
+from purecover.recovery._metrics import (
+    MetricOptions,
+    metrics_from_roc,
+    recover_both,
+    resolve_metrics,
+    youden_threshold,
+)
+from purecover.recovery._pr import pr_from_roc
+from purecover.recovery._roc import REPAIRS
+from purecover.report._report import PUReport
+from purecover.report._truth import true_figures
+
+__all__ = ["evaluate"]
+
+_NAME = "evaluate"
+
+
+def evaluate(
+    scores: Any,
+    labeled: ArrayLike | str | None = None,
+    *,
+    score: str | None = None,
+    alpha: float | None = None,
+    beta: float = 1.0,
+    proportions: MixtureProportions | None = None,
+    prior: float | None = None,
+    label_frequency: float | None = None,
+    scenario: Scenario | None = None,
+    sample_weight: ArrayLike | str | None = None,
+    groups: ArrayLike | str | None = None,
+    truth: ArrayLike | str | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+    threshold: float | None = None,
+    target: Target = "population",
+    repair: Repair | None = None,
+    area: AreaRule = "davis-goadrich",
+    f_beta: float = 1.0,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+    max_fpr: float = 0.1,
+    top_k: int | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: RandomState = 0,
+    ignore_checks: Collection[str] = (),
+    progress: Progress | None = None,
+) -> PUReport:
+    """Recover how good a classifier really is, with intervals and checks.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,), data frame or ScoreCounts
+        Scores of held-out examples, larger means more positive. With a data frame (or a dict
+        of columns), ``score``, ``labeled`` and the like name its columns.
+    labeled : array-like of shape (n,) or str
+        True where the example carries the positive label; see
+        :meth:`ScoreCounts.from_scores`.
+    score : str, optional
+        The column of scores, if a data frame is given.
+    alpha : float, optional
+        Share of positives among the unlabeled. Give exactly one of ``alpha``, ``prior``,
+        ``label_frequency`` and ``proportions``.
+    beta : float, default=1.0
+        Share of positives among the labeled; 1 means clean labels.
+    proportions : MixtureProportions, optional
+        Alpha, beta and the scenario at once.
+    prior : float, optional
+        Share of positives in the population; needs ``scenario``.
+    label_frequency : float, optional
+        Probability that a positive got labeled, in the censoring scenario.
+    scenario : {"case-control", "censoring"}, optional
+        How the data were drawn; see :class:`MixtureProportions`.
+    sample_weight : array-like of shape (n,) or str, optional
+        Non-negative weights.
+    groups : array-like of shape (n,) or str, optional
+        Which rows depend on each other; whole groups are resampled then.
+    truth : array-like of shape (n,) or str, optional
+        True classes, to be shown beside the recovered figures. They are used for nothing
+        else.
+    positive_label, negative_label : object, optional
+        As in :meth:`ScoreCounts.from_scores`.
+    threshold : float, optional
+        Where threshold metrics are taken; by default where the Youden index is highest.
+    target : {"population", "deployment", "pooled"} or float, default="population"
+        The population precision and the like speak of; see :meth:`MixtureProportions.prior`.
+    repair, area, f_beta, cost_fn, cost_fp, max_fpr, top_k
+        As in :func:`recover_metrics`.
+    confidence_level : float, default=0.95
+        Nominal coverage of intervals and bands.
+    n_resamples : int, default=2000
+        Bootstrap replicates; 0 for none, which leaves only the interval of the AUC.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where the bootstrap takes its randomness from.
+    ignore_checks : collection of str, default=()
+        Codes of checks to silence.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while resampling.
+
+    Returns
+    -------
+    PUReport
+        Prints as a dozen lines; holds counts, curves, metrics, intervals and checks.
+
+    See Also
+    --------
+    recover_metrics : The metrics alone.
+    make_pu_scorer : For cross-validation.
+
+    Examples
+    --------
+    >>> from purecover import evaluate, simulate
+    >>> sample = simulate.binormal(1.5).sample(500, 5000, alpha=0.25, random_state=0)
+    >>> report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
+    >>> round(report.auc_pu, 2), round(report.auc, 2), round(sample.world.auc, 2)
+    (0.76, 0.85, 0.86)
+    """
+    if repair is not None:
+        check_choice(_NAME, "repair", repair, REPAIRS)
+    level = check_level(_NAME, confidence_level)
+    n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0)
+    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
+    given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+    given.validated(_NAME)
+    rows = _read(
+        scores,
+        {
+            "score": score,
+            "labeled": labeled,
+            "sample_weight": sample_weight,
+            "groups": groups,
+            "truth": truth,
+        },
+        positive_label,
+        negative_label,
+    )
+    counts = rows.counts
+    used = given.resolve(_NAME, counts)
+    prior_ = used.prior(target, counts)
+    wanted = resolve_metrics(_NAME, None, counts, options)
+
+    roc, roc_pr = recover_both(counts, used, repair)
+    chosen = threshold is not None
+    threshold = check_real(_NAME, "threshold", threshold) if chosen else youden_threshold(roc)
+    metrics = metrics_from_roc(
+        roc, roc_pr, counts, threshold=threshold, prior=prior_, metrics=wanted, options=options
+    )
+    replicates = None
+    intervals = {}
+    if n_resamples:
+        with warnings.catch_warnings():
+            # The guard has spoken once, above.
+            warnings.simplefilter("ignore", RecoveryWarning)
+            replicates = bootstrap(
+                counts,
+                used,
+                threshold=threshold,
+                target=target,
+                repair=None if repair is None else roc.repair,
+                f_beta=f_beta,
+                cost_fn=cost_fn,
+                cost_fp=cost_fp,
+                max_fpr=max_fpr,
+                top_k=top_k,
+                area=area,
+                n_resamples=n_resamples,
+                confidence_level=level,
+                resampler=rows.resampler,
+                random_state=random_state,
+                progress=progress,
+            )
+        intervals = replicates.intervals()
+    if rows.resampler is None:
+        # Rows are independent, so the closed form applies and covers better than percentiles.
+        intervals["roc_auc"] = auc_interval(counts, used, confidence_level=level)
+    figures = None
+    if rows.truth is not None and rows.scores is not None and rows.labeled is not None:
+        figures = true_figures(
+            rows.scores,
+            rows.labeled,
+            rows.truth,
+            rows.weight,
+            counts=counts,
+            proportions=used,
+            target=target,
+            threshold=threshold,
+            metrics=wanted,
+            options=options,
+        )
+    checks = run_checks(
+        CheckContext(counts=counts, proportions=used, roc=roc, threshold=threshold),
+        ignore=ignore_checks,
+    )
+    return PUReport(
+        counts=counts,
+        proportions=used,
+        auc=min(max(roc.auc_direct, 0.0), 1.0),
+        auc_pu=auc_pu(counts),
+        roc=roc,
+        pr=pr_from_roc(roc_pr, counts, prior_, area),
+        metrics=metrics,
+        intervals=intervals,
+        checks=checks,
+        bootstrap=replicates,
+        truth=figures,
+        threshold_chosen=chosen,
+        random_state=random_state if isinstance(random_state, int) else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The data after the door: counts, and rows where something needs them."""
+
+    counts: ScoreCounts
+    resampler: GroupResampler | None = None
+    scores: FloatArray | None = None
+    labeled: BoolArray | None = None
+    weight: FloatArray | None = None
+    truth: Any = None
+
+
+def _read(
+    data: Any, parts: dict[str, Any], positive_label: object, negative_label: object
+) -> _Rows:
+    if isinstance(data, ScoreCounts):
+        beside = [name for name, value in parts.items() if value is not None]
+        if beside:
+            raise InvalidInputError(
+                f"evaluate takes no {beside[0]!r} beside a ScoreCounts, which holds no rows.\n"
+                "Hint: pass scores and labeled themselves"
+            )
+        return _Rows(data)
+    if is_frame(data):
+        data, parts = _from_frame(data, parts)
+    elif parts["score"] is not None:
+        raise bad_type(_NAME, "scores", "a data frame where 'score' names a column", data)
+    if parts["labeled"] is None:
+        raise InvalidInputError(
+            "evaluate needs 'labeled': for each score, whether the example carries the label."
+        )
+    labels = {"positive_label": positive_label, "negative_label": negative_label}
+    values = as_real_vector(_NAME, "scores", data)
+    positive, negative = encode_labels(_NAME, parts["labeled"], values.size, **labels)
+    weight = None
+    if parts["sample_weight"] is not None:
+        weight = as_weights(_NAME, parts["sample_weight"], values.size)
+    resampler = None
+    if parts["groups"] is not None:
+        resampler = group_resampler(
+            values, parts["labeled"], parts["groups"], sample_weight=weight, **labels
+        )
+        counts = resampler.counts
+    else:
+        counts = ScoreCounts.from_scores(values, parts["labeled"], sample_weight=weight, **labels)
+    truth = parts["truth"]
+    if truth is None:
+        return _Rows(counts, resampler)
+    if negative is not None:
+        # Known negatives are neither labeled nor unlabeled: the true figures leave them out.
+        keep = ~negative
+        truth = np.asarray(truth)[keep]
+        values, positive = values[keep], positive[keep]
+        weight = None if weight is None else weight[keep]
+    return _Rows(counts, resampler, values, positive, weight, truth)
+
+
+def _from_frame(frame: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    names = {}
+    for parameter, column in parts.items():
+        if column is None:
+            continue
+        if not isinstance(column, str):
+            raise bad_type(
+                _NAME, parameter, "the name of a column where a data frame is given", column
+            )
+        names[parameter] = column
+    for parameter in ("score", "labeled"):
+        if parameter not in names:
+            raise InvalidInputError(
+                f"evaluate needs {parameter!r}, the name of a column, where a data frame is given."
+            )
+    columns = read_columns(_NAME, frame, names)
+    data = columns.pop("score")
+    return data, {name: columns.get(name) for name in parts}

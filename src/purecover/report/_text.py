@@ -1,0 +1,93 @@
+"""The report as a dozen lines of text."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from typing import TYPE_CHECKING
+
+from purecover.recovery._metrics import METRICS
+
+if TYPE_CHECKING:
+    from purecover.report._report import PUReport
+
+_AT_THRESHOLD = ("recall", "specificity", "precision", "f1", "mcc")
+_AT_K = ("precision_at_k", "recall_at_k")
+_WIDTH = 100
+NOTEWORTHY_GAP = 0.005
+"""Direct and repaired AUC are both shown where they differ by more than this."""
+
+
+def render_text(report: PUReport) -> str:
+    """Counts, proportions, observed against recovered, and the checks that spoke."""
+    level = next((i.confidence_level for i in report.intervals.values()), None)
+    head = f"{'':<26}{'observed':>10}{'recovered':>11}"
+    if level is not None:
+        head += f"   {f'{100 * level:g} % interval':<19}"
+    if report.truth is not None:
+        head += f"{'true':>8}"
+    lines = [_data_line(report), *_proportions_lines(report), "", head.rstrip()]
+    lines.append(_row(report, "roc_auc"))
+    if abs(report.roc.auc - report.roc.auc_direct) > NOTEWORTHY_GAP:
+        lines.append(
+            f"{f'  area of the {report.roc.repair} curve':<26}{'':>10}{report.roc.auc:>11.4f}"
+        )
+    lines.append(_row(report, "auc_pr"))
+    how = "given" if report.threshold_chosen else "highest Youden index"
+    lines.append(f"at threshold {report.metrics.threshold:.6g} ({how}):")
+    lines += [_row(report, name) for name in _AT_THRESHOLD]
+    if report.metrics.options.top_k is not None:
+        lines.append(f"among the {report.metrics.options.top_k} highest unlabeled scores:")
+        lines += [_row(report, name) for name in _AT_K]
+    lines += ["", *_check_lines(report)]
+    return "\n".join(lines)
+
+
+def _data_line(report: PUReport) -> str:
+    counts = report.counts
+    text = f"{counts.n_labeled:,.10g} labeled, {counts.n_unlabeled:,.10g} unlabeled"
+    if counts.n_negative:
+        text += f", {counts.n_negative:,.10g} known negative"
+    return f"{text}, {counts.n_thresholds:,} distinct scores"
+
+
+def _proportions_lines(report: PUReport) -> list[str]:
+    p = report.proportions
+    about = f"alpha {p.alpha:.4g}, beta {p.beta:.4g} ({p.origin}, {p.scenario})"
+    prior = f"{100 * report.metrics.prior:.3g} %"
+    lines = [f"{about}; precision and AUC-PR speak of a population with {prior} positives"]
+    if report.truth is not None:
+        lines.append(f"true alpha {report.truth.alpha:.4g}, true beta {report.truth.beta:.4g}")
+    return lines
+
+
+def _row(report: PUReport, name: str) -> str:
+    title = METRICS[name].title
+    if name == "auc_pr" and report.pr.area != "davis-goadrich":
+        title += f" ({report.pr.area})"
+    recovered = report.auc if name == "roc_auc" else report.metrics[name]
+    text = f"{title:<26}{_number(report.metrics.observed[name]):>10}{_number(recovered):>11}"
+    if report.intervals:
+        interval = report.intervals.get(name)
+        ends = "" if interval is None else f"{_number(interval.low)} - {_number(interval.high)}"
+        text += f"   {ends:<19}"
+    if report.truth is not None:
+        text += f"{_number(report.truth.metrics[name]):>8}"
+    return text.rstrip()
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if math.isfinite(value) else "undefined"
+
+
+def _check_lines(report: PUReport) -> list[str]:
+    findings = report.findings
+    if not findings:
+        return [f"checks: all {len(report.checks)} quiet"]
+    lines = [f"checks: {len(findings)} of {len(report.checks)} spoke"]
+    for finding in findings:
+        text = f"{finding.code} {finding.severity}: {finding.message}"
+        if finding.severity != "note" and finding.hint:
+            text += f" Hint: {finding.hint}"
+        lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return lines

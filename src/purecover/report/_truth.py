@@ -1,0 +1,101 @@
+"""True figures, where the truth is known: for demonstrations, simulations and audits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from purecover._labels import encode_labels
+from purecover._typing import ArrayLike, FloatArray, Target
+from purecover.counts import ScoreCounts
+from purecover.curves import PURoc, auc_pu, pu_roc_curve
+from purecover.proportions import MixtureProportions
+from purecover.recovery._metrics import Metric, MetricOptions, compute_metrics, position
+
+__all__ = ["TrueFigures"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrueFigures:
+    """What the same scores achieve against the true classes.
+
+    Attributes
+    ----------
+    alpha, beta : float
+        True shares of positives among the unlabeled and the labeled.
+    prior : float
+        True prior of the target.
+    metrics : dict of str to float
+        True values of the metrics.
+    roc : PURoc
+        The true curve; its rates are those of the true classes.
+    """
+
+    alpha: float
+    beta: float
+    prior: float
+    metrics: dict[str, float]
+    roc: PURoc
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "prior": self.prior,
+            "metrics": {k: v if math.isfinite(v) else None for k, v in self.metrics.items()},
+        }
+
+
+def true_figures(
+    scores: FloatArray,
+    labeled: np.ndarray[Any, Any],
+    truth: ArrayLike,
+    weight: FloatArray | None,
+    *,
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    target: Target,
+    threshold: float,
+    metrics: tuple[Metric, ...],
+    options: MetricOptions,
+) -> TrueFigures:
+    """Measure the metrics on the true classes; ``labeled`` is already a mask."""
+    positive, _ = encode_labels("evaluate", truth, scores.size)
+    against_truth = ScoreCounts.from_scores(scores, positive, sample_weight=weight)
+    roc = pu_roc_curve(against_truth)
+    mass = np.ones(scores.size) if weight is None else weight
+    alpha = float(np.average(positive[~labeled], weights=mass[~labeled]))
+    beta = float(np.average(positive[labeled], weights=mass[labeled]))
+    prior = _prior(target, proportions, counts, alpha, beta)
+    curve = (roc.fpr_pu, roc.tpr_pu, auc_pu(against_truth))
+    values = compute_metrics(
+        metrics,
+        curve,
+        curve,
+        (roc.fpr_pu, roc.tpr_pu),
+        alpha * roc.tpr_pu + (1 - alpha) * roc.fpr_pu,
+        position(against_truth, threshold),
+        prior,
+        options,
+        counts,
+    )
+    return TrueFigures(alpha=alpha, beta=beta, prior=prior, metrics=values, roc=roc)
+
+
+def _prior(
+    target: Target,
+    proportions: MixtureProportions,
+    counts: ScoreCounts,
+    alpha: float,
+    beta: float,
+) -> float:
+    """The target's prior with the true shares instead of the assumed ones."""
+    if not isinstance(target, str):
+        return float(target)
+    pooled = target == "pooled" or (target == "population" and proportions.scenario == "censoring")
+    share = counts.labeled_share
+    return share * beta + (1 - share) * alpha if pooled else alpha
