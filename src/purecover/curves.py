@@ -14,6 +14,7 @@ from purecover.counts import ScoreCounts
 
 __all__ = ["PURoc", "auc_pu", "auc_pu_variance", "pu_roc_curve"]
 
+_BLOCK = 2**17
 _COUNTS_HINT = "build it with ScoreCounts.from_scores(scores, labeled)"
 
 
@@ -107,7 +108,7 @@ def auc_pu(counts: ScoreCounts) -> float:
     check_instance("auc_pu", "counts", counts, ScoreCounts, _COUNTS_HINT)
     labeled, unlabeled = counts.labeled[::-1], counts.unlabeled[::-1]
     at_or_below = np.cumsum(unlabeled)
-    if 2.0 * counts.n_labeled * counts.n_unlabeled > np.iinfo(np.int64).max:
+    if 4.0 * counts.n_labeled * counts.n_unlabeled > np.iinfo(np.int64).max:
         labeled = labeled.astype(np.float64)  # whole numbers would overflow
     pairs = 2 * np.dot(labeled, at_or_below) - np.dot(labeled, unlabeled)
     return float(pairs / (2.0 * counts.n_labeled * counts.n_unlabeled))
@@ -116,8 +117,17 @@ def auc_pu(counts: ScoreCounts) -> float:
 def _cumulative_share(tally: np.ndarray[Any, Any]) -> FloatArray:
     out = np.empty(tally.size + 1, dtype=np.float64)
     out[0] = 0.0
-    np.cumsum(tally, out=out[1:])  # in double precision: exact for counts below 2**53
-    out /= out[-1]
+    if tally.dtype.kind == "f":
+        np.cumsum(tally, out=out[1:])
+        out /= out[-1]
+        return out
+    # In blocks that stay in the processor's cache, without a long array of whole numbers.
+    total, done = int(tally.sum()), 0
+    for start in range(0, tally.size, _BLOCK):
+        block = np.cumsum(tally[start : start + _BLOCK])
+        block += done
+        np.divide(block, total, out=out[start + 1 : start + 1 + block.size])
+        done = int(block[-1])
     return out
 
 

@@ -26,13 +26,16 @@ def ratio_integrals(numerator: FloatArray, denominator: FloatArray) -> FloatArra
     r, s = denominator[:-1], np.diff(denominator)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         x = s / r
-        small = np.abs(x) < _SERIES_BELOW
-        y = np.where(small, x, 0.0)  # the series, kept away from values it cannot hold
-        log_mean = np.where(small, 1 - y / 2 + y**2 / 3 - y**3 / 4, np.log1p(x) / x)
-        remainder = np.where(small, 0.5 - y / 3 + y**2 / 4 - y**3 / 5, (1 - log_mean) / x)
+        large = ~(np.abs(x) < _SERIES_BELOW)
+        # The series for all, since most steps are tiny; the closed form where they are not.
+        y = np.where(large, 0.0, x)
+        log_mean = 1 - y * (1 / 2 - y * (1 / 3 - y / 4))
+        remainder = 1 / 2 - y * (1 / 3 - y * (1 / 4 - y / 5))
+        z = x[large]
+        log_mean[large] = np.log1p(z) / z
+        remainder[large] = (1 - log_mean[large]) / z
         mean = (p * log_mean + q * remainder) / r
-        mean = np.where(r == 0, q / s, mean)
-    return mean
+        return np.where(r == 0, q / s, mean)
 
 
 def pr_segment_areas(tpr: FloatArray, fpr: FloatArray, prior: float) -> FloatArray:
