@@ -1,0 +1,235 @@
+"""Which columns are wanted, and cells turned into arrays with every bad one accounted for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from purecover._typing import FloatArray, IntArray
+from purecover._validation import show
+from purecover.exceptions import InvalidInputError
+
+__all__ = ["Cells", "Collector", "Request", "Table", "Words", "choose_columns"]
+
+Cells = Mapping[str, Sequence[Any]]
+"""A stretch of cells per role."""
+
+OBVIOUS = {
+    "score": (
+        "score", "scores", "s", "y_score", "prediction", "predictions", "pred", "probability",
+        "proba", "prob", "decision_function",
+    ),
+    "labeled": ("labeled", "labelled", "is_labeled", "label", "labels", "y"),
+}  # fmt: skip
+
+_MISSING = frozenset(("", "na", "n/a", "nan", "null", "<na>"))
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+_MAX_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Request:
+    """Columns by role; ``numbers`` must hold numbers, ``words`` may hold anything."""
+
+    numbers: Mapping[str, str]
+    words: Mapping[str, str]
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The column of every role."""
+        return {**self.numbers, **self.words}
+
+
+@dataclass(frozen=True)
+class Words:
+    """A column of few distinct values: ``values[codes]``."""
+
+    codes: IntArray
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """What was read: arrays of numbers and coded words by role."""
+
+    numbers: Mapping[str, FloatArray]
+    words: Mapping[str, Words]
+    n_rows: int
+
+
+def choose_columns(
+    source: str, available: Sequence[str], wanted: Mapping[str, str | None]
+) -> dict[str, str]:
+    """The column of each role in ``wanted``; None for score and labeled means an obvious name."""
+    chosen = {role: column for role, column in wanted.items() if column is not None}
+    for role, column in chosen.items():
+        times = available.count(column)
+        if times != 1:
+            what = "no column" if times == 0 else f"{times} columns"
+            raise InvalidInputError(
+                f"{source} has {what} named {column!r}, asked for by --{role}.\n"
+                f"Hint: the columns are {list_columns(available)}."
+            )
+    for role, names in OBVIOUS.items():
+        if wanted.get(role, "") is not None:
+            continue
+        taken = set(chosen.values())
+        found = [c for c in available if c.strip().casefold() in names and c not in taken]
+        if len(found) != 1:
+            why = "more than one column could be" if found else "no column has an obvious name for"
+            raise InvalidInputError(
+                f"--{role} is needed for {source}: {why} the {role} column.\n"
+                f"Hint: the columns are {list_columns(available)}."
+            )
+        chosen[role] = found[0]
+    return chosen
+
+
+def list_columns(names: Sequence[str]) -> str:
+    """Column names for a message."""
+    if not names:
+        return "none"
+    shown = ", ".join(show(name) for name in names[:20])
+    return shown + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+
+
+def parse_number(cell: Any) -> tuple[float, str | None]:
+    """A cell as a number, or what is wrong with it."""
+    if cell is None or (isinstance(cell, str) and cell.strip().casefold() in _MISSING):
+        return math.nan, "is missing"
+    try:
+        # Python reads 1_000 as a number; a data file that holds it holds a mistake.
+        if isinstance(cell, str) and "_" in cell:
+            return math.nan, "is not a number"
+        number = float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan, "is not a number"
+    return number, None if math.isfinite(number) else "is not finite"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell of a column of words holds nothing."""
+    if isinstance(value, str):
+        return value.strip().casefold() in _MISSING
+    return value is None or value != value or type(value).__name__ == "NAType"  # noqa: PLR0124 - NaN
+
+
+@dataclass
+class _Bad:
+    """Bad cells of one column: how many, and the first few."""
+
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+    decimal_comma: bool = False
+
+    def add(self, place: str, cell: Any, why: str) -> None:
+        self.count += 1
+        if isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell.strip()):
+            self.decimal_comma = True
+        if len(self.examples) < _MAX_EXAMPLES:
+            nothing = cell is None or cell == ""
+            self.examples.append(f"{place} {why}" if nothing else f"{place} {show(cell)} {why}")
+
+
+class Collector:
+    """Cells in, arrays out; complains once, at the end, with the number of bad cells."""
+
+    def __init__(self, source: str, request: Request, *, place: str = "line") -> None:
+        self.source = source
+        self.request = request
+        self.place = place
+        self.n_rows = 0
+        self._numbers: dict[str, list[FloatArray]] = {role: [] for role in request.numbers}
+        self._codes: dict[str, list[IntArray]] = {role: [] for role in request.words}
+        self._values: dict[str, defaultdict[Any, int]] = {}
+        for role in request.words:
+            values: defaultdict[Any, int] = defaultdict()
+            values.default_factory = values.__len__  # a new value gets the next number
+            self._values[role] = values
+        self._missing: dict[str, set[int]] = {role: set() for role in request.words}
+        self._bad: dict[str, _Bad] = {role: _Bad() for role in request.columns}
+
+    def add(self, cells: Cells, line_of: Callable[[int], int]) -> None:
+        """Take a stretch of rows; ``line_of`` gives the place of the i-th of them."""
+        for role in self.request.numbers:
+            self._add_numbers(role, cells[role], line_of)
+        for role in self.request.words:
+            self._add_words(role, cells[role], line_of)
+        self.n_rows += len(next(iter(cells.values())))
+
+    def _add_numbers(self, role: str, cells: Sequence[Any], line_of: Callable[[int], int]) -> None:
+        try:
+            numbers = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
+            fine = bool(np.isfinite(numbers).all()) and not _has_underscore(cells)
+        except (TypeError, ValueError, OverflowError):
+            fine = False
+        if fine:
+            self._numbers[role].append(numbers)
+            return
+        for i, cell in enumerate(cells):
+            why = parse_number(cell)[1]
+            if why is not None:
+                self._bad[role].add(f"{self.place} {line_of(i)}", cell, why)
+
+    def _add_words(self, role: str, cells: Sequence[Any], line_of: Callable[[int], int]) -> None:
+        values, missing = self._values[role], self._missing[role]
+        known = len(values)
+        try:
+            codes = np.fromiter(map(values.__getitem__, cells), dtype=np.int64, count=len(cells))
+        except TypeError:  # lists and objects cannot be looked up
+            for i, cell in enumerate(cells):
+                if isinstance(cell, (list, dict, set)):
+                    self._bad[role].add(f"{self.place} {line_of(i)}", cell, "is not a plain value")
+            return
+        if len(values) > known:
+            new = list(values)[known:]
+            missing.update(known + i for i, value in enumerate(new) if is_missing(value))
+        if missing:
+            for i in np.flatnonzero(np.isin(codes, list(missing))).tolist():
+                self._bad[role].add(f"{self.place} {line_of(i)}", cells[i], "is missing")
+        self._codes[role].append(codes)
+
+    def finish(self) -> Table:
+        """The arrays, or one error about all bad cells."""
+        self._complain()
+        if self.n_rows == 0:
+            raise InvalidInputError(
+                f"{self.source} has no rows of data, only column names.\n"
+                "Hint: was the file written completely?"
+            )
+        numbers = {role: np.concatenate(parts) for role, parts in self._numbers.items()}
+        words = {
+            role: Words(np.concatenate(parts), tuple(self._values[role]))
+            for role, parts in self._codes.items()
+        }
+        return Table(numbers, words, self.n_rows)
+
+    def _complain(self) -> None:
+        sentences = []
+        for role, bad in self._bad.items():
+            if bad.count:
+                cells = "1 bad cell" if bad.count == 1 else f"{bad.count} bad cells"
+                more = ", ..." if bad.count > len(bad.examples) else ""
+                column = show(self.request.columns[role])
+                sentences.append(f"{cells} in column {column} ({', '.join(bad.examples)}{more})")
+        if not sentences:
+            return
+        hint = "purecover never drops rows by itself; correct or remove those rows first."
+        if any(bad.decimal_comma for bad in self._bad.values()):
+            hint = "write numbers with a decimal point, not a comma."
+        elif any(bad.count == self.n_rows for bad in self._bad.values()):
+            hint = "not one cell can be used: is that the right column?"
+        raise InvalidInputError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
+
+
+def _has_underscore(cells: Sequence[Any]) -> bool:
+    try:
+        return "_" in "".join(cells)
+    except TypeError:  # not all text
+        return any(isinstance(cell, str) and "_" in cell for cell in cells)

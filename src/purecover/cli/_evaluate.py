@@ -1,0 +1,84 @@
+"""``purecover evaluate``."""
+
+from __future__ import annotations
+
+import shlex
+
+from purecover.cli._app import COMMAND_LINE, AssumptionOptions, DataOptions
+from purecover.cli._data import parse_target, read_rows, require_prior_knowledge
+from purecover.cli._files import name_of
+from purecover.cli._output import check_writable, print_json, write_atomically
+from purecover.cli._progress import progress_bars
+from purecover.html import render_report
+from purecover.report._evaluate import evaluate
+
+__all__ = ["run_evaluate"]
+
+
+def run_evaluate(
+    file: str,
+    data: DataOptions,
+    assumptions: AssumptionOptions,
+    *,
+    truth: str | None,
+    group: str | None,
+    threshold: float | None,
+    confidence_level: float,
+    resamples: int,
+    seed: int,
+    ignore_checks: tuple[str, ...],
+    json: bool,
+    html: str | None,
+    strict: bool,
+    quiet: bool,
+) -> int:
+    """Evaluate, print, write, return the exit code."""
+    require_prior_knowledge(assumptions)
+    if html is not None:
+        check_writable("--html", html, not_this=file)
+    with progress_bars(quiet=quiet) as steps:
+        rows = read_rows(
+            file,
+            data,
+            command="purecover evaluate",
+            truth=truth,
+            group=group,
+            progress=steps("Reading"),
+        )
+        report = evaluate(
+            rows.scores,
+            rows.label_column,
+            negative_label=rows.negative_label,
+            sample_weight=rows.weights,
+            groups=rows.groups,
+            truth=rows.truth,
+            alpha=assumptions.alpha,
+            beta=assumptions.beta,
+            prior=assumptions.prior,
+            label_frequency=assumptions.label_frequency,
+            scenario=assumptions.scenario,
+            target=parse_target(assumptions.target),
+            repair=assumptions.repair,
+            threshold=threshold,
+            confidence_level=confidence_level,
+            n_resamples=resamples,
+            random_state=seed,
+            ignore_checks=ignore_checks,
+            progress=steps("Resampling"),
+        )
+    if html is not None:
+        with write_atomically("--html", html) as page:
+            page.write(render_report(report, command=_command()).encode())
+    if json:
+        document = report.to_dict()
+        document["source"] = {"file": name_of(file), "columns": rows.columns}
+        print_json(document)
+    elif not quiet:
+        print(report)  # noqa: T201
+    serious = any(check.fired and check.severity == "error" for check in report.checks)
+    return 1 if strict and serious else 0
+
+
+def _command() -> str:
+    """The command as it was typed, for the page it made."""
+    return shlex.join(["purecover", *COMMAND_LINE.get()])

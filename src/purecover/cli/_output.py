@@ -1,0 +1,95 @@
+"""Writing results: whole files or none, and JSON without NaN."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from purecover._validation import show
+from purecover.cli._app import DASH
+from purecover.exceptions import InvalidInputError
+
+__all__ = ["check_writable", "plain", "print_json", "write_atomically"]
+
+
+def check_writable(option: str, path: str, *, not_this: str | None = None) -> None:
+    """Refuse a path that cannot be written before any long work is done."""
+    target = Path(path)
+    try:
+        if path in ("", DASH) or target.is_dir():
+            raise InvalidInputError(
+                f"{option} must name a file, got {show('-' if path == DASH else path)}."
+            )
+        if not target.parent.is_dir():
+            raise InvalidInputError(
+                f"{option} {show(path)} cannot be written: there is no directory "
+                f"{show(str(target.parent))}."
+            )
+        place = target if target.exists() else target.parent
+        if not os.access(place, os.W_OK):
+            raise InvalidInputError(f"{option} {show(path)} cannot be written: no permission.")
+        if not_this not in (None, DASH) and target.exists() and target.samefile(str(not_this)):
+            raise InvalidInputError(f"{option} {show(path)} would overwrite the data.")
+    except (OSError, ValueError) as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise InvalidInputError(f"{option} {show(path)} cannot be written: {error}.") from error
+
+
+@contextmanager
+def write_atomically(option: str, path: str) -> Iterator[BinaryIO]:
+    """A file that appears under its name only when it is complete."""
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            with target.open("wb") as device:  # replacing /dev/null by a file would be rude
+                yield device
+            return
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:32]}.", dir=target.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+            Path(name).chmod(_mode(target))
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidInputError(f"{option} {show(path)} cannot be written: {reason}.") from error
+
+
+def _mode(target: Path) -> int:
+    """Permissions of the file replaced, or those of a new file."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def plain(value: Any) -> Any:
+    """Data that JSON can hold: what is not finite becomes None."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return str(value)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """One JSON document on standard output."""
+    print(json.dumps(plain(document), allow_nan=False, indent=2))  # noqa: T201

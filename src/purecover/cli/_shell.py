@@ -1,0 +1,115 @@
+"""From arguments to an exit code: every error becomes one message on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+from cyclopts import CycloptsError
+
+from purecover.cli._app import COMMAND_LINE, DASH, app
+from purecover.exceptions import PurecoverError, PurecoverWarning
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+READER_LEFT = 141
+
+# How the library names its parameters, and how the command line does.
+_OPTION_NAMES = {
+    "positive_label=": "--positive-label ",
+    "negative_label=": "--negative-label ",
+    "ignore_checks": "--ignore-check",
+}
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Parse, execute, and turn whatever goes wrong into a message and a code."""
+    given = sys.argv[1:] if argv is None else list(argv)
+    # cyclopts takes a lone "-" for an option; here it is standard input or output.
+    tokens = [DASH if word == "-" else word for word in given]
+    COMMAND_LINE.set(tuple(given))
+    try:
+        with _plain_warnings(quiet="--quiet" in given or "-q" in given):
+            code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except CycloptsError as error:
+        return fail(f"{error}\nHint: purecover --help lists the commands and their options.")
+    except PurecoverError as error:
+        return fail(_in_options(str(error)))
+    except KeyboardInterrupt:
+        fail("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return READER_LEFT
+    except MemoryError:
+        return fail("there is not enough memory for this data")
+    except OSError as error:  # a disk that is full, a stream that breaks
+        _forget_stdout()
+        return fail(
+            f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
+        )
+    except Exception as error:
+        if os.environ.get("PURECOVER_TRACEBACK"):
+            raise
+        return fail(
+            f"internal error, {type(error).__name__}: {error}\n"
+            "Hint: this is a bug in purecover; set PURECOVER_TRACEBACK=1 to see where."
+        )
+    return code if isinstance(code, int) else 0
+
+
+def fail(message: str) -> int:
+    """Say what is wrong on standard error."""
+    say(f"purecover: error: {message}")
+    return BAD_INPUT
+
+
+def say(message: str) -> None:
+    """Print to standard error whatever its encoding can show."""
+    if sys.stderr is None:  # closed by the caller
+        return
+    encoding = sys.stderr.encoding or "utf-8"
+    print(message.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)  # noqa: T201
+
+
+def _in_options(message: str) -> str:
+    for parameter, option in _OPTION_NAMES.items():
+        message = message.replace(parameter, option)
+    return message
+
+
+@contextmanager
+def _plain_warnings(*, quiet: bool) -> Iterator[None]:
+    """Warnings as lines of their own, without source code around them."""
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        del category, filename, lineno, file, line
+        if not quiet:
+            say(f"purecover: warning: {_in_options(str(message))}")
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=PurecoverWarning)
+        warnings.showwarning = show
+        yield
+
+
+def _forget_stdout() -> None:
+    """Keep the interpreter from complaining again when it flushes at exit."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+__all__ = ["fail", "run", "say"]

@@ -1,0 +1,7 @@
+"""The report as one static page: text, tables and inline SVG, no script, nothing fetched."""
+
+from __future__ import annotations
+
+from purecover.html._page import render_report
+
+__all__ = ["render_report"]

@@ -1,0 +1,575 @@
+"""The command line, called in this process: what it prints, and the code it returns."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import purecover
+from purecover import simulate
+from purecover.cli import main
+
+EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
+ALPHA = ("--alpha", "0.4048")
+QUICK = (*ALPHA, "--resamples", "0")
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out, parse_constant=lambda token: pytest.fail(f"token {token}"))
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    def call(*argv: object) -> Result:
+        code = main([str(arg) for arg in argv])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        assert "internal error" not in err
+        if code == 2:
+            assert err.startswith("purecover: error: ")
+            assert out == ""
+        return Result(code, out, err)
+
+    return call
+
+
+def write_sample(path: Path, rows: int = 60, **columns: Callable[[int], object]) -> Path:
+    """A small file whose labeled rows score higher."""
+    made = {
+        "score": lambda i: f"{(i * 37 % 100) / 100 + (i % 4 == 0)}",
+        "labeled": lambda i: int(i % 4 == 0),
+    }
+    made |= columns
+    lines = [",".join(made)]
+    lines += [",".join(str(make(i)) for make in made.values()) for i in range(rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+# -- the front door ---------------------------------------------------------------------------
+
+
+def test_help_lists_the_commands(run) -> None:
+    result = run("--help")
+    assert result.code == 0
+    for command in ("evaluate", "threshold", "simulate"):
+        assert command in result.out
+
+
+@pytest.mark.parametrize("command", ["evaluate", "threshold", "simulate"])
+def test_help_of_a_command_lists_its_options(run, command: str) -> None:
+    result = run(command, "--help")
+    assert result.code == 0
+    assert "--alpha" in result.out
+    assert "--json" in result.out
+
+
+def test_no_argument_shows_help(run) -> None:
+    result = run()
+    assert (result.code, "evaluate" in result.out) == (0, True)
+
+
+def test_version(run) -> None:
+    result = run("--version")
+    assert (result.code, result.out.strip()) == (0, purecover.__version__)
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["evalute"], "evalute"),
+        (["evaluate"], "FILE"),
+        (["evaluate", EXAMPLE, "--alpha", "many"], "--alpha"),
+        (["evaluate", EXAMPLE, "--alpha"], "--alpha"),
+        (["evaluate", EXAMPLE, "--unknown", "1"], "--unknown"),
+        (["evaluate", EXAMPLE, EXAMPLE, *ALPHA], "Unused"),
+        (["evaluate", EXAMPLE, *ALPHA, "--repair", "magic"], "magic"),
+        (["evaluate", EXAMPLE, *ALPHA, "--seed", "1.5"], "whole number"),
+        (["evaluate", EXAMPLE, *ALPHA, "--resamples", "2.7"], "whole number"),
+        (["simulate", "mars", "--alpha", ".2"], "mars"),
+    ],
+)
+def test_bad_usage_exits_with_2(run, argv: list[str], says: str) -> None:
+    result = run(*argv)
+    assert result.code == 2
+    assert says in result.err
+
+
+# -- evaluate ---------------------------------------------------------------------------------
+
+
+def test_evaluate_prints_the_report(run) -> None:
+    result = run("evaluate", EXAMPLE, "--truth", "truth", *QUICK)
+    assert result.code == 0
+    assert result.err == ""
+    report = purecover.evaluate(
+        *(columns := read_example())[:2], truth=columns[2], alpha=0.4048, n_resamples=0
+    )
+    assert result.out == f"{report}\n"
+    assert re.search(r"observed +recovered .*true", result.out)
+
+
+def read_example() -> tuple[list[float], list[int], list[int]]:
+    rows = [line.split(",") for line in Path(EXAMPLE).read_text(encoding="utf-8").split()[1:]]
+    return [float(r[0]) for r in rows], [int(r[1]) for r in rows], [int(r[2]) for r in rows]
+
+
+def test_evaluate_json_is_one_document_equal_to_the_library(run) -> None:
+    options = ["--score", "score", "--labeled", "labeled", "--resamples", "50", "--seed", "3"]
+    result = run("evaluate", EXAMPLE, *ALPHA, *options, "--json")
+    scores, labeled, _ = read_example()
+    report = purecover.evaluate(scores, labeled, alpha=0.4048, n_resamples=50, random_state=3)
+    document = result.json
+    assert document.pop("source") == {
+        "file": EXAMPLE,
+        "columns": {"score": "score", "labeled": "labeled"},
+    }
+    assert document == json.loads(report.to_json())
+
+
+def test_evaluate_json_has_null_where_a_metric_is_undefined(run) -> None:
+    result = run("evaluate", EXAMPLE, *QUICK, "--threshold", "1e9", "--json")
+    assert result.json["metrics"]["recovered"]["precision"] is None
+
+
+def test_evaluate_needs_alpha_or_a_prior(run) -> None:
+    result = run("evaluate", EXAMPLE)
+    assert result.code == 2
+    assert "--alpha" in result.err
+    assert "--prior" in result.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--alpha", "1.3"], "[0, 1]"),
+        (["--alpha", "nan"], "[0, 1]"),
+        (["--alpha", ".5", "--beta", ".4"], "alpha < beta"),
+        (["--alpha", ".2", "--prior", ".3"], "only one of"),
+        (["--prior", ".3"], "--scenario"),
+        (["--scenario", "case-control", "--label-frequency", ".5"], "censoring"),
+        (["--scenario", "censoring", "--prior", ".01"], "labeled share"),
+        ([*ALPHA, "--target", "everyone"], "everyone"),
+        ([*ALPHA, "--target", "1.5"], "[0, 1]"),
+        ([*ALPHA, "--confidence-level", "95"], "95"),
+        ([*ALPHA, "--resamples", "-1"], "-1"),
+        ([*ALPHA, "--threshold", "nan"], "threshold"),
+        ([*ALPHA, "--ignore-check", "PU999"], "PU999"),
+        ([*ALPHA, "--seed", "-1"], "random_state"),
+    ],
+)
+def test_evaluate_refuses_values(run, argv: list[str], says: str) -> None:
+    result = run("evaluate", EXAMPLE, *argv)
+    assert result.code == 2
+    assert says in result.err
+
+
+def test_scenario_censoring_with_prior_and_with_label_frequency_agree(run) -> None:
+    scores, labeled, _ = read_example()
+    share = sum(labeled) / len(labeled)
+    common = ("evaluate", EXAMPLE, "--scenario", "censoring", "--resamples", "0", "--json")
+    by_prior = run(*common, "--prior", 0.5).json
+    by_frequency = run(*common, "--label-frequency", share / 0.5).json
+    assert by_prior["proportions"]["scenario"] == "censoring"
+    assert by_prior["proportions"]["alpha"] == pytest.approx((0.5 - share) / (1 - share))
+    assert by_frequency["auc"] == pytest.approx(by_prior["auc"], abs=1e-12)
+    assert by_frequency["metrics"]["prior"] == pytest.approx(0.5)
+    assert scores
+
+
+def test_target_takes_a_word_or_a_number(run) -> None:
+    common = ("evaluate", EXAMPLE, *QUICK, "--json")
+    assert run(*common, "--target", "0.01").json["metrics"]["prior"] == 0.01
+    assert run(*common, "--target", "deployment").json["metrics"]["prior"] == 0.4048
+    pooled = (300 + 1497 * 0.4048) / 1797
+    assert run(*common, "--target", "pooled").json["metrics"]["prior"] == pytest.approx(pooled)
+
+
+def test_negative_threshold_is_a_value_and_not_an_option(run) -> None:
+    assert (
+        run("evaluate", EXAMPLE, *QUICK, "--threshold", "-1.5", "--json").json["metrics"][
+            "threshold"
+        ]
+        == -1.5
+    )
+
+
+def test_weights_and_groups_reach_the_library(run, tmp_path: Path) -> None:
+    path = write_sample(tmp_path / "a.csv", w=lambda i: 1 + i % 3, g=lambda i: f"g{i // 4}")
+    options = (
+        path,
+        "--alpha",
+        ".1",
+        "--weight",
+        "w",
+        "--group",
+        "g",
+        "--resamples",
+        "20",
+        "--json",
+    )
+    document = run("evaluate", *options).json
+    assert document["n_labeled"] == sum(1 + i % 3 for i in range(60) if i % 4 == 0)
+    assert "group" in document["intervals"]["roc_auc"]["method"]
+
+
+def test_known_negatives_need_to_be_named(run, tmp_path: Path) -> None:
+    label = lambda i: ("pos", "unl", "unl", "neg")[i % 4]  # noqa: E731
+    path = write_sample(tmp_path / "a.csv", labeled=label)
+    common = ("evaluate", path, "--alpha", ".1", "--resamples", "0", "--json")
+    refused = run(*common)
+    assert refused.code == 2
+    assert "'labeled'" in refused.err
+    assert "--positive-label" in refused.err
+    told = run(*common, "--positive-label", "pos", "--negative-label", "neg").json
+    assert (told["n_labeled"], told["n_unlabeled"], told["n_negative"]) == (15, 30, 15)
+
+
+def test_positive_label_that_is_not_there_lists_the_values(run, tmp_path: Path) -> None:
+    path = write_sample(tmp_path / "a.csv", labeled=lambda i: "ab"[i % 2])
+    result = run("evaluate", path, *QUICK, "--positive-label", "c")
+    assert result.code == 2
+    assert "'a', 'b'" in result.err
+    assert run("evaluate", path, *QUICK, "--positive-label", "a", "--json").json["n_labeled"] == 30
+
+
+def test_truth_in_words_and_one_sided_truth(run, tmp_path: Path) -> None:
+    path = write_sample(
+        tmp_path / "a.csv", truth=lambda i: ("positive", "Negative")[i % 4 > 0], one=lambda i: 1
+    )
+    good = run("evaluate", path, "--alpha", ".1", "--resamples", "0", "--truth", "truth", "--json")
+    assert good.json["truth"]["alpha"] == 0
+    bad = run("evaluate", path, "--alpha", ".1", "--truth", "one")
+    assert bad.code == 2
+    assert "both classes" in bad.err
+
+
+def test_strict_turns_an_error_of_a_check_into_1(run, tmp_path: Path) -> None:
+    path = write_sample(tmp_path / "a.csv", score=lambda i: -(i % 4 == 0) * 5 + i / 100)
+    options = ("evaluate", path, "--alpha", ".2", "--resamples", "0")
+    document = run(*options, "--json").json
+    fired = [c["code"] for c in document["checks"] if c["status"] == "fired"]
+    assert "PU008" in fired
+    assert run(*options).code == 0
+    assert run(*options, "--strict").code == 1
+    assert run(*options, "--strict", "--quiet").code == 1
+    assert run(*options, "--strict", "--ignore-check", "PU008").code == 0
+
+
+def test_a_warning_is_a_line_on_stderr_and_quiet_silences_it(run, tmp_path: Path) -> None:
+    sample = simulate.nonconcave().sample(500, 4000, alpha=0.2, random_state=0)
+    lines = [f"{s},{int(y)}" for s, y in zip(sample.scores, sample.labeled, strict=True)]
+    path = tmp_path / "a.csv"
+    path.write_text("score,labeled\n" + "\n".join(lines), encoding="utf-8")
+    options = ("evaluate", path, "--alpha", ".2", "--resamples", "0", "--repair", "hull")
+    loud = run(*options, "--json")
+    assert loud.err.startswith("purecover: warning: ")
+    assert loud.json["repair"] == "isotonic"
+    assert run(*options, "--quiet") == (0, "", "")
+
+
+# -- columns ----------------------------------------------------------------------------------
+
+
+def test_wrong_column_lists_the_columns(run) -> None:
+    result = run("evaluate", EXAMPLE, *QUICK, "--score", "scroe")
+    assert result.code == 2
+    assert "'scroe'" in result.err
+    assert "'score', 'labeled', 'truth'" in result.err
+
+
+@pytest.mark.parametrize("header", ["S,Y", "y_score,label", "prediction,labelled"])
+def test_obvious_names_are_found(run, tmp_path: Path, header: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\n.9,1\n.8,0\n.5,1\n.1,0\n", encoding="utf-8")
+    document = run("evaluate", path, "--alpha", "0", "--resamples", "0", "--json").json
+    assert document["auc_pu"] == 0.75
+
+
+def test_ambiguous_names_are_not_guessed(run, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("score,s,y\n.9,1,1\n.1,2,0\n", encoding="utf-8")
+    result = run("evaluate", path, *QUICK)
+    assert result.code == 2
+    assert "'score', 's', 'y'" in result.err
+    # A column that has another role is out of the question.
+    assert run("evaluate", path, *QUICK, "--weight", "s", "--json").json["n_labeled"] == 1
+
+
+# -- html and files ---------------------------------------------------------------------------
+
+
+def test_html_is_written_with_the_command_on_it(run, tmp_path: Path) -> None:
+    page = tmp_path / "out.html"
+    result = run("evaluate", EXAMPLE, *QUICK, "--html", page, "--quiet")
+    assert result == (0, "", "")
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    assert f"purecover evaluate {EXAMPLE} --alpha 0.4048" in text
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def test_html_path_is_checked_before_the_data_are_read(run, tmp_path: Path) -> None:
+    missing = tmp_path / "no" / "out.html"
+    result = run("evaluate", tmp_path / "no.csv", *QUICK, "--html", missing)
+    assert result.code == 2
+    assert "no directory" in result.err
+    result = run("evaluate", EXAMPLE, *QUICK, "--html", tmp_path)
+    assert result.code == 2
+    assert "must name a file" in result.err
+
+
+def test_html_does_not_overwrite_the_data(run, tmp_path: Path) -> None:
+    path = write_sample(tmp_path / "a.csv")
+    before = path.read_bytes()
+    result = run("evaluate", path, *QUICK, "--html", path)
+    assert result.code == 2
+    assert path.read_bytes() == before
+
+
+def test_a_failure_leaves_the_old_page_and_no_debris(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "out.html"
+    page.write_text("old", encoding="utf-8")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    result = run("evaluate", EXAMPLE, *QUICK, "--html", page)
+    assert result.code == 2
+    assert "No space left" in result.err
+    assert page.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+# -- threshold --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("criterion", ["precision", "recall", "specificity", "npv"])
+def test_threshold_reaches_what_was_asked(run, criterion: str) -> None:
+    document = run("threshold", EXAMPLE, *ALPHA, f"--{criterion}", "0.8", "--json").json
+    assert document["criterion"] == criterion
+    assert document["metrics"]["recovered"][criterion] >= 0.8
+
+
+def test_threshold_of_a_false_positive_rate(run) -> None:
+    document = run("threshold", EXAMPLE, *ALPHA, "--fpr", "0.05", "--json").json
+    assert document["metrics"]["recovered"]["fpr"] <= 0.05
+    scores, labeled, _ = read_example()
+    flagged = [y for s, y in zip(scores, labeled, strict=True) if s >= document["threshold"]]
+    assert document["flagged_labeled"] == sum(flagged)
+    assert document["flagged_unlabeled"] == len(flagged) - sum(flagged)
+
+
+@pytest.mark.parametrize("best", ["f1", "mcc", "youden", "cost"])
+def test_best_threshold(run, best: str) -> None:
+    document = run("threshold", EXAMPLE, *ALPHA, "--best", best, "--json").json
+    assert (document["criterion"], document["wanted"]) == (best, None)
+
+
+def test_threshold_prints_text_and_quiet_prints_the_number_alone(run) -> None:
+    text = run("threshold", EXAMPLE, *ALPHA, "--best", "f1").out
+    assert text.startswith("score >= ")
+    assert "Matthews correlation" in text
+    quiet = run("threshold", EXAMPLE, *ALPHA, "--best", "f1", "-q").out
+    assert (
+        float(quiet)
+        == run("threshold", EXAMPLE, *ALPHA, "--best", "f1", "--json").json["threshold"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        ([], "exactly one of"),
+        (["--precision", ".9", "--best", "f1"], "--precision, --best"),
+        (["--best", "beauty"], "beauty"),
+        (["--recall", "1.2"], "[0, 1]"),
+        (["--best", "f_beta", "--f-beta", "0"], "f_beta"),
+        (["--best", "cost", "--cost-fn", "-1"], "cost_fn"),
+    ],
+)
+def test_threshold_refuses(run, argv: list[str], says: str) -> None:
+    result = run("threshold", EXAMPLE, *ALPHA, *argv)
+    assert result.code == 2
+    assert says in result.err
+
+
+# -- simulate ---------------------------------------------------------------------------------
+
+
+def test_simulate_writes_what_the_library_draws(run, tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    sizes = ("--labeled", "30", "--unlabeled", "70")
+    result = run(
+        "simulate",
+        "binormal",
+        "--alpha",
+        ".25",
+        "--beta",
+        ".9",
+        *sizes,
+        "--seed",
+        "5",
+        "--out",
+        path,
+    )
+    assert (result.code, result.out) == (0, "")
+    assert "true AUC 0.8555" in result.err
+    sample = simulate.binormal().sample(30, 70, alpha=0.25, beta=0.9, random_state=5)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "score,labeled,truth"
+    rows = [line.split(",") for line in lines[1:]]
+    assert [float(r[0]) for r in rows] == sample.scores.tolist()
+    assert [int(r[1]) for r in rows] == sample.labeled.astype(int).tolist()
+    assert [int(r[2]) for r in rows] == sample.truth.astype(int).tolist()
+
+
+@pytest.mark.parametrize(
+    ("world", "auc"),
+    [
+        (["binormal", "--separation", "2"], simulate.binormal(2.0).auc),
+        (["beta", "--positive", "4,2", "--negative", "2,4"], simulate.beta((4, 2), (2, 4)).auc),
+        (["laplace", "--separation", "1"], simulate.laplace(1.0).auc),
+        (["nonconcave"], simulate.nonconcave().auc),
+        (["histogram", "--positive", "1,3,6", "--negative", "6,3,1", "--edges", "0,1,2,3"], 0.825),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_simulate_tells_the_truth(run, tmp_path: Path, world: list[str], auc: float) -> None:
+    out = tmp_path / "s.csv"
+    sizes = ("--labeled", "5", "--unlabeled", "9", "--alpha", ".2")
+    document = run("simulate", *world, *sizes, "--out", out, "--json").json
+    assert document["auc"] == pytest.approx(auc)
+    assert document["auc_pu"] == pytest.approx(0.5 + (auc - 0.5) * 0.8)
+    assert (document["n_labeled"], document["n_unlabeled"]) == (5, 9)
+
+
+def test_simulate_censoring(run, tmp_path: Path) -> None:
+    options = (
+        "--scenario",
+        "censoring",
+        "--size",
+        "500",
+        "--prior",
+        ".3",
+        "--label-frequency",
+        ".5",
+    )
+    document = run("simulate", "laplace", *options, "--out", tmp_path / "s.csv", "--json").json
+    assert document["n_labeled"] + document["n_unlabeled"] == 500
+    assert document["prior"] == 0.3
+    assert document["proportions"]["alpha"] == pytest.approx(0.15 / 0.85)
+
+
+def test_simulate_to_stdout_feeds_evaluate_on_stdin(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = run("simulate", "binormal", "--alpha", ".25", "--labeled", "50", "--unlabeled", "200")
+    assert drawn.out.count("\n") == 251
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(drawn.out.encode())))
+    document = run("evaluate", "-", "--alpha", ".25", "--resamples", "0", "--json").json
+    assert (document["n_labeled"], document["n_unlabeled"]) == (50, 200)
+    assert document["source"]["file"] == "standard input"
+
+
+def test_simulate_gzip_is_reproducible(run, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a.csv.gz", "b.csv.gz")]
+    for path in paths:
+        assert (
+            run("simulate", "beta", "--alpha", ".2", "--labeled", "9", "--out", path, "-q").err
+            == ""
+        )
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert gzip.decompress(paths[0].read_bytes()).startswith(b"score,labeled,truth\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["binormal"], "--alpha"),
+        (["binormal", "--alpha", ".2", "--json"], "--out"),
+        (["binormal", "--alpha", ".2", "--labeled", "0"], "n_labeled"),
+        (["binormal", "--alpha", ".2", "--labeled", "1" + "0" * 30], "at most"),
+        (["binormal", "--alpha", ".2", "--positive", "1,2"], "does not take"),
+        (["nonconcave", "--alpha", ".2", "--separation", "1"], "does not take"),
+        (["beta", "--alpha", ".2", "--positive", "5"], "pair of shapes"),
+        (["beta", "--alpha", ".2", "--positive", "a,b"], "numbers with commas"),
+        (["histogram", "--alpha", ".2"], "--positive"),
+        (["laplace", "--alpha", ".2", "--prior", ".3"], "no meaning"),
+        (["laplace", "--scenario", "censoring", "--prior", ".3"], "--label-frequency"),
+        (["laplace", "--scenario", "censoring", "--alpha", ".3"], "no meaning"),
+        (["laplace", "--alpha", ".2", "--out", "/no/such/folder/s.csv"], "no directory"),
+    ],
+)
+def test_simulate_refuses(run, argv: list[str], says: str) -> None:
+    result = run("simulate", *argv)
+    assert result.code == 2
+    assert says in result.err
+
+
+# -- interruptions and bugs -------------------------------------------------------------------
+
+
+def raise_it(error: BaseException) -> Callable[..., None]:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail
+
+
+def test_ctrl_c_is_130(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("purecover.cli._threshold.read_rows", raise_it(KeyboardInterrupt()))
+    result = run("threshold", EXAMPLE, *ALPHA, "--best", "f1")
+    assert (result.code, result.out) == (130, "")
+
+
+def test_a_reader_that_left_is_141(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("purecover.cli._threshold.read_rows", raise_it(BrokenPipeError()))
+    monkeypatch.setattr("purecover.cli._shell._forget_stdout", lambda: None)
+    assert run("threshold", EXAMPLE, *ALPHA, "--best", "f1").code == 141
+
+
+def test_memory_that_runs_out_is_a_message(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("purecover.cli._threshold.read_rows", raise_it(MemoryError()))
+    result = run("threshold", EXAMPLE, *ALPHA, "--best", "f1")
+    assert (result.code, "memory" in result.err) == (2, True)
+
+
+def test_a_bug_is_called_a_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("purecover.cli._threshold.read_rows", raise_it(ZeroDivisionError("oops")))
+    argv = ["threshold", EXAMPLE, *ALPHA, "--best", "f1"]
+    monkeypatch.delenv("PURECOVER_TRACEBACK", raising=False)
+    assert main(argv) == 2
+    assert "internal error, ZeroDivisionError: oops" in capsys.readouterr().err
+    monkeypatch.setenv("PURECOVER_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(argv)
+
+
+def test_progress_is_shown_on_a_terminal_only(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = ("evaluate", EXAMPLE, *ALPHA, "--resamples", "50", "--json")
+    plain = run(*options)
+    assert plain.err == ""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    shown = run(*options)
+    assert "Resampling" in shown.err
+    assert shown.json == plain.json
+    assert run(*options, "--quiet").err == ""

@@ -1,0 +1,489 @@
+"""Files the command line reads, good and bad; bad cells are named by line and counted."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from purecover.cli import main
+from purecover.cli._csv import CHUNK, sniff_delimiter
+
+N = 40
+SCORES = [((i * 37) % 101) / 100 for i in range(N)]
+LABELED = [int(i % 4 == 0) for i in range(N)]
+HEADER = "score,labeled"
+ROWS = [f"{s},{y}" for s, y in zip(SCORES, LABELED, strict=True)]
+
+
+def csv_text(header: str = HEADER, rows: list[str] | None = None, end: str = "\n") -> str:
+    return end.join([header, *(ROWS if rows is None else rows)]) + end
+
+
+@pytest.fixture
+def evaluate(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """The JSON document of a good file, or the message about a bad one."""
+
+    def call(path: object, *options: str) -> Any:
+        argv = ["evaluate", str(path), "--alpha", "0.1", "--resamples", "0", "--json", *options]
+        code = main(argv)
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        assert "internal error" not in err
+        if code == 0:
+            return json.loads(out)
+        assert code == 2
+        assert out == ""
+        assert err.startswith("purecover: error: ")
+        return err.removeprefix("purecover: error: ")
+
+    return call
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[..., Path]:
+    def make(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return make
+
+
+def assert_same_data(document: Any) -> None:
+    assert not isinstance(document, str), document
+    assert (document["n_labeled"], document["n_unlabeled"]) == (10, 30)
+    pairs = [
+        (a > b) + (a == b) / 2
+        for a, y in zip(SCORES, LABELED, strict=True)
+        for b, z in zip(SCORES, LABELED, strict=True)
+        if y and not z
+    ]
+    assert document["auc_pu"] == pytest.approx(sum(pairs) / len(pairs), abs=1e-12)
+
+
+# -- good files -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_delimiters_and_line_ends(evaluate, file, delimiter: str, end: str) -> None:
+    assert_same_data(evaluate(file("a.csv", csv_text(end=end).replace(",", delimiter))))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("bom.csv", b"\xef\xbb\xbf" + csv_text().encode()),
+        ("utf16.csv", csv_text().encode("utf-16")),
+        ("no-newline-at-end.csv", csv_text().rstrip().encode()),
+        ("blank-lines.csv", ("\n\n" + csv_text().replace("\n", "\n\n", 5) + "\n\n").encode()),
+        ("spaces.csv", csv_text(" score , labeled ").replace(",", " , ").encode()),
+        ("quoted.csv", re.sub("[^,\n]+", r'"\g<0>"', csv_text()).encode()),
+        ("a.tsv", csv_text().replace(",", "\t").encode()),
+        ("noext", csv_text().encode()),
+        ("a.csv.gz", gzip.compress(csv_text().encode())),
+        ("gz-without-its-name.csv", gzip.compress(csv_text().encode())),
+        (
+            "two-members.csv.gz",
+            gzip.compress(csv_text().encode()[:50]) + gzip.compress(csv_text().encode()[50:]),
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_spellings_of_csv(evaluate, file, name: str, content: bytes) -> None:
+    assert_same_data(evaluate(file(name, content)))
+
+
+def test_other_columns_may_hold_anything(evaluate, file) -> None:
+    rows = [f'{r},"line one, ""quoted""\nline two; {i} | x"' for i, r in enumerate(ROWS)]
+    rows[3] = ROWS[3] + ',"' + "long " * 100_000 + '"'
+    assert_same_data(evaluate(file("a.csv", csv_text(HEADER + ",note", rows))))
+
+
+def test_duplicate_names_matter_only_where_they_are_asked_for(evaluate, file) -> None:
+    rows = [f"{r},x,y" for r in ROWS]
+    assert_same_data(evaluate(file("a.csv", csv_text(HEADER + ",note,note", rows))))
+    path = file("b.csv", csv_text("score,labeled,score,x", rows))
+    assert "2 columns named 'score'" in evaluate(path, "--score", "score")
+    assert "more than one column" in evaluate(path)
+
+
+def test_latin_1_when_told(evaluate, file) -> None:
+    path = file("a.csv", csv_text("score,labeled,café", [f"{r},é" for r in ROWS]).encode("latin-1"))
+    assert_same_data(evaluate(path, "--encoding", "latin-1"))
+    message = evaluate(path)
+    assert "utf-8" in message
+    assert "--encoding" in message
+
+
+def test_a_wanted_name_decides_the_delimiter() -> None:
+    sample = ["a,b;c,d;e\n", "1,2;3,4;5\n"]
+    assert sniff_delimiter(sample, frozenset({"c,d"})) == ";"
+    assert sniff_delimiter(sample, frozenset({"b;c"})) == ","
+
+
+@pytest.mark.parametrize("name", ["tab", "\\t", "\t"])
+def test_delimiter_by_name(evaluate, file, name: str) -> None:
+    path = file("a.csv", csv_text().replace(",", "\t"))
+    assert_same_data(evaluate(path, "--delimiter", name))
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative"),
+    [
+        ("1", "0"),
+        ("1", "-1"),
+        ("1.0", "0.0"),
+        ("TRUE", "false"),
+        ("yes", "No"),
+        ("positive", "unlabeled"),
+    ],
+)
+def test_spellings_of_labels(evaluate, file, positive: str, negative: str) -> None:
+    rows = [f"{s},{positive if y else negative}" for s, y in zip(SCORES, LABELED, strict=True)]
+    assert_same_data(evaluate(file("a.csv", csv_text(rows=rows))))
+
+
+def jsonl(labels: Callable[[int], object] = int) -> str:
+    return "".join(
+        json.dumps({"id": i, "score": s, "labeled": labels(y)}) + "\n"
+        for i, (s, y) in enumerate(zip(SCORES, LABELED, strict=True))
+    )
+
+
+@pytest.mark.parametrize("labels", [int, bool, str, float])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "noext"])
+def test_json_lines(evaluate, file, labels: Callable[[int], object], name: str) -> None:
+    assert_same_data(evaluate(file(name, jsonl(labels))))
+
+
+def test_json_lines_gzipped_and_with_blank_lines(evaluate, file) -> None:
+    text = jsonl().replace("\n", "\n\n")
+    assert_same_data(evaluate(file("a.jsonl.gz", gzip.compress(text.encode()))))
+
+
+# -- Parquet ----------------------------------------------------------------------------------
+
+
+def parquet_file(tmp_path: Path, **columns: Any) -> Path:
+    import polars as pl
+
+    path = tmp_path / "a.parquet"
+    data = {"score": SCORES, "labeled": [bool(y) for y in LABELED]} | columns
+    pl.DataFrame(data).write_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars", "pandas"])
+def test_parquet_by_each_library(
+    evaluate, tmp_path: Path, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = parquet_file(tmp_path, text=["x"] * N)
+    from purecover.cli import _parquet
+
+    module = "pyarrow.parquet" if library == "pyarrow" else library
+    monkeypatch.setattr(_parquet, "_OPENERS", {module: _parquet._OPENERS[module]})
+    assert_same_data(evaluate(path))
+
+
+def test_parquet_by_duckdb(evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("duckdb")
+    from purecover.cli import _parquet
+
+    monkeypatch.setattr(_parquet, "_OPENERS", {"duckdb": _parquet._OPENERS["duckdb"]})
+    assert_same_data(evaluate(parquet_file(tmp_path)))
+
+
+def test_parquet_without_any_library_names_the_extra(
+    evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = parquet_file(tmp_path)
+    for library in ("pyarrow.parquet", "polars", "duckdb", "pandas"):
+        monkeypatch.setitem(sys.modules, library, None)  # makes the import fail
+    message = evaluate(path)
+    assert "purecover[engines]" in message
+
+
+def test_parquet_under_another_name_and_on_stdin(
+    evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = parquet_file(tmp_path)
+    content = path.read_bytes()
+    other = path.rename(tmp_path / "a.csv")
+    assert_same_data(evaluate(other))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert_same_data(evaluate("-"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"score": [None, *SCORES[1:]]}, "row 1 is missing"),
+        ({"score": [*SCORES[:7], float("nan"), *SCORES[8:]]}, "row 8 nan is not finite"),
+        ({"score": [str(s) for s in SCORES[:-1]] + ["high"]}, "row 40 'high' is not a number"),
+        ({"labeled": [None, *LABELED[1:]]}, "row 1 is missing"),
+        ({"labeled": [[y] for y in LABELED]}, "not a plain value"),
+        ({"score": [b"\xff"] * N}, "right column"),
+    ],
+)
+def test_parquet_with_bad_cells(evaluate, tmp_path: Path, columns: Any, says: str) -> None:
+    assert says in evaluate(parquet_file(tmp_path, **columns))
+
+
+def test_parquet_that_is_cut_off(evaluate, tmp_path: Path) -> None:
+    path = parquet_file(tmp_path)
+    path.write_bytes(path.read_bytes()[:-20])
+    assert "not a Parquet file that can be read" in evaluate(path)
+
+
+# -- standard input ---------------------------------------------------------------------------
+
+
+def test_stdin_stays_open(evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(csv_text().encode()))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert_same_data(evaluate("-"))
+    assert not stream.buffer.closed
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        (jsonl(), ("--format", "jsonl")),
+        (csv_text().replace(",", "\t"), ("--format", "tsv")),
+    ],
+    ids=["jsonl", "tsv"],
+)
+def test_stdin_with_a_format(evaluate, monkeypatch, content: str, options: tuple[str, str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    assert_same_data(evaluate("-", *options))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are a thing of Unix")
+def test_a_named_pipe(evaluate, tmp_path: Path) -> None:
+    import threading
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(csv_text(),))
+    writer.start()
+    assert_same_data(evaluate(pipe))
+    writer.join()
+
+
+# -- bad files --------------------------------------------------------------------------------
+
+
+def with_row(position: int, row: str) -> str:
+    rows = list(ROWS)
+    rows[position] = row
+    return csv_text(rows=rows)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", ["is empty"]),
+        ("\n\n  \n", ["is empty"]),
+        ("score,labeled\n", ["no rows of data"]),
+        ("score\n1\n2\n", ["--labeled", "'score'"]),
+        ("0.5,1\n0.4,0\n", ["instead of column names"]),
+        (with_row(4, "abc,1"), ["1 bad cell", "'score'", "line 6", "'abc'", "not a number"]),
+        (with_row(4, ",1"), ["line 6 is missing"]),
+        (with_row(0, "NA,1"), ["line 2", "'NA'", "is missing"]),
+        (with_row(0, "inf,1"), ["'inf' is not finite"]),
+        (with_row(0, "1e999,1"), ["'1e999' is not finite"]),
+        (with_row(0, "1_000,1"), ["'1_000' is not a number"]),
+        (with_row(0, "0.5,"), ["'labeled'", "line 2 is missing"]),
+        (with_row(0, "0.5,maybe"), ["'labeled'", "'maybe'", "--positive-label"]),
+        (with_row(0, "0.5,2"), ["'labeled'", "two-valued"]),
+        (with_row(3, "0.5"), ["wrong number of fields", "the header has 2", "line 5 has 1"]),
+        (with_row(3, "0.5,1,9"), ["line 5 has 3"]),
+        (with_row(3, '0.5,"1'), ["well-formed CSV"]),
+        (with_row(3, '"0.5"x,1'), ["well-formed CSV", "line 5"]),
+        (csv_text(rows=[f"{s},0" for s in SCORES]), ["nothing but '0'"]),
+        (csv_text().replace(".", ",").replace(HEADER, "score;labeled"), ["wrong number of fields"]),
+        (csv_text().replace(",", ";").replace(".", ","), ["decimal point"]),
+        (csv_text("name,other"), ["--score is needed", "'name', 'other'"]),
+        (csv_text("score,score"), ["--score is needed"]),
+        ("score,labeled\n" + "x,1\ny,0\n", ["2 bad cells", "right column"]),
+    ],
+)  # fmt: skip
+def test_bad_csv(evaluate, file, content: str, says: list[str]) -> None:
+    message = evaluate(file("a.csv", content))
+    for part in says:
+        assert part in message
+
+
+def test_all_bad_cells_are_counted_and_the_first_are_shown(evaluate, file) -> None:
+    rows = [r if i % 2 else f"bad{i},{r[-1]}" for i, r in enumerate(ROWS)]
+    message = evaluate(file("a.csv", csv_text(rows=rows)))
+    assert "20 bad cells in column 'score'" in message
+    assert "line 2 'bad0' is not a number, line 4 'bad2' is not a number" in message
+    assert "bad10" not in message
+
+
+def test_bad_cells_of_several_columns_are_told_together(evaluate, file) -> None:
+    message = evaluate(file("a.csv", with_row(0, "x,")))
+    assert "in column 'score'" in message
+    assert "in column 'labeled'" in message
+
+
+def test_lines_are_counted_across_chunks_and_quoted_newlines(evaluate, file) -> None:
+    n = CHUNK + 10
+    lines = ["score,labeled,note"]
+    lines += [f'{i % 7},{i % 2},"a\nb"' for i in range(n)]
+    lines[n - 3] = "oops,1,c"
+    text = "\n".join(lines)
+    bad_line = text[: text.index("oops")].count("\n") + 1
+    assert f"line {bad_line} 'oops'" in evaluate(file("a.csv", text))
+    plain = "\n".join(["score,labeled", *(f"{i % 7},{i % 2}" for i in range(n)), "oops,1"])
+    assert f"line {n + 2} 'oops'" in evaluate(file("b.csv", plain))
+
+
+def test_rows_of_every_chunk_are_kept(evaluate, file) -> None:
+    n = 2 * CHUNK + 17
+    text = "score,labeled\n" + "".join(f"{i % 97},{int(i % 5 == 0)}\n" for i in range(n))
+    document = evaluate(file("a.csv", text))
+    assert document["n_labeled"] + document["n_unlabeled"] == n
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"score": 1, "labeled": 1}\n{"score": 2,\n', ["line 2", "not JSON"]),
+        ("[1, 2]\n", ["line 1", "not a JSON object"]),
+        ('{"score": 1}\n', ["--labeled"]),
+        ('{"score": "x", "labeled": 1}\n{"score": 1, "labeled": 0}\n', ["line 1 'x' is not a"]),
+        ('{"score": 1, "labeled": 1}\n{"labeled": 0}\n', ["line 2 is missing"]),
+        ('{"score": NaN, "labeled": 1}\n{"score": 1, "labeled": 0}\n', ["not finite"]),
+        ('{"score": 1e999, "labeled": 1}\n{"score": 1, "labeled": 0}\n', ["not finite"]),
+        ('{"score": [1], "labeled": 1}\n{"score": 1, "labeled": 0}\n', ["not a number"]),
+        ('{"score": 1, "labeled": {}}\n{"score": 1, "labeled": 0}\n', ["not a plain value"]),
+        ('{"score": 1' + "0" * 5000 + ', "labeled": 1}\n', ["line 1", "not JSON"]),
+        ('{"score": ' + "[" * 100_000 + "\n", ["line 1", "not JSON"]),
+        ("\n\n", ["is empty"]),
+    ],
+)  # fmt: skip
+def test_bad_json_lines(evaluate, file, content: str, says: list[str]) -> None:
+    message = evaluate(file("a.jsonl", content))
+    for part in says:
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"\x00\x01\x02" * 100, "binary data"),
+        (b"PK\x03\x04" + b"x" * 50, "Excel"),
+        (b"%PDF-1.7 ...", "a PDF"),
+        (b"PAR1 but not really", "Parquet"),
+        (b"score,labeled\n\xff\xfe,1\n", "not utf-8 text"),
+        (gzip.compress(csv_text().encode())[:-12], "damaged gzip"),
+        (gzip.compress(csv_text().encode())[:20], "damaged gzip"),
+        (b"\x1f\x8b" + b"junk" * 10, "damaged gzip"),
+    ],
+)
+def test_foreign_bytes(evaluate, file, content: bytes, says: str) -> None:
+    assert says in evaluate(file("a.csv", content))
+
+
+def test_an_endless_line_is_refused(evaluate, file, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("purecover.cli._files.MAX_LINE", 1000)
+    assert "more than 1,000 characters" in evaluate(file("a.csv", csv_text() + "9" * 5000))
+
+
+def test_a_huge_field_is_refused(evaluate, file, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("purecover.cli._csv.MAX_FIELD", 1000)
+    assert "well-formed CSV" in evaluate(file("a.csv", with_row(2, "9" * 5000 + ",1")))
+
+
+def test_missing_files_directories_and_odd_names(evaluate, tmp_path: Path) -> None:
+    assert "there is no file" in evaluate(tmp_path / "no.csv")
+    assert "is a directory" in evaluate(tmp_path)
+    assert "cannot be opened" in evaluate("a\0b")
+    assert "cannot be opened" in evaluate("x" * 5000)
+
+
+@pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() == 0, reason="root may read anything")
+def test_a_file_without_permission(evaluate, file) -> None:
+    path = file("a.csv", csv_text())
+    path.chmod(0)
+    assert "cannot be opened" in evaluate(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--encoding", "klingon"), "no text encoding 'klingon'"),
+        (("--encoding", "hex"), "no text encoding 'hex'"),
+        (("--delimiter", "ab"), "one character"),
+        (("--delimiter", '"'), "one character"),
+        (("--format", "jsonl"), "not JSON"),
+        (("--format", "parquet"), "not a Parquet file"),
+        (("--weight", "nope"), "no column named 'nope', asked for by --weight"),
+        (("--truth", "nope"), "asked for by --truth"),
+        (("--group", "nope"), "asked for by --group"),
+        (("--score", "labeled", "--labeled", "score"), "--labeled"),
+    ],
+)
+def test_bad_data_options(evaluate, file, options: tuple[str, ...], says: str) -> None:
+    assert says in evaluate(file("a.csv", csv_text()), *options)
+
+
+def test_negative_weights_are_refused(evaluate, file) -> None:
+    rows = [f"{r},{-1 if i == 3 else 1}" for i, r in enumerate(ROWS)]
+    assert "non-negative" in evaluate(file("a.csv", csv_text(HEADER + ",w", rows)), "--weight", "w")
+
+
+# -- written files ----------------------------------------------------------------------------
+
+
+def test_written_files_have_ordinary_permissions(tmp_path: Path) -> None:
+    from purecover.cli._output import write_atomically
+
+    before = os.umask(0o022)
+    try:
+        with write_atomically("--html", str(tmp_path / "new")) as out:
+            out.write(b"x")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o644
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="needs a device file")
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    from purecover.cli._output import write_atomically
+
+    with write_atomically("--html", os.devnull) as out:
+        out.write(b"x")
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+
+
+def test_a_link_keeps_pointing_at_the_file_that_is_replaced(tmp_path: Path) -> None:
+    from purecover.cli._output import write_atomically
+
+    (tmp_path / "real").write_text("old", encoding="utf-8")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with write_atomically("--html", str(tmp_path / "link")) as out:
+        out.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text(encoding="utf-8") == "new"
+
+
+def test_plain_data_for_json() -> None:
+    from purecover.cli._output import plain
+
+    value = {"a": [float("nan"), np.float64("inf"), np.int64(3)], 1: (np.array([1.5]), None, True)}
+    assert plain(value) == {"a": [None, None, 3], "1": [[1.5], None, True]}

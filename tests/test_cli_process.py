@@ -1,0 +1,102 @@
+"""The command line as the shell sees it: a process, its streams and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import purecover
+
+EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
+SOURCE = str(Path(purecover.__file__).parents[1])
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of Unix")
+
+
+def start(*argv: str, **options: object) -> subprocess.Popen[bytes]:
+    environment = os.environ | {"PYTHONPATH": SOURCE, "PYTHONIOENCODING": "utf-8"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "purecover", *argv],
+        stdin=options.get("stdin", subprocess.PIPE),
+        stdout=options.get("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        env=environment,
+    )  # type: ignore[call-overload]
+
+
+def run(*argv: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+    process = start(*argv)
+    out, err = process.communicate(stdin, timeout=120)
+    return process.returncode, out, err
+
+
+def test_json_from_a_pipe() -> None:
+    content = Path(EXAMPLE).read_bytes()
+    code, out, err = run(
+        "evaluate", "-", "--alpha", "0.4048", "--resamples", "0", "--json", stdin=content
+    )
+    assert (code, err) == (0, b"")
+    assert json.loads(out)["n_labeled"] == 300
+
+
+def test_an_error_is_a_message_and_2() -> None:
+    code, out, err = run("evaluate", EXAMPLE, "--alpha", "0.4", "--score", "nope")
+    assert (code, out) == (2, b"")
+    assert err.startswith(b"purecover: error: ")
+    assert b"Traceback" not in err
+
+
+def test_names_the_terminal_cannot_show_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "größe.csv"
+    path.write_text("größe,labeled\n1,1\n", encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": SOURCE, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [sys.executable, "-m", "purecover", "evaluate", str(path), "--alpha", ".1"],
+        capture_output=True,
+        env=environment,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 2
+    assert b"gr\\xf6\\xdfe" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@POSIX
+def test_ctrl_c_while_reading_is_130() -> None:
+    process = start("evaluate", "-", "--alpha", "0.25")
+    assert process.stdin is not None
+    process.stdin.write(b"score,labeled\n" + b"0.5,1\n" * 100_000)
+    process.stdin.flush()  # more than a pipe holds: whoever took it has begun to read
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, b"")
+    assert b"Traceback" not in err
+
+
+@POSIX
+def test_a_reader_that_leaves_early_is_no_traceback() -> None:
+    process = start("simulate", "binormal", "--alpha", ".2", "--unlabeled", "200000", "--quiet")
+    assert process.stdout is not None
+    process.stdout.read(10)
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_full_disk_is_a_message() -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = start("threshold", EXAMPLE, "--alpha", "0.4", "--best", "f1", stdout=full)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert err.startswith(b"purecover: error: No space left on device")
+    assert b"Exception ignored" not in err

@@ -1,0 +1,305 @@
+"""The static page: what it says, and that it can do nothing but say it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from purecover import evaluate, simulate
+from purecover.html import render_report
+from purecover.html._svg import LEFT, MAX_POINTS, SIZE, TOP, curve_path, thin
+
+VOID = {"meta", "br", "rect", "path", "circle"}
+
+
+@pytest.fixture(scope="module")
+def sample() -> simulate.Sample:
+    return simulate.binormal(1.5).sample(300, 3000, alpha=0.25, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def report(sample: simulate.Sample) -> Any:
+    return evaluate(sample.scores, sample.labeled, alpha=0.25, truth=sample.truth, n_resamples=60)
+
+
+@pytest.fixture(scope="module")
+def page(report: Any) -> str:
+    return render_report(report, command="purecover evaluate a.csv --alpha 0.25")
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, texts by element, and whether all tags are closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.texts: list[tuple[tuple[str, ...], str]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data: str) -> None:
+        if data.strip():
+            self.texts.append((tuple(self.open), " ".join(data.split())))
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for name, attrs in self.elements if name == tag]
+
+
+def test_the_page_is_well_formed(page: str) -> None:
+    parsed = Page(page)
+    assert parsed.open == []
+    assert page.startswith('<!doctype html>\n<html lang="en">')
+    ids = [attrs["id"] for _, attrs in parsed.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+
+
+def test_figures_of_the_report_are_on_the_page(page: str, report: Any) -> None:
+    texts = [text for _, text in Page(page).texts]
+    joined = " ".join(texts)
+    assert f"the AUC is {report.auc:.3f}" in joined
+    assert f"it looks like {report.auc_pu:.3f}" in joined
+    for name in report.metrics:
+        value = report.auc if name == "roc_auc" else report.metrics[name]
+        for number in (report.metrics.observed[name], value, report.truth.metrics[name]):
+            assert (f"{number:.4f}" if np.isfinite(number) else "undefined") in texts
+        interval = report.intervals[name]
+        if np.isfinite(interval.low):
+            assert f"{interval.low:.4f} – {interval.high:.4f}" in texts
+    assert "300" in texts
+    assert "3,000" in texts
+    assert "purecover evaluate a.csv --alpha 0.25" in texts
+    assert any("Jain" in text for text in texts)
+    assert any(re.search(r"purecover \S+, Python 3\.\d+", text) for text in texts)
+
+
+def test_checks_are_on_the_page(page: str, report: Any) -> None:
+    texts = [text for _, text in Page(page).texts]
+    for check in report.checks:
+        assert check.code in texts
+        assert any(check.title in text for text in texts)
+        assert any(" ".join(check.message.split()) in text for text in texts)
+        if check.fired:
+            assert any(" ".join(check.hint.split()) in text for text in texts)
+
+
+def test_nothing_can_be_loaded_or_run(page: str) -> None:
+    parsed = Page(page)
+    names = {name for name, _ in parsed.elements}
+    assert not names & {"script", "link", "img", "iframe", "object", "form", "base", "a", "use"}
+    for _, attrs in parsed.elements:
+        assert not set(attrs) & {"src", "href", "xlink:href", "style", "srcdoc"}
+        assert not [name for name in attrs if name.startswith("on")]
+    assert "http" not in page.replace("http-equiv", "")
+    assert "@import" not in page
+    # The only url() is the clip path inside the page.
+    assert set(re.findall(r"url\(([^)]*)\)", page)) == {"#roc-clip", "#pr-clip"}
+
+
+def test_the_policy_allows_exactly_this_style_sheet(page: str) -> None:
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    metas = Page(page).all("meta")
+    (policy,) = [m["content"] for m in metas if m.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; ")
+    assert f"style-src 'sha256-{digest}';" in policy
+    assert "script-src" not in policy
+    assert "unsafe" not in policy
+
+
+HOSTILE = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>&{{ 7*7 }}\"'"
+
+
+def test_hostile_words_stay_words(report: Any) -> None:
+    page = render_report(report, command=HOSTILE, title=HOSTILE)
+    parsed = Page(page)
+    assert not {"script", "img"} & {name for name, _ in parsed.elements}
+    assert [text for where, text in parsed.texts if where[-1] == "h1"] == [HOSTILE]
+    assert [text for where, text in parsed.texts if where[-1] == "code"] == [HOSTILE]
+
+
+def test_the_page_is_accessible(page: str) -> None:
+    parsed = Page(page)
+    assert len(parsed.all("svg")) == 2
+    for svg in parsed.all("svg"):
+        assert svg["role"] == "img"
+        named = (svg["aria-labelledby"] or "").split()
+        ids = {attrs.get("id"): tag for tag, attrs in parsed.elements}
+        assert [ids[name] for name in named] == ["title", "desc"]
+    for header in parsed.all("th"):
+        assert header["scope"] in {"col", "row", "rowgroup"}
+    headings = [tag for tag, _ in parsed.elements if re.fullmatch(r"h\d", tag)]
+    assert headings[0] == "h1"
+    assert set(headings[1:]) == {"h2"}
+
+
+def test_the_page_adapts(page: str) -> None:
+    assert "prefers-color-scheme: dark" in page
+    assert "@media print" in page
+    assert 'name="viewport"' in page
+
+
+@pytest.mark.parametrize("repair", ["none", "paper", "isotonic", "hull", "likelihood"])
+def test_every_repair_can_be_drawn(sample: simulate.Sample, repair: Any) -> None:
+    report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0, repair=repair)
+    parsed = Page(report.to_html())
+    paths = [p["d"] for p in parsed.all("path") if (p.get("class") or "").startswith("curve")]
+    # Three curves and their three legend keys in each of two figures.
+    assert len(paths) == 12
+    assert "nan" not in report.to_html().replace("finan", "")
+
+
+def test_without_intervals_truth_and_command(sample: simulate.Sample) -> None:
+    report = evaluate(sample.counts, alpha=0.25, n_resamples=0)
+    page = render_report(report)
+    texts = [text for _, text in Page(page).texts]
+    assert "True" not in texts
+    assert "95 % interval" in texts  # of the AUC, which needs no resampling
+    assert "<pre>" not in page
+    assert 'class="band"' not in page
+
+
+def test_infeasible_proportions_are_the_headline() -> None:
+    report = evaluate([3, 2, 1, 0], [1, 1, 0, 0], alpha=0.5, n_resamples=0)
+    page = render_report(report)
+    assert "These scores do not fit alpha and beta" in page
+    assert "would be 1.500, outside [0, 1]" in page
+    assert "PU008" in page
+
+
+def test_undefined_metrics_are_called_undefined(sample: simulate.Sample) -> None:
+    report = evaluate(sample.counts, alpha=0.25, n_resamples=0, threshold=1e9)
+    page = render_report(report)
+    assert "<td>undefined</td>" in page
+    assert ">nan<" not in page
+
+
+def test_weights_known_negatives_and_top_k_have_their_place() -> None:
+    scores = np.linspace(0, 1, 90) + np.tile([0.5, 0, -0.5], 30)
+    labels = np.tile([1, 0, -1], 30)
+    report = evaluate(
+        scores,
+        labels,
+        negative_label=-1,
+        alpha=0.1,
+        n_resamples=0,
+        sample_weight=np.full(90, 2.0),
+        top_k=5,
+    )
+    texts = [text for _, text in Page(render_report(report)).texts]
+    assert "Known negatives" in texts
+    assert "60 (sum of weights)" in texts
+    assert "Among the 5 highest unlabeled scores" in texts
+
+
+def test_equal_reports_make_equal_pages(sample: simulate.Sample) -> None:
+    pages = {
+        evaluate(sample.counts, alpha=0.25, n_resamples=20, random_state=1).to_html()
+        for _ in range(2)
+    }
+    assert len(pages) == 1
+
+
+# -- curves -----------------------------------------------------------------------------------
+
+
+def test_the_page_stays_small_for_many_scores() -> None:
+    sample = simulate.beta().sample(20_000, 80_000, alpha=0.2, random_state=1)
+    page = evaluate(sample.scores, sample.labeled, alpha=0.2, n_resamples=0).to_html()
+    for path in (p["d"] or "" for p in Page(page).all("path")):
+        assert len(re.findall(r"[ML]", path)) <= MAX_POINTS
+    assert len(page) < 150_000
+
+
+def distance_to_polyline(x: Any, y: Any, keep: Any) -> float:
+    """The farthest any point lies from the thinned line, by brute force."""
+    worst = 0.0
+    for i, j in pairwise(keep):
+        a, b = np.array([x[i], y[i]]), np.array([x[j], y[j]])
+        points = np.column_stack([x[i : j + 1], y[i : j + 1]]) - a
+        length = float(np.dot(b - a, b - a))
+        share = np.clip(points @ (b - a) / length, 0, 1) if length else np.zeros(len(points))
+        worst = max(worst, float(np.linalg.norm(points - np.outer(share, b - a), axis=1).max()))
+    return worst
+
+
+def test_thinning_moves_a_curve_by_less_than_a_pixel() -> None:
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.random(20_000))
+    y = np.sort(rng.random(20_000)) ** 0.3
+    keep = thin(x, y)
+    assert keep.size <= MAX_POINTS
+    assert (keep[0], keep[-1]) == (0, x.size - 1)
+    assert np.all(np.diff(keep) > 0)
+    # The drawing is 340 units wide, shown on at most 480 pixels.
+    assert distance_to_polyline(x, y, keep) < 1 / 480
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "kept"),
+    [
+        ([0.0], [0.5], [0]),
+        ([0.0, 1.0], [0.0, 1.0], [0, 1]),
+        ([0.0, 0.5, 1.0], [0.0, 0.5, 1.0], [0, 2]),
+        ([0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0, 1, 2]),
+        ([0.5, 0.9, 0.5], [0.5, 0.5, 0.5], [0, 1, 2]),
+        ([], [], []),
+    ],
+)
+def test_thinning_small_curves(x: list[float], y: list[float], kept: list[int]) -> None:
+    assert thin(np.array(x), np.array(y)).tolist() == kept
+
+
+def test_paths_are_in_drawing_units_and_leave_out_what_is_undefined() -> None:
+    path = curve_path(np.array([0.0, 0.5, 1.0]), np.array([0.0, np.nan, 1.0]))
+    assert path == f"M{LEFT:.2f} {TOP + SIZE:.2f}L{LEFT + SIZE:.2f} {TOP:.2f}"
+    far = curve_path(np.array([0.0, 1e300]), np.array([-1e300, 1.0]))
+    assert max(abs(float(n)) for n in re.findall(r"-?[\d.]+", far)) < 2000
+
+
+# -- in a browser -----------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
+def test_a_browser_shows_it_without_complaint(page: str, tmp_path: Path, scheme: int) -> None:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    file = tmp_path / "page.html"
+    file.write_text(page, encoding="utf-8")
+    done = subprocess.run(
+        [
+            chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr",
+            f"--blink-settings=preferredColorScheme={scheme}",
+            f"--screenshot={tmp_path / 'page.png'}", file.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert (tmp_path / "page.png").stat().st_size > 10_000
+    complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    assert complaints == []
