@@ -92,8 +92,8 @@ def test_delimiters_and_line_ends(evaluate, file, delimiter: str, end: str) -> N
         ("quoted.csv", re.sub("[^,\n]+", r'"\g<0>"', csv_text()).encode()),
         ("a.tsv", csv_text().replace(",", "\t").encode()),
         ("noext", csv_text().encode()),
-        ("a.csv.gz", gzip.compress(csv_text().encode())),
-        ("gz-without-its-name.csv", gzip.compress(csv_text().encode())),
+        ("a.csv.gz", gzip.compress(csv_text().encode(), mtime=0)),
+        ("gz-without-its-name.csv", gzip.compress(csv_text().encode(), mtime=0)),
         (
             "two-members.csv.gz",
             gzip.compress(csv_text().encode()[:50]) + gzip.compress(csv_text().encode()[50:]),
@@ -390,8 +390,8 @@ def test_bad_json_lines(evaluate, file, content: str, says: list[str]) -> None:
         (b"%PDF-1.7 ...", "a PDF"),
         (b"PAR1 but not really", "Parquet"),
         (b"score,labeled\n\xff\xfe,1\n", "not utf-8 text"),
-        (gzip.compress(csv_text().encode())[:-12], "damaged gzip"),
-        (gzip.compress(csv_text().encode())[:20], "damaged gzip"),
+        (gzip.compress(csv_text().encode(), mtime=0)[:-12], "damaged gzip"),
+        (gzip.compress(csv_text().encode(), mtime=0)[:20], "damaged gzip"),
         (b"\x1f\x8b" + b"junk" * 10, "damaged gzip"),
     ],
 )
