@@ -35,15 +35,11 @@ from purecover.exceptions import (
 )
 from purecover.intervals._interval import CurveBand
 from purecover.proportions import MixtureProportions
+from purecover.recovery._error_maps import error_map, error_maps
 from purecover.recovery._metrics import recover_metrics
 from purecover.recovery._pr import recover_pr
 from purecover.recovery._roc import recover_roc
-from purecover.recovery._sensitivity import (
-    auc_sensitivity,
-    error_map,
-    error_maps,
-    sensitivity,
-)
+from purecover.recovery._sensitivity import auc_sensitivity, sensitivity
 from purecover.recovery._thresholds import choose_threshold, recover_metric_curves
 
 ALPHA, BETA = 0.25, 0.9

@@ -173,7 +173,7 @@ def test_corrupt_then_recover(
 
 
 def _defaults() -> object:
-    from purecover.recovery._metrics import MetricOptions
+    from purecover.recovery._registry import MetricOptions
 
     return MetricOptions()
 

@@ -13,15 +13,10 @@ from purecover.curves import auc_pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
 from purecover.recovery._auc import recover_auc
+from purecover.recovery._error_maps import error_map, error_maps, lines_of_interest
 from purecover.recovery._metrics import recover_metrics
 from purecover.recovery._pr import recover_pr
-from purecover.recovery._sensitivity import (
-    auc_sensitivity,
-    error_map,
-    error_maps,
-    lines_of_interest,
-    sensitivity,
-)
+from purecover.recovery._sensitivity import auc_sensitivity, sensitivity
 
 OBSERVED = {  # (alpha, beta, auc): observed AUC
     (0.25, 0.75, 0.90): 0.70,

@@ -27,12 +27,12 @@ _HOMES = {
     "CheckContext": "purecover.checks",
     "CheckResult": "purecover.checks",
     "CurveBand": "purecover.intervals._interval",
-    "ErrorMap": "purecover.recovery._sensitivity",
+    "ErrorMap": "purecover.recovery._error_maps",
     "ErrorMapDisplay": "purecover.displays",
     "Interval": "purecover.intervals._interval",
-    "LineOfInterest": "purecover.recovery._sensitivity",
-    "METRICS": "purecover.recovery._metrics",
-    "Metric": "purecover.recovery._metrics",
+    "LineOfInterest": "purecover.recovery._error_maps",
+    "METRICS": "purecover.recovery._registry",
+    "Metric": "purecover.recovery._registry",
     "MetricCurves": "purecover.recovery._thresholds",
     "MixtureProportions": "purecover.proportions",
     "PUReport": "purecover.report",
@@ -58,11 +58,11 @@ _HOMES = {
     "bootstrap": "purecover.intervals._bootstrap",
     "choose_threshold": "purecover.recovery._thresholds",
     "correct_posterior": "purecover.recovery._posterior",
-    "error_map": "purecover.recovery._sensitivity",
-    "error_maps": "purecover.recovery._sensitivity",
+    "error_map": "purecover.recovery._error_maps",
+    "error_maps": "purecover.recovery._error_maps",
     "evaluate": "purecover.report",
     "group_resampler": "purecover.intervals._groups",
-    "lines_of_interest": "purecover.recovery._sensitivity",
+    "lines_of_interest": "purecover.recovery._error_maps",
     "list_checks": "purecover.checks",
     "make_pu_scorer": "purecover.scorers",
     "min_auc_pr": "purecover.recovery._pr",
@@ -117,8 +117,11 @@ if TYPE_CHECKING:
     from purecover.recovery._auc import recover_auc as recover_auc
     from purecover.recovery._bounds import RecoveredBounds as RecoveredBounds
     from purecover.recovery._bounds import recover_bounds as recover_bounds
-    from purecover.recovery._metrics import METRICS as METRICS
-    from purecover.recovery._metrics import Metric as Metric
+    from purecover.recovery._error_maps import ErrorMap as ErrorMap
+    from purecover.recovery._error_maps import LineOfInterest as LineOfInterest
+    from purecover.recovery._error_maps import error_map as error_map
+    from purecover.recovery._error_maps import error_maps as error_maps
+    from purecover.recovery._error_maps import lines_of_interest as lines_of_interest
     from purecover.recovery._metrics import RecoveredMetrics as RecoveredMetrics
     from purecover.recovery._metrics import recover_metrics as recover_metrics
     from purecover.recovery._partial import recover_partial_auc_direct as recover_partial_auc_direct
@@ -131,15 +134,12 @@ if TYPE_CHECKING:
     from purecover.recovery._rates import observe_rates as observe_rates
     from purecover.recovery._rates import recover_precision as recover_precision
     from purecover.recovery._rates import recover_rates as recover_rates
+    from purecover.recovery._registry import METRICS as METRICS
+    from purecover.recovery._registry import Metric as Metric
     from purecover.recovery._roc import RecoveredRoc as RecoveredRoc
     from purecover.recovery._roc import recover_roc as recover_roc
-    from purecover.recovery._sensitivity import ErrorMap as ErrorMap
-    from purecover.recovery._sensitivity import LineOfInterest as LineOfInterest
     from purecover.recovery._sensitivity import SensitivityGrid as SensitivityGrid
     from purecover.recovery._sensitivity import auc_sensitivity as auc_sensitivity
-    from purecover.recovery._sensitivity import error_map as error_map
-    from purecover.recovery._sensitivity import error_maps as error_maps
-    from purecover.recovery._sensitivity import lines_of_interest as lines_of_interest
     from purecover.recovery._sensitivity import sensitivity as sensitivity
     from purecover.recovery._thresholds import MetricCurves as MetricCurves
     from purecover.recovery._thresholds import ThresholdChoice as ThresholdChoice

@@ -326,4 +326,8 @@ def _labeled_share(function: str, counts: ScoreCounts) -> float:
 
     hint = "build it with ScoreCounts.from_scores(scores, labeled)"
     check_instance(function, "counts", counts, ScoreCounts, hint)
-    return counts.labeled_share
+    share = counts.labeled_share
+    if not share < 1:  # by rounding
+        got = f"{counts.n_labeled:g} labeled and {counts.n_unlabeled:g} unlabeled"
+        raise bad_value(function, "counts", "of comparable numbers on both sides", got)
+    return share

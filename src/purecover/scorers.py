@@ -13,7 +13,8 @@ from purecover._validation import check_choice, to_numpy
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
 from purecover.proportions import MixtureProportions
-from purecover.recovery._metrics import METRICS, MetricOptions, recover_metrics
+from purecover.recovery._metrics import recover_metrics
+from purecover.recovery._registry import METRICS, MetricOptions
 
 __all__ = ["make_pu_scorer"]
 

@@ -14,7 +14,7 @@ from purecover.displays._base import VERMILLION, Display, count, despine_axes, m
 from purecover.displays._heat import GRAY, draw_heat
 from purecover.proportions import MixtureProportions
 from purecover.recovery._auc import recover_auc
-from purecover.recovery._sensitivity import (
+from purecover.recovery._error_maps import (
     ErrorMap,
     LineOfInterest,
     error_map,

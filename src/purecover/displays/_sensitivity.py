@@ -24,7 +24,7 @@ from purecover.displays._base import (
 )
 from purecover.displays._heat import ALPHA_LABEL, BETA_LABEL, GRAY, MARK, NAN_HATCH, draw_heat
 from purecover.proportions import MixtureProportions
-from purecover.recovery._metrics import METRICS
+from purecover.recovery._registry import METRICS
 from purecover.recovery._sensitivity import SensitivityGrid, auc_sensitivity, sensitivity
 
 if TYPE_CHECKING:

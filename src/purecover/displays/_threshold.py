@@ -24,7 +24,7 @@ from purecover.displays._base import (
 )
 from purecover.exceptions import InvalidInputError
 from purecover.proportions import MixtureProportions
-from purecover.recovery._metrics import METRICS
+from purecover.recovery._registry import METRICS
 from purecover.recovery._thresholds import (
     MetricCurves,
     ThresholdChoice,

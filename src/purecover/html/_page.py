@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from purecover.html._svg import Chart, make_chart
-from purecover.recovery._metrics import METRICS
+from purecover.recovery._registry import METRICS
 
 if TYPE_CHECKING:
     from purecover.checks import CheckResult

@@ -24,15 +24,12 @@ from purecover.intervals._interval import CurveBand, Interval, check_level
 from purecover.intervals._resample import Resampler, resampler_for
 from purecover.proportions import MixtureProportions
 from purecover.recovery._metrics import (
-    Metric,
-    MetricOptions,
     compute_metrics,
-    position,
-    rates_at_thresholds,
     recover_both,
-    resolve_metrics,
+    view_of,
     youden_threshold,
 )
+from purecover.recovery._registry import Metric, MetricOptions, resolve_metrics
 from purecover.recovery._roc import RecoveredRoc, recover_roc
 
 __all__ = ["BootstrapResult", "bootstrap"]
@@ -320,17 +317,8 @@ class _Job:
             return {metric.name: value for metric in self.metrics}, _GRID, _GRID[1:]
         roc, roc_pr = recovered or self._recover(counts)
         prior = self.proportions.prior(self.target, counts)
-        values = compute_metrics(
-            self.metrics,
-            (roc.fpr, roc.tpr, roc.auc_direct),
-            (roc_pr.fpr, roc_pr.tpr, roc_pr.auc_direct),
-            rates_at_thresholds(roc, counts),
-            roc.fpr_pu,
-            position(counts, self.threshold),
-            prior,
-            self.options,
-            counts,
-        )
+        view = view_of(roc, roc_pr, counts, self.threshold)
+        values = compute_metrics(self.metrics, view, prior, self.options)
         if not self.curves:
             return values, _GRID, _GRID[1:]
         return values, np.interp(_GRID, roc.fpr, roc.tpr), _precision_line(roc_pr, prior)

@@ -1,18 +1,12 @@
-"""How recovered figures move with alpha and beta, and how wrong values mislead.
-
-Two questions. With data: :func:`sensitivity` evaluates a metric over a grid of proportions.
-Without data: :func:`error_map` says, for a known truth, how far the recovered AUC is off at
-every pair of guessed proportions (Figures 3 and 4 of the paper).
-"""
+"""How recovered figures move with alpha and beta."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import numbers
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +17,6 @@ from purecover._validation import (
     bad_value,
     check_choice,
     check_instance,
-    check_integer,
     check_real,
     read_only,
 )
@@ -31,23 +24,12 @@ from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
-from purecover.recovery._auc import auc_to_pu
-from purecover.recovery._metrics import METRICS, recover_metrics
+from purecover.recovery._grids import nested, outside, pairs
+from purecover.recovery._metrics import recover_metrics
+from purecover.recovery._registry import METRICS
 from purecover.recovery._roc import REPAIRS
 
-__all__ = [
-    "ErrorMap",
-    "LineOfInterest",
-    "SensitivityGrid",
-    "auc_sensitivity",
-    "error_map",
-    "error_maps",
-    "lines_of_interest",
-    "sensitivity",
-]
-
-# An AUC this close to 0 or 1 is on the edge, not beyond it.
-_ROUNDING = 1e-9
+__all__ = ["SensitivityGrid", "auc_sensitivity", "sensitivity"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,7 +79,7 @@ class SensitivityGrid:
             "metric": self.metric,
             "alphas": self.alphas.tolist(),
             "betas": self.betas.tolist(),
-            "values": _nested(self.values),
+            "values": nested(self.values),
             "infeasible": self.infeasible.tolist(),
             "auc_pu": self.auc_pu,
             "threshold": self.threshold,
@@ -107,7 +89,7 @@ class SensitivityGrid:
     def frame(self, backend: Any = None) -> Any:
         """One row per pair of alpha and beta; see :meth:`ScoreCounts.frame`."""
         columns = {
-            **_pairs(self.alphas, self.betas),
+            **pairs(self.alphas, self.betas),
             "value": self.values.ravel(),
             "infeasible": self.infeasible.ravel(),
         }
@@ -222,7 +204,7 @@ def sensitivity(
         alphas=grid_alpha,
         betas=grid_beta,
         values=values,
-        infeasible=_outside(auc),
+        infeasible=outside(auc),
         auc_pu=observed,
         threshold=threshold,
         target=target,
@@ -268,296 +250,6 @@ def auc_sensitivity(
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ErrorMap:
-    r"""Error of the recovered AUC at every pair of guessed proportions.
-
-    Attributes
-    ----------
-    alpha, beta, auc : float
-        The truth.
-    auc_pu : float
-        The AUC observed on labeled against unlabeled.
-    alphas, betas : ndarray of shape (n_grid,)
-        Guesses :math:`\hat\alpha` and :math:`\hat\beta` from 0 to 1.
-    recovered : ndarray of shape (n_grid, n_grid)
-        What equation 4 gives at ``alphas[i], betas[j]``; infinite or NaN where the two are
-        equal.
-    errors : ndarray of shape (n_grid, n_grid)
-        ``abs(recovered - auc)``; NaN where the recovered value leaves [0, 1].
-    """
-
-    alpha: float
-    beta: float
-    auc: float
-    auc_pu: float
-    alphas: FloatArray
-    betas: FloatArray
-    recovered: FloatArray
-    errors: FloatArray
-
-    def __post_init__(self) -> None:
-        for name in ("alphas", "betas", "recovered", "errors"):
-            read_only(getattr(self, name))
-
-    @property
-    def infeasible(self) -> BoolArray:
-        """Where the recovered value leaves [0, 1]."""
-        return np.isnan(self.errors)
-
-    @property
-    def infeasible_area(self) -> float:
-        r"""Share of the unit square, exactly: :math:`1 - (1 - |2A_{pu} - 1|)^2`."""
-        return 1 - (1 - abs(2 * self.auc_pu - 1)) ** 2
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; what is not finite becomes None."""
-        return {
-            "alpha": self.alpha,
-            "beta": self.beta,
-            "auc": self.auc,
-            "auc_pu": self.auc_pu,
-            "alphas": self.alphas.tolist(),
-            "betas": self.betas.tolist(),
-            "recovered": _nested(self.recovered),
-            "errors": _nested(self.errors),
-        }
-
-    def frame(self, backend: Any = None) -> Any:
-        """One row per pair of guesses; see :meth:`ScoreCounts.frame`."""
-        columns = {
-            **_pairs(self.alphas, self.betas),
-            "recovered": self.recovered.ravel(),
-            "error": self.errors.ravel(),
-        }
-        return make_frame("ErrorMap.frame", columns, backend)
-
-    def __repr__(self) -> str:
-        return (
-            f"ErrorMap(alpha={self.alpha:g}, beta={self.beta:g}, auc={self.auc:g}, "
-            f"auc_pu={self.auc_pu:g}, {self.alphas.size} x {self.betas.size} guesses, "
-            f"{self.infeasible_area:.1%} of them infeasible)"
-        )
-
-
-def error_map(alpha: float, beta: float, auc: float, *, n_grid: int = 101) -> ErrorMap:
-    r"""Map the error of the recovered AUC over all guesses of alpha and beta.
-
-    Parameters
-    ----------
-    alpha, beta : float
-        The true proportions.
-    auc : float
-        The true AUC.
-    n_grid : int, default=101
-        Guesses per axis, evenly spaced from 0 to 1.
-
-    Returns
-    -------
-    ErrorMap
-        The errors; NaN (gray in the paper) where the recovered AUC leaves [0, 1].
-
-    See Also
-    --------
-    error_maps : The 27 maps of the paper.
-    lines_of_interest : The diagram that explains a map.
-    sensitivity : The same question asked of data.
-
-    Notes
-    -----
-    The truth gives :math:`A_{pu} = 1/2 + \Delta(A - 1/2)`, and guesses give
-    :math:`\hat A = 1/2 + (A_{pu} - 1/2)/(\hat\beta - \hat\alpha)`. Guesses with
-    :math:`\hat\alpha > \hat\beta`, which no other function accepts, are part of the map:
-    they turn the classifier around. The error is zero on the whole line
-    :math:`\hat\beta - \hat\alpha = \Delta`.
-
-    Examples
-    --------
-    >>> from purecover import error_map
-    >>> found = error_map(alpha=0.25, beta=0.75, auc=0.9)
-    >>> found.auc_pu, round(found.infeasible_area, 12)
-    (0.7, 0.64)
-    """
-    truth, auc = _truth("error_map", alpha, beta, auc)
-    n_grid = check_integer("error_map", "n_grid", n_grid, low=2)
-    observed = auc_to_pu(auc, truth)
-    step = np.arange(n_grid)
-    # From whole numbers, so that equal guesses differ by exactly 0.
-    delta = (step - step[:, np.newaxis]) / (n_grid - 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        recovered = 0.5 + (observed - 0.5) / delta
-    errors = np.abs(recovered - auc)
-    errors[_outside(recovered) | (delta == 0)] = np.nan
-    return ErrorMap(
-        alpha=truth.alpha,
-        beta=truth.beta,
-        auc=auc,
-        auc_pu=observed,
-        alphas=step / (n_grid - 1),
-        betas=step / (n_grid - 1),
-        recovered=recovered,
-        errors=errors,
-    )
-
-
-def error_maps(
-    alphas: ArrayLike = (0.05, 0.25, 0.50),
-    betas: ArrayLike = (0.75, 0.95, 1.0),
-    aucs: ArrayLike = (0.65, 0.80, 0.95),
-    *,
-    n_grid: int = 101,
-) -> dict[tuple[float, float, float], ErrorMap]:
-    """Map the errors for a grid of truths, by default the 27 of the paper's Figure 3.
-
-    Parameters
-    ----------
-    alphas, betas, aucs : array-like
-        True values, combined in every way.
-    n_grid : int, default=101
-        Guesses per axis of each map.
-
-    Returns
-    -------
-    dict
-        Maps by ``(alpha, beta, auc)``.
-
-    See Also
-    --------
-    error_map : One map.
-
-    Examples
-    --------
-    >>> from purecover import error_maps
-    >>> maps = error_maps(n_grid=11)
-    >>> len(maps), round(maps[0.05, 0.75, 0.65].auc_pu, 12)
-    (27, 0.605)
-    """
-    axes = {"alphas": alphas, "betas": betas, "aucs": aucs}
-    columns = [as_real_vector("error_maps", name, axis).tolist() for name, axis in axes.items()]
-    return {
-        (alpha, beta, auc): error_map(alpha, beta, auc, n_grid=n_grid)
-        for alpha, beta, auc in itertools.product(*columns)
-    }
-
-
-@dataclass(frozen=True, kw_only=True)
-class LineOfInterest:
-    r"""Guesses of alpha and beta that all recover the same AUC.
-
-    Attributes
-    ----------
-    name : {"observed", "true", "one", "half", "zero"}
-        Which value.
-    auc : float
-        The value recovered on the line.
-    delta : float
-        :math:`\hat\beta - \hat\alpha` on the line; infinite if it is only approached as the
-        two move apart without end, NaN if no line exists.
-    segment : tuple of two points or None
-        Ends ``(alpha, beta)`` of its part in the unit square; equal where it only touches a
-        corner, None where there is no such part.
-    """
-
-    name: Literal["observed", "true", "one", "half", "zero"]
-    auc: float
-    delta: float
-    segment: tuple[tuple[float, float], tuple[float, float]] | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; a line that does not exist has the delta None."""
-        return {
-            "name": self.name,
-            "auc": self.auc,
-            "delta": self.delta if math.isfinite(self.delta) else None,
-            "segment": None if self.segment is None else [list(end) for end in self.segment],
-        }
-
-
-def lines_of_interest(alpha: float, beta: float, auc: float) -> tuple[LineOfInterest, ...]:
-    r"""Find the lines where guessed proportions recover a telling value of the AUC.
-
-    Parameters
-    ----------
-    alpha, beta : float
-        The true proportions.
-    auc : float
-        The true AUC.
-
-    Returns
-    -------
-    tuple of LineOfInterest
-        Where the recovered AUC equals the observed one, the true one, 1, 1/2 and 0.
-
-    See Also
-    --------
-    error_map : The map these lines explain.
-
-    Notes
-    -----
-    Solving equation 4 for the guesses, a value :math:`v` is recovered where
-    :math:`\hat\beta - \hat\alpha = (A_{pu} - 1/2)/(v - 1/2)`: a line of slope one. The
-    observed value itself is recovered in the corner (0, 1) only, and 1/2 nowhere: it is
-    approached as :math:`|\hat\beta - \hat\alpha|` grows without end. Between the lines of 0
-    and 1 lies the infeasible region. A true AUC of 1/2 is recovered by every guess, so no
-    value has a line.
-
-    The annotated diagram of the paper (Figure 4) shows alpha 0.25, beta 0.75 and AUC 0.9;
-    its caption gives the observed AUC as 0.80, but equation 4 gives 0.70, and no AUC could
-    be observed above 0.75 with these proportions.
-
-    Examples
-    --------
-    >>> from purecover import lines_of_interest
-    >>> for line in lines_of_interest(0.25, 0.75, 0.9):
-    ...     print(f"{line.name:<9} {line.auc:.2f} {line.delta:5.2f}")
-    observed  0.70  1.00
-    true      0.90  0.50
-    one       1.00  0.40
-    half      0.50   inf
-    zero      0.00 -0.40
-    """
-    truth, auc = _truth("lines_of_interest", alpha, beta, auc)
-    observed = auc_to_pu(auc, truth)
-    values: tuple[tuple[Literal["observed", "true", "one", "half", "zero"], float], ...] = (
-        ("observed", observed),
-        ("true", auc),
-        ("one", 1.0),
-        ("half", 0.5),
-        ("zero", 0.0),
-    )
-    # Known without the formula, which would leave a rounding error.
-    known = {"observed": 1.0, "true": truth.delta, "half": math.inf}
-    lines = []
-    for name, value in values:
-        delta = math.nan
-        if observed != 0.5:
-            delta = known[name] if name in known else (observed - 0.5) / (value - 0.5)
-        lines.append(
-            LineOfInterest(name=name, auc=value, delta=delta, segment=_in_unit_square(delta))
-        )
-    return tuple(lines)
-
-
-def _in_unit_square(delta: float) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Ends of the line beta = alpha + delta within the unit square."""
-    if not abs(delta) <= 1:
-        return None
-    if delta >= 0:
-        return (0.0, delta), (1 - delta, 1.0)
-    return (-delta, 0.0), (1.0, 1 + delta)
-
-
-def _truth(
-    function: str, alpha: float, beta: float, auc: float
-) -> tuple[MixtureProportions, float]:
-    return MixtureProportions(alpha, beta), check_real(function, "auc", auc, low=0, high=1)
-
-
-def _outside(auc: FloatArray) -> BoolArray:
-    """Where an AUC is beyond [0, 1]; False for NaN."""
-    return (auc < -_ROUNDING) | (auc > 1 + _ROUNDING)
-
-
 def _as_shares(function: str, parameter: str, values: ArrayLike) -> FloatArray:
     if isinstance(values, numbers.Real):
         values = [values]
@@ -571,11 +263,3 @@ def _as_shares(function: str, parameter: str, values: ArrayLike) -> FloatArray:
             + (", not increasing" if np.any(np.diff(shares) <= 0) else ""),
         )
     return shares
-
-
-def _pairs(alphas: FloatArray, betas: FloatArray) -> dict[str, np.ndarray[Any, Any]]:
-    return {"alpha": np.repeat(alphas, betas.size), "beta": np.tile(betas, alphas.size)}
-
-
-def _nested(values: FloatArray) -> list[list[float | None]]:
-    return [[v if math.isfinite(v) else None for v in row] for row in values.tolist()]

@@ -16,14 +16,12 @@ from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
 from purecover.proportions import MixtureProportions
 from purecover.recovery._metrics import (
-    METRICS,
-    MetricOptions,
     RecoveredMetrics,
     metrics_from_roc,
     rates_at_thresholds,
-    resolve_metrics,
 )
 from purecover.recovery._rates import PROPORTIONS_HINT
+from purecover.recovery._registry import METRICS, MetricOptions, resolve_metrics
 from purecover.recovery._roc import recover_roc
 
 __all__ = ["MetricCurves", "ThresholdChoice", "choose_threshold", "recover_metric_curves"]

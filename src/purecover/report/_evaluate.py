@@ -40,14 +40,9 @@ from purecover.intervals._groups import group_resampler
 from purecover.intervals._interval import check_level
 from purecover.intervals._resample import GroupResampler
 from purecover.proportions import MixtureProportions
-from purecover.recovery._metrics import (
-    MetricOptions,
-    metrics_from_roc,
-    recover_both,
-    resolve_metrics,
-    youden_threshold,
-)
+from purecover.recovery._metrics import metrics_from_roc, recover_both, youden_threshold
 from purecover.recovery._pr import pr_from_roc
+from purecover.recovery._registry import MetricOptions, resolve_metrics
 from purecover.recovery._roc import REPAIRS
 from purecover.report._report import PUReport
 from purecover.report._truth import true_figures
@@ -281,7 +276,10 @@ def _read(
         raise InvalidInputError(
             "evaluate needs 'labeled': for each score, whether the example carries the label."
         )
-    labels = {"positive_label": positive_label, "negative_label": negative_label}
+    labels: dict[str, Any] = {
+        "positive_label": positive_label,
+        "negative_label": negative_label,
+    }
     values = as_real_vector(_NAME, "scores", data)
     positive, negative = encode_labels(_NAME, parts["labeled"], values.size, **labels)
     weight = None

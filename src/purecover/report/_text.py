@@ -6,7 +6,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from purecover.recovery._metrics import METRICS
+from purecover.recovery._registry import METRICS
 
 if TYPE_CHECKING:
     from purecover.report._report import PUReport

@@ -13,7 +13,8 @@ from purecover._typing import ArrayLike, FloatArray, Target
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, auc_pu, pu_roc_curve
 from purecover.proportions import MixtureProportions
-from purecover.recovery._metrics import Metric, MetricOptions, compute_metrics, position
+from purecover.recovery._metrics import View, compute_metrics, position
+from purecover.recovery._registry import Metric, MetricOptions
 
 __all__ = ["TrueFigures"]
 
@@ -64,7 +65,7 @@ def true_figures(
     options: MetricOptions,
 ) -> TrueFigures:
     """Measure the metrics on the true classes; ``labeled`` is already a mask."""
-    positive, _ = encode_labels("evaluate", truth, scores.size)
+    positive, _ = encode_labels("evaluate", truth, scores.size, parameter="truth")
     against_truth = ScoreCounts.from_scores(scores, positive, sample_weight=weight)
     roc = pu_roc_curve(against_truth)
     mass = np.ones(scores.size) if weight is None else weight
@@ -72,17 +73,15 @@ def true_figures(
     beta = float(np.average(positive[labeled], weights=mass[labeled]))
     prior = _prior(target, proportions, counts, alpha, beta)
     curve = (roc.fpr_pu, roc.tpr_pu, auc_pu(against_truth))
-    values = compute_metrics(
-        metrics,
-        curve,
-        curve,
-        (roc.fpr_pu, roc.tpr_pu),
-        alpha * roc.tpr_pu + (1 - alpha) * roc.fpr_pu,
-        position(against_truth, threshold),
-        prior,
-        options,
-        counts,
+    view = View(
+        curve=curve,
+        curve_pr=curve,
+        rates=(roc.fpr_pu, roc.tpr_pu),
+        flagged_unlabeled=alpha * roc.tpr_pu + (1 - alpha) * roc.fpr_pu,
+        at=position(against_truth, threshold),
+        n_unlabeled=counts.n_unlabeled,
     )
+    values = compute_metrics(metrics, view, prior, options)
     return TrueFigures(alpha=alpha, beta=beta, prior=prior, metrics=values, roc=roc)
 
 
