@@ -712,7 +712,7 @@ def test_threshold_complaints() -> None:
     for wrong, pattern in [
         ({"metrics": "f1"}, r"write \['f1'\]"),
         ({"metrics": []}, "at least one name"),
-        ({"metrics": ["f1", "roc_auc"]}, "'metrics' parameter of ThresholdDisplay must be one of"),
+        ({"metrics": ["f1", "roc_auc"]}, "'metrics' parameter of ThresholdDisplay must be a list of names"),
         ({"choice": "best"}, "choose_threshold"),
         ({"choice": float("nan")}, "'choice'"),
         ({"against": "score"}, "'against'"),

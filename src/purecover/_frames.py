@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ def read_columns(
 
 def _require_columns(function: str, names: Mapping[str, Any], available: list[Any]) -> None:
     for parameter, column in names.items():
-        if not isinstance(column, Hashable) or column not in available:
+        if not _is_among(column, available):
             shown = ", ".join(repr(c) for c in available[:20])
             more = ", ..." if len(available) > 20 else ""
             raise bad_value(
@@ -82,6 +82,13 @@ def _require_columns(function: str, names: Mapping[str, Any], available: list[An
                 show(column),
                 f"the columns are {shown}{more}" if available else "the frame has no columns",
             )
+
+
+def _is_among(column: Any, available: list[Any]) -> bool:
+    try:
+        return column in available
+    except Exception:  # noqa: BLE001 - arrays and foreign objects are no names
+        return False
 
 
 def make_frame(function: str, columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any:

@@ -22,6 +22,7 @@ _LABELED_WORDS = frozenset(
 _UNLABELED_WORDS = frozenset(
     "0 0.0 -1 -1.0 false f no n unlabeled unlabelled u unknown none".split()  # noqa: SIM905
 )
+_NEGATIVE_WORDS = frozenset(("negative", "neg"))
 _MUST = "two-valued (labeled or not): booleans, 0/1, -1/+1, or words such as positive/unlabeled"
 
 
@@ -32,16 +33,19 @@ def encode_labels(
     *,
     positive_label: object = None,
     negative_label: object = None,
+    parameter: str = "labeled",
 ) -> tuple[BoolArray, BoolArray | None]:
     """Turn a label column into masks of the labeled and of the known negatives.
 
     Numbers: 1 is labeled, 0 or -1 is not. Words are read without regard to case. Other
     values need ``positive_label``. Known negatives exist only if ``negative_label`` names
     their value: guessing that -1 means negative would turn unlabeled rows into negatives.
+    Complaints name ``parameter``; a column of another name holds classes, not labels, so that
+    its words may be "negative", too.
     """
-    values = to_numpy(function, "labeled", labeled)
-    check_same_length(function, "labeled", values.size, size)
-    _refuse_missing(function, values)
+    values = to_numpy(function, parameter, labeled)
+    check_same_length(function, parameter, values.size, size)
+    _refuse_missing(function, parameter, values)
     negative = None
     if negative_label is not None:
         negative = _rows_with(function, "negative_label", values, negative_label)
@@ -54,20 +58,20 @@ def encode_labels(
                 "another value than positive_label",
                 f"{show(negative_label)} beside {show(positive_label)}",
             )
-        _require_one_other(function, values, positive, negative)
+        _require_one_other(function, parameter, values, positive, negative)
     else:
         rest = values if negative is None else values[~negative]
-        encoded = _encode_two_valued(function, rest)
+        encoded = _encode_two_valued(function, parameter, rest)
         if negative is None:
             positive = encoded
         else:
             positive = np.zeros(values.size, dtype=np.bool_)
             positive[~negative] = encoded
-    _require_both_sides(function, positive, negative)
+    _require_both_sides(function, parameter, positive, negative)
     return positive, negative
 
 
-def _encode_two_valued(function: str, values: np.ndarray[Any, Any]) -> BoolArray:
+def _encode_two_valued(function: str, parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
     kind = values.dtype.kind
     if kind == "b":
         return values
@@ -75,15 +79,15 @@ def _encode_two_valued(function: str, values: np.ndarray[Any, Any]) -> BoolArray
         if all(isinstance(v, (bool, np.bool_)) for v in values):
             return values.astype(np.bool_)
         if all(is_number(v) for v in values):
-            return _encode_numbers(function, np.array([_as_float(v) for v in values]))
+            return _encode_numbers(function, parameter, np.array([_as_float(v) for v in values]))
     if kind in "iuf":
-        return _encode_numbers(function, values)
+        return _encode_numbers(function, parameter, values)
     if kind in "OUST":
-        return _encode_words(function, values)
-    raise bad_type(function, "labeled", _MUST, values[0])
+        return _encode_words(function, parameter, values)
+    raise bad_type(function, parameter, _MUST, values[0])
 
 
-def _encode_numbers(function: str, values: np.ndarray[Any, Any]) -> BoolArray:
+def _encode_numbers(function: str, parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
     positive: BoolArray = values == 1
     rest = values[~positive]
     # Two cheap passes instead of np.unique, which would sort the column.
@@ -93,7 +97,7 @@ def _encode_numbers(function: str, values: np.ndarray[Any, Any]) -> BoolArray:
         hint = "name the value that means labeled with positive_label="
         if set(np.unique(rest).tolist()) == {-1, 0}:
             hint = "if -1 marks known negatives, pass negative_label=-1"
-        raise bad_value(function, "labeled", _MUST, _shown_values(values), hint)
+        raise bad_value(function, parameter, _MUST, _shown_values(values), hint)
     return positive
 
 
@@ -104,15 +108,16 @@ def _as_float(value: Any) -> float:
         return float("inf")
 
 
-def _encode_words(function: str, values: np.ndarray[Any, Any]) -> BoolArray:
+def _encode_words(function: str, parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
     words = [_text(v).strip().casefold() for v in values.tolist()]
     distinct = set(words)
-    if not distinct <= _LABELED_WORDS | _UNLABELED_WORDS or len(distinct) > 2:
+    others = _UNLABELED_WORDS if parameter == "labeled" else _UNLABELED_WORDS | _NEGATIVE_WORDS
+    if not distinct <= _LABELED_WORDS | others or len(distinct) > 2:
         hint = "name the value that means labeled with positive_label="
         if len(distinct) > 2:
             # Both "no" and "unknown", say: pooling them would hide known negatives.
             hint += " and the value of known negatives with negative_label="
-        raise bad_value(function, "labeled", _MUST, _shown_values(values), hint)
+        raise bad_value(function, parameter, _MUST, _shown_values(values), hint)
     return np.array([word in _LABELED_WORDS for word in words], dtype=np.bool_)
 
 
@@ -151,7 +156,8 @@ def _equals(values: np.ndarray[Any, Any], label: object) -> BoolArray:
         number = float(label)  # type: ignore[arg-type]
     except Exception:  # noqa: BLE001 - not a number, so no number of the column
         return np.zeros(values.size, dtype=np.bool_)
-    return np.asarray(values == number, dtype=np.bool_)
+    # As np.float64, so that a short float type is widened rather than the number cut.
+    return np.asarray(values == np.float64(number), dtype=np.bool_)
 
 
 def _is_equal(one: object, other: object) -> bool:
@@ -170,7 +176,7 @@ def _is_missing(value: object) -> bool:
         return False
 
 
-def _refuse_missing(function: str, values: np.ndarray[Any, Any]) -> None:
+def _refuse_missing(function: str, parameter: str, values: np.ndarray[Any, Any]) -> None:
     if values.dtype.kind == "f":
         missing = np.isnan(values)
     elif values.dtype.kind in "OT":
@@ -180,7 +186,7 @@ def _refuse_missing(function: str, values: np.ndarray[Any, Any]) -> None:
     if missing.any():
         raise bad_value(
             function,
-            "labeled",
+            parameter,
             "free of missing values",
             f"{int(missing.sum())} missing of {values.size} "
             f"(first at row {int(np.flatnonzero(missing)[0])})",
@@ -190,6 +196,7 @@ def _refuse_missing(function: str, values: np.ndarray[Any, Any]) -> None:
 
 def _require_one_other(
     function: str,
+    parameter: str,
     values: np.ndarray[Any, Any],
     positive: BoolArray,
     negative: BoolArray | None,
@@ -202,7 +209,7 @@ def _require_one_other(
     if several:
         raise bad_value(
             function,
-            "labeled",
+            parameter,
             "two-valued beside negative_label",
             _shown_values(values),
             "name the value of known negatives with negative_label=, or map the column to "
@@ -210,7 +217,9 @@ def _require_one_other(
         )
 
 
-def _require_both_sides(function: str, positive: BoolArray, negative: BoolArray | None) -> None:
+def _require_both_sides(
+    function: str, parameter: str, positive: BoolArray, negative: BoolArray | None
+) -> None:
     n_positive = int(np.count_nonzero(positive))
     n_negative = 0 if negative is None else int(np.count_nonzero(negative))
     n_unlabeled = positive.size - n_positive - n_negative
@@ -218,7 +227,7 @@ def _require_both_sides(function: str, positive: BoolArray, negative: BoolArray 
         side = "labeled" if n_positive == 0 else "unlabeled"
         raise bad_value(
             function,
-            "labeled",
+            parameter,
             "both labeled and unlabeled somewhere",
             f"no {side} row among {positive.size}",
             "check that the right column and the right value mark the labeled examples",

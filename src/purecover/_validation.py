@@ -20,6 +20,8 @@ from purecover.exceptions import InvalidInputError, InvalidTypeError, MissingDep
 
 _LARGEST_EXACT_INTEGER = 2**53
 _MAX_SHOWN = 80
+# Python counts truth values among the integers, and NumPy its time spans.
+_NOT_A_NUMBER = (bool, np.bool_, np.timedelta64)
 # Squares of weights, and products of sums of them, must neither overflow nor vanish.
 _LARGEST_WEIGHT, _LARGEST_MASS = 1e50, 1e120
 
@@ -81,7 +83,7 @@ def check_real(
     must = "a finite number"
     if low > -math.inf or high < math.inf:
         must = f"a number in {left}{low:g}, {high:g}{right}"
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+    if isinstance(value, _NOT_A_NUMBER) or not isinstance(value, numbers.Real):
         raise bad_type(function, parameter, must, value, hint)
     try:
         number = float(value)
@@ -101,7 +103,7 @@ def check_integer(
     must = f"a whole number of at least {low}"
     if high is not None:
         must += f" and at most {high}"
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+    if isinstance(value, _NOT_A_NUMBER) or not isinstance(value, numbers.Integral):
         raise bad_type(function, parameter, must, value)
     number = int(value)
     if number < low or (high is not None and number > high):
@@ -119,6 +121,25 @@ def check_choice(function: str, parameter: str, value: object, choices: Collecti
     return value
 
 
+def check_names(
+    function: str, parameter: str, values: object, choices: Collection[str]
+) -> tuple[str, ...]:
+    """A list of a few words, each from ``choices``."""
+    must = "a list of names"
+    known = ", ".join(choices)
+    if isinstance(values, str):
+        raise bad_type(function, parameter, must, values, f"write [{values!r}]")
+    if not isinstance(values, Iterable):
+        raise bad_type(function, parameter, must, values, f"the names are {known}")
+    names = tuple(values)
+    for name in names:
+        if not isinstance(name, str):
+            raise bad_type(function, parameter, must, name, f"the names are {known}")
+        if name not in choices:
+            raise bad_value(function, parameter, must, show(name), f"the names are {known}")
+    return names
+
+
 def check_instance(function: str, parameter: str, value: object, kind: type, hint: str) -> None:
     """An object of one of our own classes."""
     if not isinstance(value, kind):
@@ -131,8 +152,9 @@ def check_random_state(function: str, value: RandomState) -> np.random.Generator
         return value
     if value is None:
         return np.random.default_rng()
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= 0:
-        return np.random.default_rng(int(value))
+    if isinstance(value, numbers.Integral) and not isinstance(value, _NOT_A_NUMBER):
+        if int(value) >= 0:
+            return np.random.default_rng(int(value))
     raise bad_type(
         function,
         "random_state",
@@ -242,7 +264,7 @@ def _from_objects(function: str, parameter: str, array: np.ndarray[Any, Any]) ->
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is one real number; NumPy calls its time spans integers, too."""
+    """Whether a value is one real number, or a truth value."""
     real = isinstance(value, (numbers.Real, Decimal, np.bool_))
     return real and not isinstance(value, np.timedelta64)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MixtureProportions"]
 
-_TARGETS = ("population", "deployment", "pooled")
+TARGETS = ("population", "deployment", "pooled")
 SCENARIOS = ("case-control", "censoring")
 
 
@@ -301,7 +301,7 @@ class MixtureProportions:
         name = "MixtureProportions.prior"
         if not isinstance(target, str):
             return check_real(name, "target", target, low=0, high=1)
-        check_choice(name, "target", target, _TARGETS)
+        check_choice(name, "target", target, TARGETS)
         if target == "population":
             target = "pooled" if self.scenario == "censoring" else "deployment"
         if target == "deployment":

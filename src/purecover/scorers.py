@@ -9,12 +9,13 @@ import numpy as np
 from purecover._given import GivenProportions
 from purecover._labels import encode_labels
 from purecover._typing import AreaRule, ArrayLike, Repair, Scenario, Target
-from purecover._validation import check_choice, to_numpy
+from purecover._validation import check_choice, check_real, to_numpy
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
-from purecover.proportions import MixtureProportions
+from purecover.proportions import TARGETS, MixtureProportions
 from purecover.recovery._metrics import recover_metrics
 from purecover.recovery._registry import METRICS, MetricOptions
+from purecover.recovery._roc import REPAIRS
 
 __all__ = ["make_pu_scorer"]
 
@@ -97,6 +98,12 @@ def make_pu_scorer(
     MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(name)
     if entry.kind == "top_k" and top_k is None:
         raise InvalidInputError(f"{name} needs 'top_k' for the metric {metric!r}.")
+    if not isinstance(target, str) or target not in TARGETS:
+        check_real(name, "target", target, low=0, high=1, hint=f"or one of {', '.join(TARGETS)}")
+    if repair is not None:
+        check_choice(name, "repair", repair, REPAIRS)
+    if threshold is not None:
+        check_real(name, "threshold", threshold)
     given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
     given.validated(name)  # complain now, not in the first fold
     from sklearn.metrics import make_scorer

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-from purecover._validation import bad_type, bad_value, check_instance, show
+from purecover._validation import check_instance, check_names
 from purecover.checks._base import Check, CheckContext, CheckResult
 from purecover.checks._calibration import calibrated_outside_band
 from purecover.checks._curve import not_concave, rates_leave_box
@@ -93,21 +93,8 @@ def run_checks(context: CheckContext, *, ignore: Collection[str] = ()) -> tuple[
     ['PU005', 'PU010']
     """
     check_instance("run_checks", "context", context, CheckContext, "build a CheckContext first")
-    silenced = _check_codes(ignore)
+    silenced = check_names("run_checks", "ignore", ignore, CHECKS)
     return tuple(
         check.silenced() if code in silenced else check.run(context)
         for code, check in CHECKS.items()
     )
-
-
-def _check_codes(ignore: Collection[str]) -> set[str]:
-    must = "a collection of check codes"
-    known = ", ".join(CHECKS)
-    if isinstance(ignore, str) or not isinstance(ignore, Collection):
-        raise bad_type("run_checks", "ignore", must, ignore, 'for example ignore=("PU007",)')
-    for code in ignore:
-        if not isinstance(code, str):
-            raise bad_type("run_checks", "ignore", must, code, f"the codes are {known}")
-        if code not in CHECKS:
-            raise bad_value("run_checks", "ignore", must, show(code), f"the codes are {known}")
-    return set(ignore)

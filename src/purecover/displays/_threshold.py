@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 
 from purecover._typing import ArrayLike, FloatArray, Repair, Target
-from purecover._validation import bad_type, bad_value, check_choice, check_instance, check_real
+from purecover._validation import bad_value, check_choice, check_instance, check_names, check_real
 from purecover.counts import ScoreCounts
 from purecover.displays._base import (
     CYCLE,
@@ -115,13 +115,9 @@ class ThresholdDisplay(Display):
             function, "curves", curves, MetricCurves, "make it with recover_metric_curves(...)"
         )
         check_choice(function, "against", against, tuple(_AXIS_LABELS))
-        if isinstance(metrics, str):
-            raise bad_type(function, "metrics", "a list of names", metrics, f"write [{metrics!r}]")
-        self.metrics = tuple(metrics)
+        self.metrics = check_names(function, "metrics", metrics, tuple(curves.curves))
         if not self.metrics:
             raise bad_value(function, "metrics", "at least one name", "none")
-        for metric in self.metrics:
-            check_choice(function, "metrics", metric, tuple(curves.curves))
         if choice is not None and not isinstance(choice, ThresholdChoice):
             choice = check_real(
                 function, "choice", choice, hint="take one from choose_threshold(...)"

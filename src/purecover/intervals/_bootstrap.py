@@ -11,6 +11,7 @@ import numpy as np
 
 from purecover._typing import AreaRule, FloatArray, RandomState, Repair, Target
 from purecover._validation import (
+    bad_type,
     bad_value,
     check_choice,
     check_instance,
@@ -266,6 +267,8 @@ def bootstrap(
         resampler = resampler_for(counts.thinned(MAX_THRESHOLDS, keep=threshold), method)
         drawn = "Poisson" if type(resampler).__name__.startswith("Poisson") else "multinomial"
     else:
+        if not callable(getattr(resampler, "draw", None)):
+            raise bad_type(name, "resampler", "an object with a 'draw' method", resampler)
         drawn = "groups"
     repairs = (roc.repair, roc_pr.repair)
     job = _Job(wanted, threshold, target, options, proportions, repairs, curves)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from purecover._typing import AreaRule, FloatArray
-from purecover._validation import bad_type, bad_value, check_choice, check_integer, check_real
+from purecover._validation import bad_value, check_choice, check_integer, check_names, check_real
 from purecover.counts import ScoreCounts
 from purecover.recovery._pr import AREA_RULES, area_under_pr, normalize_auc_pr
 from purecover.recovery._roc import partial_area
@@ -232,11 +232,8 @@ def resolve_metrics(
         )
     if names is None:
         return tuple(m for m in METRICS.values() if m.kind != "top_k" or top_k is not None)
-    if isinstance(names, str):
-        raise bad_type(function, "metrics", "a list of names", names, f"write [{names!r}]")
     wanted = []
-    for metric_name in names:
-        check_choice(function, "metrics", metric_name, METRICS)
+    for metric_name in check_names(function, "metrics", names, METRICS):
         metric = METRICS[metric_name]
         if metric.kind == "top_k" and top_k is None:
             raise bad_value(function, "top_k", f"given for {metric_name!r}", "None")

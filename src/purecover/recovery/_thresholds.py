@@ -257,8 +257,9 @@ def choose_threshold(
         cost_fp=cost_fp,
     )
     at = curves.curves[criterion]
+    min_labeled = check_integer(name, "min_labeled", min_labeled, low=0)
     if criterion in _RATIOS:
-        enough = min(check_integer(name, "min_labeled", min_labeled, low=0), counts.n_labeled)
+        enough = min(min_labeled, counts.n_labeled)
         at = np.where(np.cumsum(counts.labeled) >= enough, at, np.nan)
     if np.isnan(at).all():
         raise InvalidInputError(

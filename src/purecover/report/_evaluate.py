@@ -28,9 +28,10 @@ from purecover._validation import (
     bad_type,
     check_choice,
     check_integer,
+    check_names,
     check_real,
 )
-from purecover.checks import CheckContext, run_checks
+from purecover.checks import CHECKS, CheckContext, run_checks
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.exceptions import InvalidInputError, RecoveryWarning
@@ -154,6 +155,7 @@ def evaluate(
     """
     if repair is not None:
         check_choice(_NAME, "repair", repair, REPAIRS)
+    check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
     level = check_level(_NAME, confidence_level)
     n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0)
     options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
