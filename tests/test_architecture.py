@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "purecover"
 # unless the layer is in SHARED, where they may as long as no circle arises.
 LAYERS = {
     0: {"exceptions", "_typing", "_validation"},
-    1: {"counts", "proportions", "_frames", "_given", "_labels"},
+    1: {"counts", "proportions", "_counting", "_frames", "_given", "_labels"},
     2: {"curves", "simulate"},
     3: {"recovery", "estimation", "models"},
     4: {"intervals", "checks", "displays"},

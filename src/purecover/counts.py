@@ -1,7 +1,6 @@
 """`ScoreCounts`: labeled and unlabeled counts per distinct score.
 
-Every metric of this package is a function of these counts. This module is the only code
-that sorts scores or meets a tie.
+Every metric of this package is a function of these counts.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from purecover._counting import as_counts, count_two_samples, count_weighted, group
 from purecover._frames import make_frame, read_columns
 from purecover._labels import encode_labels
-from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray
+from purecover._typing import ArrayLike, CountArray, FloatArray
 from purecover._validation import (
-    as_masses,
     as_real_vector,
     as_weights,
     bad_type,
@@ -159,11 +158,11 @@ class ScoreCounts:
         )
         if sample_weight is not None:
             weights = as_weights(name, sample_weight, values.size)
-            return cls._from_weighted(name, values, positive, negative, weights)
+            return cls(**count_weighted(name, values, positive, negative, weights))
         ours = values.take(np.flatnonzero(positive))  # faster than values[positive]
         if negative is None:
-            return cls._from_two_samples(values.copy(), ours)
-        counted = cls._from_two_samples(values[~negative], ours)
+            return cls(**count_two_samples(values.copy(), ours))
+        counted = cls(**count_two_samples(values[~negative], ours))
         thresholds, tallies = np.unique(values[negative], return_counts=True)
         none = np.zeros(thresholds.size, dtype=np.int64)
         return counted + cls(
@@ -269,63 +268,12 @@ class ScoreCounts:
             columns[parameter] = None
             if array is None and parameter in _OPTIONAL:
                 continue
-            column = _as_counts(name, parameter, array, values.size)
+            column = as_counts(name, parameter, array, values.size)
             if parameter != "negative" and not column.any():
                 raise bad_value(name, parameter, "positive somewhere", "no count above 0")
             weighted = given.get("labeled_sq") is not None
             columns[parameter] = column.astype(np.float64) if weighted else column
-        return cls(**_group(values, columns))
-
-    @classmethod
-    def _from_two_samples(cls, pool: FloatArray, labeled: FloatArray) -> ScoreCounts:
-        """Count from the pooled scores and, again, the labeled ones; both are sorted in place.
-
-        Two plain sorts and a look-up of the labeled scores among the pooled ones: sorting
-        the pool together with its labels (an argsort) would cost ten times as much.
-        """
-        pool.sort()
-        labeled.sort()
-        # -0.0 and 0.0 are one score, written 0.0.
-        pool[np.searchsorted(pool, 0.0) : np.searchsorted(pool, 0.0, "right")] = 0.0
-        first = np.empty(pool.size, dtype=np.bool_)
-        first[0] = True
-        np.not_equal(pool[1:], pool[:-1], out=first[1:])
-        if first.all():
-            counted = np.zeros(pool.size, dtype=np.int64)
-            counted[np.searchsorted(pool, labeled)] = 1
-            others = 1 - counted
-        else:
-            starts = np.flatnonzero(first)
-            everyone = np.diff(starts, append=pool.size)
-            pool = pool[starts]
-            counted = np.bincount(np.searchsorted(pool, labeled), minlength=pool.size)
-            others = everyone - counted
-        return cls(thresholds=pool[::-1], labeled=counted[::-1], unlabeled=others[::-1])
-
-    @classmethod
-    def _from_weighted(
-        cls,
-        name: str,
-        values: FloatArray,
-        positive: BoolArray,
-        negative: BoolArray | None,
-        weights: FloatArray,
-    ) -> ScoreCounts:
-        unlabeled = ~positive if negative is None else ~(positive | negative)
-        columns: dict[str, CountArray | None] = {
-            "labeled": weights * positive,
-            "unlabeled": weights * unlabeled,
-            "negative": None if negative is None else weights * negative,
-            "labeled_sq": weights**2 * positive,
-            "unlabeled_sq": weights**2 * unlabeled,
-        }
-        for side in ("labeled", "unlabeled"):
-            column = columns[side]
-            if column is None or not column.sum() > 0:
-                raise bad_value(
-                    name, "sample_weight", f"positive for some {side} rows", "a total of 0"
-                )
-        return cls(**_group(values, columns))
+        return cls(**group(values, columns))
 
     # -- totals ---------------------------------------------------------------------------
 
@@ -371,7 +319,7 @@ class ScoreCounts:
             columns[name] = None
             if mine is not None and theirs is not None:
                 columns[name] = np.concatenate([mine, theirs])
-        return ScoreCounts(**_group(np.concatenate([self.thresholds, other.thresholds]), columns))
+        return ScoreCounts(**group(np.concatenate([self.thresholds, other.thresholds]), columns))
 
     def __radd__(self, other: object) -> ScoreCounts:
         # Makes sum(shards) work, which starts from 0.
@@ -496,22 +444,3 @@ class ScoreCounts:
             parts.append(f"{self.n_negative:,g} known negative")
         parts.append(f"{self.n_thresholds:,} thresholds")
         return f"ScoreCounts({', '.join(parts)})"
-
-
-def _as_counts(function: str, parameter: str, values: ArrayLike, size: int) -> CountArray:
-    numbers = as_masses(function, parameter, values, size)
-    # Whole numbers are counted as such as long as doubles can follow their total.
-    if np.all(numbers == np.floor(numbers)) and numbers.sum() < 2**53:
-        return numbers.astype(np.int64)
-    return numbers
-
-
-def _group(values: FloatArray, columns: dict[str, CountArray | None]) -> dict[str, Any]:
-    """Add up columns over equal values, in decreasing order of value."""
-    order = np.argsort(-values, kind="stable")
-    values = values[order] + 0.0
-    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-    grouped: dict[str, Any] = {"thresholds": values[starts]}
-    for name, column in columns.items():
-        grouped[name] = None if column is None else np.add.reduceat(column[order], starts)
-    return grouped
