@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -156,7 +157,15 @@ CASES = {
     "PU010": {
         "few labeled": (lambda: drawn(BINORMAL, n=(49, 100)), "fired"),
         "few unlabeled": (lambda: drawn(BINORMAL, n=(50, 99)), "fired"),
+        "few groups": (lambda: replace(drawn(BINORMAL), n_groups=19), "fired"),
         "just enough": (lambda: drawn(BINORMAL, n=(50, 100)), "quiet"),
+        "just enough groups": (lambda: replace(drawn(BINORMAL), n_groups=20), "quiet"),
+    },
+    "PU015": {
+        "no positives": (lambda: replace(drawn(BINORMAL), prior=0.0), "fired"),
+        "nothing else": (lambda: replace(drawn(BINORMAL), prior=1.0), "fired"),
+        "both": (lambda: replace(drawn(BINORMAL), prior=0.01), "quiet"),
+        "not said": (lambda: drawn(BINORMAL), "not applicable"),
     },
     "PU013": {
         "alpha overstated": (lambda: calibrated(simulate.binormal(3), says=(0.4, 1.0)), "fired"),

@@ -424,7 +424,7 @@ class TestThresholdChoice:
             pu.choose_threshold(
                 counts, pu.MixtureProportions(alpha, beta), "youden", repair="none"
             ).threshold
-            for alpha, beta in ((0.0, 1.0), (0.2, 1.0), (0.3, 0.8))
+            for alpha, beta in ((0.0, 1.0), (0.2, 1.0), (0.1, 0.9))
         }
         assert len(chosen) == 1
 
@@ -432,6 +432,25 @@ class TestThresholdChoice:
         weak = pu.simulate.binormal(0.3).sample(500, 4000, alpha=0.05, random_state=0).counts
         with pytest.raises(pu.exceptions.InvalidInputError, match="highest precision"):
             pu.choose_threshold(weak, pu.MixtureProportions(0.05), "precision", 0.999)
+
+    @pytest.mark.parametrize(
+        ("criterion", "value", "message"),
+        [
+            ("precision", None, "'value' parameter .* must be given for 'precision'"),
+            ("f1", 0.5, "'value' parameter .* must be left out for 'f1'"),
+            ("recal", 0.5, "did you mean 'recall'"),
+            ("recall", 50, "'value' parameter"),
+        ],
+    )
+    def test_incomplete_calls(
+        self, counts: pu.ScoreCounts, criterion: str, value: float | None, message: str
+    ) -> None:
+        with pytest.raises(pu.exceptions.InvalidInputError, match=message):
+            pu.choose_threshold(counts, pu.MixtureProportions(0.2), criterion, value)
+
+    def test_proportions_that_do_not_fit_are_warned_of(self, counts: pu.ScoreCounts) -> None:
+        with pytest.warns(pu.exceptions.RecoveryWarning, match="PU008"):
+            pu.choose_threshold(counts, pu.MixtureProportions(0.9), "f1")
 
     def test_counts_flagged(self) -> None:
         counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[5, 4, 1], unlabeled=[5, 20, 75])

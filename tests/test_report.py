@@ -59,7 +59,7 @@ def test_text(report: pu.PUReport) -> None:
     text = str(report)
     lines = text.splitlines()
     assert lines[0].startswith("500 labeled, 4,000 unlabeled")
-    assert len(lines) <= 20
+    assert len(lines) <= 21
     assert max(map(len, lines)) <= 110
     auc = next(line for line in lines if line.startswith("AUC "))
     assert f"{report.auc_pu:.4f}" in auc
@@ -74,12 +74,99 @@ def test_text(report: pu.PUReport) -> None:
 
 def test_both_aucs_are_shown_where_they_differ() -> None:
     # Almost separable and noisy: the repaired curve loses a little area.
-    s = pu.simulate.binormal(4).sample(100, 1000, alpha=0.4, beta=0.9, random_state=2)
+    s = pu.simulate.binormal(2.5).sample(60, 400, alpha=0.4, beta=0.9, random_state=0)
     report = pu.evaluate(s.scores, s.labeled, alpha=0.4, beta=0.9, n_resamples=0)
+    assert not report.infeasible
     assert abs(report.roc.auc - report.roc.auc_direct) > 0.005
     assert "area of the isotonic curve" in str(report)
     close = pu.evaluate({"s": s.scores, "y": s.labeled}, "y", score="s", alpha=0.0, n_resamples=0)
     assert "area of the" not in str(close)
+
+
+@pytest.fixture(scope="module")
+def infeasible() -> pu.PUReport:
+    """Far too large an alpha."""
+    s = WORLD.sample(200, 2000, alpha=0.25, random_state=0)
+    return pu.evaluate(s.scores, s.labeled, alpha=0.9, n_resamples=20)
+
+
+class TestInfeasible:
+    """One story in all outputs, and no false certainty."""
+
+    def test_one_auc_everywhere(self, infeasible: pu.PUReport) -> None:
+        report = infeasible
+        assert report.infeasible
+        assert report.auc_direct > 2
+        assert report.auc == report.metrics["roc_auc"] == report.intervals["roc_auc"].estimate == 1
+        data = json.loads(report.to_json())
+        assert data["auc"] == data["metrics"]["recovered"]["roc_auc"] == 1
+        assert data["auc_direct"] == report.auc_direct
+        assert data["infeasible"] is True
+
+    def test_text(self, infeasible: pu.PUReport) -> None:
+        report = infeasible
+        lines = str(report).splitlines()
+        auc = next(line for line in lines if line.startswith("AUC "))
+        assert auc.endswith("infeasible")
+        assert f"{report.auc_direct:.4f}: alpha and beta do not fit" in str(report)
+        assert "area of the" not in str(report)
+        spoke = [line.split()[0] for line in lines if line.startswith("  PU")]
+        assert spoke[0] == "PU008"  # the gravest first
+        assert "PU007" not in spoke
+
+
+def test_confusion_matrix(report: pu.PUReport, sample: pu.simulate.Sample) -> None:
+    matrix = report.confusion
+    unlabeled = ~sample.labeled
+    flagged = sample.scores >= report.metrics.threshold
+    assert matrix.matrix().sum() == pytest.approx(4000)
+    # Isotonic rates may move the number flagged a little from the one counted.
+    assert matrix.flagged == pytest.approx(np.sum(flagged & unlabeled), rel=0.01)
+    truly = np.sum(flagged & unlabeled & sample.truth)
+    assert matrix.tp == pytest.approx(truly, rel=0.1)
+    assert matrix.tp / matrix.flagged == pytest.approx(report.metrics["precision"])
+    assert str(matrix) in str(report)
+    pooled = pu.recover_confusion(
+        sample.counts, report.proportions, report.metrics.threshold, among="pooled"
+    )
+    assert pooled.matrix().sum() == pytest.approx(4500)
+    assert pooled.tp == pytest.approx(np.sum(flagged & sample.truth), rel=0.1)
+
+
+def test_everything_can_be_pickled_and_copied(report: pu.PUReport) -> None:
+    import copy
+    import pickle
+
+    for twin in (pickle.loads(pickle.dumps(report)), copy.deepcopy(report)):  # noqa: S301
+        assert str(twin) == str(report)
+        assert twin.to_dict() == report.to_dict()
+        with pytest.raises(TypeError, match="read-only"):
+            twin.metrics.observed["roc_auc"] = 1.0
+    choice = pu.choose_threshold(report.counts, report.proportions, "f1")
+    curves = pu.recover_metric_curves(report.counts, report.proportions)
+    for result in (choice, curves, report.bootstrap, report.counts, report.roc, report.pr):
+        assert repr(pickle.loads(pickle.dumps(result))) == repr(result)  # noqa: S301
+
+
+def test_too_little_data_has_no_interval() -> None:
+    s = WORLD.sample(1, 200, alpha=0.2, fixed_counts=True, random_state=0)
+    report = pu.evaluate(s.scores, s.labeled, alpha=0.2, n_resamples=50)
+    assert np.isnan(report.intervals["recall"].low)  # no resample moves a single example
+    assert "undefined" in str(report)
+
+
+def test_pandas_columns_in_different_orders_are_refused() -> None:
+    import pandas as pd
+
+    s = WORLD.sample(20, 50, alpha=0.2, random_state=0)
+    scores, labeled = pd.Series(s.scores), pd.Series(s.labeled)
+    shuffled = labeled.sample(frac=1, random_state=0)
+    with pytest.raises(pu.exceptions.InvalidInputError, match=r"labeled\.loc\[scores\.index\]"):
+        pu.evaluate(scores, shuffled, alpha=0.2)
+    with pytest.raises(pu.exceptions.InvalidInputError, match=r"labeled\.loc\[scores\.index\]"):
+        pu.ScoreCounts.from_scores(scores, shuffled)
+    same = pu.evaluate(scores, shuffled.loc[scores.index], alpha=0.2, n_resamples=0)
+    assert same.auc == pu.evaluate(s.scores, s.labeled, alpha=0.2, n_resamples=0).auc
 
 
 def test_plain_data(report: pu.PUReport) -> None:
@@ -205,7 +292,19 @@ def test_silenced_checks(sample: pu.simulate.Sample) -> None:
         (lambda s: pu.evaluate(s.scores, alpha=0.2), "needs 'labeled'"),
         (lambda s: pu.evaluate(s.counts, s.labeled, alpha=0.2), "beside a ScoreCounts"),
         (lambda s: pu.evaluate({"a": s.scores}, "y", score="s", alpha=0.2), "columns are 'a'"),
-        (lambda s: pu.evaluate({"a": s.scores}, "a", alpha=0.2), "needs 'score'"),
+        (lambda s: pu.evaluate({"a": s.scores}, "a", alpha=0.2), "(?s)needs 'score'.*'a'"),
+        (lambda s: pu.evaluate(s.labeled, s.scores, alpha=0.2), "swapped"),
+        (lambda s: pu.evaluate(s.scores, s.labeled, alpha=25), "0.25 means 25 %"),
+        (lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, target=25), "of evaluate"),
+        (lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, random_state="a"), "of evaluate"),
+        (
+            lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, groups=["a"] * s.scores.size),
+            "of evaluate must be at least two groups",
+        ),
+        (
+            lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, groups=[None] * s.scores.size),
+            "missing",
+        ),
         (lambda s: pu.evaluate({"a": [1]}, [1], score="a", alpha=0.2), "name of a column"),
         (lambda s: pu.evaluate(s.scores, s.labeled, score="s", alpha=0.2), "names a column"),
         (lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, n_resamples=-1), "n_resamples"),

@@ -37,7 +37,9 @@ _HOMES = {
     "MixtureProportions": "purecover.proportions",
     "PUReport": "purecover.report",
     "PURoc": "purecover.curves",
+    "PUScorer": "purecover.scorers",
     "RecoveredBounds": "purecover.recovery._bounds",
+    "RecoveredConfusion": "purecover.recovery._confusion",
     "RecoveredMetrics": "purecover.recovery._metrics",
     "RecoveredPr": "purecover.recovery._pr",
     "RecoveredPrDisplay": "purecover.displays",
@@ -72,6 +74,7 @@ _HOMES = {
     "recover_auc": "purecover.recovery._auc",
     "recover_auc_pr_direct": "purecover.recovery._pr",
     "recover_bounds": "purecover.recovery._bounds",
+    "recover_confusion": "purecover.recovery._confusion",
     "recover_metric_curves": "purecover.recovery._thresholds",
     "recover_metrics": "purecover.recovery._metrics",
     "recover_partial_auc_direct": "purecover.recovery._partial",
@@ -117,6 +120,8 @@ if TYPE_CHECKING:
     from purecover.recovery._auc import recover_auc as recover_auc
     from purecover.recovery._bounds import RecoveredBounds as RecoveredBounds
     from purecover.recovery._bounds import recover_bounds as recover_bounds
+    from purecover.recovery._confusion import RecoveredConfusion as RecoveredConfusion
+    from purecover.recovery._confusion import recover_confusion as recover_confusion
     from purecover.recovery._error_maps import ErrorMap as ErrorMap
     from purecover.recovery._error_maps import LineOfInterest as LineOfInterest
     from purecover.recovery._error_maps import error_map as error_map
@@ -147,6 +152,7 @@ if TYPE_CHECKING:
     from purecover.recovery._thresholds import recover_metric_curves as recover_metric_curves
     from purecover.report import PUReport as PUReport
     from purecover.report import evaluate as evaluate
+    from purecover.scorers import PUScorer as PUScorer
     from purecover.scorers import make_pu_scorer as make_pu_scorer
 
 

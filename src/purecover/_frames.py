@@ -18,7 +18,19 @@ def is_frame(value: object) -> bool:
     if isinstance(value, np.ndarray):
         return False
     # pandas, polars, pyarrow, Dask, Spark ... all list their columns; a Series has no such list.
-    return hasattr(value, "columns") or hasattr(value, "column_names")
+    # Asked of the class: a lazy frame warns when it must find out what its columns are.
+    return hasattr(type(value), "columns") or hasattr(type(value), "column_names")
+
+
+def column_names(frame: Any) -> list[str]:
+    """Names of the columns, without collecting a lazy frame."""
+    if isinstance(frame, Mapping):
+        return list(frame)
+    names = getattr(frame, "column_names", None)
+    if names is None:
+        schema = getattr(frame, "collect_schema", None)
+        names = schema().names() if callable(schema) else frame.columns
+    return [str(name) for name in names]
 
 
 def read_columns(

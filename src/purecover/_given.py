@@ -8,7 +8,7 @@ from purecover._typing import Scenario
 from purecover._validation import bad_type, bad_value, check_choice, check_real
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
-from purecover.proportions import SCENARIOS, MixtureProportions
+from purecover.proportions import PERCENT_HINT, SCENARIOS, MixtureProportions
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class GivenProportions:
             check_choice(function, "scenario", self.scenario, SCENARIOS)
         for name in ("alpha", "beta", "prior"):
             if getattr(self, name) is not None or name == "beta":
-                check_real(function, name, getattr(self, name), low=0, high=1)
+                check_real(function, name, getattr(self, name), low=0, high=1, hint=PERCENT_HINT)
         if self.label_frequency is not None:
             check_real(
                 function, "label_frequency", self.label_frequency, low=0, high=1, closed="right"

@@ -95,8 +95,11 @@ def _encode_numbers(function: str, parameter: str, values: np.ndarray[Any, Any])
         rest.min() == rest.max() and rest.dtype.type(rest[0]) in (rest.dtype.type(0), -1)
     ):
         hint = "name the value that means labeled with positive_label="
-        if set(np.unique(rest).tolist()) == {-1, 0}:
+        distinct = set(np.unique(values).tolist())
+        if distinct == {-1, 0, 1}:
             hint = "if -1 marks known negatives, pass negative_label=-1"
+        elif len(distinct) > 10:
+            hint = "were scores and labeled swapped? Scores come first"
         raise bad_value(function, parameter, _MUST, _shown_values(values), hint)
     return positive
 

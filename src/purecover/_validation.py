@@ -117,8 +117,15 @@ def check_choice(function: str, parameter: str, value: object, choices: Collecti
     if not isinstance(value, str):
         raise bad_type(function, parameter, must, value)
     if value not in choices:
-        raise bad_value(function, parameter, must, show(value))
+        raise bad_value(function, parameter, must, show(value), _closest(value, choices))
     return value
+
+
+def _closest(value: str, choices: Collection[str]) -> str | None:
+    from difflib import get_close_matches
+
+    near = get_close_matches(value.casefold(), list(choices), n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else None
 
 
 def check_names(
@@ -136,7 +143,9 @@ def check_names(
         if not isinstance(name, str):
             raise bad_type(function, parameter, must, name, f"the names are {known}")
         if name not in choices:
-            raise bad_value(function, parameter, must, show(name), f"the names are {known}")
+            near = _closest(name, choices)
+            hint = f"the names are {known}" if near is None else f"{near} The names are {known}"
+            raise bad_value(function, parameter, must, show(name), hint)
     return names
 
 
@@ -321,6 +330,24 @@ def check_same_length(function: str, parameter: str, size: int, scores: int) -> 
             parameter,
             f"as long as scores ({scores})",
             f"{size} values",
+        )
+
+
+def check_alignment(function: str, scores: object, labeled: object) -> None:
+    """Refuse two pandas columns of the same rows in different orders.
+
+    Rows are matched by position; pandas users expect them matched by index.
+    """
+    one, two = getattr(scores, "index", None), getattr(labeled, "index", None)
+    if not hasattr(one, "equals") or not hasattr(two, "equals") or one.equals(two):  # type: ignore[union-attr]
+        return
+    if len(one) == len(two) and one.sort_values().equals(two.sort_values()):  # type: ignore[arg-type,union-attr]
+        raise bad_value(
+            function,
+            "labeled",
+            "in the order of scores",
+            "the same index in another order",
+            "align it first: labeled.loc[scores.index]",
         )
 
 

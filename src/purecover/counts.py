@@ -19,6 +19,7 @@ from purecover._validation import (
     as_weights,
     bad_type,
     bad_value,
+    check_alignment,
     check_integer,
     check_real,
     read_only,
@@ -148,6 +149,7 @@ class ScoreCounts:
     ) -> ScoreCounts:
         """Count rows in the name of a public function; ``scores`` is keyed by its parameter."""
         ((parameter, column),) = scores.items()
+        check_alignment(name, column, labeled)
         values = as_real_vector(name, parameter, column)
         positive, negative = encode_labels(
             name,

@@ -45,6 +45,9 @@ class PURoc:
         for array in (self.fpr_pu, self.tpr_pu, self.thresholds):
             read_only(array)
 
+    def __repr__(self) -> str:
+        return f"PURoc({self.thresholds.size:,} points)"
+
     def frame(self, backend: Any = None) -> Any:
         """The curve as a table; see :meth:`ScoreCounts.frame`."""
         columns = {"threshold": self.thresholds, "fpr_pu": self.fpr_pu, "tpr_pu": self.tpr_pu}

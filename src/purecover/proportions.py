@@ -18,8 +18,18 @@ if TYPE_CHECKING:
 
 __all__ = ["MixtureProportions"]
 
+PERCENT_HINT = "it is a share: 0.25 means 25 %"
 TARGETS = ("population", "deployment", "pooled")
 SCENARIOS = ("case-control", "censoring")
+
+
+def check_target(function: str, target: object) -> None:
+    """One of the three words, or a prior."""
+    if isinstance(target, str):
+        check_choice(function, "target", target, TARGETS)
+    else:
+        hint = f"0.25 means 25 %; or write one of {', '.join(TARGETS)}"
+        check_real(function, "target", target, low=0, high=1, hint=hint)
 
 
 @dataclass(frozen=True)
@@ -75,8 +85,8 @@ class MixtureProportions:
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        alpha = check_real(name, "alpha", self.alpha, low=0, high=1)
-        beta = check_real(name, "beta", self.beta, low=0, high=1)
+        alpha = check_real(name, "alpha", self.alpha, low=0, high=1, hint=PERCENT_HINT)
+        beta = check_real(name, "beta", self.beta, low=0, high=1, hint=PERCENT_HINT)
         if not isinstance(self.origin, str):
             raise bad_type(name, "origin", "a string", self.origin)
         check_choice(name, "scenario", self.scenario, SCENARIOS)
@@ -119,8 +129,8 @@ class MixtureProportions:
         0.2
         """
         name = "MixtureProportions.from_case_control"
-        check_real(name, "prior", prior, low=0, high=1)
-        check_real(name, "beta", beta, low=0, high=1)
+        check_real(name, "prior", prior, low=0, high=1, hint=PERCENT_HINT)
+        check_real(name, "beta", beta, low=0, high=1, hint=PERCENT_HINT)
         return cls(prior, beta, origin, "case-control")
 
     @classmethod
@@ -181,7 +191,7 @@ class MixtureProportions:
             share = check_real(
                 name, "labeled_share", labeled_share, low=0, high=1, closed="neither"
             )
-        beta = check_real(name, "beta", beta, low=0, high=1)
+        beta = check_real(name, "beta", beta, low=0, high=1, hint=PERCENT_HINT)
         if label_frequency is not None:
             frequency = check_real(
                 name, "label_frequency", label_frequency, low=0, high=1, closed="right"
@@ -189,7 +199,7 @@ class MixtureProportions:
             prior = beta * share / frequency
             parameter, shown = "label_frequency", frequency
         else:
-            prior = check_real(name, "prior", prior, low=0, high=1)
+            prior = check_real(name, "prior", prior, low=0, high=1, hint=PERCENT_HINT)
             parameter, shown = "prior", prior
         alpha = (prior - beta * share) / (1 - share)
         # A prior that leaves no positives (or more than all rows) among the unlabeled.
@@ -299,9 +309,9 @@ class MixtureProportions:
         0.2
         """
         name = "MixtureProportions.prior"
+        check_target(name, target)
         if not isinstance(target, str):
-            return check_real(name, "target", target, low=0, high=1)
-        check_choice(name, "target", target, TARGETS)
+            return float(target)
         if target == "population":
             target = "pooled" if self.scenario == "censoring" else "deployment"
         if target == "deployment":

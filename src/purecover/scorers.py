@@ -2,22 +2,101 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 
 from purecover._given import GivenProportions
-from purecover._labels import encode_labels
+from purecover._response import labeled_value, response_scores
 from purecover._typing import AreaRule, ArrayLike, Repair, Scenario, Target
-from purecover._validation import check_choice, check_real, to_numpy
+from purecover._validation import bad_type, check_choice, check_real, to_numpy
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
-from purecover.proportions import TARGETS, MixtureProportions
+from purecover.proportions import MixtureProportions, check_target
+from purecover.recovery._auc import recover_auc
 from purecover.recovery._metrics import recover_metrics
 from purecover.recovery._registry import METRICS, MetricOptions
 from purecover.recovery._roc import REPAIRS
 
-__all__ = ["make_pu_scorer"]
+__all__ = ["PUScorer", "make_pu_scorer"]
+
+_NAME = "make_pu_scorer"
+
+
+class PUScorer:
+    """A scorer: ``scorer(estimator, X, labeled)`` gives a recovered metric, larger is better.
+
+    Made by :func:`make_pu_scorer`; takes part in scikit-learn's metadata routing.
+    """
+
+    def __init__(
+        self,
+        metric: str,
+        given: GivenProportions,
+        positive_label: object,
+        options: dict[str, Any],
+    ) -> None:
+        self.metric = metric
+        self._given = given
+        self._positive_label = positive_label
+        self._options = options
+        self._requests: dict[str, bool | str | None] = {}
+
+    def __call__(
+        self, estimator: Any, X: Any, labeled: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Score a fitted classifier on rows ``X`` with the label column ``labeled``."""
+        values = to_numpy(_NAME, "labeled", labeled)
+        positive = labeled_value(_NAME, values, self._positive_label)
+        entry, options = METRICS[self.metric], self._options
+        if entry.kind == "threshold" and options["threshold"] is None:
+            # What `predict` calls positive is what the label column calls labeled.
+            if not hasattr(estimator, "predict"):
+                raise bad_type(_NAME, "estimator", "a fitted classifier with predict", estimator)
+            scores = np.asarray(estimator.predict(X)) == positive
+            options = {**options, "threshold": 1.0}
+        else:
+            scores = response_scores(_NAME, estimator, X, positive=positive)
+        counts = ScoreCounts.from_scores(
+            scores, values, sample_weight=sample_weight, positive_label=positive
+        )
+        proportions = self._given.resolve(_NAME, counts)
+        if self.metric == "roc_auc":
+            value = recover_auc(counts, proportions, clip=False)
+        else:
+            value = recover_metrics(counts, proportions, metrics=[self.metric], **options)[
+                self.metric
+            ]
+        return value if entry.greater_is_better else -value
+
+    def set_score_request(self, **requests: bool | str | None) -> PUScorer:
+        """Ask scikit-learn's metadata routing for ``sample_weight`` (True, False or an alias)."""
+        unknown = set(requests) - {"sample_weight"}
+        if unknown:
+            raise InvalidInputError(
+                f"set_score_request takes 'sample_weight' only, got {sorted(unknown)}."
+            )
+        asked = copy.copy(self)
+        asked._requests = dict(requests)
+        return asked
+
+    def get_metadata_routing(self) -> Any:
+        """What this scorer asks metadata routing for."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = MetadataRequest(owner=type(self).__name__)
+        for parameter, alias in self._requests.items():
+            request.score.add_request(param=parameter, alias=alias)
+        return request
+
+    def __repr__(self) -> str:
+        given = ", ".join(
+            f"{name}={value!r}"
+            for name, value in vars(self._given).items()
+            if value is not None and (name, value) != ("beta", 1.0)
+        )
+        return f"PUScorer({self.metric!r}, {given})"
 
 
 def make_pu_scorer(
@@ -29,6 +108,7 @@ def make_pu_scorer(
     prior: float | None = None,
     label_frequency: float | None = None,
     scenario: Scenario | None = None,
+    positive_label: object = None,
     target: Target = "population",
     repair: Repair | None = None,
     threshold: float | None = None,
@@ -38,7 +118,7 @@ def make_pu_scorer(
     max_fpr: float = 0.1,
     top_k: int | None = None,
     area: AreaRule = "davis-goadrich",
-) -> Any:
+) -> PUScorer:
     """A scikit-learn scorer that recovers a metric from labeled and unlabeled data.
 
     Use it wherever scikit-learn takes ``scoring=``: ``cross_validate``, ``GridSearchCV``,
@@ -57,6 +137,8 @@ def make_pu_scorer(
         Both at once.
     prior, label_frequency, scenario
         As in :func:`evaluate`; alpha then follows from the labeled share of each fold.
+    positive_label : object, optional
+        The value of ``y`` that means labeled, where it cannot be read off.
     target, repair, f_beta, cost_fn, cost_fp, max_fpr, top_k, area
         As in :func:`recover_metrics`.
     threshold : float, optional
@@ -66,7 +148,7 @@ def make_pu_scorer(
 
     Returns
     -------
-    callable
+    PUScorer
         A scorer; larger is better, so costs and error rates come with a minus sign. Sample
         weights are used if metadata routing asks for them
         (``scorer.set_score_request(sample_weight=True)``).
@@ -92,63 +174,26 @@ def make_pu_scorer(
     >>> bool(0.8 < result["test_score"].mean() < 0.92)
     True
     """
-    name = "make_pu_scorer"
-    check_choice(name, "metric", metric, METRICS)
-    entry = METRICS[metric]
-    MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(name)
-    if entry.kind == "top_k" and top_k is None:
-        raise InvalidInputError(f"{name} needs 'top_k' for the metric {metric!r}.")
-    if not isinstance(target, str) or target not in TARGETS:
-        check_real(name, "target", target, low=0, high=1, hint=f"or one of {', '.join(TARGETS)}")
+    # Complain now, not in the first fold.
+    check_choice(_NAME, "metric", metric, METRICS)
+    MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
+    if METRICS[metric].kind == "top_k" and top_k is None:
+        raise InvalidInputError(f"{_NAME} needs 'top_k' for the metric {metric!r}.")
+    check_target(_NAME, target)
     if repair is not None:
-        check_choice(name, "repair", repair, REPAIRS)
+        check_choice(_NAME, "repair", repair, REPAIRS)
     if threshold is not None:
-        check_real(name, "threshold", threshold)
+        check_real(_NAME, "threshold", threshold)
     given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
-    given.validated(name)  # complain now, not in the first fold
-    from sklearn.metrics import make_scorer
-
-    by_prediction = entry.kind == "threshold" and threshold is None
-    return make_scorer(
-        _score,
-        response_method="predict" if by_prediction else ("decision_function", "predict_proba"),
-        greater_is_better=entry.greater_is_better,
-        metric=metric,
-        by_prediction=by_prediction,
-        given=given,
-        options={
-            "threshold": threshold,
-            "target": target,
-            "repair": repair,
-            "f_beta": f_beta,
-            "cost_fn": cost_fn,
-            "cost_fp": cost_fp,
-            "max_fpr": max_fpr,
-            "top_k": top_k,
-            "area": area,
-        },
-    )
-
-
-def _score(
-    labeled: ArrayLike,
-    response: ArrayLike,
-    *,
-    metric: str,
-    by_prediction: bool,
-    given: GivenProportions,
-    options: dict[str, Any],
-    sample_weight: ArrayLike | None = None,
-) -> float:
-    """The score function behind every scorer; module-level so that it can be pickled."""
-    name = "make_pu_scorer"
-    values = to_numpy(name, "labeled", labeled)
-    if by_prediction:
-        # What `predict` calls positive is what the label column calls labeled.
-        positive, _ = encode_labels(name, values, values.size)
-        positive_value = values[int(np.argmax(positive))]
-        response = np.asarray(response) == positive_value
-        options = {**options, "threshold": 1.0}
-    counts = ScoreCounts.from_scores(response, values, sample_weight=sample_weight)
-    proportions = given.resolve(name, counts)
-    return recover_metrics(counts, proportions, metrics=[metric], **options)[metric]
+    options = {
+        "threshold": threshold,
+        "target": target,
+        "repair": repair,
+        "f_beta": f_beta,
+        "cost_fn": cost_fn,
+        "cost_fp": cost_fp,
+        "max_fpr": max_fpr,
+        "top_k": top_k,
+        "area": area,
+    }
+    return PUScorer(metric, given.validated(_NAME), positive_label, options)

@@ -17,6 +17,7 @@ from purecover.checks._proportions import (
     alpha_close_to_beta,
     infeasible_auc,
     interval_ignores_proportions,
+    one_class_target,
 )
 from purecover.checks._samples import few_labeled_at_threshold, heavy_ties, small_samples
 
@@ -39,6 +40,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
             small_samples,  # PU010
             calibrated_outside_band,  # PU013
             negatives_disagree,  # PU014
+            one_class_target,  # PU015
         )
     }
 )

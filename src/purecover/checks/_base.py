@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
-from purecover._validation import bad_type, bad_value, check_instance, check_real
+from purecover._validation import bad_type, bad_value, check_instance, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions
 from purecover.recovery._rates import PROPORTIONS_HINT
@@ -79,6 +79,10 @@ class CheckContext:
         The curve recovered from the two, with any repair.
     threshold : float or None
         The threshold in use, if one was named.
+    prior : float or None
+        Share of positives in the population that precision speaks of, if known.
+    n_groups : int or None
+        Groups of dependent rows that were resampled, if there were any.
     interval_varies_proportions : bool
         Whether the intervals of the report vary alpha and beta too.
     """
@@ -87,6 +91,8 @@ class CheckContext:
     proportions: MixtureProportions
     roc: RecoveredRoc
     threshold: float | None = None
+    prior: float | None = None
+    n_groups: int | None = None
     interval_varies_proportions: bool = False
 
     def __post_init__(self) -> None:
@@ -98,6 +104,10 @@ class CheckContext:
         check_instance(name, "roc", self.roc, RecoveredRoc, hint)
         if self.threshold is not None:
             check_real(name, "threshold", self.threshold)
+        if self.prior is not None:
+            check_real(name, "prior", self.prior, low=0, high=1)
+        if self.n_groups is not None:
+            check_integer(name, "n_groups", self.n_groups, low=1)
         if not isinstance(self.interval_varies_proportions, bool):
             must = "True or False"
             raise bad_type(

@@ -1,4 +1,4 @@
-"""Checks of alpha and beta themselves: PU001, PU007, PU008."""
+"""Checks of alpha, beta and the target: PU001, PU007, PU008, PU015."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
         return not_applicable("with alpha 0 and beta 1 nothing is corrected.")
     if context.interval_varies_proportions:
         return quiet("the intervals vary alpha and beta too.")
+    if not 0 <= context.roc.auc_direct <= 1:
+        return not_applicable("alpha and beta do not fit the scores at all (PU008).")
     observed = auc_pu(context.counts) - 0.5
     step = min(ALPHA_ERROR, p.delta / 2)
     moved = sorted(
@@ -78,3 +80,18 @@ def infeasible_auc(context: CheckContext) -> Finding:
         )
         return fired(f"{says}, though by less than {noise}.", hint, "warning")
     return fired(f"{says}.", hint)
+
+
+@check("PU015", "the target population has one class only", "note")
+def one_class_target(context: CheckContext) -> Finding:
+    """At a prior of 0 precision, AUC-PR and F1 are 0 whatever the scores; at 1 they are 1."""
+    prior = context.prior
+    if prior is None:
+        return not_applicable("no target was named.")
+    if 0 < prior < 1:
+        return quiet(f"the target population has {100 * prior:.3g} % positives.")
+    return fired(
+        f"the target population has {'no' if prior == 0 else 'only'} positives (prior "
+        f"{prior:g}), so precision, AUC-PR and F1 say nothing about the scores.",
+        "name another population: target='pooled', or its prior as a number.",
+    )

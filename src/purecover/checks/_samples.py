@@ -13,6 +13,7 @@ FEW_LABELED = 10
 TIE_SHARE = 0.01
 FEW_SCORES = 10
 SMALL_LABELED = 50
+FEW_GROUPS = 20
 SMALL_UNLABELED = 100
 
 
@@ -71,10 +72,15 @@ def heavy_ties(context: CheckContext) -> Finding:
 
 @check("PU010", "small samples", "warning")
 def small_samples(context: CheckContext) -> Finding:
-    """Below 50 labeled or 100 unlabeled a single rate is hardly known."""
+    """Below 50 labeled, 100 unlabeled or 20 groups a single rate is hardly known."""
     n_labeled, n_unlabeled = effective_sizes(context.counts)
     kind = "effective " if context.counts.is_weighted else ""
     says = f"{count(n_labeled)} {kind}labeled and {count(n_unlabeled)} {kind}unlabeled examples"
+    if context.n_groups is not None and context.n_groups < FEW_GROUPS:
+        return fired(
+            f"only {context.n_groups} groups were resampled, too few for an interval to cover.",
+            f"below {FEW_GROUPS} groups report point values, or resample finer groups.",
+        )
     if n_labeled >= SMALL_LABELED and n_unlabeled >= SMALL_UNLABELED:
         return quiet(f"there are {says}.")
     # A share near one half has the largest standard error, 1 / (2 sqrt(n)).

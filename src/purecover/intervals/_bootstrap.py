@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 
+from purecover._frozen import FrozenDict
 from purecover._typing import AreaRule, FloatArray, RandomState, Repair, Target
 from purecover._validation import (
     bad_type,
@@ -23,15 +23,16 @@ from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.intervals._interval import CurveBand, Interval, check_level
 from purecover.intervals._resample import Resampler, resampler_for
-from purecover.proportions import MixtureProportions
+from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._metrics import (
     compute_metrics,
     recover_both,
     view_of,
     youden_threshold,
 )
+from purecover.recovery._rates import PROPORTIONS_HINT
 from purecover.recovery._registry import Metric, MetricOptions, resolve_metrics
-from purecover.recovery._roc import RecoveredRoc, recover_roc
+from purecover.recovery._roc import REPAIRS, RecoveredRoc, recover_roc
 
 __all__ = ["BootstrapResult", "bootstrap"]
 
@@ -74,7 +75,13 @@ class BootstrapResult:
 
     def __post_init__(self) -> None:
         for name in ("estimates", "replicates", "_curves"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            object.__setattr__(self, name, FrozenDict(dict(getattr(self, name))))
+
+    def __repr__(self) -> str:
+        return (
+            f"BootstrapResult({self.n_resamples:,} resamples, {self.method}, "
+            f"{len(self.replicates)} metrics, {100 * self.confidence_level:g} %)"
+        )
 
     def interval(self, metric: str) -> Interval:
         """Percentile interval of one metric.
@@ -87,7 +94,8 @@ class BootstrapResult:
         Returns
         -------
         Interval
-            NaN at both ends if the metric is undefined in more than one replicate of twenty.
+            NaN at both ends if the metric is undefined in more than one replicate of twenty,
+            or if no replicate moved it: that is too little data, not certainty.
         """
         check_choice("BootstrapResult.interval", "metric", metric, self.replicates)
         draws = self.replicates[metric]
@@ -95,7 +103,8 @@ class BootstrapResult:
         low = high = float("nan")
         if defined.size >= 0.95 * draws.size:
             tail = (1 - self.confidence_level) / 2
-            low, high = (float(q) for q in np.quantile(defined, [tail, 1 - tail]))
+            if np.ptp(defined) > 0:
+                low, high = (float(q) for q in np.quantile(defined, [tail, 1 - tail]))
         estimate = self.estimates[metric]
         if metric == "roc_auc":  # the direct value, which can leave [0, 1]
             estimate, low, high = (min(max(v, 0.0), 1.0) for v in (estimate, low, high))
@@ -252,6 +261,10 @@ def bootstrap(
     check_instance(
         name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
     )
+    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_target(name, target)
+    if repair is not None:
+        check_choice(name, "repair", repair, REPAIRS)
     check_choice(name, "method", method, ("multinomial", "poisson"))
     n_resamples = check_integer(name, "n_resamples", n_resamples, low=1)
     level = check_level(name, confidence_level)

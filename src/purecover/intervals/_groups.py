@@ -62,19 +62,47 @@ def group_resampler(
     >>> result.interval("roc_auc").method
     'bootstrap percentile, groups'
     """
-    name = "group_resampler"
+    return make_group_resampler(
+        "group_resampler",
+        scores,
+        labeled,
+        groups,
+        sample_weight=sample_weight,
+        positive_label=positive_label,
+        negative_label=negative_label,
+    )
+
+
+def make_group_resampler(
+    name: str,
+    scores: ArrayLike,
+    labeled: ArrayLike,
+    groups: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None,
+    positive_label: object,
+    negative_label: object,
+) -> GroupResampler:
+    """The same, in the name of another function."""
     values = as_real_vector(name, "scores", scores)
     positive, negative = encode_labels(
         name, labeled, values.size, positive_label=positive_label, negative_label=negative_label
     )
     codes = to_numpy(name, "groups", groups)
     check_same_length(name, "groups", codes.size, values.size)
+    missing = np.array([v is None or v != v for v in codes.tolist()])  # noqa: PLR0124 - NaN
+    if missing.any():
+        raise bad_value(
+            name,
+            "groups",
+            "free of missing values",
+            f"{int(missing.sum())} missing of {codes.size}",
+            "give each such row a group of its own",
+        )
     try:
         _, group = np.unique(codes, return_inverse=True)
     except TypeError as error:
-        raise bad_type(
-            name, "groups", "free of missing values and of one type", codes[0]
-        ) from error
+        raise bad_type(name, "groups", "of one type", codes[0]) from error
     if int(group.max()) < 1:
         raise bad_value(name, "groups", "at least two groups", "one group")
     counts = ScoreCounts.from_scores(

@@ -64,7 +64,7 @@ class PoissonResampler:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GroupResampler:
     """Draw whole groups of dependent rows with replacement (cluster bootstrap).
 
@@ -88,8 +88,16 @@ class GroupResampler:
     group: IntArray
     weight: FloatArray
 
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return int(self.group.max()) + 1
+
+    def __repr__(self) -> str:
+        return f"GroupResampler({self.n_groups:,} groups, {self.group.size:,} rows)"
+
     def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        n_groups = int(self.group.max()) + 1
+        n_groups = self.n_groups
         for _ in range(_MAX_TRIES):
             times = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)
             weight = times[self.group] * self.weight

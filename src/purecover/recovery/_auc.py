@@ -61,6 +61,10 @@ def recover_auc(
     >>> round(recover_auc(counts, MixtureProportions(alpha=0.25)), 4)
     0.9444
     """
+    check_instance(
+        "recover_auc", "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
+    )
+    check_instance("recover_auc", "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     value = auc_from_pu(auc_pu(counts), proportions)
     if clip and not 0 <= value <= 1:
         clipped = min(max(value, 0.0), 1.0)

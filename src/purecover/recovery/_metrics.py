@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from purecover._frames import make_frame
+from purecover._frozen import FrozenDict
 from purecover._typing import AreaRule, FloatArray, Repair, Target
 from purecover._validation import check_instance, check_real
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
-from purecover.proportions import MixtureProportions
+from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._pr import roc_for_precision
 from purecover.recovery._rates import PROPORTIONS_HINT
 from purecover.recovery._registry import METRICS, Metric, MetricOptions, resolve_metrics
@@ -52,8 +52,8 @@ class RecoveredMetrics(Mapping[str, float]):
     options: MetricOptions
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values_", MappingProxyType(dict(self.values_)))
-        object.__setattr__(self, "observed", MappingProxyType(dict(self.observed)))
+        object.__setattr__(self, "values_", FrozenDict(dict(self.values_)))
+        object.__setattr__(self, "observed", FrozenDict(dict(self.observed)))
 
     def __getitem__(self, name: str) -> float:
         return self.values_[name]
@@ -144,7 +144,7 @@ def recover_metrics(
     RecoveredMetrics
         Values by name, recovered and observed. NaN where a metric is undefined, such as
         the precision of a threshold that nothing reaches. ``roc_auc`` is the direct value,
-        not clipped.
+        clipped to [0, 1].
 
     See Also
     --------
@@ -172,6 +172,7 @@ def recover_metrics(
         name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
     )
     check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_target(name, target)
     options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(name)
     wanted = resolve_metrics(name, metrics, counts, options)
     roc, roc_pr = recover_both(counts, proportions, repair)
@@ -218,8 +219,11 @@ def metrics_from_roc(
         at=position(counts, threshold),
         n_unlabeled=counts.n_unlabeled,
     )
+    values = compute_metrics(metrics, view_of(roc, roc_pr, counts, threshold), prior, options)
+    if "roc_auc" in values:  # the direct value, which can leave [0, 1]
+        values["roc_auc"] = min(max(values["roc_auc"], 0.0), 1.0)
     return RecoveredMetrics(
-        values_=compute_metrics(metrics, view_of(roc, roc_pr, counts, threshold), prior, options),
+        values_=values,
         observed=compute_metrics(metrics, as_observed, counts.labeled_share, options),
         threshold=threshold,
         prior=prior,

@@ -13,7 +13,7 @@ from purecover._typing import AreaRule, FloatArray, Repair, Target
 from purecover._validation import check_choice, check_instance, check_real, read_only
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
-from purecover.proportions import MixtureProportions
+from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._areas import pr_segment_areas, ratio_integrals, trapezoid
 from purecover.recovery._rates import PROPORTIONS_HINT
 from purecover.recovery._roc import RecoveredRoc, looks_concave, recover_roc
@@ -165,6 +165,7 @@ def recover_pr(
     0.6111111
     """
     name = "recover_pr"
+    check_target(name, target)
     check_choice(name, "area", area, AREA_RULES)
     check_instance(
         name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
@@ -326,3 +327,32 @@ def normalize_auc_pr(auc_pr: float, prior: float) -> float:
     """Boyd's normalized area; undefined (NaN) at prior 1, where every area is 1."""
     smallest = min_auc_pr(prior)
     return (auc_pr - smallest) / (1 - smallest) if smallest < 1 else math.nan
+
+
+def refine_pr(
+    recall: FloatArray, precision: FloatArray, prior: float, step: float = 0.01
+) -> tuple[FloatArray, FloatArray]:
+    r"""A precision-recall curve with points in between, at most ``step`` of recall apart.
+
+    A straight segment of the ROC curve is a hyperbola here (Davis & Goadrich 2006):
+    :math:`fpr = \pi\,tpr\,(1 - precision)/((1 - \pi)\,precision)` at its ends, linear in
+    between. Kept straight are segments with an end of precision 0, which has lost its
+    false-positive rate, and those of unrepaired rates beyond [0, 1].
+    """
+    if not 0 < prior < 1:  # precision is the same everywhere
+        return recall, precision
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fpr = prior * recall * (1 - precision) / ((1 - prior) * precision)
+    width, rise = np.diff(recall), np.diff(fpr)
+    usable = (precision > 0) & (precision <= 1) & (recall >= 0)
+    bent = usable[:-1] & usable[1:] & (width > step)
+    pieces = np.where(bent, np.ceil(width / step), 1).astype(np.int64)
+    at = np.repeat(np.arange(pieces.size), pieces)
+    share = (np.arange(at.size) - (np.cumsum(pieces) - pieces)[at]) / pieces[at]
+    between = share > 0
+    x, y = recall[at], precision[at]
+    at, share = at[between], share[between]
+    x[between] += share * width[at]
+    found = prior * x[between]
+    y[between] = found / (found + (1 - prior) * (fpr[at] + share * rise[at]))
+    return np.append(x, recall[-1]), np.append(y, precision[-1])

@@ -61,7 +61,8 @@ def recover_rates(
     check_instance(
         "recover_rates", "proportions", proportions, MixtureProportions, PROPORTIONS_HINT
     )
-    return map_rates(tpr_pu, fpr_pu, proportions)
+    tpr, fpr = map_rates(tpr_pu, fpr_pu, proportions)
+    return np.asarray(tpr), np.asarray(fpr)
 
 
 def map_rates(
@@ -122,7 +123,7 @@ def observe_rates(
         "observe_rates", "proportions", proportions, MixtureProportions, PROPORTIONS_HINT
     )
     alpha, beta = proportions.alpha, proportions.beta
-    return beta * tpr + (1 - beta) * fpr, alpha * tpr + (1 - alpha) * fpr
+    return np.asarray(beta * tpr + (1 - beta) * fpr), np.asarray(alpha * tpr + (1 - alpha) * fpr)
 
 
 def recover_precision(

@@ -32,6 +32,9 @@ from purecover.recovery._roc import REPAIRS
 __all__ = ["SensitivityGrid", "auc_sensitivity", "sensitivity"]
 
 
+_MAX_THRESHOLDS = 2**13
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SensitivityGrid:
     """A recovered metric over a grid of alpha and beta.
@@ -185,6 +188,8 @@ def sensitivity(
     values = auc
     if metric != "roc_auc":
         values = np.full_like(auc, np.nan)
+        # A curve of so many points is as good as the full one, and read hundreds of times.
+        counts = counts.thinned(_MAX_THRESHOLDS, keep=threshold)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecoveryWarning)
             for i, j in np.argwhere(~np.isnan(auc)):

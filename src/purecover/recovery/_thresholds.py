@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from purecover._frames import make_frame
+from purecover._frozen import FrozenDict
 from purecover._typing import BoolArray, FloatArray, Repair, Target
-from purecover._validation import bad_value, check_choice, check_instance, check_integer, check_real
+from purecover._validation import (
+    bad_value,
+    check_choice,
+    check_instance,
+    check_integer,
+    check_real,
+    show,
+)
 from purecover.counts import ScoreCounts
-from purecover.exceptions import InvalidInputError
-from purecover.proportions import MixtureProportions
+from purecover.curves import auc_pu_variance
+from purecover.exceptions import InvalidInputError, RecoveryWarning
+from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._metrics import (
     RecoveredMetrics,
     metrics_from_roc,
@@ -56,7 +66,13 @@ class MetricCurves:
     prior: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "curves", MappingProxyType(dict(self.curves)))
+        object.__setattr__(self, "curves", FrozenDict(dict(self.curves)))
+
+    def __repr__(self) -> str:
+        return (
+            f"MetricCurves({len(self.curves)} metrics at {self.thresholds.size:,} thresholds, "
+            f"prior={self.prior:.4g})"
+        )
 
     def frame(self, backend: Any = None) -> Any:
         """The curves as a table; see :meth:`ScoreCounts.frame`."""
@@ -167,6 +183,7 @@ def recover_metric_curves(
         name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
     )
     check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_target(name, target)
     options = MetricOptions(f_beta, cost_fn, cost_fp).validated(name)
     prior = proportions.prior(target, counts)
     roc = recover_roc(counts, proportions, repair=repair)
@@ -209,8 +226,8 @@ def choose_threshold(
         With ``value``: ``"precision"``, ``"specificity"`` or ``"npv"`` of at least, ``"fpr"``
         or ``"fdr"`` of at most the value, then the threshold that keeps the highest
         recall (for ``"npv"``: that flags the fewest); ``"recall"`` of at least the value,
-        then the threshold that flags the fewest. Without ``value``: any threshold metric, at
-        its best, such as ``"f1"``, ``"f_beta"``, ``"mcc"``, ``"youden"`` or ``"cost"``.
+        then the threshold that flags the fewest. Without ``value``: any other threshold
+        metric, at its best, such as ``"f1"``, ``"f_beta"``, ``"mcc"``, ``"youden"`` or ``"cost"``.
     value : float, optional
         The value wanted, in [0, 1].
     target : {"population", "deployment", "pooled"} or float, default="population"
@@ -227,6 +244,11 @@ def choose_threshold(
     -------
     ThresholdChoice
         The threshold and all metrics there.
+
+    Warns
+    -----
+    RecoveryWarning
+        If alpha and beta do not fit the scores.
 
     Raises
     ------
@@ -245,8 +267,17 @@ def choose_threshold(
     1.0
     """
     name = "choose_threshold"
-    known = (*_AT_LEAST, *_AT_MOST) if value is not None else THRESHOLD_METRICS
-    check_choice(name, "criterion", criterion, known)
+    check_instance(
+        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
+    )
+    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_target(name, target)
+    check_choice(name, "criterion", criterion, THRESHOLD_METRICS)
+    constrained = criterion in (*_AT_LEAST, *_AT_MOST)
+    if constrained != (value is not None):
+        must = "given" if constrained else "left out"
+        why = "its best value is trivial" if constrained else "the best threshold is chosen"
+        raise bad_value(name, "value", f"{must} for {criterion!r}", show(value), why)
     curves = recover_metric_curves(
         counts,
         proportions,
@@ -291,6 +322,15 @@ def choose_threshold(
     threshold = float(curves.thresholds[best])
     options = MetricOptions(f_beta, cost_fn, cost_fp)
     roc = recover_roc(counts, proportions, repair=repair)
+    slack = 2 * math.sqrt(auc_pu_variance(counts)) / proportions.delta
+    if not -slack <= roc.auc_direct <= 1 + slack:  # beyond what noise explains
+        warnings.warn(
+            f"the recovered AUC {roc.auc_direct:.4f} is outside [0, 1]: alpha="
+            f"{proportions.alpha:g} and beta={proportions.beta:g} do not fit these scores, and no "
+            "threshold chosen with them can be trusted. See check PU008.",
+            RecoveryWarning,
+            stacklevel=2,
+        )
     metrics = metrics_from_roc(
         roc,
         roc,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._frames import is_frame, read_columns
+from purecover._frames import column_names, is_frame, read_columns
 from purecover._given import GivenProportions
 from purecover._labels import encode_labels
 from purecover._typing import (
@@ -26,9 +26,11 @@ from purecover._validation import (
     as_real_vector,
     as_weights,
     bad_type,
+    check_alignment,
     check_choice,
     check_integer,
     check_names,
+    check_random_state,
     check_real,
 )
 from purecover.checks import CHECKS, CheckContext, run_checks
@@ -37,10 +39,11 @@ from purecover.curves import auc_pu
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.intervals._bootstrap import Progress, bootstrap
 from purecover.intervals._delong import auc_interval
-from purecover.intervals._groups import group_resampler
+from purecover.intervals._groups import make_group_resampler
 from purecover.intervals._interval import check_level
 from purecover.intervals._resample import GroupResampler
-from purecover.proportions import MixtureProportions
+from purecover.proportions import MixtureProportions, check_target
+from purecover.recovery._confusion import confusion_from_roc
 from purecover.recovery._metrics import metrics_from_roc, recover_both, youden_threshold
 from purecover.recovery._pr import pr_from_roc
 from purecover.recovery._registry import MetricOptions, resolve_metrics
@@ -161,6 +164,8 @@ def evaluate(
     options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
     given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
     given.validated(_NAME)
+    check_target(_NAME, target)
+    rng = check_random_state(_NAME, random_state)
     rows = _read(
         scores,
         {
@@ -205,7 +210,7 @@ def evaluate(
                 n_resamples=n_resamples,
                 confidence_level=level,
                 resampler=rows.resampler,
-                random_state=random_state,
+                random_state=rng,
                 progress=progress,
             )
         intervals = replicates.intervals()
@@ -227,7 +232,14 @@ def evaluate(
             options=options,
         )
     checks = run_checks(
-        CheckContext(counts=counts, proportions=used, roc=roc, threshold=threshold),
+        CheckContext(
+            counts=counts,
+            proportions=used,
+            roc=roc,
+            threshold=threshold,
+            prior=prior_,
+            n_groups=None if rows.resampler is None else rows.resampler.n_groups,
+        ),
         ignore=ignore_checks,
     )
     return PUReport(
@@ -238,6 +250,7 @@ def evaluate(
         roc=roc,
         pr=pr_from_roc(roc_pr, counts, prior_, area),
         metrics=metrics,
+        confusion=confusion_from_roc(roc, counts, threshold),
         intervals=intervals,
         checks=checks,
         bootstrap=replicates,
@@ -282,6 +295,7 @@ def _read(
         "positive_label": positive_label,
         "negative_label": negative_label,
     }
+    check_alignment(_NAME, data, parts["labeled"])
     values = as_real_vector(_NAME, "scores", data)
     positive, negative = encode_labels(_NAME, parts["labeled"], values.size, **labels)
     weight = None
@@ -289,8 +303,8 @@ def _read(
         weight = as_weights(_NAME, parts["sample_weight"], values.size)
     resampler = None
     if parts["groups"] is not None:
-        resampler = group_resampler(
-            values, parts["labeled"], parts["groups"], sample_weight=weight, **labels
+        resampler = make_group_resampler(
+            _NAME, values, parts["labeled"], parts["groups"], sample_weight=weight, **labels
         )
         counts = resampler.counts
     else:
@@ -321,6 +335,7 @@ def _from_frame(frame: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]
         if parameter not in names:
             raise InvalidInputError(
                 f"evaluate needs {parameter!r}, the name of a column, where a data frame is given."
+                f"\nHint: the columns are {', '.join(map(repr, column_names(frame)))}"
             )
     columns = read_columns(_NAME, frame, names)
     data = columns.pop("score")

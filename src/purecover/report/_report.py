@@ -12,6 +12,7 @@ from purecover.counts import ScoreCounts
 from purecover.intervals._bootstrap import BootstrapResult
 from purecover.intervals._interval import CurveBand, Interval
 from purecover.proportions import MixtureProportions
+from purecover.recovery._confusion import RecoveredConfusion
 from purecover.recovery._metrics import RecoveredMetrics
 from purecover.recovery._pr import RecoveredPr
 from purecover.recovery._roc import RecoveredRoc
@@ -42,6 +43,8 @@ class PUReport:
         The recovered precision-recall curve.
     metrics : RecoveredMetrics
         All metrics, recovered and observed.
+    confusion : RecoveredConfusion
+        Expected numbers of true and false predictions among the unlabeled at the threshold.
     intervals : dict of str to Interval
         Intervals by metric; each says what was varied.
     checks : tuple of CheckResult
@@ -63,12 +66,23 @@ class PUReport:
     roc: RecoveredRoc
     pr: RecoveredPr
     metrics: RecoveredMetrics
+    confusion: RecoveredConfusion
     intervals: dict[str, Interval]
     checks: tuple[CheckResult, ...]
     bootstrap: BootstrapResult | None
     truth: TrueFigures | None
     threshold_chosen: bool
     random_state: int | None
+
+    @property
+    def auc_direct(self) -> float:
+        """The direct AUC before clipping; outside [0, 1] if alpha and beta do not fit."""
+        return self.roc.auc_direct
+
+    @property
+    def infeasible(self) -> bool:
+        """Whether alpha and beta do not fit the scores: the direct AUC leaves [0, 1]."""
+        return not 0 <= self.roc.auc_direct <= 1
 
     @property
     def roc_band(self) -> CurveBand | None:
@@ -82,8 +96,10 @@ class PUReport:
 
     @property
     def findings(self) -> tuple[CheckResult, ...]:
-        """The checks that spoke."""
-        return tuple(check for check in self.checks if check.fired)
+        """The checks that spoke, the gravest first."""
+        order = ("error", "warning", "note")
+        spoke = [check for check in self.checks if check.fired]
+        return tuple(sorted(spoke, key=lambda check: order.index(check.severity)))
 
     def frame(self, backend: Any = None) -> Any:
         """All metrics with intervals as a table; see :meth:`ScoreCounts.frame`."""
@@ -123,11 +139,14 @@ class PUReport:
             "n_thresholds": self.counts.n_thresholds,
             "proportions": self.proportions.to_dict(),
             "auc": self.auc,
+            "auc_direct": self.auc_direct,
+            "infeasible": self.infeasible,
             "auc_pu": self.auc_pu,
             "auc_repaired": self.roc.auc,
             "repair": self.roc.repair,
             "area": self.pr.area,
             "metrics": self.metrics.to_dict(),
+            "confusion": self.confusion.to_dict(),
             "intervals": {name: i.to_dict() for name, i in self.intervals.items()},
             "checks": [check.to_dict() for check in self.checks],
             "truth": None if self.truth is None else self.truth.to_dict(),

@@ -28,7 +28,9 @@ def render_text(report: PUReport) -> str:
         head += f"{'true':>8}"
     lines = [_data_line(report), *_proportions_lines(report), "", head.rstrip()]
     lines.append(_row(report, "roc_auc"))
-    if abs(report.roc.auc - report.roc.auc_direct) > NOTEWORTHY_GAP:
+    if report.infeasible:
+        lines.append(f"  (the formula gives {report.auc_direct:.4f}: alpha and beta do not fit)")
+    elif abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
         lines.append(
             f"{f'  area of the {report.roc.repair} curve':<26}{'':>10}{report.roc.auc:>11.4f}"
         )
@@ -36,6 +38,7 @@ def render_text(report: PUReport) -> str:
     how = "given" if report.threshold_chosen else "highest Youden index"
     lines.append(f"at threshold {report.metrics.threshold:.6g} ({how}):")
     lines += [_row(report, name) for name in _AT_THRESHOLD]
+    lines.append(str(report.confusion))
     if report.metrics.options.top_k is not None:
         lines.append(f"among the {report.metrics.options.top_k} highest unlabeled scores:")
         lines += [_row(report, name) for name in _AT_K]
@@ -46,6 +49,8 @@ def render_text(report: PUReport) -> str:
 def _data_line(report: PUReport) -> str:
     counts = report.counts
     text = f"{counts.n_labeled:,.10g} labeled, {counts.n_unlabeled:,.10g} unlabeled"
+    if counts.is_weighted:
+        text = f"total weights: {text}"
     if counts.n_negative:
         text += f", {counts.n_negative:,.10g} known negative"
     return f"{text}, {counts.n_thresholds:,} distinct scores"
@@ -66,10 +71,15 @@ def _row(report: PUReport, name: str) -> str:
     if name == "auc_pr" and report.pr.area != "davis-goadrich":
         title += f" ({report.pr.area})"
     recovered = report.auc if name == "roc_auc" else report.metrics[name]
-    text = f"{title:<26}{_number(report.metrics.observed[name]):>10}{_number(recovered):>11}"
+    shown = "infeasible" if name == "roc_auc" and report.infeasible else _number(recovered)
+    text = f"{title:<26}{_number(report.metrics.observed[name]):>10}{shown:>11}"
     if report.intervals:
         interval = report.intervals.get(name)
-        ends = "" if interval is None else f"{_number(interval.low)} - {_number(interval.high)}"
+        ends = ""
+        if interval is not None and not (name == "roc_auc" and report.infeasible):
+            ends = f"{_number(interval.low)} - {_number(interval.high)}"
+            if math.isnan(interval.low):
+                ends = "undefined"
         text += f"   {ends:<19}"
     if report.truth is not None:
         text += f"{_number(report.truth.metrics[name]):>8}"
