@@ -20,6 +20,7 @@ from purecover.cli import main
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 ALPHA = ("--alpha", "0.4048")
 QUICK = (*ALPHA, "--resamples", "0")
+FEW = ("--resamples", "20")
 
 
 class Result(NamedTuple):
@@ -100,6 +101,7 @@ def test_version(run) -> None:
         (["evaluate", EXAMPLE, *ALPHA, "--repair", "magic"], "magic"),
         (["evaluate", EXAMPLE, *ALPHA, "--seed", "1.5"], "whole number"),
         (["evaluate", EXAMPLE, *ALPHA, "--resamples", "2.7"], "whole number"),
+        (["evaluate", EXAMPLE, *ALPHA, "--area", "round"], "--area"),
         (["simulate", "mars", "--alpha", ".2"], "mars"),
     ],
 )
@@ -167,9 +169,12 @@ def test_evaluate_needs_alpha_or_a_prior(run) -> None:
         ([*ALPHA, "--target", "1.5"], "[0, 1]"),
         ([*ALPHA, "--confidence-level", "95"], "95"),
         ([*ALPHA, "--resamples", "-1"], "-1"),
-        ([*ALPHA, "--threshold", "nan"], "threshold"),
+        ([*ALPHA, "--threshold", "nan"], "--threshold"),
         ([*ALPHA, "--ignore-check", "PU999"], "PU999"),
-        ([*ALPHA, "--seed", "-1"], "random_state"),
+        ([*ALPHA, "--seed", "-1"], "--seed"),
+        ([*ALPHA, "--top-k", "1498"], "--top-k must be at most the 1497 unlabeled"),
+        ([*ALPHA, "--max-fpr", "0"], "--max-fpr"),
+        ([*ALPHA, "--f-beta", "-1"], "--f-beta"),
     ],
 )
 def test_evaluate_refuses_values(run, argv: list[str], says: str) -> None:
@@ -227,6 +232,31 @@ def test_weights_and_groups_reach_the_library(run, tmp_path: Path) -> None:
     assert "group" in document["intervals"]["roc_auc"]["method"]
 
 
+def test_metric_options_reach_the_library(run) -> None:
+    options = ("--f-beta", "2", "--cost-fn", "5", "--cost-fp", "0.5", "--max-fpr", "0.2")
+    more = ("--top-k", "20", "--area", "trapezoid")
+    document = run("evaluate", EXAMPLE, *QUICK, *options, *more, "--json").json
+    scores, labeled, _ = read_example()
+    report = purecover.evaluate(
+        scores,
+        labeled,
+        alpha=0.4048,
+        n_resamples=0,
+        f_beta=2,
+        cost_fn=5,
+        cost_fp=0.5,
+        max_fpr=0.2,
+        top_k=20,
+        area="trapezoid",
+    )
+    assert document["metrics"] == json.loads(report.to_json())["metrics"]
+    assert document["area"] == "trapezoid"
+    assert "precision_at_k" in document["metrics"]["recovered"]
+    plain = run("evaluate", EXAMPLE, *QUICK, "--json").json["metrics"]["recovered"]
+    for name in ("f_beta", "cost", "partial_auc", "auc_pr"):
+        assert document["metrics"]["recovered"][name] != plain[name]
+
+
 def test_known_negatives_need_to_be_named(run, tmp_path: Path) -> None:
     label = lambda i: ("pos", "unl", "unl", "neg")[i % 4]  # noqa: E731
     path = write_sample(tmp_path / "a.csv", labeled=label)
@@ -256,6 +286,13 @@ def test_truth_in_words_and_one_sided_truth(run, tmp_path: Path) -> None:
     bad = run("evaluate", path, "--alpha", ".1", "--truth", "one")
     assert bad.code == 2
     assert "both classes" in bad.err
+
+
+def test_one_distinct_score_is_a_singular(run, tmp_path: Path) -> None:
+    path = write_sample(tmp_path / "a.csv", score=lambda i: 0.5)
+    checks = run("evaluate", path, "--alpha", ".1", "--resamples", "0", "--json").json["checks"]
+    (ties,) = [check["message"] for check in checks if check["code"] == "PU005"]
+    assert ties.startswith("there is 1 distinct score, and ties")
 
 
 def test_strict_turns_an_error_of_a_check_into_1(run, tmp_path: Path) -> None:
@@ -323,6 +360,16 @@ def test_html_is_written_with_the_command_on_it(run, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [page]
 
 
+def test_html_is_announced_on_stderr_only(run, tmp_path: Path) -> None:
+    page = tmp_path / "out.html"
+    plain = run("evaluate", EXAMPLE, *QUICK, "--json")
+    told = run("evaluate", EXAMPLE, *QUICK, "--json", "--html", page)
+    assert told.out == plain.out
+    assert told.err == f"purecover: report written to {page}\n"
+    text = run("evaluate", EXAMPLE, *QUICK, "--html", page)
+    assert "written" not in text.out
+
+
 def test_html_path_is_checked_before_the_data_are_read(run, tmp_path: Path) -> None:
     missing = tmp_path / "no" / "out.html"
     result = run("evaluate", tmp_path / "no.csv", *QUICK, "--html", missing)
@@ -379,8 +426,87 @@ def test_threshold_of_a_false_positive_rate(run) -> None:
 
 @pytest.mark.parametrize("best", ["f1", "mcc", "youden", "cost"])
 def test_best_threshold(run, best: str) -> None:
-    document = run("threshold", EXAMPLE, *ALPHA, "--best", best, "--json").json
+    document = run("threshold", EXAMPLE, *ALPHA, "--best", best, "--json", *FEW).json
     assert (document["criterion"], document["wanted"]) == (best, None)
+    for spelled in (best.upper(), best.title()):
+        assert run("threshold", EXAMPLE, *ALPHA, "--best", spelled, "--json", *FEW).json == document
+
+
+def test_best_f_beta_with_a_dash(run) -> None:
+    options = ("--best", "F-beta", "--f-beta", "3", "--json", *FEW)
+    document = run("threshold", EXAMPLE, *ALPHA, *options).json
+    assert document["criterion"] == "f_beta"
+    text = run("threshold", EXAMPLE, *ALPHA, *options[:-3], *FEW).out
+    assert "F-beta (beta 3)" in text
+
+
+@pytest.mark.parametrize("group", [False, True])
+def test_threshold_has_the_interval_of_the_library(run, tmp_path: Path, group: bool) -> None:
+    path = write_sample(tmp_path / "a.csv", 200, g=lambda i: f"g{i // 4:03}")
+    options = ("--alpha", ".1", "--recall", ".9", "--resamples", "40", "--seed", "7")
+    more = ("--confidence-level", "0.8", *(("--group", "g") if group else ()))
+    document = run("threshold", path, *options, *more, "--json").json
+    rows = [line.split(",") for line in path.read_text(encoding="utf-8").split()[1:]]
+    scores, labeled = [float(r[0]) for r in rows], [int(r[1]) for r in rows]
+    resampler = purecover.group_resampler(scores, labeled, [r[2] for r in rows]) if group else None
+    expected = purecover.bootstrap(
+        purecover.ScoreCounts.from_scores(scores, labeled),
+        purecover.MixtureProportions(0.1),
+        metrics=["recall"],
+        threshold=document["threshold"],
+        repair="isotonic",
+        curves=False,
+        n_resamples=40,
+        confidence_level=0.8,
+        resampler=resampler,
+        random_state=7,
+    ).interval("recall")
+    assert document["interval"] == expected.to_dict()
+    assert document["interval"]["estimate"] == document["metrics"]["recovered"]["recall"]
+    text = run("threshold", path, *options, *more).out
+    assert f"80 % interval of Recall: {expected.low:.4f} - {expected.high:.4f}" in text
+    assert "40 resamples" in text
+    assert "chosen on the same data" in " ".join(text.split())
+
+
+def test_threshold_without_resamples_has_no_interval(run) -> None:
+    options = ("threshold", EXAMPLE, *QUICK, "--best", "f1")
+    assert run(*options, "--json").json["interval"] is None
+    assert "interval" not in run(*options).out
+
+
+def test_threshold_hides_what_repeats_f1_and_shows_the_costs(run) -> None:
+    plain = run("threshold", EXAMPLE, *QUICK, "--best", "f1").out
+    assert "F-beta" not in plain
+    assert "Cost (miss 1, false alarm 1)" in plain
+    costly = run("threshold", EXAMPLE, *QUICK, "--best", "cost", "--cost-fn", "5").out
+    assert "Cost (miss 5, false alarm 1)" in costly
+
+
+def test_threshold_runs_the_checks(run, tmp_path: Path) -> None:
+    path = write_sample(tmp_path / "a.csv", score=lambda i: -(i % 4 == 0) * 5 + i / 100)
+    options = ("threshold", path, "--alpha", ".2", "--best", "youden", "--resamples", "0")
+    checks = run(*options, "--json").json["checks"]
+    fired = {c["code"]: c["severity"] for c in checks if c["status"] == "fired"}
+    assert fired["PU008"] == "error"
+    assert len(checks) == len(purecover.checks.CHECKS)
+    text = run(*options)
+    assert text.code == 0
+    for code, severity in fired.items():
+        assert (f"{code} {severity}: " in text.out) == (severity != "note")
+    assert run(*options, "--strict").code == 1
+    quiet = run(*options, "--strict", "--quiet")
+    assert quiet.code == 1
+    assert float(quiet.out) == float(run(*options, "--quiet").out)
+    assert run(*options, "--strict", "--ignore-check", "pu008").code == 0
+
+
+def test_threshold_without_findings_says_so(run, tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    run("simulate", "binormal", "--alpha", ".2", "--out", path, "-q")
+    result = run("threshold", path, "--alpha", ".2", "--best", "f1", *FEW)
+    assert (result.code, result.err) == (0, "")
+    assert "checks: none warns" in result.out
 
 
 def test_threshold_prints_text_and_quiet_prints_the_number_alone(run) -> None:
@@ -401,8 +527,13 @@ def test_threshold_prints_text_and_quiet_prints_the_number_alone(run) -> None:
         (["--precision", ".9", "--best", "f1"], "--precision, --best"),
         (["--best", "beauty"], "beauty"),
         (["--recall", "1.2"], "[0, 1]"),
-        (["--best", "f_beta", "--f-beta", "0"], "f_beta"),
-        (["--best", "cost", "--cost-fn", "-1"], "cost_fn"),
+        (["--precision", ".9999"], "--precision must be attainable"),
+        (["--best", "Recall"], "such as --recall 0.9"),
+        (["--best", "f_beta", "--f-beta", "0"], "--f-beta"),
+        (["--best", "cost", "--cost-fn", "-1"], "--cost-fn"),
+        (["--best", "f1", "--confidence-level", "1"], "--confidence-level"),
+        (["--best", "f1", "--ignore-check", "PU999"], "--ignore-check"),
+        (["--best", "f1", "--group", "nope"], "--group"),
     ],
 )
 def test_threshold_refuses(run, argv: list[str], says: str) -> None:
@@ -432,6 +563,7 @@ def test_simulate_writes_what_the_library_draws(run, tmp_path: Path) -> None:
     )
     assert (result.code, result.out) == (0, "")
     assert "true AUC 0.8555" in result.err
+    assert f"purecover: sample written to {path}\n" in result.err
     sample = simulate.binormal().sample(30, 70, alpha=0.25, beta=0.9, random_state=5)
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "score,labeled,truth"
@@ -503,7 +635,7 @@ def test_simulate_gzip_is_reproducible(run, tmp_path: Path) -> None:
     [
         (["binormal"], "--alpha"),
         (["binormal", "--alpha", ".2", "--json"], "--out"),
-        (["binormal", "--alpha", ".2", "--labeled", "0"], "n_labeled"),
+        (["binormal", "--alpha", ".2", "--labeled", "0"], "--labeled must be"),
         (["binormal", "--alpha", ".2", "--labeled", "1" + "0" * 30], "at most"),
         (["binormal", "--alpha", ".2", "--positive", "1,2"], "does not take"),
         (["nonconcave", "--alpha", ".2", "--separation", "1"], "does not take"),

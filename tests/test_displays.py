@@ -10,6 +10,9 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -37,7 +40,7 @@ from purecover.intervals._interval import CurveBand
 from purecover.proportions import MixtureProportions
 from purecover.recovery._error_maps import error_map, error_maps
 from purecover.recovery._metrics import recover_metrics
-from purecover.recovery._pr import recover_pr
+from purecover.recovery._pr import precision_of, recover_pr, refine_pr
 from purecover.recovery._roc import recover_roc
 from purecover.recovery._sensitivity import auc_sensitivity, sensitivity
 from purecover.recovery._thresholds import choose_threshold, recover_metric_curves
@@ -301,19 +304,21 @@ def test_from_predictions_draws_into_axes_and_passes_options_on(cls: type[Displa
     assert display.ax_ is ax
     assert display.name == "forest"
     assert not ax.spines["top"].get_visible()
-    with pytest.raises(TypeError, match="no_such_option"):
-        cls.from_predictions(COUNTS, proportions=PROPORTIONS, no_such_option=1)
 
 
 @all_classes
 def test_from_predictions_refuses_half_a_story(cls: type[Display]) -> None:
-    with pytest.raises(InvalidInputError, match=r"'alpha' parameter of \w+\.from_predictions"):
+    with pytest.raises(
+        InvalidInputError, match=rf"^{cls.__name__}\.from_predictions needs exactly"
+    ):
         cls.from_predictions(SAMPLE.scores, SAMPLE.labeled)
     with pytest.raises(InvalidTypeError, match="'labeled'"):
         cls.from_predictions(SAMPLE.scores, alpha=ALPHA)
     with pytest.raises(InvalidInputError, match="beside a ScoreCounts"):
         cls.from_predictions(COUNTS, SAMPLE.labeled, alpha=ALPHA)
-    with pytest.raises(InvalidInputError, match="not both"):
+    with pytest.raises(InvalidInputError, match="beside a ScoreCounts"):
+        cls.from_predictions(COUNTS, positive_label=1, alpha=ALPHA)
+    with pytest.raises(InvalidInputError, match=r"exactly one of .* got 'alpha' and 'proportions'"):
         cls.from_predictions(COUNTS, alpha=ALPHA, proportions=PROPORTIONS)
     with pytest.raises(InvalidTypeError, match="'proportions'"):
         cls.from_predictions(COUNTS, proportions=(ALPHA, BETA))
@@ -344,19 +349,235 @@ def test_from_estimator_takes_what_the_estimator_has(rows) -> None:
     margin = LinearSVC().fit(X, labeled)
     pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, labeled)
     search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2).fit(X, labeled)
-    words = LogisticRegression().fit(X, np.where(labeled, "positive", "none"))
     draw = RecoveredRocDisplay.from_estimator
     for model, method, scores in [
         (margin, "auto", margin.decision_function(X)),
         (pipeline, "auto", pipeline.predict_proba(X)[:, 1]),
         (pipeline, "decision_function", pipeline.decision_function(X)),
         (search, "predict_proba", search.predict_proba(X)[:, 1]),
-        (words, "auto", words.predict_proba(X)[:, 1]),
     ]:
         display = draw(model, X, labeled, alpha=ALPHA, response_method=method, name="m")
         expected = recover_roc(ScoreCounts.from_scores(scores, labeled), MixtureProportions(ALPHA))
         np.testing.assert_array_equal(display.roc.tpr, expected.tpr)
         assert display.line_.get_label().startswith("m: recovered (AUC ")
+
+
+# How the label column can say labeled and unlabeled; scikit-learn sorts some of them the wrong way.
+SPELLINGS = {
+    "positive/unlabeled": ("positive", "unlabeled", None),
+    "labeled/unlabeled": ("labeled", "unlabeled", None),
+    "P/U": ("P", "U", None),
+    "pos/unknown": ("pos", "unknown", None),
+    "yes/no": ("yes", "no", None),
+    "booleans": (True, False, None),
+    "1/0": (1, 0, None),
+    "1/-1": (1, -1, None),
+    "1/2": (1, 2, 1),
+    "2/1": (2, 1, 2),
+    "a/b": ("a", "b", "a"),
+}
+all_spellings = pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
+
+
+def assert_drawn_from(display: Any, scores: np.ndarray, labeled: np.ndarray) -> None:
+    assert np.corrcoef(scores, labeled)[0, 1] > 0.3  # the right way up, or the test shows nothing
+    expected = recover_roc(ScoreCounts.from_scores(scores, labeled), MixtureProportions(ALPHA))
+    np.testing.assert_allclose(display.roc.tpr_pu, expected.tpr_pu)
+    np.testing.assert_allclose(display.roc.tpr, expected.tpr)
+
+
+@all_spellings
+@pytest.mark.parametrize("method", ["auto", "predict_proba", "decision_function"])
+def test_from_estimator_knows_the_positive_class(spelling, method: str, rows) -> None:
+    X, labeled = rows
+    yes, no, positive_label = spelling
+    column = np.where(labeled, yes, no)
+    model = LogisticRegression().fit(X, column)
+    display = RecoveredRocDisplay.from_estimator(
+        model, X, column, alpha=ALPHA, positive_label=positive_label, response_method=method
+    )
+    scores = model.predict_proba(X)[:, model.classes_.tolist().index(yes)]
+    assert_drawn_from(display, scores, labeled)
+
+
+@all_spellings
+@pytest.mark.parametrize(
+    "trained_on",
+    [(True, False), (1, 0), (1, -1), ("pos", "neg"), ("positive", "unlabeled"), ("P", "U")],
+    ids=str,
+)
+def test_from_estimator_of_a_model_trained_on_other_values(spelling, trained_on, rows) -> None:
+    X, labeled = rows
+    yes, no, positive_label = spelling
+    model = LinearSVC().fit(X, np.where(labeled, *trained_on))
+    display = RecoveredRocDisplay.from_estimator(
+        model, X, np.where(labeled, yes, no), alpha=ALPHA, positive_label=positive_label
+    )
+    right = 1 if model.classes_[1] == trained_on[0] else -1
+    assert_drawn_from(display, right * model.decision_function(X), labeled)
+
+
+@all_classes
+def test_every_display_reads_words(cls: type[Display], rows) -> None:
+    X, labeled = rows
+    column = np.where(labeled, "positive", "unlabeled")
+    model = LogisticRegression().fit(X, column)
+    assert model.classes_[0] == "positive"
+    scores = model.predict_proba(X)[:, 0]
+    expected = cls.from_predictions(scores, labeled, alpha=ALPHA).frame()
+    displays = [
+        cls.from_estimator(model, X, column, alpha=ALPHA),
+        cls.from_estimator(model, X, column, alpha=ALPHA, positive_label="positive"),
+        cls.from_predictions(scores, column, alpha=ALPHA),
+        cls.from_predictions(
+            scores, np.where(labeled, "a", "b"), alpha=ALPHA, positive_label="a"
+        ),
+    ]  # fmt: skip
+    for display in displays:
+        for name, values in display.frame().items():
+            np.testing.assert_array_equal(values, expected[name])
+
+
+@all_classes
+def test_proportions_are_given_as_everywhere(cls: type[Display], rows) -> None:
+    X, labeled = rows
+    model = LogisticRegression().fit(X, labeled)
+    counts = ScoreCounts.from_scores(model.predict_proba(X)[:, 1], labeled)
+    censoring = MixtureProportions.from_censoring(counts, prior=0.4, beta=BETA)
+    frequency = censoring.beta * counts.labeled_share / 0.4
+    for given, expected in [
+        ({"prior": 0.3, "scenario": "case-control", "beta": BETA}, MixtureProportions(0.3, BETA)),
+        ({"prior": 0.4, "scenario": "censoring", "beta": BETA}, censoring),
+        ({"label_frequency": frequency, "beta": BETA}, censoring),
+        ({"proportions": censoring}, censoring),
+        (
+            {"alpha": 0.3, "scenario": "censoring"},
+            MixtureProportions(0.3, scenario="censoring"),
+        ),
+    ]:
+        wanted = cls.from_predictions(counts, proportions=expected).frame()
+        for display in (
+            cls.from_predictions(counts, **given),
+            cls.from_estimator(model, X, labeled, **given),
+        ):
+            for name, values in display.frame().items():
+                if values.dtype.kind == "f":
+                    np.testing.assert_allclose(values, wanted[name], atol=1e-9)
+
+
+def test_the_scenario_reaches_the_prior() -> None:
+    display = RecoveredPrDisplay.from_predictions(COUNTS, prior=0.4, scenario="censoring")
+    assert display.pr.prior == pytest.approx(0.4)
+    assert display.pr.proportions.scenario == "censoring"
+
+
+WRONG_ROWS = {
+    "scores": ({"scores": np.full(SAMPLE.scores.size, np.nan)}, "scores"),
+    "text": ({"scores": ["a"] * SAMPLE.scores.size}, "scores"),
+    "short scores": ({"scores": SAMPLE.scores[1:]}, "labeled"),
+    "labels": ({"labeled": np.arange(SAMPLE.scores.size)}, "labeled"),
+    "constant": ({"labeled": np.ones(SAMPLE.scores.size)}, "labeled"),
+    "nothing": ({"labeled": None}, "labeled"),
+    "weights": ({"sample_weight": -np.ones(SAMPLE.scores.size)}, "sample_weight"),
+    "positive label": ({"positive_label": "z"}, "positive_label"),
+    "alpha": ({"alpha": 2}, "alpha"),
+    "beta": ({"beta": "clean"}, "beta"),
+    "proportions": ({"alpha": None, "proportions": (0.2, 0.9)}, "proportions"),
+    "prior": ({"alpha": None, "prior": 0.2}, "scenario"),
+    "scenario": ({"scenario": "field"}, "scenario"),
+    "frequency": ({"alpha": None, "label_frequency": 7}, "label_frequency"),
+}  # fmt: skip
+
+
+@all_classes
+@pytest.mark.parametrize("method", ["from_predictions", "from_estimator"])
+@pytest.mark.parametrize(("wrong", "parameter"), WRONG_ROWS.values(), ids=WRONG_ROWS)
+def test_complaints_name_the_function_that_was_called(
+    cls: type[Display], method: str, wrong: dict[str, Any], parameter: str
+) -> None:
+    class Echo:
+        def decision_function(self, X):
+            return X
+
+    arguments = {"scores": SAMPLE.scores, "labeled": SAMPLE.labeled, "alpha": ALPHA, **wrong}
+    if method == "from_estimator":
+        arguments = {"estimator": Echo(), "X": arguments.pop("scores"), **arguments}
+    with pytest.raises(PurecoverError) as caught:
+        getattr(cls, method)(**arguments)
+    start = f"The '{parameter}' parameter of {cls.__name__}.{method} must be "
+    assert str(caught.value).startswith(start)
+    assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_data_frame_as_scores(make) -> None:
+    frame = make({"score": [3.0, 2.0, 1.0], "labeled": [1, 0, 0]})
+    with pytest.raises(InvalidTypeError, match=r"'scores' .* one column(.|\n)*frame\['score'\]"):
+        RecoveredRocDisplay.from_predictions(frame, alpha=ALPHA)
+    columns = [np.asarray(frame[name]) for name in ("score", "labeled")]
+    assert RecoveredRocDisplay.from_predictions(*columns, alpha=ALPHA).roc.tpr_pu.size == 4
+
+
+@all_classes
+def test_unknown_parameters(cls: type[Display], rows) -> None:
+    X, labeled = rows
+    look = "mesh_kwargs" if cls is ErrorMapDisplay else "curve_kwargs"
+    wanted = f" has no parameter 'color'.\nHint: for the look of what is drawn pass {look}="
+    draw = cls.from_predictions
+    for method, call in [
+        ("from_predictions", lambda **more: draw(COUNTS, alpha=ALPHA, **more)),
+        ("from_estimator", lambda **more: cls.from_estimator(None, X, labeled, alpha=0.2, **more)),
+    ]:
+        with pytest.raises(InvalidTypeError) as caught:
+            call(color="red")
+        assert str(caught.value).startswith(
+            f"{cls.__name__}.{method}{wanted}{{'color': 'red'}}, or "
+        )
+        with pytest.raises(InvalidTypeError, match=r"'despined'\.\nHint: did you mean 'despine'\?"):
+            call(despined=True)
+        with pytest.raises(InvalidTypeError, match=rf"^{cls.__name__}\.{method} has no parameter"):
+            call(no_such_option=1)
+    assert not plt.get_fignums()
+
+
+def test_from_estimator_passes_everything_on(rows) -> None:
+    X, labeled = rows
+    _, ax = plt.subplots()
+    model = LogisticRegression().fit(X, labeled)
+    weights = 1.0 + np.arange(labeled.size) % 3
+    display = RecoveredRocDisplay.from_estimator(
+        model, X, labeled, alpha=ALPHA, sample_weight=weights, repair="hull", ax=ax,
+        curve_kwargs={"color": "red"},
+    )  # fmt: skip
+    assert display.ax_ is ax
+    assert display.roc.repair == "hull"
+    assert display.line_.get_color() == "red"
+    counts = ScoreCounts.from_scores(model.predict_proba(X)[:, 1], labeled, sample_weight=weights)
+    np.testing.assert_array_equal(
+        display.roc.tpr_pu, recover_roc(counts, MixtureProportions(ALPHA)).tpr_pu
+    )
+
+
+@all_cases
+def test_repr_is_short(case: Case) -> None:
+    assert len(repr(case.make(name="forest"))) < 80
+
+
+def test_repr_says_what_is_drawn() -> None:
+    roc, pr = CASES["roc"].result, CASES["pr"].result
+    assert repr(RecoveredRocDisplay(roc, name="forest")) == (
+        f"RecoveredRocDisplay(AUC {roc.auc:.2f}, observed {roc.auc_pu:.2f}, name='forest')"
+    )
+    assert repr(RecoveredPrDisplay(pr)) == (
+        f"RecoveredPrDisplay(AUC-PR {pr.auc_pr:.2f}, observed {pr.auc_pr_pu:.2f})"
+    )
+    curves = CASES["threshold"].result
+    assert repr(ThresholdDisplay(curves)) == "ThresholdDisplay(precision, recall, f1, mcc)"
+    assert repr(ThresholdDisplay(curves, metrics=curves.curves, choice=0.5)) == (
+        f"ThresholdDisplay({len(curves.curves)} metrics; threshold 0.5)"
+    )
+    assert repr(CASES["sensitivity"].make()) == "SensitivityDisplay(roc_auc, 101 x 101 pairs)"
+    assert repr(CASES["error map"].make()) == "ErrorMapDisplay(alpha=0.25, beta=0.9, auc=0.85)"
 
 
 def test_from_estimator_takes_anything_with_the_method(rows) -> None:
@@ -505,13 +726,32 @@ def test_two_models_in_one_picture() -> None:
     ]
 
 
+def test_a_crowded_legend_hides_no_curve() -> None:
+    first = CASES["pr"].make(name="a").plot()
+    second = CASES["pr"].make(name="b").plot(first.ax_)
+    second.figure_.canvas.draw()
+    legend, axes = (part.get_window_extent() for part in (second.ax_.get_legend(), second.ax_))
+    assert not axes.overlaps(legend)
+    assert legend.y0 >= 0
+    # Without a layout there is no room outside.
+    _, ax = plt.subplots()
+    for name in ("a", "b"):
+        CASES["pr"].make(name=name).plot(ax)
+    ax.figure.canvas.draw()
+    assert ax.get_window_extent().overlaps(ax.get_legend().get_window_extent())
+
+
 def test_pr_curves_and_legend() -> None:
     pr = CASES["pr"].result
     display = RecoveredPrDisplay(pr).plot()
-    np.testing.assert_array_equal(xy(display.line_), np.column_stack([pr.recall, pr.precision]))
-    np.testing.assert_array_equal(
-        xy(display.observed_), np.column_stack([pr.recall_pu, pr.precision_pu])
-    )
+    for line, x, y in [
+        (display.line_, pr.recall, pr.precision),
+        (display.observed_, pr.recall_pu, pr.precision_pu),
+    ]:
+        shown = xy(line)
+        points = np.column_stack([x, y])
+        assert {*map(tuple, points)} <= {*map(tuple, shown)}
+        assert np.diff(shown[:, 0])[shown[:-1, 1] > 0].max() <= 0.01 + 1e-12
     np.testing.assert_array_equal(xy(display.chance_level_), [[0, pr.prior], [1, pr.prior]])
     assert labels(display) == [
         f"recovered (AUC-PR {pr.auc_pr:.2f})",
@@ -529,6 +769,58 @@ def test_pr_steps_enclose_the_average_precision() -> None:
     x, y = mpl.cbook.STEP_LOOKUP_MAP["steps-pre"](*xy(line).T)
     area = np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2)
     assert area == pytest.approx(pr.auc_pr, abs=1e-12)
+
+
+@pytest.mark.parametrize("repair", ["isotonic", "paper", "hull", "likelihood", "none"])
+@pytest.mark.parametrize("alpha", [0.05, 0.4])
+def test_pr_is_drawn_bent_as_its_area_is_taken(repair, alpha: float) -> None:
+    counts = simulate.binormal(1.0).sample(12, 40, alpha=alpha, random_state=6).counts
+    mixture = MixtureProportions(alpha)
+    pr = recover_pr(counts, mixture, repair=repair)
+    x, y = xy(RecoveredPrDisplay(pr).plot().line_).T
+    if repair == "none":
+        np.testing.assert_array_equal(np.isin(pr.recall, x), True)
+        return
+    # A polyline so fine has the exact area, up to pieces that leave precision 0.
+    lost = np.diff(pr.recall)[pr.precision[:-1] == 0].sum()
+    area = np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2)
+    assert area == pytest.approx(pr.auc_pr, abs=1e-3 + lost)
+    coarse = np.sum(np.diff(pr.recall) * (pr.precision[1:] + pr.precision[:-1]) / 2)
+    assert abs(area - pr.auc_pr) <= abs(coarse - pr.auc_pr) + 1e-12
+    straight = recover_pr(counts, mixture, repair=repair, area="trapezoid")
+    shown = xy(RecoveredPrDisplay(straight).plot().line_)
+    np.testing.assert_array_equal(shown, np.column_stack([pr.recall, pr.precision]))
+
+
+def test_refined_points_are_those_of_the_straight_roc_segment() -> None:
+    tpr, fpr = np.array([0, 0.005, 0.5, 0.5, 1.0]), np.array([0, 0.01, 0.1, 0.3, 1.0])
+    prior = 0.2
+    x, y = refine_pr(tpr, precision_of(tpr, fpr, prior), prior, 0.03)
+    # Slow twin: where along the ROC polyline is this recall, and what is precision there?
+    expected = [
+        prior * t / (prior * t + (1 - prior) * np.interp(t, [0.005, 0.5], [0.01, 0.1]))
+        for t in x[1:19]
+    ]
+    np.testing.assert_allclose(y[1:19], expected, rtol=1e-12)
+    assert x[18] == x[19] == 0.5
+    assert y[19] == 0.2 * 0.5 / (0.2 * 0.5 + 0.8 * 0.3)
+    expected = [
+        prior * t / (prior * t + (1 - prior) * np.interp(t, [0.5, 1], [0.3, 1])) for t in x[20:]
+    ]
+    np.testing.assert_allclose(y[20:], expected, rtol=1e-12)
+    assert np.diff(x).max() <= 0.03 + 1e-12
+    assert np.isin(tpr, x).all()
+
+
+def test_what_cannot_be_refined_stays() -> None:
+    recall = np.array([0.0, 0.5, 1.0])
+    for prior, precision in [(0.0, [0, 0, 0]), (1.0, [1, 1, 1]), (0.2, [np.nan] * 3)]:
+        x, y = refine_pr(recall, np.array(precision, dtype=float), prior)
+        np.testing.assert_array_equal(x, recall)
+        np.testing.assert_array_equal(y, precision)
+    # From precision 0 no false-positive rate can be told; the next segment is refined.
+    x, _ = refine_pr(recall, np.array([0.0, 0.4, 0.2]), 0.2, 0.1)
+    np.testing.assert_allclose(x, [0, 0.5, 0.6, 0.7, 0.8, 0.9, 1])
 
 
 def test_pr_of_a_rare_class() -> None:
@@ -712,7 +1004,10 @@ def test_threshold_complaints() -> None:
     for wrong, pattern in [
         ({"metrics": "f1"}, r"write \['f1'\]"),
         ({"metrics": []}, "at least one name"),
-        ({"metrics": ["f1", "roc_auc"]}, "'metrics' parameter of ThresholdDisplay must be a list of names"),
+        (
+            {"metrics": ["f1", "roc_auc"]},
+            "'metrics' parameter of ThresholdDisplay must be a list of names",
+        ),
         ({"choice": "best"}, "choose_threshold"),
         ({"choice": float("nan")}, "'choice'"),
         ({"against": "score"}, "'against'"),
@@ -856,13 +1151,12 @@ def test_panels_of_one_row() -> None:
     assert len(displays) == 2
 
 
-@pytest.mark.parametrize("wrong", [{}, "drop one"])
-def test_panels_need_a_full_grid(wrong: Any) -> None:
+def test_panels_need_a_full_grid() -> None:
     maps = error_maps([0.1, 0.2], [0.9, 1.0], [0.9], n_grid=5)
-    if wrong:
-        maps.popitem()
-    with pytest.raises(InvalidTypeError, match="a full grid of maps"):
-        ErrorMapDisplay.panels(maps if wrong else {})
+    maps.popitem()
+    for wrong in ({}, maps, {3: maps}, 3, [maps]):
+        with pytest.raises(InvalidTypeError, match="a full grid of maps"):
+            ErrorMapDisplay.panels(wrong)
 
 
 def test_diagram_lines_are_those_of_equation_4() -> None:

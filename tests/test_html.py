@@ -80,9 +80,9 @@ def test_figures_of_the_report_are_on_the_page(page: str, report: Any) -> None:
     joined = " ".join(texts)
     assert f"the AUC is {report.auc:.3f}" in joined
     assert f"it looks like {report.auc_pu:.3f}" in joined
-    for name in report.metrics:
-        value = report.auc if name == "roc_auc" else report.metrics[name]
-        for number in (report.metrics.observed[name], value, report.truth.metrics[name]):
+    for name in set(report.metrics) - {"f_beta"}:
+        values = (report.metrics.observed[name], report.metrics[name], report.truth.metrics[name])
+        for number in values:
             assert (f"{number:.4f}" if np.isfinite(number) else "undefined") in texts
         interval = report.intervals[name]
         if np.isfinite(interval.low):
@@ -92,6 +92,49 @@ def test_figures_of_the_report_are_on_the_page(page: str, report: Any) -> None:
     assert "purecover evaluate a.csv --alpha 0.25" in texts
     assert any("Jain" in text for text in texts)
     assert any(re.search(r"purecover \S+, Python 3\.\d+", text) for text in texts)
+
+
+def cells_of(page: str, title: str) -> list[str]:
+    """The texts of the row with this heading."""
+    texts = Page(page).texts
+    start = next(i for i, (where, text) in enumerate(texts) if where[-1] == "th" and text == title)
+    cells = []
+    for where, text in texts[start + 1 :]:
+        if where[-1] != "td":
+            break
+        cells.append(text)
+    return cells
+
+
+def test_f_beta_is_shown_where_it_is_not_f1(page: str, sample: simulate.Sample) -> None:
+    assert "F-beta" not in page
+    report = evaluate(sample.counts, alpha=0.25, n_resamples=0, f_beta=2.0)
+    f_2 = report.metrics["f_beta"]
+    assert cells_of(render_report(report), "F-beta (beta 2)")[1] == f"{f_2:.4f}"
+
+
+def test_costs_and_the_range_of_the_partial_auc_are_told(sample: simulate.Sample) -> None:
+    report = evaluate(
+        sample.counts, alpha=0.25, n_resamples=0, cost_fn=5.0, cost_fp=0.5, max_fpr=0.2
+    )
+    page = render_report(report)
+    assert cells_of(page, "Cost (miss 5, false alarm 0.5)")[1] == f"{report.metrics['cost']:.4f}"
+    assert cells_of(page, "Partial AUC (standardized, fpr to 0.2)")
+
+
+def test_the_confusion_of_the_unlabeled(page: str, report: Any) -> None:
+    c = report.confusion
+    texts = [text for _, text in Page(page).texts]
+    assert (
+        f"Of the {c.flagged:,.0f} unlabeled at or above the threshold, about {c.tp:,.0f} are "
+        f"positive; of those below, about {c.fn:,.0f}."
+    ) in texts
+    flagged = cells_of(page, f"Score ≥ {c.threshold:.6g}")
+    assert flagged == [f"{n:,.0f}" for n in (c.tp, c.fp, c.flagged)]
+    assert cells_of(page, f"Score < {c.threshold:.6g}")[:2] == [f"{c.fn:,.0f}", f"{c.tn:,.0f}"]
+    # Alpha says how many positives there are, whatever the threshold.
+    assert cells_of(page, "All") == ["750", "2,250", "3,000"]
+    assert "Expected numbers" in texts
 
 
 def test_checks_are_on_the_page(page: str, report: Any) -> None:
@@ -186,6 +229,8 @@ def test_infeasible_proportions_are_the_headline() -> None:
     page = render_report(report)
     assert "These scores do not fit alpha and beta" in page
     assert "would be 1.500, outside [0, 1]" in page
+    assert "That is the direct value" not in page
+    assert cells_of(page, "AUC")[1] == "1.0000"
     assert "PU008" in page
 
 
@@ -211,6 +256,7 @@ def test_weights_known_negatives_and_top_k_have_their_place() -> None:
     texts = [text for _, text in Page(render_report(report)).texts]
     assert "Known negatives" in texts
     assert "60 (sum of weights)" in texts
+    assert "Expected sums of weights" in texts
     assert "Among the 5 highest unlabeled scores" in texts
 
 

@@ -64,6 +64,21 @@ class TestAucInterval:
             1 - interval.low, abs=1e-9
         )
 
+    def test_perfect_separation_does_not_depend_on_the_unit_of_weight(self) -> None:
+        lows = {
+            round(
+                pu.auc_interval(
+                    pu.ScoreCounts.from_scores(
+                        [5, 4, 3, 2, 1, 0], [1, 1, 1, 0, 0, 0], sample_weight=[unit] * 6
+                    ),
+                    pu.MixtureProportions(0.0),
+                ).low,
+                9,
+            )
+            for unit in (0.001, 1, 1000)
+        }
+        assert len(lows) == 1
+
     def test_one_labeled_example(self) -> None:
         counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[0, 1, 0], unlabeled=[5, 0, 5])
         interval = pu.auc_interval(counts, pu.MixtureProportions(0.1))
@@ -234,6 +249,31 @@ class TestResamplers:
         assert grouped.interval("roc_auc").width == pytest.approx(closed.width, rel=0.1)
         assert naive.interval("roc_auc").width < 0.6 * closed.width
 
+    def test_weights_of_grouped_rows_count(self) -> None:
+        # A weight of 0 takes a row out, grouped or not.
+        s = draw(n_labeled=50, n_unlabeled=200)
+        weight = np.where(np.arange(s.scores.size) % 2, 1.0, 0.0)
+        resampler = pu.group_resampler(
+            s.scores, s.labeled, np.arange(s.scores.size), sample_weight=weight
+        )
+        drawn = resampler.draw(np.random.default_rng(0))
+        gone = np.isin(resampler.counts.thresholds, s.scores[weight == 0])
+        assert drawn.labeled[gone].sum() == drawn.unlabeled[gone].sum() == 0
+        assert drawn.n_labeled + drawn.n_unlabeled > 80
+
+    def test_names_of_groups_do_not_matter(self) -> None:
+        # Groups of known negatives alone are not drawn, whatever they are called.
+        labels = [1, 0, 1, 0, -1, -1, -1, -1]
+        spreads = set()
+        for names in ("aabbcdef", "yyzzcdef"):
+            resampler = pu.group_resampler(
+                np.arange(8.0), labels, list(names), positive_label=1, negative_label=-1
+            )
+            assert resampler.n_groups == 2
+            rng = np.random.default_rng(0)
+            spreads.add(float(np.var([resampler.draw(rng).n_labeled for _ in range(50)])))
+        assert len(spreads) == 1
+
     def test_one_group_is_refused(self) -> None:
         with pytest.raises(InvalidInputError, match="two groups"):
             pu.group_resampler([1, 2], [1, 0], ["a", "a"])
@@ -272,14 +312,15 @@ class TestBands:
         if 2 * (depth + 1) <= n:
             assert share_inside(depth + 1) < level + 1 / n
 
-    def test_band_of_precision_uses_the_curve(self) -> None:
+    @pytest.mark.parametrize("prior", [0.25, 0.6])
+    def test_band_of_precision_uses_the_curve(self, prior: float) -> None:
         s = draw(n_labeled=300, n_unlabeled=1500)
-        result = pu.bootstrap(s.counts, s.proportions, n_resamples=5, random_state=0)
+        result = pu.bootstrap(s.counts, s.proportions, n_resamples=5, random_state=0, target=prior)
         band = result.pr_band()
-        roc = pu.recover_roc(s.counts, s.proportions, repair="likelihood")
+        roc = pu.recover_roc(s.counts, s.proportions, repair="blend")
         for recall, precision in zip(band.x[::20], band.estimate[::20], strict=True):
             fpr = roc.fpr_at(float(recall))
-            expected = 0.25 * recall / (0.25 * recall + 0.75 * fpr)
+            expected = prior * recall / (prior * recall + (1 - prior) * fpr)
             assert precision == pytest.approx(expected, abs=1e-12)
 
     @pytest.mark.slow

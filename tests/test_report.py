@@ -59,7 +59,7 @@ def test_text(report: pu.PUReport) -> None:
     text = str(report)
     lines = text.splitlines()
     assert lines[0].startswith("500 labeled, 4,000 unlabeled")
-    assert len(lines) <= 21
+    assert len(lines) <= 23
     assert max(map(len, lines)) <= 110
     auc = next(line for line in lines if line.startswith("AUC "))
     assert f"{report.auc_pu:.4f}" in auc
@@ -120,11 +120,11 @@ def test_confusion_matrix(report: pu.PUReport, sample: pu.simulate.Sample) -> No
     unlabeled = ~sample.labeled
     flagged = sample.scores >= report.metrics.threshold
     assert matrix.matrix().sum() == pytest.approx(4000)
-    # Isotonic rates may move the number flagged a little from the one counted.
-    assert matrix.flagged == pytest.approx(np.sum(flagged & unlabeled), rel=0.01)
+    assert matrix.flagged == pytest.approx(np.sum(flagged & unlabeled))
     truly = np.sum(flagged & unlabeled & sample.truth)
     assert matrix.tp == pytest.approx(truly, rel=0.1)
-    assert matrix.tp / matrix.flagged == pytest.approx(report.metrics["precision"])
+    # The isotonic rates behind precision need not add up to the number flagged.
+    assert matrix.tp / matrix.flagged == pytest.approx(report.metrics["precision"], rel=0.01)
     assert str(matrix) in str(report)
     pooled = pu.recover_confusion(
         sample.counts, report.proportions, report.metrics.threshold, among="pooled"
@@ -279,7 +279,7 @@ def test_known_negatives_are_carried_along() -> None:
 
 def test_silenced_checks(sample: pu.simulate.Sample) -> None:
     report = pu.evaluate(
-        sample.scores, sample.labeled, alpha=0.25, n_resamples=0, ignore_checks=["PU007"]
+        sample.scores, sample.labeled, alpha=0.25, n_resamples=0, ignore_checks=["PU007", "PU016"]
     )
     assert "checks: all" in str(report)
     assert {c.status for c in report.checks if c.code == "PU007"} == {"silenced"}

@@ -84,7 +84,7 @@ def _encode_two_valued(function: str, parameter: str, values: np.ndarray[Any, An
         return _encode_numbers(function, parameter, values)
     if kind in "OUST":
         return _encode_words(function, parameter, values)
-    raise bad_type(function, parameter, _MUST, values[0])
+    raise bad_type(function, parameter, _MUST, values[0] if values.size else values)
 
 
 def _encode_numbers(function: str, parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
@@ -170,7 +170,7 @@ def _is_equal(one: object, other: object) -> bool:
         return False
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     try:
@@ -183,7 +183,7 @@ def _refuse_missing(function: str, parameter: str, values: np.ndarray[Any, Any])
     if values.dtype.kind == "f":
         missing = np.isnan(values)
     elif values.dtype.kind in "OT":
-        missing = np.array([_is_missing(v) for v in values.tolist()], dtype=np.bool_)
+        missing = np.array([is_missing(v) for v in values.tolist()], dtype=np.bool_)
     else:
         return
     if missing.any():

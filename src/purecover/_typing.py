@@ -18,7 +18,7 @@ ArrayLike: TypeAlias = Any
 
 RandomState: TypeAlias = int | np.random.Generator | None
 
-Repair: TypeAlias = Literal["none", "paper", "isotonic", "hull", "likelihood"]
+Repair: TypeAlias = Literal["none", "paper", "isotonic", "hull", "likelihood", "blend"]
 AreaRule: TypeAlias = Literal["davis-goadrich", "average-precision", "trapezoid"]
 Scenario: TypeAlias = Literal["case-control", "censoring"]
 Target: TypeAlias = Literal["population", "deployment", "pooled"] | float

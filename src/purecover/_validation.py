@@ -111,6 +111,12 @@ def check_integer(
     return number
 
 
+def check_flag(function: str, parameter: str, value: object) -> None:
+    """True or False, and nothing that merely passes for it."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise bad_type(function, parameter, "True or False", value)
+
+
 def check_choice(function: str, parameter: str, value: object, choices: Collection[str]) -> str:
     """One of a few words."""
     must = "one of " + ", ".join(repr(choice) for choice in choices)

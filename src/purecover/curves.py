@@ -114,7 +114,8 @@ def auc_pu(counts: ScoreCounts) -> float:
     if 4.0 * counts.n_labeled * counts.n_unlabeled > np.iinfo(np.int64).max:
         labeled = labeled.astype(np.float64)  # whole numbers would overflow
     pairs = 2 * np.dot(labeled, at_or_below) - np.dot(labeled, unlabeled)
-    return float(pairs / (2.0 * counts.n_labeled * counts.n_unlabeled))
+    area = float(pairs / (2.0 * counts.n_labeled * counts.n_unlabeled))
+    return min(max(area, 0.0), 1.0)  # sums of weights are rounded
 
 
 def _cumulative_share(tally: np.ndarray[Any, Any]) -> FloatArray:

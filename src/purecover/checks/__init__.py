@@ -19,7 +19,12 @@ from purecover.checks._proportions import (
     interval_ignores_proportions,
     one_class_target,
 )
-from purecover.checks._samples import few_labeled_at_threshold, heavy_ties, small_samples
+from purecover.checks._samples import (
+    few_labeled_at_threshold,
+    heavy_ties,
+    small_samples,
+    threshold_of_same_data,
+)
 
 __all__ = ["CHECKS", "Check", "CheckContext", "CheckResult", "list_checks", "run_checks"]
 
@@ -41,6 +46,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
             calibrated_outside_band,  # PU013
             negatives_disagree,  # PU014
             one_class_target,  # PU015
+            threshold_of_same_data,  # PU016
         )
     }
 )

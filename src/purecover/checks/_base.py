@@ -79,6 +79,8 @@ class CheckContext:
         The curve recovered from the two, with any repair.
     threshold : float or None
         The threshold in use, if one was named.
+    threshold_chosen : bool
+        Whether the threshold was named by the caller, not chosen on these data.
     prior : float or None
         Share of positives in the population that precision speaks of, if known.
     n_groups : int or None
@@ -91,6 +93,7 @@ class CheckContext:
     proportions: MixtureProportions
     roc: RecoveredRoc
     threshold: float | None = None
+    threshold_chosen: bool = True
     prior: float | None = None
     n_groups: int | None = None
     interval_varies_proportions: bool = False

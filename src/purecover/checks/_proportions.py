@@ -78,7 +78,7 @@ def infeasible_auc(context: CheckContext) -> Finding:
         noise = (
             "an unknown error" if math.isinf(error) else f"two standard errors ({2 * error:.2g})"
         )
-        return fired(f"{says}, though by less than {noise}.", hint, "warning")
+        return fired(f"{says}, though by less than {noise}.", hint, "note")
     return fired(f"{says}.", hint)
 
 

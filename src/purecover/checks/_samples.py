@@ -57,10 +57,8 @@ def heavy_ties(context: CheckContext) -> Finding:
     n_scores = int(np.count_nonzero(everyone))
     # Eight rows with eight scores are few, but not tied. Weights hide the number of rows.
     tied = share > 0 if counts.is_weighted else bool((everyone > 1).any())
-    says = (
-        f"there are {n_scores:,} distinct scores, and ties make up {tie_part:.3g} of the observed "
-        "AUC"
-    )
+    scores = "is 1 distinct score" if n_scores == 1 else f"are {n_scores:,} distinct scores"
+    says = f"there {scores}, and ties make up {tie_part:.3g} of the observed AUC"
     if tie_part > TIE_SHARE or (n_scores < FEW_SCORES and tied):
         return fired(
             f"{says}.",
@@ -93,4 +91,18 @@ def small_samples(context: CheckContext) -> Finding:
         "recovered fpr.",
         f"with fewer than {SMALL_LABELED} labeled or {SMALL_UNLABELED} unlabeled examples read "
         "the intervals only, and do not choose a threshold on these data.",
+    )
+
+
+@check("PU016", "the threshold was chosen on the same data", "note")
+def threshold_of_same_data(context: CheckContext) -> Finding:
+    """The best threshold of a sample is better there than anywhere else."""
+    if context.threshold is None:
+        return not_applicable("no threshold is in use.")
+    if context.threshold_chosen:
+        return quiet("the threshold was given.")
+    return fired(
+        f"the threshold {context.threshold:.6g} is the best of these very data, so figures at it "
+        "are a little too good and their intervals a little too narrow.",
+        "choose the threshold on other data and pass it.",
     )

@@ -1,120 +1,42 @@
-"""The commands and their options; what they do lives in the modules they import when run."""
+"""The commands; what they do lives in the modules they import when run."""
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-from cyclopts import App, Group, Parameter
+from cyclopts import App, Parameter
 
 from purecover import __version__
+from purecover.cli._options import (
+    CRITERION,
+    DATA,
+    INTERVALS,
+    METRICS,
+    OUTPUT,
+    SAMPLE,
+    WORLD,
+    Area,
+    AssumptionOptions,
+    DataOptions,
+    Flag,
+    IntervalOptions,
+    Number,
+    Positive,
+    Quiet,
+    Scenario,
+    Share,
+    Text,
+    WeightOptions,
+    Whole,
+    WorldName,
+)
 
-__all__ = ["COMMAND_LINE", "DASH", "app"]
-
-DASH = "<->"
-"""What a lone "-" (standard input or output) becomes before the arguments are parsed."""
-
-COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=())
-"""The arguments as they were given, for the page that records them."""
-
-FileFormat = Literal["csv", "tsv", "jsonl", "parquet"]
-Repair = Literal["isotonic", "paper", "hull", "likelihood", "none"]
-Scenario = Literal["case-control", "censoring"]
-WorldName = Literal["binormal", "beta", "laplace", "nonconcave", "histogram"]
-
-
-def _whole(_: Any, tokens: Any) -> int:
-    # The converter cyclopts has rounds 1.5 to 2 in silence.
-    try:
-        return int(tokens[0].value)
-    except ValueError:
-        raise ValueError(f'"{tokens[0].value}" is not a whole number') from None
-
-
-Whole = Annotated[int, Parameter(converter=_whole)]
-Flag = Annotated[bool, Parameter(show_default=False)]
-Quiet = Annotated[bool, Parameter(alias="-q", show_default=False)]
-Text = Annotated[str | None, Parameter(show_default=False)]
-
-DATA = Group("Data", sort_key=1)
-ASSUMPTIONS = Group("Assumptions", sort_key=2)
-OUTPUT = Group("Output", sort_key=9)
-WORLD = Group("World", sort_key=1)
-SAMPLE = Group("Sample", sort_key=2)
-
-
-@Parameter(name="*", group=DATA)
-@dataclass(frozen=True, kw_only=True)
-class DataOptions:
-    """Where the scores and labels are.
-
-    Parameters
-    ----------
-    score
-        Column of scores; larger means more positive. Obvious names are found without it.
-    labeled
-        Column that says who carries the positive label: 1/0, true/false, positive/unlabeled.
-    weight
-        Column of sample weights.
-    positive_label
-        Value that means labeled, where it is not obvious.
-    negative_label
-        Value that marks known negatives, a third kind of row.
-    format
-        Format of the file, if its name and content do not tell.
-    delimiter
-        What separates the fields of a CSV file; found among , ; | and tab by default.
-    encoding
-        Text encoding of the file.
-    """
-
-    score: str | None = None
-    labeled: str | None = None
-    weight: str | None = None
-    positive_label: str | None = None
-    negative_label: str | None = None
-    format: FileFormat | None = None
-    delimiter: str | None = None
-    encoding: str = "utf-8"
-
-
-@Parameter(name="*", group=ASSUMPTIONS)
-@dataclass(frozen=True, kw_only=True)
-class AssumptionOptions:
-    """What is known about the labels.
-
-    Parameters
-    ----------
-    alpha
-        Share of positives among the unlabeled.
-    beta
-        Share of positives among the labeled; 1 means that no label is wrong.
-    scenario
-        How the data were drawn. case-control: labeled and unlabeled apart. censoring: one
-        sample, some of whose positives got labeled.
-    prior
-        Share of positives in the population, instead of --alpha.
-    label_frequency
-        Probability that a positive got labeled (censoring), instead of --alpha or --prior.
-    target
-        Population that precision and the like speak of: population, deployment (like the
-        unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1].
-    repair
-        How noisy points become a curve; chosen for each curve by default.
-    """
-
-    alpha: float | None = None
-    beta: float = 1.0
-    scenario: Scenario | None = None
-    prior: float | None = None
-    label_frequency: float | None = None
-    target: str = "population"
-    repair: Repair | None = None
-
+__all__ = ["app"]
 
 NO_DATA_OPTIONS = DataOptions()
 NO_ASSUMPTIONS = AssumptionOptions()
+NO_WEIGHTS = WeightOptions()
+NO_INTERVAL_OPTIONS = IntervalOptions()
 
 app = App(
     name="purecover",
@@ -138,13 +60,14 @@ def evaluate(
     *,
     data: DataOptions = NO_DATA_OPTIONS,
     truth: Annotated[Text, Parameter(group=DATA)] = None,
-    group: Annotated[Text, Parameter(group=DATA)] = None,
     assumptions: AssumptionOptions = NO_ASSUMPTIONS,
-    threshold: float | None = None,
-    confidence_level: float = 0.95,
-    resamples: Whole = 2000,
-    seed: Whole = 0,
-    ignore_check: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
+    threshold: Annotated[Number | None, Parameter(group=METRICS)] = None,
+    weights: WeightOptions = NO_WEIGHTS,
+    max_fpr: Annotated[Share, Parameter(group=METRICS)] = 0.1,
+    top_k: Annotated[Positive | None, Parameter(group=METRICS)] = None,
+    area: Annotated[Area, Parameter(group=METRICS)] = "davis-goadrich",
+    resamples: Annotated[Whole, Parameter(group=INTERVALS)] = 2000,
+    intervals: IntervalOptions = NO_INTERVAL_OPTIONS,
     json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
     html: Annotated[Text, Parameter(group=OUTPUT)] = None,
     strict: Annotated[Flag, Parameter(group=OUTPUT)] = False,
@@ -155,22 +78,20 @@ def evaluate(
     Parameters
     ----------
     file
-        CSV, TSV, JSON lines (.jsonl, .ndjson) or Parquet; text may be gzipped; - reads
-        standard input.
+        CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
+        gzipped; - reads standard input.
     truth
         Column of true classes, if you have them: the report then shows them side by side.
-    group
-        Column of groups of dependent rows (one patient, one card), resampled together.
     threshold
         Scores of at least this count as positive; the best Youden index by default.
-    confidence_level
-        Confidence level of intervals and bands.
+    max_fpr
+        Largest false-positive rate of the partial AUC.
+    top_k
+        Also take precision and recall of this many unlabeled rows with the highest scores.
+    area
+        How the area under the precision-recall curve is taken.
     resamples
         Bootstrap resamples; 0 for none.
-    seed
-        Seed of the bootstrap.
-    ignore_check
-        Code of a check to silence, such as PU005; may be repeated.
     json
         Print one JSON document and nothing else.
     html
@@ -187,12 +108,13 @@ def evaluate(
         data,
         assumptions,
         truth=truth,
-        group=group,
         threshold=threshold,
-        confidence_level=confidence_level,
+        weights=weights,
+        max_fpr=max_fpr,
+        top_k=top_k,
+        area=area,
         resamples=resamples,
-        seed=seed,
-        ignore_checks=ignore_check,
+        intervals=intervals,
         json=json,
         html=html,
         strict=strict,
@@ -207,17 +129,18 @@ def threshold(
     *,
     data: DataOptions = NO_DATA_OPTIONS,
     assumptions: AssumptionOptions = NO_ASSUMPTIONS,
-    precision: float | None = None,
-    recall: float | None = None,
-    fpr: float | None = None,
-    specificity: float | None = None,
-    npv: float | None = None,
-    fdr: float | None = None,
-    best: Text = None,
-    f_beta: float = 1.0,
-    cost_fn: float = 1.0,
-    cost_fp: float = 1.0,
+    precision: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    recall: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    fpr: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    specificity: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    npv: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    fdr: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    best: Annotated[Text, Parameter(group=CRITERION)] = None,
+    weights: WeightOptions = NO_WEIGHTS,
+    resamples: Annotated[Whole, Parameter(group=INTERVALS)] = 500,
+    intervals: IntervalOptions = NO_INTERVAL_OPTIONS,
     json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+    strict: Annotated[Flag, Parameter(group=OUTPUT)] = False,
     quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
 ) -> int:
     """Choose the threshold for a wanted precision, recall or false-positive rate, or the best.
@@ -227,8 +150,8 @@ def threshold(
     Parameters
     ----------
     file
-        CSV, TSV, JSON lines (.jsonl, .ndjson) or Parquet; text may be gzipped; - reads
-        standard input.
+        CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
+        gzipped; - reads standard input.
     precision
         At least this precision, then the highest recall.
     recall
@@ -243,14 +166,12 @@ def threshold(
         At most this false-discovery rate, then the highest recall.
     best
         Metric to be at its best: f1, f_beta, mcc, youden, cost or another metric of a threshold.
-    f_beta
-        Weight of recall in f_beta.
-    cost_fn
-        Cost of a missed positive.
-    cost_fp
-        Cost of a false alarm.
+    resamples
+        Bootstrap resamples for the interval of what was asked for; 0 for none.
     json
         Print one JSON document and nothing else.
+    strict
+        Exit with 1 if a check of severity error speaks.
     quiet
         Print the threshold alone.
     """
@@ -270,10 +191,11 @@ def threshold(
         assumptions,
         wanted=wanted,
         best=best,
-        f_beta=f_beta,
-        cost_fn=cost_fn,
-        cost_fp=cost_fp,
+        weights=weights,
+        resamples=resamples,
+        intervals=intervals,
         json=json,
+        strict=strict,
         quiet=quiet,
     )
 
@@ -283,19 +205,19 @@ def simulate(
     world: WorldName,
     /,
     *,
-    separation: Annotated[float | None, Parameter(group=WORLD)] = None,
-    positive_sd: Annotated[float | None, Parameter(group=WORLD)] = None,
+    separation: Annotated[Number | None, Parameter(group=WORLD)] = None,
+    positive_sd: Annotated[Number | None, Parameter(group=WORLD)] = None,
     positive: Annotated[Text, Parameter(group=WORLD)] = None,
     negative: Annotated[Text, Parameter(group=WORLD)] = None,
     edges: Annotated[Text, Parameter(group=WORLD)] = None,
-    alpha: Annotated[float | None, Parameter(group=SAMPLE)] = None,
-    beta: Annotated[float, Parameter(group=SAMPLE)] = 1.0,
-    labeled: Annotated[Whole | None, Parameter(group=SAMPLE)] = None,
-    unlabeled: Annotated[Whole | None, Parameter(group=SAMPLE)] = None,
+    alpha: Annotated[Share | None, Parameter(group=SAMPLE)] = None,
+    beta: Annotated[Share, Parameter(group=SAMPLE)] = 1.0,
+    labeled: Annotated[Positive | None, Parameter(group=SAMPLE)] = None,
+    unlabeled: Annotated[Positive | None, Parameter(group=SAMPLE)] = None,
     scenario: Annotated[Scenario, Parameter(group=SAMPLE)] = "case-control",
-    size: Annotated[Whole | None, Parameter(group=SAMPLE)] = None,
-    prior: Annotated[float | None, Parameter(group=SAMPLE)] = None,
-    label_frequency: Annotated[float | None, Parameter(group=SAMPLE)] = None,
+    size: Annotated[Positive | None, Parameter(group=SAMPLE)] = None,
+    prior: Annotated[Share | None, Parameter(group=SAMPLE)] = None,
+    label_frequency: Annotated[Share | None, Parameter(group=SAMPLE)] = None,
     seed: Annotated[Whole, Parameter(group=SAMPLE)] = 0,
     out: Annotated[Text, Parameter(group=OUTPUT)] = None,
     json: Annotated[Flag, Parameter(group=OUTPUT)] = False,

@@ -13,7 +13,7 @@ import numpy as np
 
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import show
-from purecover.exceptions import InvalidInputError
+from purecover.cli._messages import CommandError
 
 __all__ = ["Cells", "Collector", "Request", "Table", "Words", "choose_columns"]
 
@@ -35,10 +35,16 @@ _MAX_EXAMPLES = 3
 
 @dataclass(frozen=True)
 class Request:
-    """Columns by role; ``numbers`` must hold numbers, ``words`` may hold anything."""
+    """Columns by role, and how their cells are to be read.
+
+    ``numbers`` must hold numbers, with ``decimal`` before their decimals; ``words`` may hold
+    anything, but only those in ``blanks`` may hold nothing.
+    """
 
     numbers: Mapping[str, str]
     words: Mapping[str, str]
+    blanks: frozenset[str] = frozenset()
+    decimal: str = "."
 
     @property
     def columns(self) -> dict[str, str]:
@@ -72,7 +78,7 @@ def choose_columns(
         times = available.count(column)
         if times != 1:
             what = "no column" if times == 0 else f"{times} columns"
-            raise InvalidInputError(
+            raise CommandError(
                 f"{source} has {what} named {column!r}, asked for by --{role}.\n"
                 f"Hint: the columns are {list_columns(available)}."
             )
@@ -83,7 +89,7 @@ def choose_columns(
         found = [c for c in available if c.strip().casefold() in names and c not in taken]
         if len(found) != 1:
             why = "more than one column could be" if found else "no column has an obvious name for"
-            raise InvalidInputError(
+            raise CommandError(
                 f"--{role} is needed for {source}: {why} the {role} column.\n"
                 f"Hint: the columns are {list_columns(available)}."
             )
@@ -99,10 +105,14 @@ def list_columns(names: Sequence[str]) -> str:
     return shown + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
-def parse_number(cell: Any) -> tuple[float, str | None]:
+def parse_number(cell: Any, decimal: str = ".") -> tuple[float, str | None]:
     """A cell as a number, or what is wrong with it."""
     if cell is None or (isinstance(cell, str) and cell.strip().casefold() in _MISSING):
         return math.nan, "is missing"
+    if decimal == "," and isinstance(cell, str):
+        if "." in cell:  # 1.234 may well be a thousand and more
+            return math.nan, "has a point, not a decimal comma"
+        cell = cell.replace(",", ".")
     try:
         # Python reads 1_000 as a number; a data file that holds it holds a mistake.
         if isinstance(cell, str) and "_" in cell:
@@ -125,11 +135,13 @@ class _Bad:
     """Bad cells of one column: how many, and the first few."""
 
     count: int = 0
+    missing: int = 0
     examples: list[str] = field(default_factory=list)
     decimal_comma: bool = False
 
     def add(self, place: str, cell: Any, why: str) -> None:
         self.count += 1
+        self.missing += why == "is missing"
         if isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell.strip()):
             self.decimal_comma = True
         if len(self.examples) < _MAX_EXAMPLES:
@@ -164,8 +176,10 @@ class Collector:
         self.n_rows += len(next(iter(cells.values())))
 
     def _add_numbers(self, role: str, cells: Sequence[Any], line_of: Callable[[int], int]) -> None:
+        decimal = self.request.decimal
         try:
-            numbers = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
+            texts = cells if decimal == "." else _with_points(cells)
+            numbers = np.fromiter(map(float, texts), dtype=np.float64, count=len(cells))
             fine = bool(np.isfinite(numbers).all()) and not _has_underscore(cells)
         except (TypeError, ValueError, OverflowError):
             fine = False
@@ -173,13 +187,17 @@ class Collector:
             self._numbers[role].append(numbers)
             return
         for i, cell in enumerate(cells):
-            why = parse_number(cell)[1]
+            why = parse_number(cell, decimal)[1]
             if why is not None:
                 self._bad[role].add(f"{self.place} {line_of(i)}", cell, why)
 
     def _add_words(self, role: str, cells: Sequence[Any], line_of: Callable[[int], int]) -> None:
         values, missing = self._values[role], self._missing[role]
         known = len(values)
+        may_be_blank = role in self.request.blanks
+        if may_be_blank:
+            # No NaN equals another: as keys they would be a new value in every row.
+            cells = [None if isinstance(c, float) and c != c else c for c in cells]  # noqa: PLR0124
         try:
             codes = np.fromiter(map(values.__getitem__, cells), dtype=np.int64, count=len(cells))
         except TypeError:  # lists and objects cannot be looked up
@@ -190,7 +208,7 @@ class Collector:
         if len(values) > known:
             new = list(values)[known:]
             missing.update(known + i for i, value in enumerate(new) if is_missing(value))
-        if missing:
+        if missing and not may_be_blank:
             for i in np.flatnonzero(np.isin(codes, list(missing))).tolist():
                 self._bad[role].add(f"{self.place} {line_of(i)}", cells[i], "is missing")
         self._codes[role].append(codes)
@@ -199,7 +217,7 @@ class Collector:
         """The arrays, or one error about all bad cells."""
         self._complain()
         if self.n_rows == 0:
-            raise InvalidInputError(
+            raise CommandError(
                 f"{self.source} has no rows of data, only column names.\n"
                 "Hint: was the file written completely?"
             )
@@ -220,12 +238,29 @@ class Collector:
                 sentences.append(f"{cells} in column {column} ({', '.join(bad.examples)}{more})")
         if not sentences:
             return
-        hint = "purecover never drops rows by itself; correct or remove those rows first."
-        if any(bad.decimal_comma for bad in self._bad.values()):
-            hint = "write numbers with a decimal point, not a comma."
-        elif any(bad.count == self.n_rows for bad in self._bad.values()):
-            hint = "not one cell can be used: is that the right column?"
-        raise InvalidInputError(f"{self.source} has {' and '.join(sentences)}.\nHint: {hint}")
+        raise CommandError(f"{self.source} has {' and '.join(sentences)}.\nHint: {self._hint()}")
+
+    def _hint(self) -> str:
+        if any(bad.decimal_comma for bad in self._bad.values()) and self.request.decimal == ".":
+            return "if that is a decimal comma, add --decimal ,"
+        if any(bad.count == self.n_rows for bad in self._bad.values()):
+            return "not one cell can be used: is that the right column?"
+        labels = self._bad.get("labeled", _Bad())
+        others = any(bad.count for role, bad in self._bad.items() if role != "labeled")
+        hints = []
+        if labels.missing:
+            hints.append("if blank means unlabeled, add --missing-is-unlabeled.")
+        if others or labels.count > labels.missing:
+            hints.append("purecover never drops rows by itself; correct those cells first.")
+        return " ".join(hints)
+
+
+def _with_points(cells: Sequence[Any]) -> list[Any]:
+    """Cells with decimal commas as Python writes them; ValueError if one has a point."""
+    texts = [cell.replace(",", ".") if isinstance(cell, str) else cell for cell in cells]
+    if any(isinstance(cell, str) and "." in cell for cell in cells):
+        raise ValueError
+    return texts
 
 
 def _has_underscore(cells: Sequence[Any]) -> bool:

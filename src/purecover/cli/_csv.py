@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from purecover._validation import show
 from purecover.cli._columns import Collector, Request, Table
-from purecover.exceptions import InvalidInputError
+from purecover.cli._messages import CommandError
 
 __all__ = ["read_csv"]
 
@@ -38,7 +38,7 @@ def read_csv(
     """
     sample = list(islice(lines, _SAMPLE))
     if not any(line.strip() for line in sample):
-        raise InvalidInputError(
+        raise CommandError(
             f"{source} is empty.\n"
             "Hint: the first line must name the columns, such as score,labeled."
         )
@@ -52,7 +52,7 @@ def read_csv(
         try:
             return _read_rows(source, reader, request, tick)
         except csv.Error as error:
-            raise InvalidInputError(
+            raise CommandError(
                 f"{source}, line {reader.line_num}, is not well-formed CSV: {error}.\n"
                 'Hint: a quote inside a quoted field must be doubled (""), and every quote closed.'
             ) from error
@@ -152,7 +152,7 @@ class _Ragged:
             return
         rows = "1 row" if self.count == 1 else f"{self.count} rows"
         more = ", ..." if self.count > len(self.examples) else ""
-        raise InvalidInputError(
+        raise CommandError(
             f"{self.source} has {rows} with a wrong number of fields: the header has "
             f"{self.width}, {', '.join(self.examples)}{more}.\n"
             "Hint: fields that contain the delimiter must be quoted; --delimiter names it."
@@ -165,7 +165,7 @@ def _refuse_numbers_as_names(source: str, header: list[str]) -> None:
             float(name)
     except ValueError:
         return
-    raise InvalidInputError(
+    raise CommandError(
         f"{source} starts with numbers ({', '.join(show(n) for n in header[:5])}) instead of "
         "column names.\nHint: put a line such as score,labeled first."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,21 +11,33 @@ import numpy as np
 from purecover._labels import encode_labels
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import show
-from purecover.cli._app import DASH, AssumptionOptions, DataOptions
-from purecover.cli._columns import Request, Words, choose_columns
+from purecover.checks import CHECKS
+from purecover.cli._columns import Request, Words, choose_columns, is_missing
+from purecover.cli._convert import share_hint
 from purecover.cli._files import Progress, name_of, read_table
-from purecover.exceptions import InvalidInputError
+from purecover.cli._messages import CommandError, in_options, note
+from purecover.cli._options import DASH, AssumptionOptions, DataOptions
+from purecover.exceptions import PurecoverError
 
-__all__ = ["Rows", "parse_target", "read_rows", "require_prior_knowledge"]
+__all__ = [
+    "Rows",
+    "check_codes",
+    "describe_source",
+    "note_blank_labels",
+    "parse_target",
+    "read_rows",
+    "require_prior_knowledge",
+]
 
 _NUMBERS = ("score", "weight")
+_TARGETS = ("population", "deployment", "pooled")
 _TRUE = frozenset(("1", "1.0", "+1", "true", "t", "yes", "y", "positive", "pos", "p"))
 _FALSE = frozenset(("0", "0.0", "-1", "-1.0", "false", "f", "no", "n", "negative", "neg"))
 
 
 @dataclass(frozen=True)
 class Rows:
-    """One array per role; columns names the file's own names for them."""
+    """One array per role, the file's own names for them, and how many labels were blank."""
 
     scores: FloatArray
     labeled: BoolArray
@@ -33,6 +46,7 @@ class Rows:
     truth: BoolArray | None
     groups: IntArray | None
     columns: dict[str, str]
+    blank_labels: int | None
 
     @property
     def label_column(self) -> Any:
@@ -71,7 +85,8 @@ def read_rows(
         used.update(choose_columns(source, available, wanted))
         numbers = {role: column for role, column in used.items() if role in _NUMBERS}
         words = {role: column for role, column in used.items() if role not in _NUMBERS}
-        return Request(numbers, words)
+        blanks = frozenset({"labeled"} if options.missing_is_unlabeled else ())
+        return Request(numbers, words, blanks, options.decimal)
 
     table = read_table(
         file,
@@ -83,7 +98,8 @@ def read_rows(
         progress=progress,
     )
     what = f"column {show(used['labeled'])} of {source}, taken for --labeled,"
-    labeled, negative = _labels(command, what, table.words["labeled"], options)
+    labels, blank = _split_blanks(table.words["labeled"])
+    labeled, negative = _labels(command, what, labels, options, with_blanks=bool(blank.any()))
     return Rows(
         scores=table.numbers["score"],
         labeled=labeled,
@@ -92,38 +108,91 @@ def read_rows(
         truth=_truth(source, used["truth"], table.words["truth"], options) if truth else None,
         groups=table.words["group"].codes if group else None,
         columns=used,
+        blank_labels=int(blank.sum()) if options.missing_is_unlabeled else None,
     )
 
 
+def describe_source(file: str, rows: Rows) -> dict[str, Any]:
+    """Where the data came from, for a JSON document."""
+    source: dict[str, Any] = {"file": name_of(file), "columns": rows.columns}
+    if rows.blank_labels is not None:
+        source["blank_labels"] = rows.blank_labels
+    return source
+
+
+def note_blank_labels(rows: Rows, *, quiet: bool) -> None:
+    """Say how many rows --missing-is-unlabeled was about."""
+    if rows.blank_labels is not None:
+        column, size = show(rows.columns["labeled"]), rows.labeled.size
+        note(
+            f"{rows.blank_labels:,} of {size:,} rows are blank in column {column} and count as "
+            "unlabeled",
+            quiet=quiet,
+        )
+
+
+def _split_blanks(words: Words) -> tuple[Words, BoolArray]:
+    """The distinct values that say something, coded -1 where a row says nothing."""
+    says = np.array([not is_missing(value) for value in words.values])
+    code = np.where(says, np.cumsum(says) - 1, -1)[words.codes]
+    values = tuple(v for v, kept in zip(words.values, says.tolist(), strict=True) if kept)
+    return Words(code, values), code < 0
+
+
 def _labels(
-    command: str, what: str, words: Words, options: DataOptions
+    command: str, what: str, words: Words, options: DataOptions, *, with_blanks: bool
 ) -> tuple[BoolArray, BoolArray | None]:
     """Masks per row, from the meaning of each distinct value."""
-    values = _plain(words.values)
-    if values.size == 1:
-        raise InvalidInputError(
+    if not words.values:
+        raise CommandError(f"{what} is blank everywhere; no row is labeled.")
+    values = _plain(words.values, options.decimal)
+    if values.size == 1 and not with_blanks:
+        raise CommandError(
             f"{what} holds nothing but {show(_text(words.values[0]))}; both labeled and unlabeled "
             "rows are needed."
         )
     positive_label = _dash(options.positive_label)
     if positive_label is not None and not _holds(values, positive_label):
         shown = ", ".join(show(_text(value)) for value in words.values[:5])
-        raise InvalidInputError(
+        raise CommandError(
             f"{what} has no value {show(positive_label)}, asked for by --positive-label.\n"
             f"Hint: it holds {shown}{', ...' if len(words.values) > 5 else ''}."
         )
+    negative_label = _dash(options.negative_label)
+    if with_blanks:  # the last value, which the code -1 of blank rows points at
+        values = np.append(values, _unlabeled_like(values, positive_label, negative_label))
     try:
         positive, negative = encode_labels(
             command,
             values,
             values.size,
             positive_label=positive_label,
-            negative_label=_dash(options.negative_label),
+            negative_label=negative_label,
         )
-    except InvalidInputError as error:
-        named = str(error).replace(f"The 'labeled' parameter of {command}", what)
-        raise InvalidInputError(named) from error
+    except PurecoverError as error:
+        # It saw each distinct value once, so that its number of rows is none.
+        said = re.sub(r" row among \d+\.", " row.", in_options(str(error)))
+        raise CommandError(said.replace("--labeled must", f"{what} must", 1)) from error
     return positive[words.codes], None if negative is None else negative[words.codes]
+
+
+def _unlabeled_like(
+    values: np.ndarray[Any, Any], positive_label: str | None, negative_label: str | None
+) -> Any:
+    """A value that means unlabeled beside the others.
+
+    Where the label is named, what is neither it nor a known negative. Else 0 or "unlabeled",
+    so that 1, -1 and blank are as ambiguous as 1, -1 and 0 are.
+    """
+    if positive_label is not None:
+        named = [label for label in (positive_label, negative_label) if label is not None]
+        rest = [v for v in values.tolist() if not any(_holds(np.array([v]), n) for n in named)]
+        if rest:
+            return rest[0]
+        return "unlabeled" if values.dtype.kind == "U" else float(np.abs(values).max()) + 1
+    usual = ("unlabeled", "unknown") if values.dtype.kind == "U" else (0.0, -1.0)
+    taken = negative_label is not None and _holds(np.array(usual[:1]), negative_label)
+    return usual[taken]
 
 
 def _truth(source: str, column: str, words: Words, options: DataOptions) -> BoolArray:
@@ -135,7 +204,7 @@ def _truth(source: str, column: str, words: Words, options: DataOptions) -> Bool
     known = named or set(folded) <= _TRUE | _FALSE
     if not known or all(positive) or not any(positive):
         shown = ", ".join(show(text) for text in texts[:5]) + (", ..." if len(texts) > 5 else "")
-        raise InvalidInputError(
+        raise CommandError(
             f"column {show(column)} of {source}, asked for by --truth, must hold both classes "
             f"(1/0, true/false, positive/negative), got {shown}.\n"
             "Hint: if one of two values is the positive class, name it with --positive-label."
@@ -143,11 +212,11 @@ def _truth(source: str, column: str, words: Words, options: DataOptions) -> Bool
     return np.array(positive)[words.codes]
 
 
-def _plain(values: tuple[Any, ...]) -> np.ndarray[Any, Any]:
+def _plain(values: tuple[Any, ...], decimal: str) -> np.ndarray[Any, Any]:
     """Distinct values as numbers if all of them are, else as texts."""
     texts = [_text(value) for value in values]
     try:
-        return np.array([float(text) for text in texts])
+        return np.array([float(text.replace(decimal, ".")) for text in texts])
     except ValueError:
         return np.array(texts)
 
@@ -178,25 +247,45 @@ def _dash(value: str | None) -> str | None:
 
 def parse_target(text: str) -> Any:
     """A named population, or a prior."""
-    try:
-        return float(text)
-    except ValueError:
+    if text in _TARGETS:
         return text
+    try:
+        prior = float(text)
+    except ValueError:
+        prior = -1.0
+    if not 0 <= prior <= 1:
+        raise CommandError(
+            f"--target must be {', '.join(_TARGETS)} or a number in [0, 1], got "
+            f"{show(_dash(text))}.{share_hint(text)}"
+        )
+    return prior
+
+
+def check_codes(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Codes of checks, in any case."""
+    codes = tuple(code.strip().upper() for code in given)
+    for code, text in zip(codes, given, strict=True):
+        if code not in CHECKS:
+            raise CommandError(
+                f"--ignore-check must be the code of a check, got {show(_dash(text))}.\n"
+                f"Hint: the codes are {', '.join(CHECKS)}."
+            )
+    return codes
 
 
 def require_prior_knowledge(options: AssumptionOptions) -> None:
     """Recovery needs to know one share of positives."""
     given = (options.alpha, options.prior, options.label_frequency)
     if all(value is None for value in given):
-        raise InvalidInputError(
+        raise CommandError(
             "give --alpha, the share of positives among the unlabeled.\nHint: if you know the "
             "share in the population, or how often positives get labeled, say --scenario and "
             "--prior or --label-frequency."
         )
     if sum(value is not None for value in given) > 1:
-        raise InvalidInputError("give only one of --alpha, --prior and --label-frequency.")
+        raise CommandError("give only one of --alpha, --prior and --label-frequency.")
     if options.prior is not None and options.scenario is None:
-        raise InvalidInputError(
+        raise CommandError(
             "--prior needs --scenario: case-control (labeled and unlabeled drawn apart) or "
             "censoring (one sample, some of whose positives got labeled)."
         )

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import shlex
 
-from purecover.cli._app import COMMAND_LINE, AssumptionOptions, DataOptions
-from purecover.cli._data import parse_target, read_rows, require_prior_knowledge
-from purecover.cli._files import name_of
+from purecover.cli._data import (
+    check_codes,
+    describe_source,
+    note_blank_labels,
+    parse_target,
+    read_rows,
+    require_prior_knowledge,
+)
+from purecover.cli._messages import note
+from purecover.cli._options import (
+    COMMAND_LINE,
+    Area,
+    AssumptionOptions,
+    DataOptions,
+    IntervalOptions,
+    WeightOptions,
+)
 from purecover.cli._output import check_writable, print_json, write_atomically
 from purecover.cli._progress import progress_bars
 from purecover.html import render_report
@@ -21,12 +35,13 @@ def run_evaluate(
     assumptions: AssumptionOptions,
     *,
     truth: str | None,
-    group: str | None,
     threshold: float | None,
-    confidence_level: float,
+    weights: WeightOptions,
+    max_fpr: float,
+    top_k: int | None,
+    area: Area,
     resamples: int,
-    seed: int,
-    ignore_checks: tuple[str, ...],
+    intervals: IntervalOptions,
     json: bool,
     html: str | None,
     strict: bool,
@@ -34,6 +49,8 @@ def run_evaluate(
 ) -> int:
     """Evaluate, print, write, return the exit code."""
     require_prior_knowledge(assumptions)
+    target = parse_target(assumptions.target)
+    ignore = check_codes(intervals.ignore_check)
     if html is not None:
         check_writable("--html", html, not_this=file)
     with progress_bars(quiet=quiet) as steps:
@@ -42,7 +59,7 @@ def run_evaluate(
             data,
             command="purecover evaluate",
             truth=truth,
-            group=group,
+            group=intervals.group,
             progress=steps("Reading"),
         )
         report = evaluate(
@@ -57,13 +74,19 @@ def run_evaluate(
             prior=assumptions.prior,
             label_frequency=assumptions.label_frequency,
             scenario=assumptions.scenario,
-            target=parse_target(assumptions.target),
+            target=target,
             repair=assumptions.repair,
             threshold=threshold,
-            confidence_level=confidence_level,
+            area=area,
+            f_beta=weights.f_beta,
+            cost_fn=weights.cost_fn,
+            cost_fp=weights.cost_fp,
+            max_fpr=max_fpr,
+            top_k=top_k,
+            confidence_level=intervals.confidence_level,
             n_resamples=resamples,
-            random_state=seed,
-            ignore_checks=ignore_checks,
+            random_state=intervals.seed,
+            ignore_checks=ignore,
             progress=steps("Resampling"),
         )
     if html is not None:
@@ -71,10 +94,13 @@ def run_evaluate(
             page.write(render_report(report, command=_command()).encode())
     if json:
         document = report.to_dict()
-        document["source"] = {"file": name_of(file), "columns": rows.columns}
+        document["source"] = describe_source(file, rows)
         print_json(document)
     elif not quiet:
         print(report)  # noqa: T201
+    note_blank_labels(rows, quiet=quiet)
+    if html is not None:
+        note(f"report written to {html}", quiet=quiet)
     serious = any(check.fired and check.severity == "error" for check in report.checks)
     return 1 if strict and serious else 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import sys
 import tempfile
 import zlib
@@ -14,12 +15,12 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from purecover._validation import show
-from purecover.cli._app import DASH
 from purecover.cli._columns import Request, Table
 from purecover.cli._csv import DELIMITERS, read_csv
 from purecover.cli._jsonl import read_jsonl
+from purecover.cli._messages import CommandError
+from purecover.cli._options import DASH
 from purecover.cli._parquet import read_parquet
-from purecover.exceptions import InvalidInputError
 
 __all__ = ["name_of", "read_table"]
 
@@ -31,9 +32,12 @@ _FORMATS = {
     ".tab": "tsv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+# An object, or an array of them: a header such as [score],[labeled] is neither.
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive or an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
@@ -104,12 +108,12 @@ def _open(file: str, stack: ExitStack) -> tuple[BinaryIO, int]:
         raw = stack.enter_context(Path(file).open("rb"))  # noqa: SIM115 - the stack closes it
         size = os.fstat(raw.fileno()).st_size if raw.seekable() else 0
     except FileNotFoundError:
-        raise InvalidInputError(f"there is no file {show(file)}.") from None
+        raise CommandError(f"there is no file {show(file)}.") from None
     except IsADirectoryError:
-        raise InvalidInputError(f"{show(file)} is a directory, not a file.") from None
+        raise CommandError(f"{show(file)} is a directory, not a file.") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InvalidInputError(f"{show(file)} cannot be opened: {reason}.") from error
+        raise CommandError(f"{show(file)} cannot be opened: {reason}.") from error
     return raw, size
 
 
@@ -147,18 +151,18 @@ def _with_head(raw: BinaryIO, source: str = "") -> tuple[BinaryIO, bytes]:
 def _format_of(file: str, head: bytes) -> str:
     suffixes = [suffix.lower() for suffix in Path(file).suffixes if suffix.lower() != ".gz"]
     known = _FORMATS.get(suffixes[-1] if suffixes else "")
-    return known or ("jsonl" if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" else "csv")
+    return known or ("jsonl" if _JSON.match(head) else "csv")
 
 
 def _refuse_binary(source: str, head: bytes) -> None:
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
-            raise InvalidInputError(
+            raise CommandError(
                 f"{source} is {what}, which purecover does not read.\n"
                 "Hint: export it as CSV or Parquet."
             )
     if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InvalidInputError(
+        raise CommandError(
             f"{source} holds binary data, not text.\n"
             "Hint: purecover reads CSV, TSV, JSON lines (each also gzipped) and Parquet."
         )
@@ -176,12 +180,12 @@ def _lines(source: str, stream: BinaryIO, encoding: str) -> Iterator[str]:
     try:
         text = io.TextIOWrapper(stream, encoding=encoding, newline="")
     except LookupError:
-        raise InvalidInputError(f"there is no text encoding {show(encoding)}.") from None
+        raise CommandError(f"there is no text encoding {show(encoding)}.") from None
     try:
         # A limit, so that one endless line cannot fill the memory.
         while line := text.readline(MAX_LINE):
             if len(line) == MAX_LINE:
-                raise InvalidInputError(
+                raise CommandError(
                     f"{source} has a line of more than {MAX_LINE:,} characters after line {number}."
                 )
             number += 1
@@ -190,7 +194,7 @@ def _lines(source: str, stream: BinaryIO, encoding: str) -> Iterator[str]:
         what = str(error)
         if isinstance(error, UnicodeDecodeError):
             what = f"byte 0x{error.object[error.start]:02x}, {error.reason}"
-        raise InvalidInputError(
+        raise CommandError(
             f"{source} is not {encoding.removesuffix('-sig')} text, somewhere after line {number} "
             f"({what}).\nHint: name its encoding, such as --encoding latin-1."
         ) from error
@@ -202,8 +206,8 @@ def _lines(source: str, stream: BinaryIO, encoding: str) -> Iterator[str]:
             text.detach()
 
 
-def _bad_gzip(source: str, error: Exception) -> InvalidInputError:
-    return InvalidInputError(
+def _bad_gzip(source: str, error: Exception) -> CommandError:
+    return CommandError(
         f"{source} is a damaged gzip file: {error}.\nHint: was it copied completely?"
     )
 
@@ -224,7 +228,7 @@ def _one_character(delimiter: str) -> str:
     chosen = named.get(delimiter, delimiter)
     if len(chosen) != 1 or chosen in '\r\n" ':
         words = ", ".join(repr(d) for d in DELIMITERS)
-        raise InvalidInputError(
+        raise CommandError(
             f"--delimiter must be one character such as {words}, got {show(delimiter)}."
         )
     return chosen

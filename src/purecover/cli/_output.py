@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from purecover._validation import show
-from purecover.cli._app import DASH
-from purecover.exceptions import InvalidInputError
+from purecover.cli._messages import CommandError
+from purecover.cli._options import DASH
 
 __all__ = ["check_writable", "plain", "print_json", "write_atomically"]
 
@@ -24,23 +24,21 @@ def check_writable(option: str, path: str, *, not_this: str | None = None) -> No
     target = Path(path)
     try:
         if path in ("", DASH) or target.is_dir():
-            raise InvalidInputError(
+            raise CommandError(
                 f"{option} must name a file, got {show('-' if path == DASH else path)}."
             )
         if not target.parent.is_dir():
-            raise InvalidInputError(
+            raise CommandError(
                 f"{option} {show(path)} cannot be written: there is no directory "
                 f"{show(str(target.parent))}."
             )
         place = target if target.exists() else target.parent
         if not os.access(place, os.W_OK):
-            raise InvalidInputError(f"{option} {show(path)} cannot be written: no permission.")
+            raise CommandError(f"{option} {show(path)} cannot be written: no permission.")
         if not_this not in (None, DASH) and target.exists() and target.samefile(str(not_this)):
-            raise InvalidInputError(f"{option} {show(path)} would overwrite the data.")
+            raise CommandError(f"{option} {show(path)} would overwrite the data.")
     except (OSError, ValueError) as error:
-        if isinstance(error, InvalidInputError):
-            raise
-        raise InvalidInputError(f"{option} {show(path)} cannot be written: {error}.") from error
+        raise CommandError(f"{option} {show(path)} cannot be written: {error}.") from error
 
 
 @contextmanager
@@ -63,7 +61,7 @@ def write_atomically(option: str, path: str) -> Iterator[BinaryIO]:
             raise
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InvalidInputError(f"{option} {show(path)} cannot be written: {reason}.") from error
+        raise CommandError(f"{option} {show(path)} cannot be written: {reason}.") from error
 
 
 def _mode(target: Path) -> int:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from purecover.cli._columns import Collector, Request, Table
-from purecover.exceptions import InvalidInputError, MissingDependencyError, PurecoverError
+from purecover.cli._messages import CommandError
+from purecover.exceptions import MissingDependencyError, PurecoverError
 
 __all__ = ["read_parquet"]
 
@@ -25,7 +26,7 @@ def read_parquet(
         raise
     except BaseException as error:  # panics of compiled readers are not even Exceptions
         first_line = next(iter(str(error).splitlines()), type(error).__name__)
-        raise InvalidInputError(
+        raise CommandError(
             f"{source} is not a Parquet file that can be read: {first_line[:200]}.\n"
             "Hint: was it written or copied completely? --format names another format."
         ) from error

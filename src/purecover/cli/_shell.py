@@ -11,19 +11,14 @@ from typing import TextIO
 
 from cyclopts import CycloptsError
 
-from purecover.cli._app import COMMAND_LINE, DASH, app
+from purecover.cli._app import app
+from purecover.cli._messages import CommandError, in_options, say
+from purecover.cli._options import COMMAND_LINE, DASH
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 READER_LEFT = 141
-
-# How the library names its parameters, and how the command line does.
-_OPTION_NAMES = {
-    "positive_label=": "--positive-label ",
-    "negative_label=": "--negative-label ",
-    "ignore_checks": "--ignore-check",
-}
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -39,8 +34,10 @@ def run(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except CycloptsError as error:
         return fail(f"{error}\nHint: purecover --help lists the commands and their options.")
+    except CommandError as error:
+        return fail(str(error))
     except PurecoverError as error:
-        return fail(_in_options(str(error)))
+        return fail(in_options(str(error)))
     except KeyboardInterrupt:
         fail("interrupted")
         return INTERRUPTED
@@ -70,23 +67,10 @@ def fail(message: str) -> int:
     return BAD_INPUT
 
 
-def say(message: str) -> None:
-    """Print to standard error whatever its encoding can show."""
-    if sys.stderr is None:  # closed by the caller
-        return
-    encoding = sys.stderr.encoding or "utf-8"
-    print(message.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)  # noqa: T201
-
-
-def _in_options(message: str) -> str:
-    for parameter, option in _OPTION_NAMES.items():
-        message = message.replace(parameter, option)
-    return message
-
-
 @contextmanager
 def _plain_warnings(*, quiet: bool) -> Iterator[None]:
-    """Warnings as lines of their own, without source code around them."""
+    """Warnings as lines of their own, each once, without source code around them."""
+    said = set()
 
     def show(
         message: Warning | str,
@@ -97,8 +81,10 @@ def _plain_warnings(*, quiet: bool) -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         del category, filename, lineno, file, line
-        if not quiet:
-            say(f"purecover: warning: {_in_options(str(message))}")
+        text = in_options(str(message))
+        if not quiet and text not in said:
+            say(f"purecover: warning: {text}")
+        said.add(text)
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=PurecoverWarning)
@@ -112,4 +98,4 @@ def _forget_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-__all__ = ["fail", "run", "say"]
+__all__ = ["fail", "run"]

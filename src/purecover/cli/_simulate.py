@@ -9,9 +9,9 @@ from typing import Any
 
 from purecover import simulate as worlds
 from purecover._validation import show
-from purecover.cli._app import DASH
+from purecover.cli._messages import CommandError, note, say
+from purecover.cli._options import DASH
 from purecover.cli._output import check_writable, print_json, write_atomically
-from purecover.exceptions import InvalidInputError
 from purecover.recovery._auc import auc_to_pu
 
 __all__ = ["run_simulate"]
@@ -49,20 +49,20 @@ def run_simulate(
     """Draw, write, tell the truth."""
     to_stdout = out is None or out == DASH
     if json and to_stdout:
-        raise InvalidInputError("--json needs --out, as both would go to standard output.")
+        raise CommandError("--json needs --out, as both would go to standard output.")
     if out is not None and not to_stdout:
         check_writable("--out", out)
     place = _world(world, parameters)
     rows = {"labeled": labeled, "unlabeled": unlabeled, "size": size}
     for option, number in rows.items():
         if number is not None and number > MAX_ROWS:
-            raise InvalidInputError(f"--{option} must be at most {MAX_ROWS:,}, got {number:,}.")
+            raise CommandError(f"--{option} must be at most {MAX_ROWS:,}, got {number:,}.")
     if scenario == "censoring":
         _refuse(
             "--scenario censoring", {"alpha": alpha, "labeled": labeled, "unlabeled": unlabeled}
         )
         if prior is None or label_frequency is None:
-            raise InvalidInputError("--scenario censoring needs --prior and --label-frequency.")
+            raise CommandError("--scenario censoring needs --prior and --label-frequency.")
         sample = place.sample_censored(
             11_000 if size is None else size,
             prior=prior,
@@ -76,7 +76,7 @@ def run_simulate(
             {"size": size, "prior": prior, "label-frequency": label_frequency},
         )
         if alpha is None:
-            raise InvalidInputError("give --alpha, the share of positives among the unlabeled.")
+            raise CommandError("give --alpha, the share of positives among the unlabeled.")
         sample = place.sample(
             1_000 if labeled is None else labeled,
             10_000 if unlabeled is None else unlabeled,
@@ -100,7 +100,9 @@ def run_simulate(
         print_json(truth)
     elif not quiet:
         sys.stdout.flush()
-        print(_describe(truth), file=sys.stderr)  # noqa: T201
+        say(_describe(truth))
+    if not to_stdout:
+        note(f"sample written to {out}", quiet=quiet)
     return 0
 
 
@@ -113,10 +115,10 @@ def _world(name: str, given: Mapping[str, Any]) -> worlds.World:
         if option not in takes:
             flag = "--" + option.replace("_", "-")
             known = ", ".join("--" + p.replace("_", "-") for p in takes) or "no parameters"
-            raise InvalidInputError(f"the {name} world does not take {flag}; it takes {known}.")
+            raise CommandError(f"the {name} world does not take {flag}; it takes {known}.")
         arguments[takes[option]] = _numbers(option, value) if isinstance(value, str) else value
     if name == "histogram" and not {"positive_mass", "negative_mass"} <= set(arguments):
-        raise InvalidInputError(
+        raise CommandError(
             "the histogram world needs --positive and --negative, the mass of each bin.\n"
             "Hint: for example --positive 0.1,0.3,0.6 --negative 0.6,0.3,0.1"
         )
@@ -128,7 +130,7 @@ def _numbers(option: str, text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise InvalidInputError(
+        raise CommandError(
             f"--{option} must be numbers with commas between them, such as 5,2, got {show(text)}."
         ) from None
 
@@ -136,7 +138,7 @@ def _numbers(option: str, text: str) -> tuple[float, ...]:
 def _refuse(because: str, given: Mapping[str, Any]) -> None:
     for option, value in given.items():
         if value is not None:
-            raise InvalidInputError(f"--{option} has no meaning with {because}.")
+            raise CommandError(f"--{option} has no meaning with {because}.")
 
 
 def _csv_parts(sample: worlds.Sample) -> Iterator[str]:

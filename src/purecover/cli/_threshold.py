@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
+import warnings
 from collections.abc import Mapping
+from typing import Any
 
 from purecover._given import GivenProportions
-from purecover.cli._app import AssumptionOptions, DataOptions
-from purecover.cli._data import parse_target, read_rows, require_prior_knowledge
-from purecover.cli._files import name_of
+from purecover._validation import show
+from purecover.checks import CheckContext, CheckResult, run_checks
+from purecover.cli._data import (
+    Rows,
+    check_codes,
+    describe_source,
+    note_blank_labels,
+    parse_target,
+    read_rows,
+    require_prior_knowledge,
+)
+from purecover.cli._messages import CommandError, in_options, rename
+from purecover.cli._options import (
+    DASH,
+    AssumptionOptions,
+    DataOptions,
+    IntervalOptions,
+    WeightOptions,
+)
 from purecover.cli._output import print_json
 from purecover.cli._progress import progress_bars
 from purecover.counts import ScoreCounts
-from purecover.exceptions import InvalidInputError
-from purecover.recovery._thresholds import choose_threshold
+from purecover.exceptions import InvalidInputError, RecoveryWarning
+from purecover.html import shown_metrics, title_of
+from purecover.intervals._bootstrap import bootstrap
+from purecover.intervals._groups import group_resampler
+from purecover.intervals._interval import Interval, check_level
+from purecover.intervals._resample import GroupResampler
+from purecover.recovery._roc import recover_roc
+from purecover.recovery._thresholds import THRESHOLD_METRICS, ThresholdChoice, choose_threshold
 
 __all__ = ["run_threshold"]
+
+_COMMAND = "purecover threshold"
+_WIDTH = 100
 
 
 def run_threshold(
@@ -24,51 +53,87 @@ def run_threshold(
     *,
     wanted: Mapping[str, float | None],
     best: str | None,
-    f_beta: float,
-    cost_fn: float,
-    cost_fp: float,
+    weights: WeightOptions,
+    resamples: int,
+    intervals: IntervalOptions,
     json: bool,
+    strict: bool,
     quiet: bool,
 ) -> int:
     """Choose, print, return the exit code."""
     criterion, value = _criterion(wanted, best)
     require_prior_knowledge(assumptions)
+    target = parse_target(assumptions.target)
+    ignore = check_codes(intervals.ignore_check)
+    level = check_level(_COMMAND, intervals.confidence_level)
+    how: dict[str, Any] = {
+        "target": target,
+        "repair": assumptions.repair or "isotonic",
+        "f_beta": weights.f_beta,
+        "cost_fn": weights.cost_fn,
+        "cost_fp": weights.cost_fp,
+    }
     with progress_bars(quiet=quiet) as steps:
-        rows = read_rows(file, data, command="purecover threshold", progress=steps("Reading"))
-    counts = ScoreCounts.from_scores(
-        rows.scores,
-        rows.label_column,
-        sample_weight=rows.weights,
-        negative_label=rows.negative_label,
-    )
-    proportions = GivenProportions(
-        alpha=assumptions.alpha,
-        beta=assumptions.beta,
-        prior=assumptions.prior,
-        label_frequency=assumptions.label_frequency,
-        scenario=assumptions.scenario,
-    ).resolve("purecover threshold", counts)
-    choice = choose_threshold(
-        counts,
-        proportions,
-        criterion,
-        value,
-        target=parse_target(assumptions.target),
-        repair=assumptions.repair or "isotonic",
-        f_beta=f_beta,
-        cost_fn=cost_fn,
-        cost_fp=cost_fp,
+        rows = read_rows(
+            file, data, command=_COMMAND, group=intervals.group, progress=steps("Reading")
+        )
+        counts, resampler = _count(rows)
+        proportions = GivenProportions(
+            alpha=assumptions.alpha,
+            beta=assumptions.beta,
+            prior=assumptions.prior,
+            label_frequency=assumptions.label_frequency,
+            scenario=assumptions.scenario,
+        ).resolve(_COMMAND, counts)
+        try:
+            choice = choose_threshold(counts, proportions, criterion, value, **how)
+        except InvalidInputError as error:
+            named = rename(str(error), {"value": f"--{criterion}", "criterion": "--best"})
+            raise CommandError(in_options(named)) from error
+        interval = None
+        if resamples:
+            with warnings.catch_warnings():
+                # What a repair has to say, it said when the threshold was chosen.
+                warnings.simplefilter("ignore", RecoveryWarning)
+                interval = bootstrap(
+                    counts,
+                    proportions,
+                    metrics=[criterion],
+                    threshold=choice.threshold,
+                    curves=False,
+                    n_resamples=resamples,
+                    confidence_level=level,
+                    resampler=resampler,
+                    random_state=intervals.seed,
+                    progress=steps("Resampling"),
+                    **how,
+                ).interval(criterion)
+    checks = run_checks(
+        CheckContext(
+            counts=counts,
+            proportions=proportions,
+            roc=recover_roc(counts, proportions, repair=how["repair"]),
+            threshold=choice.threshold,
+            prior=choice.metrics.prior,
+            n_groups=None if resampler is None else resampler.n_groups,
+        ),
+        ignore=ignore,
     )
     if json:
         document = choice.to_dict()
+        document["interval"] = None if interval is None else interval.to_dict()
         document["proportions"] = proportions.to_dict()
-        document["source"] = {"file": name_of(file), "columns": rows.columns}
+        document["checks"] = [check.to_dict() for check in checks]
+        document["source"] = describe_source(file, rows)
         print_json(document)
-    else:
+    elif quiet:
         # repr, so that the threshold printed is the threshold chosen to the last digit.
-        text = str(choice).removeprefix("ThresholdChoice: ")
-        print(repr(choice.threshold) if quiet else text)  # noqa: T201
-    return 0
+        print(repr(choice.threshold))  # noqa: T201
+    else:
+        print(_describe(choice, interval, resamples, checks))  # noqa: T201
+    note_blank_labels(rows, quiet=quiet)
+    serious = any(check.fired and check.severity == "error" for check in checks)
+    return 1 if strict and serious else 0
 
 
 def _criterion(wanted: Mapping[str, float | None], best: str | None) -> tuple[str, float | None]:
@@ -77,10 +142,85 @@ def _criterion(wanted: Mapping[str, float | None], best: str | None) -> tuple[st
     if len(asked) + (best is not None) != 1:
         options = ", ".join(f"--{name}" for name in wanted)
         got = ", ".join([f"--{name}" for name in asked] + ["--best"] * (best is not None))
-        raise InvalidInputError(
+        raise CommandError(
             f"purecover threshold needs exactly one of {options} and --best, got "
             f"{got or 'none of them'}.\nHint: for example --precision 0.9, or --best f1."
         )
-    if best is not None:
-        return best, None
-    return next(iter(asked.items()))
+    if best is None:
+        return next(iter(asked.items()))
+    name = best.strip().casefold().replace("-", "_")
+    if name in wanted:
+        raise CommandError(
+            f"--best {name} would choose a useless threshold, flagging next to nothing or nearly "
+            f"everything.\nHint: say how much you want, such as --{name} {_EXAMPLES[name]}."
+        )
+    choices = [metric for metric in THRESHOLD_METRICS if metric not in wanted]
+    if name not in choices:
+        shown = show("-" if best == DASH else best)
+        raise CommandError(f"--best must be one of {', '.join(choices)}, got {shown}.")
+    return name, None
+
+
+_EXAMPLES = {
+    "precision": 0.9,
+    "recall": 0.9,
+    "fpr": 0.05,
+    "specificity": 0.95,
+    "npv": 0.95,
+    "fdr": 0.1,
+}
+
+
+def _count(rows: Rows) -> tuple[ScoreCounts, GroupResampler | None]:
+    """The counts, and what resamples whole groups if there are any."""
+    labels: dict[str, Any] = {
+        "sample_weight": rows.weights,
+        "negative_label": rows.negative_label,
+    }
+    if rows.groups is None:
+        return ScoreCounts.from_scores(rows.scores, rows.label_column, **labels), None
+    resampler = group_resampler(rows.scores, rows.label_column, rows.groups, **labels)
+    return resampler.counts, resampler
+
+
+# -- words --------------------------------------------------------------------------------
+
+
+def _describe(
+    choice: ThresholdChoice,
+    interval: Interval | None,
+    resamples: int,
+    checks: tuple[CheckResult, ...],
+) -> str:
+    metrics = choice.metrics
+    lines = [str(choice).splitlines()[0].removeprefix("ThresholdChoice: ")]
+    if interval is not None:
+        lines += textwrap.wrap(
+            f"{_interval_words(choice, interval)} ({resamples:,} resamples at this threshold, "
+            "which was chosen on the same data: expect a little worse on new data)",
+            _WIDTH,
+        )
+    lines += ["", f"{'':<38}{'observed':>10}{'recovered':>11}"]
+    lines += [
+        f"{title_of(name, metrics.options):<38}{_number(metrics.observed[name]):>10}"
+        f"{_number(metrics[name]):>11}"
+        for name in shown_metrics(metrics)
+    ]
+    grave = [c for c in checks if c.fired and c.severity != "note"]
+    lines += ["", f"checks: {len(grave)} of {len(checks)} warn" if grave else "checks: none warns"]
+    for check in sorted(grave, key=lambda c: c.severity != "error"):
+        text = f"{check.code} {check.severity}: {check.message} Hint: {check.hint}"
+        lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def _interval_words(choice: ThresholdChoice, interval: Interval) -> str:
+    title = title_of(choice.criterion, choice.metrics.options)
+    level = f"{100 * interval.confidence_level:g} % interval"
+    if math.isnan(interval.low):
+        return f"{level} of {title}: undefined"
+    return f"{level} of {title}: {interval.low:.4f} - {interval.high:.4f}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if math.isfinite(value) else "undefined"

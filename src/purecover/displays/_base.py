@@ -6,17 +6,21 @@ something is drawn, scikit-learn when an estimator is asked for scores.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
-from purecover._frames import make_frame
-from purecover._typing import ArrayLike, FloatArray, IntArray
-from purecover._validation import bad_type, bad_value, check_choice, require, show
+from purecover._frames import is_frame, make_frame
+from purecover._given import GivenProportions
+from purecover._response import labeled_value, response_scores
+from purecover._typing import ArrayLike, FloatArray, IntArray, Scenario
+from purecover._validation import bad_type, bad_value, require, show
 from purecover.counts import ScoreCounts
-from purecover.exceptions import InvalidInputError
+from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
 
 if TYPE_CHECKING:
@@ -82,8 +86,14 @@ class Display(ABC):
         X: Any,
         labeled: ArrayLike,
         *,
+        positive_label: object = None,
         alpha: float | None = None,
         beta: float = 1.0,
+        proportions: MixtureProportions | None = None,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        scenario: Scenario | None = None,
+        sample_weight: ArrayLike | None = None,
         response_method: str = "auto",
         name: str | None = None,
         **options: Any,
@@ -93,48 +103,96 @@ class Display(ABC):
         Parameters
         ----------
         estimator : object
-            A fitted classifier (or pipeline, or search) of two classes.
+            A fitted classifier (or pipeline, or search) of two classes. Its positive class is
+            the one that ``labeled`` holds where a row is labeled; if it was trained on other
+            values, the one whose value reads as positive.
         X : array-like of shape (n_samples, n_features)
             The rows, which the classifier should not have been trained on.
         labeled : array-like of shape (n_samples,)
-            True where a row carries the positive label.
-        alpha : float
-            Share of positives among the unlabeled. May be left out if ``proportions`` is
-            among the options.
-        beta : float, default=1.0
-            Share of positives among the labeled; 1 means clean labels.
+            True where a row carries the positive label; see :meth:`ScoreCounts.from_scores`.
+        positive_label : object, optional
+            The value that means labeled, where it cannot be read off.
+        alpha, beta, proportions, prior, label_frequency, scenario
+            What is known of the shares of positives, as in :func:`evaluate`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
             Which output of the classifier is the score; ``"auto"`` takes the first it has.
         name : str, optional
-            Shown in the legend; the class of the estimator if not given.
+            The name of the model; the class of the estimator if not given.
         **options
-            Passed to ``from_predictions``.
+            Passed to :meth:`from_predictions`.
 
         Returns
         -------
         Display
             The display, drawn.
         """
-        scores = response_scores(f"{cls.__name__}.from_estimator", estimator, X, response_method)
+        function = f"{cls.__name__}.from_estimator"
+        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+        given.validated(function)  # complain before the classifier goes to work
+        cls._refuse_unknown("from_estimator", options)
+        scores = response_scores(
+            function,
+            estimator,
+            X,
+            positive=labeled_value(function, labeled, positive_label),
+            methods=("predict_proba", "decision_function"),
+            response_method=response_method,
+        )
+        # Counts and proportions made here, so that complaints about them name this function.
+        counts, mixture = cls._read(
+            "from_estimator", given, scores, labeled, sample_weight, positive_label
+        )
         name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(scores, labeled, alpha=alpha, beta=beta, name=name, **options)
+        return cls.from_predictions(counts, proportions=mixture, name=name, **options)
 
     @classmethod
     @abstractmethod
     def from_predictions(
-        cls,
-        scores: ArrayLike | ScoreCounts,
-        labeled: ArrayLike | None = None,
-        *,
-        alpha: float | None = None,
-        beta: float = 1.0,
-        proportions: MixtureProportions | None = None,
-        sample_weight: ArrayLike | None = None,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **options: Any,
+        cls, scores: ArrayLike | ScoreCounts, labeled: ArrayLike | None = None, **options: Any
     ) -> Self:
         """Count scores, recover, and draw."""
+
+    @classmethod
+    def _read(
+        cls,
+        method: str,
+        given: GivenProportions,
+        scores: ArrayLike | ScoreCounts,
+        labeled: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        positive_label: object,
+        options: Mapping[str, Any] | None = None,
+    ) -> tuple[ScoreCounts, MixtureProportions]:
+        """What the caller of a class method gave: the counts, and alpha and beta."""
+        function = f"{cls.__name__}.{method}"
+        cls._refuse_unknown(method, options or {})
+        given.validated(function)  # before the counting, which can take a while
+        counts = count(function, scores, labeled, sample_weight, positive_label)
+        return counts, given.resolve(function, counts)
+
+    @classmethod
+    def _refuse_unknown(cls, method: str, options: Mapping[str, Any]) -> None:
+        """Complain about options that nobody down the line takes."""
+        drawing = list(inspect.signature(cls.plot).parameters)[1:]
+        known = {*drawing}
+        if method == "from_estimator":
+            known |= {*inspect.signature(cls.from_predictions).parameters}
+        known -= {"scores", "labeled", "options"}
+        for name, value in options.items():
+            if name in known:
+                continue
+            looks = [each for each in drawing if each.endswith(("_kwargs", "_kw"))]
+            hint = f"for the look of what is drawn pass {looks[0]}={{{name!r}: {show(value)}}}"
+            if looks[1:]:
+                hint += f", or one of {', '.join(looks[1:])}"
+            close = get_close_matches(name, known, n=1, cutoff=0.75)
+            if close:
+                hint = f"did you mean {close[0]!r}?"
+            raise InvalidTypeError(
+                f"{cls.__name__}.{method} has no parameter {name!r}.\nHint: {hint}"
+            )
 
     @abstractmethod
     def plot(self, ax: Axes | None = None) -> Self:
@@ -182,11 +240,11 @@ class Display(ABC):
 
     def __repr__(self) -> str:
         title = "" if self.name is None else f", name={self.name!r}"
-        return f"{type(self).__name__}({self._shown()!r}{title})"
+        return f"{type(self).__name__}({self._summary()}{title})"
 
     @abstractmethod
-    def _shown(self) -> object:
-        """The result that is drawn."""
+    def _summary(self) -> str:
+        """What is drawn, in a few words."""
 
 
 # -- from data to results -----------------------------------------------------------------
@@ -197,81 +255,35 @@ def count(
     scores: ArrayLike | ScoreCounts,
     labeled: ArrayLike | None,
     sample_weight: ArrayLike | None,
+    positive_label: object,
 ) -> ScoreCounts:
     """Counts, from arrays or as they are."""
     if isinstance(scores, ScoreCounts):
-        if labeled is not None or sample_weight is not None:
+        if not (labeled is sample_weight is positive_label is None):
             raise InvalidInputError(
-                f"{function} takes no 'labeled' and no 'sample_weight' beside a ScoreCounts, "
-                "which holds both already."
+                f"{function} takes no 'labeled', 'sample_weight' or 'positive_label' beside a "
+                "ScoreCounts, which holds them already."
             )
         return scores
-    if labeled is None:
-        raise bad_type(function, "labeled", "given with scores", labeled)
-    return ScoreCounts.from_scores(scores, labeled, sample_weight=sample_weight)
-
-
-def mix(
-    function: str,
-    alpha: float | None,
-    beta: float,
-    proportions: MixtureProportions | None,
-) -> MixtureProportions:
-    """Proportions, from alpha and beta or as they are."""
-    if proportions is None:
-        if alpha is None:
-            raise bad_value(
-                function,
-                "alpha",
-                "the share of positives among the unlabeled",
-                "None",
-                "give alpha (and beta), or a MixtureProportions as proportions",
-            )
-        return MixtureProportions(alpha, beta)
-    if not isinstance(proportions, MixtureProportions):
-        raise bad_type(function, "proportions", "a MixtureProportions", proportions)
-    if alpha is not None or beta != 1.0:
-        raise InvalidInputError(f"{function} needs 'alpha' and 'beta' or 'proportions', not both.")
-    return proportions
-
-
-_RESPONSES = ("predict_proba", "decision_function")
-
-
-def response_scores(function: str, estimator: Any, X: Any, response_method: str) -> Any:
-    """Scores of a fitted binary classifier, larger where positive is likelier."""
-    check_choice(function, "response_method", response_method, ("auto", *_RESPONSES))
-    wanted = _RESPONSES if response_method == "auto" else (response_method,)
-    # hasattr, not the class: a pipeline or a search has what its last step has.
-    found = next((method for method in wanted if hasattr(estimator, method)), None)
-    if isinstance(estimator, type) or found is None:
+    if is_frame(scores):
         raise bad_type(
             function,
-            "estimator",
-            f"a fitted classifier with {' or '.join(wanted)}",
-            estimator,
-            "use from_predictions(scores, labeled, ...) for scores from elsewhere",
+            "scores",
+            "one column of scores, or a ScoreCounts",
+            scores,
+            "pass frame['score'] and frame['labeled'], or "
+            "ScoreCounts.from_frame(frame, score='score', labeled='labeled')",
         )
-    classes = getattr(estimator, "classes_", None)
-    if classes is not None and len(classes) != 2:
-        raise bad_value(
-            function,
-            "estimator",
-            "a classifier of two classes",
-            f"one with {len(classes)} ({show(list(classes))})",
-            "train it on labeled against unlabeled, or on positive against negative",
-        )
-    from sklearn.exceptions import NotFittedError
-
-    try:
-        scores = np.asarray(getattr(estimator, found)(X))
-    except NotFittedError as error:
-        must = bad_value(function, "estimator", "fitted", show(estimator), "call fit first")
-        raise must from error
-    # The second column belongs to the greater of the two classes: True, 1 or "positive".
-    if scores.ndim == 2 and scores.shape[1] == 2:
-        return scores[:, 1]
-    return scores
+    if labeled is None:
+        raise bad_type(function, "labeled", "given with scores", labeled)
+    return ScoreCounts._from_rows(
+        function,
+        {"scores": scores},
+        labeled,
+        sample_weight=sample_weight,
+        positive_label=positive_label,
+        negative_label=None,
+    )
 
 
 # -- drawing ------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _ROLE = "purecover-{}"
+_FITS_INSIDE = 4  # entries of a legend
 
 
 class Series(NamedTuple):
@@ -169,7 +170,12 @@ class CurveDisplay(Display):
             despine_axes(ax)
         handles = ax.get_legend_handles_labels()[0]
         handles.sort(key=lambda handle: handle.get_gid() == _ROLE.format("chance"))  # chance last
-        ax.legend(handles=handles, loc=self._legend)
+        crowded = self._legend == "best" and len(handles) > _FITS_INSIDE
+        if crowded and ax.figure.get_layout_engine() is not None:
+            # No corner is free for so many entries; a layout makes room for them below.
+            ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=1)
+        else:
+            ax.legend(handles=handles, loc=self._legend)
         return self
 
     def _draw(

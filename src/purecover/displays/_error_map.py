@@ -7,20 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from purecover._typing import ArrayLike
+from purecover._given import GivenProportions
+from purecover._typing import ArrayLike, Scenario
 from purecover._validation import bad_type, check_instance, require
 from purecover.counts import ScoreCounts
-from purecover.displays._base import VERMILLION, Display, count, despine_axes, mix, style
-from purecover.displays._heat import GRAY, draw_heat
+from purecover.displays._base import Display, despine_axes, style
+from purecover.displays._diagram import TRUTH, draw_diagram
+from purecover.displays._heat import draw_heat
 from purecover.proportions import MixtureProportions
 from purecover.recovery._auc import recover_auc
-from purecover.recovery._error_maps import (
-    ErrorMap,
-    LineOfInterest,
-    error_map,
-    error_maps,
-    lines_of_interest,
-)
+from purecover.recovery._error_maps import ErrorMap, error_map, error_maps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +28,6 @@ __all__ = ["ErrorMapDisplay"]
 
 _GUESSED = (r"Assumed $\alpha$", r"Assumed $\beta$")
 _ERROR_LABEL = "Absolute error of the recovered AUC"
-_TRUTH: dict[str, Any] = {"color": "black", "linestyle": ":", "linewidth": 1.2, "zorder": 2.4}
 # Light where the error is small.
 _CMAP = "YlGnBu"
 
@@ -97,9 +92,13 @@ class ErrorMapDisplay(Display):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
+        positive_label: object = None,
         alpha: float | None = None,
         beta: float = 1.0,
         proportions: MixtureProportions | None = None,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        scenario: Scenario | None = None,
         sample_weight: ArrayLike | None = None,
         n_grid: int = 101,
         name: str | None = None,
@@ -110,19 +109,11 @@ class ErrorMapDisplay(Display):
 
         Parameters
         ----------
-        scores : array-like of shape (n_samples,) or ScoreCounts
-            A score per row, larger where positive is likelier; or the counted scores, and
-            then no ``labeled``.
-        labeled : array-like of shape (n_samples,)
-            True where a row carries the positive label.
-        alpha : float
-            Share of positives among the unlabeled, taken for the truth.
-        beta : float, default=1.0
-            Share of positives among the labeled, taken for the truth.
-        proportions : MixtureProportions, optional
-            Alpha and beta together, in place of the two.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+        scores, labeled, positive_label, sample_weight
+            The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
+        alpha, beta, proportions, prior, label_frequency, scenario
+            What is known of the shares of positives, as in :func:`evaluate`. Alpha and
+            beta are taken for the truth.
         n_grid : int, default=101
             Guesses per axis.
         name : str, optional
@@ -146,12 +137,12 @@ class ErrorMapDisplay(Display):
         >>> round(display.error_map.auc, 4)
         0.9167
         """
-        function = f"{cls.__name__}.from_predictions"
-        counts = count(function, scores, labeled, sample_weight)
-        proportions = mix(function, alpha, beta, proportions)
-        found = error_map(
-            proportions.alpha, proportions.beta, recover_auc(counts, proportions), n_grid=n_grid
+        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+        counts, mixture = cls._read(
+            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
         )
+        auc = recover_auc(counts, mixture)
+        found = error_map(mixture.alpha, mixture.beta, auc, n_grid=n_grid)
         return cls(found, name=name).plot(ax, **options)
 
     @classmethod
@@ -180,7 +171,9 @@ class ErrorMapDisplay(Display):
         """
         function = f"{cls.__name__}.panels"
         pyplot = require("matplotlib.pyplot", function=function, extra="plot")
-        found = error_maps() if maps is None else dict(maps)
+        found: Any = error_maps() if maps is None else maps
+        if not isinstance(found, Mapping) or any(np.shape(truth) != (3,) for truth in found):
+            found = {}
         alphas, betas, aucs = (sorted({truth[i] for truth in found}) for i in range(3))
         if not found or len(found) != len(alphas) * len(betas) * len(aucs):
             raise bad_type(
@@ -256,8 +249,9 @@ class ErrorMapDisplay(Display):
 
     diagram_ax_: Axes
 
-    def _shown(self) -> ErrorMap:
-        return self.error_map
+    def _summary(self) -> str:
+        found = self.error_map
+        return f"alpha={found.alpha:.3g}, beta={found.beta:.3g}, auc={found.auc:.3g}"
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         found = self.error_map
@@ -307,7 +301,7 @@ class ErrorMapDisplay(Display):
         self.mesh_ = draw_heat(
             ax, found.alphas, found.betas, found.errors, found.infeasible, options
         )
-        look = style(_TRUTH, truth_kwargs)
+        look = style(TRUTH, truth_kwargs)
         self.truth_ = (ax.axvline(found.alpha, **look), ax.axhline(found.beta, **look))
         self.colorbar_ = None
         if plot_colorbar:
@@ -339,65 +333,12 @@ class ErrorMapDisplay(Display):
         The recovered AUC is 1/2 on no line: it comes closer to that value the further the
         assumed alpha and beta are apart.
         """
-        found = self.error_map
         kept = (getattr(self, "ax_", None), getattr(self, "figure_", None))
         ax = self._open(ax, figsize=(5.0, 4.8))
         self.diagram_ax_ = ax
         if kept[0] is not None:  # the map stays what ax_ means
             self.ax_, self.figure_ = kept  # type: ignore[assignment]
-        lines = lines_of_interest(found.alpha, found.beta, found.auc)
-        self.lines_ = {}
-        for line in lines:
-            if line.segment is None or line.segment[0] == line.segment[1]:
-                continue  # a corner, or nowhere
-            xs, ys = zip(*line.segment, strict=True)
-            look: dict[str, Any] = {"color": "black", "linewidth": 1.2}
-            if line.name == "true":
-                look = {"color": VERMILLION, "linewidth": 2.0}
-            (self.lines_[line.name],) = ax.plot(xs, ys, **look)
-            _label_line(ax, line, found.alpha)
-        _shade_infeasible(ax, lines)
-        ax.axvline(found.alpha, **_TRUTH)
-        ax.axhline(found.beta, **_TRUTH)
-        ax.plot(
-            found.alpha, found.beta, "o", color=VERMILLION, markeredgecolor="white", markersize=8,
-            zorder=3,
-        )  # fmt: skip
-        # The observed AUC is recovered in one corner: all unlabeled negative, labels clean.
-        ax.plot(0, 1, "s", color="#767676", clip_on=False, zorder=3)
-        ax.annotate(
-            f"observed AUC {found.auc_pu:.3g}", (0, 1), (2, 6), textcoords="offset points",
-            color="#555555",
-        )  # fmt: skip
+        self.lines_ = draw_diagram(ax, self.error_map)
         ax.set(xlim=(0, 1), ylim=(0, 1), xlabel=_GUESSED[0], ylabel=_GUESSED[1])
         ax.set_aspect("equal")
         return self
-
-
-def _shade_infeasible(ax: Axes, lines: tuple[LineOfInterest, ...]) -> None:
-    """Gray between the lines of 1 and 0, which the corners (0, 0) and (1, 1) cut off."""
-    ends = {line.name: line.segment for line in lines}
-    one, zero = ends["one"], ends["zero"]
-    if one is None or zero is None:
-        return
-    corners = [*one, (1.0, 1.0), *reversed(zero), (0.0, 0.0)]
-    ax.fill(*zip(*corners, strict=True), facecolor=GRAY, linewidth=0, zorder=1)
-    ax.text(
-        0.5, 0.5, "infeasible\n(recovered AUC beyond [0, 1])", ha="center", va="center",
-        rotation=45, linespacing=1.4,
-    )  # fmt: skip
-
-
-def _label_line(ax: Axes, line: LineOfInterest, alpha: float) -> None:
-    """The value along the line: the truth's on the outer side, those of 0 and 1 in the gray."""
-    assert line.segment is not None  # noqa: S101 - the caller draws only lines that exist
-    (x0, y0), (x1, y1) = line.segment
-    above = (line.delta > 0) == (line.name == "true")
-    # In the half of the line that the marks of the truth do not cross.
-    share = 0.5 if line.name != "true" else 0.25 if 2 * alpha > x0 + x1 else 0.75
-    ax.annotate(
-        f"true AUC {line.auc:.3g}" if line.name == "true" else f"recovered AUC {line.auc:g}",
-        (x0 + share * (x1 - x0), y0 + share * (y1 - y0)), (-3 if above else 3, 3 if above else -3),
-        textcoords="offset points", rotation=45, rotation_mode="anchor", ha="center",
-        va="bottom" if above else "top", color=VERMILLION if line.name == "true" else "black",
-    )  # fmt: skip

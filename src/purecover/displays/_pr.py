@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from purecover._typing import AreaRule, ArrayLike, Repair, Target
+from purecover._given import GivenProportions
+from purecover._typing import AreaRule, ArrayLike, Repair, Scenario, Target
 from purecover._validation import check_instance
 from purecover.counts import ScoreCounts
-from purecover.displays._base import Band, check_band, count, mix
+from purecover.displays._base import Band, check_band
 from purecover.displays._curve import CurveDisplay, Series
 from purecover.proportions import MixtureProportions
-from purecover.recovery._pr import RecoveredPr, recover_pr
+from purecover.recovery._pr import RecoveredPr, recover_pr, refine_pr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,8 +53,12 @@ class RecoveredPrDisplay(CurveDisplay):
     Notes
     -----
     The two curves speak of different populations: the observed one of the data with labeled
-    as positive, the recovered one of the target whose prior is the chance level. Under the
-    area rule ``"average-precision"`` curves are drawn as the steps that rule adds up.
+    as positive, the recovered one of the target whose prior is the chance level.
+
+    Curves are drawn as the area rule sees them: under ``"davis-goadrich"`` bent between
+    points, as straight lines of the ROC curve are (with points of no threshold at most 0.01
+    of recall apart); under ``"average-precision"`` as the steps that rule adds up; under
+    ``"trapezoid"`` straight.
 
     Examples
     --------
@@ -90,11 +95,15 @@ class RecoveredPrDisplay(CurveDisplay):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
+        positive_label: object = None,
         alpha: float | None = None,
         beta: float = 1.0,
         proportions: MixtureProportions | None = None,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        scenario: Scenario | None = None,
         sample_weight: ArrayLike | None = None,
-        repair: Repair | None = None,
+        repair: Repair = "blend",
         target: Target = "population",
         area: AreaRule = "davis-goadrich",
         band: Band | None = None,
@@ -106,20 +115,11 @@ class RecoveredPrDisplay(CurveDisplay):
 
         Parameters
         ----------
-        scores : array-like of shape (n_samples,) or ScoreCounts
-            A score per row, larger where positive is likelier; or the counted scores, and
-            then no ``labeled``.
-        labeled : array-like of shape (n_samples,)
-            True where a row carries the positive label.
-        alpha : float
-            Share of positives among the unlabeled.
-        beta : float, default=1.0
-            Share of positives among the labeled; 1 means clean labels.
-        proportions : MixtureProportions, optional
-            Alpha and beta together, in place of the two; says the sampling scenario too.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        repair : {"likelihood", "isotonic", "paper", "hull", "none"}, optional
+        scores, labeled, positive_label, sample_weight
+            The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
+        alpha, beta, proportions, prior, label_frequency, scenario
+            What is known of the shares of positives, as in :func:`evaluate`.
+        repair : {"blend", "isotonic", "likelihood", "paper", "hull", "none"}, default="blend"
             How noisy points become a curve; see :func:`recover_roc`.
         target : {"population", "deployment", "pooled"} or float, default="population"
             The population precision is wanted for; see :meth:`MixtureProportions.prior`.
@@ -148,24 +148,28 @@ class RecoveredPrDisplay(CurveDisplay):
         >>> display.chance_level_.get_label()
         'chance (precision 0.20)'
         """
-        function = f"{cls.__name__}.from_predictions"
-        counts = count(function, scores, labeled, sample_weight)
-        proportions = mix(function, alpha, beta, proportions)
-        pr = recover_pr(counts, proportions, repair=repair, target=target, area=area)
+        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+        counts, mixture = cls._read(
+            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
+        )
+        pr = recover_pr(counts, mixture, repair=repair, target=target, area=area)
         return cls(pr, band=band, name=name).plot(ax, **options)
 
-    def _shown(self) -> RecoveredPr:
-        return self.pr
+    def _summary(self) -> str:
+        return f"AUC-PR {self.pr.auc_pr:.2f}, observed {self.pr.auc_pr_pu:.2f}"
 
     def _lines(self) -> dict[str, Series]:
         pr = self.pr
+        recovered, observed = (pr.recall, pr.precision), (pr.recall_pu, pr.precision_pu)
+        if pr.area == "davis-goadrich":
+            recovered = refine_pr(*recovered, pr.prior)
+            # Where all is flagged, precision is the prior: here, the labeled share.
+            observed = refine_pr(*observed, float(pr.precision_pu[-1]))
         # Two digits, but a rare class must not read as 0.00.
         prior = f"{pr.prior:.2f}" if pr.prior >= 0.01 else f"{pr.prior:.1g}"
         return {
-            "observed": Series(
-                pr.recall_pu, pr.precision_pu, f"observed (AUC-PR {pr.auc_pr_pu:.2f})"
-            ),
-            "recovered": Series(pr.recall, pr.precision, f"recovered (AUC-PR {pr.auc_pr:.2f})"),
+            "observed": Series(*observed, f"observed (AUC-PR {pr.auc_pr_pu:.2f})"),
+            "recovered": Series(*recovered, f"recovered (AUC-PR {pr.auc_pr:.2f})"),
             "chance": Series(
                 np.array([0.0, 1.0]),
                 np.array([pr.prior, pr.prior]),

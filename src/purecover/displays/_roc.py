@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from purecover._typing import ArrayLike, Repair
+from purecover._given import GivenProportions
+from purecover._typing import ArrayLike, Repair, Scenario
 from purecover._validation import check_instance
 from purecover.counts import ScoreCounts
-from purecover.displays._base import Band, check_band, count, mix
+from purecover.displays._base import Band, check_band
 from purecover.displays._curve import CurveDisplay, Series
 from purecover.proportions import MixtureProportions
 from purecover.recovery._roc import RecoveredRoc, recover_roc
@@ -88,9 +89,13 @@ class RecoveredRocDisplay(CurveDisplay):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
+        positive_label: object = None,
         alpha: float | None = None,
         beta: float = 1.0,
         proportions: MixtureProportions | None = None,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        scenario: Scenario | None = None,
         sample_weight: ArrayLike | None = None,
         repair: Repair = "isotonic",
         band: Band | None = None,
@@ -104,15 +109,14 @@ class RecoveredRocDisplay(CurveDisplay):
         ----------
         scores : array-like of shape (n_samples,) or ScoreCounts
             A score per row, larger where positive is likelier; or the counted scores, and
-            then no ``labeled``.
+            then no ``labeled``, ``positive_label`` and ``sample_weight``.
         labeled : array-like of shape (n_samples,)
-            True where a row carries the positive label.
-        alpha : float
-            Share of positives among the unlabeled.
-        beta : float, default=1.0
-            Share of positives among the labeled; 1 means clean labels.
-        proportions : MixtureProportions, optional
-            Alpha and beta together, in place of the two.
+            True where a row carries the positive label; see :meth:`ScoreCounts.from_scores`.
+        positive_label : object, optional
+            The value that means labeled, where it cannot be read off.
+        alpha, beta, proportions, prior, label_frequency, scenario
+            What is known of the shares of positives, as in :func:`evaluate`: one of ``alpha``,
+            ``prior`` with ``scenario``, ``label_frequency`` and ``proportions``.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows.
         repair : {"isotonic", "paper", "hull", "likelihood", "none"}, default="isotonic"
@@ -140,13 +144,15 @@ class RecoveredRocDisplay(CurveDisplay):
         >>> display.ax_.get_xlabel()
         'False positive rate'
         """
-        function = f"{cls.__name__}.from_predictions"
-        counts = count(function, scores, labeled, sample_weight)
-        roc = recover_roc(counts, mix(function, alpha, beta, proportions), repair=repair)
+        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+        counts, mixture = cls._read(
+            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
+        )
+        roc = recover_roc(counts, mixture, repair=repair)
         return cls(roc, band=band, name=name).plot(ax, **options)
 
-    def _shown(self) -> RecoveredRoc:
-        return self.roc
+    def _summary(self) -> str:
+        return f"AUC {self.roc.auc:.2f}, observed {self.roc.auc_pu:.2f}"
 
     def _lines(self) -> dict[str, Series]:
         roc, diagonal = self.roc, np.array([0.0, 1.0])

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from purecover._typing import ArrayLike, FloatArray, Repair, Target
+from purecover._given import GivenProportions
+from purecover._typing import ArrayLike, FloatArray, Repair, Scenario, Target
 from purecover._validation import bad_type, bad_value, check_instance
 from purecover.counts import ScoreCounts
 from purecover.displays._base import (
@@ -16,9 +17,7 @@ from purecover.displays._base import (
     OBSERVED,
     RECOVERED,
     Display,
-    count,
     despine_axes,
-    mix,
     phrase,
     style,
 )
@@ -118,9 +117,13 @@ class SensitivityDisplay(Display):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
+        positive_label: object = None,
         alpha: float | None = None,
         beta: float = 1.0,
         proportions: MixtureProportions | None = None,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        scenario: Scenario | None = None,
         sample_weight: ArrayLike | None = None,
         metric: str = "roc_auc",
         alphas: ArrayLike | None = None,
@@ -136,19 +139,11 @@ class SensitivityDisplay(Display):
 
         Parameters
         ----------
-        scores : array-like of shape (n_samples,) or ScoreCounts
-            A score per row, larger where positive is likelier; or the counted scores, and
-            then no ``labeled``.
-        labeled : array-like of shape (n_samples,)
-            True where a row carries the positive label.
-        alpha : float
-            Share of positives among the unlabeled, to be marked.
-        beta : float, default=1.0
-            Share of positives among the labeled, to be marked.
-        proportions : MixtureProportions, optional
-            Alpha and beta together, in place of the two; says the sampling scenario too.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+        scores, labeled, positive_label, sample_weight
+            The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
+        alpha, beta, proportions, prior, label_frequency, scenario
+            What is known of the shares of positives, as in :func:`evaluate`. Alpha and
+            beta are marked.
         metric : str, default="roc_auc"
             A ranking or threshold metric of ``METRICS``.
         alphas, betas : float or array-like, optional
@@ -181,9 +176,10 @@ class SensitivityDisplay(Display):
         >>> display.observed_.get_label()
         'observed (AUC 0.83)'
         """
-        function = f"{cls.__name__}.from_predictions"
-        counts = count(function, scores, labeled, sample_weight)
-        proportions = mix(function, alpha, beta, proportions)
+        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+        counts, mixture = cls._read(
+            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
+        )
         if metric == "roc_auc":
             grid = auc_sensitivity(counts, alphas=alphas, betas=betas)
         else:
@@ -195,12 +191,12 @@ class SensitivityDisplay(Display):
                 threshold=threshold,
                 target=target,
                 repair=repair,
-                scenario=proportions.scenario,
+                scenario=mixture.scenario,
             )
-        return cls(grid, mark=proportions, name=name).plot(ax, **options)
+        return cls(grid, mark=mixture, name=name).plot(ax, **options)
 
-    def _shown(self) -> SensitivityGrid:
-        return self.grid
+    def _summary(self) -> str:
+        return f"{self.grid.metric}, {self.grid.alphas.size} x {self.grid.betas.size} pairs"
 
     # -- what is drawn ------------------------------------------------------------------
 
@@ -238,8 +234,8 @@ class SensitivityDisplay(Display):
         ax: Axes | None = None,
         *,
         name: str | None = None,
-        mesh_kwargs: Mapping[str, Any] | None = None,
         curve_kwargs: Mapping[str, Any] | None = None,
+        mesh_kwargs: Mapping[str, Any] | None = None,
         mark_kwargs: Mapping[str, Any] | None = None,
         plot_contours: bool = True,
         plot_colorbar: bool = True,
@@ -253,10 +249,10 @@ class SensitivityDisplay(Display):
             Where to draw; a new figure if not given.
         name : str, optional
             The title of the axes; the display's own name if not given.
-        mesh_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.pcolormesh` for a heat map.
         curve_kwargs : dict, optional
             Passed to :meth:`matplotlib.axes.Axes.plot` for a curve.
+        mesh_kwargs : dict, optional
+            Passed to :meth:`matplotlib.axes.Axes.pcolormesh` for a heat map.
         mark_kwargs : dict, optional
             Passed to :meth:`matplotlib.axes.Axes.plot` for the marked proportions.
         plot_contours : bool, default=True
@@ -359,7 +355,7 @@ class SensitivityDisplay(Display):
             # Only pairs that mean something: not alpha = beta = 1.
             xlim=tuple(x[~np.isnan(grid.values.ravel())][[0, -1]]),
         )
-        ax.legend(loc="best")
+        ax.legend(loc="best", framealpha=1)  # the line of the mark must not run through it
 
 
 def _proportions_label(proportions: MixtureProportions) -> str:

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from purecover._typing import ArrayLike, FloatArray, Repair, Target
+from purecover._given import GivenProportions
+from purecover._typing import ArrayLike, FloatArray, Repair, Scenario, Target
 from purecover._validation import bad_value, check_choice, check_instance, check_names, check_real
 from purecover.counts import ScoreCounts
 from purecover.displays._base import (
     CYCLE,
     Display,
-    count,
     despine_axes,
     limits,
-    mix,
     phrase,
     style,
     thinned,
@@ -133,9 +132,13 @@ class ThresholdDisplay(Display):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
+        positive_label: object = None,
         alpha: float | None = None,
         beta: float = 1.0,
         proportions: MixtureProportions | None = None,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        scenario: Scenario | None = None,
         sample_weight: ArrayLike | None = None,
         repair: Repair = "isotonic",
         target: Target = "population",
@@ -152,19 +155,10 @@ class ThresholdDisplay(Display):
 
         Parameters
         ----------
-        scores : array-like of shape (n_samples,) or ScoreCounts
-            A score per row, larger where positive is likelier; or the counted scores, and
-            then no ``labeled``.
-        labeled : array-like of shape (n_samples,)
-            True where a row carries the positive label.
-        alpha : float
-            Share of positives among the unlabeled.
-        beta : float, default=1.0
-            Share of positives among the labeled; 1 means clean labels.
-        proportions : MixtureProportions, optional
-            Alpha and beta together, in place of the two; says the sampling scenario too.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+        scores, labeled, positive_label, sample_weight
+            The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
+        alpha, beta, proportions, prior, label_frequency, scenario
+            What is known of the shares of positives, as in :func:`evaluate`.
         repair : str, default="isotonic"
             How rates are repaired; see :func:`recover_metrics`.
         target : {"population", "deployment", "pooled"} or float, default="population"
@@ -176,7 +170,7 @@ class ThresholdDisplay(Display):
         criterion : str, optional
             Marks the threshold that :func:`choose_threshold` picks by this criterion.
         value : float, optional
-            The value wanted of the criterion; its best if not given.
+            The value wanted of a criterion that needs one; see :func:`choose_threshold`.
         against : {"threshold", "flagged"}, default="threshold"
             The horizontal axis.
         name : str, optional
@@ -202,24 +196,28 @@ class ThresholdDisplay(Display):
         >>> display.choice.threshold
         0.6
         """
-        function = f"{cls.__name__}.from_predictions"
         if threshold is not None and criterion is not None:
-            raise InvalidInputError(f"{function} takes 'threshold' or 'criterion', not both.")
+            raise InvalidInputError(f"{cls.__name__} takes 'threshold' or 'criterion', not both.")
         if value is not None and criterion is None:
-            raise bad_value(function, "criterion", "given with a value", "None")
-        counts = count(function, scores, labeled, sample_weight)
-        proportions = mix(function, alpha, beta, proportions)
-        curves = recover_metric_curves(counts, proportions, target=target, repair=repair)
+            raise bad_value(cls.__name__, "criterion", "given with a value", "None")
+        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+        counts, mixture = cls._read(
+            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
+        )
+        curves = recover_metric_curves(counts, mixture, target=target, repair=repair)
         choice: ThresholdChoice | float | None = threshold
         if criterion is not None:
             choice = choose_threshold(
-                counts, proportions, criterion, value, target=target, repair=repair
+                counts, mixture, criterion, value, target=target, repair=repair
             )
         display = cls(curves, choice=choice, metrics=metrics, against=against, name=name)
         return display.plot(ax, **options)
 
-    def _shown(self) -> MetricCurves:
-        return self.curves
+    def _summary(self) -> str:
+        few = len(self.metrics) <= len(DEFAULT_METRICS)
+        what = ", ".join(self.metrics) if few else f"{len(self.metrics)} metrics"
+        mark = self._chosen()
+        return what if mark is None else f"{what}; threshold {mark:.4g}"
 
     # -- what is drawn ------------------------------------------------------------------
 
@@ -232,11 +230,14 @@ class ThresholdDisplay(Display):
             lines[metric] = (x[keep], y[keep])
         return lines
 
+    def _chosen(self) -> float | None:
+        return self.choice.threshold if isinstance(self.choice, ThresholdChoice) else self.choice
+
     def _mark(self) -> tuple[float, FloatArray] | None:
         """Where the choice stands on the horizontal axis, and the metrics there."""
-        if self.choice is None:
+        chosen = self._chosen()
+        if chosen is None:
             return None
-        chosen = self.choice.threshold if isinstance(self.choice, ThresholdChoice) else self.choice
         # A score of at least the choice is one of at least the next threshold above it.
         reached = np.flatnonzero(self.curves.thresholds >= chosen)
         if reached.size:

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from purecover.html._page import render_report
+from purecover.html._titles import shown_metrics, title_of
 
-__all__ = ["render_report"]
+__all__ = ["render_report", "shown_metrics", "title_of"]

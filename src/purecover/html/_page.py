@@ -14,7 +14,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from purecover.html._svg import Chart, make_chart
+from purecover.html._titles import shown_metrics, title_of
 from purecover.recovery._registry import METRICS
+from purecover.recovery._roc import NOTEWORTHY_GAP
 
 if TYPE_CHECKING:
     from purecover.checks import CheckResult
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["render_report"]
 
 UNDEFINED = "undefined"
-NOTEWORTHY_GAP = 0.005
-"""Direct and repaired AUC are both shown where they differ by more than this."""
 
 _SEVERITIES = ("error", "warning", "note")
 _KINDS = {
@@ -73,6 +73,7 @@ def render_report(report: PUReport, *, command: str | None = None, title: str | 
         quiet=[check for check in report.checks if not check.fired],
         charts=[_roc_chart(report), _pr_chart(report)],
         sections=_metric_sections(report),
+        confusion=_confusion(report),
         level=_level(report),
         interval_note=_interval_note(report),
         truth=report.truth,
@@ -95,14 +96,14 @@ def _headline(report: PUReport) -> list[str]:
         f"Against the true classes the AUC is {report.auc:.3f}{ends}. Labeled against "
         f"unlabeled it looks like {report.auc_pu:.3f}."
     )
-    direct = report.roc.auc_direct
-    if not 0 <= direct <= 1:
+    if report.infeasible:
         first = (
             "These scores do not fit alpha and beta: the AUC against the true classes would be "
-            f"{direct:.3f}, outside [0, 1]. Labeled against unlabeled it is {report.auc_pu:.3f}."
+            f"{report.auc_direct:.3f}, outside [0, 1]. Labeled against unlabeled it is "
+            f"{report.auc_pu:.3f}."
         )
     sentences = [first]
-    if 0 <= direct <= 1 and abs(report.roc.auc - direct) > NOTEWORTHY_GAP:
+    if not report.infeasible and abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
         sentences.append(
             f"That is the direct value; the area under the repaired curve ({report.roc.repair}) "
             f"is {report.roc.auc:.3f}."
@@ -204,14 +205,13 @@ class Row:
 
 def _metric_sections(report: PUReport) -> list[tuple[str, list[Row]]]:
     sections: dict[str, list[Row]] = {}
-    for name in report.metrics:
+    options = report.metrics.options
+    for name in shown_metrics(report.metrics):
         metric = METRICS[name]
-        # The headline is clipped to [0, 1]; the table says the same.
-        recovered = report.auc if name == "roc_auc" else report.metrics[name]
         row = Row(
-            title=metric.title,
+            title=title_of(name, options),
             observed=number(report.metrics.observed[name]),
-            recovered=number(recovered),
+            recovered=number(report.metrics[name]),
             interval=_ends(report.intervals.get(name)),
             true="" if report.truth is None else number(report.truth.metrics[name]),
         )
@@ -225,6 +225,31 @@ def _heading(kind: str, report: PUReport) -> str:
     if kind == "top_k":
         return f"Among the {report.metrics.options.top_k:,} highest unlabeled scores"
     return _KINDS[kind]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Expected numbers of unlabeled examples, as text: rows of (heading, cells, sum)."""
+
+    sentence: str
+    caption: str
+    rows: list[tuple[str, list[str], str]]
+
+
+def _confusion(report: PUReport) -> Confusion:
+    c = report.confusion
+    above, below = f"Score ≥ {c.threshold:.6g}", f"Score < {c.threshold:.6g}"
+    sums = (c.tp + c.fn, c.fp + c.tn)
+    return Confusion(
+        f"Of the {c.flagged:,.0f} unlabeled at or above the threshold, about {c.tp:,.0f} are "
+        f"positive; of those below, about {c.fn:,.0f}.",
+        "Expected sums of weights" if report.counts.is_weighted else "Expected numbers",
+        [
+            (above, [f"{c.tp:,.0f}", f"{c.fp:,.0f}"], f"{c.flagged:,.0f}"),
+            (below, [f"{c.fn:,.0f}", f"{c.tn:,.0f}"], f"{c.fn + c.tn:,.0f}"),
+            ("All", [f"{n:,.0f}" for n in sums], f"{sum(sums):,.0f}"),
+        ],
+    )
 
 
 def _ends(interval: Any) -> str:

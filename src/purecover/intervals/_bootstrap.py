@@ -14,6 +14,7 @@ from purecover._validation import (
     bad_type,
     bad_value,
     check_choice,
+    check_flag,
     check_instance,
     check_integer,
     check_random_state,
@@ -33,6 +34,7 @@ from purecover.recovery._metrics import (
 from purecover.recovery._rates import PROPORTIONS_HINT
 from purecover.recovery._registry import Metric, MetricOptions, resolve_metrics
 from purecover.recovery._roc import REPAIRS, RecoveredRoc, recover_roc
+from purecover.recovery._variance import effective_size
 
 __all__ = ["BootstrapResult", "bootstrap"]
 
@@ -71,7 +73,7 @@ class BootstrapResult:
     n_resamples: int
     confidence_level: float
     method: str
-    _curves: Mapping[str, tuple[FloatArray, FloatArray, FloatArray]]
+    _curves: Mapping[str, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
 
     def __post_init__(self) -> None:
         for name in ("estimates", "replicates", "_curves"):
@@ -146,7 +148,7 @@ class BootstrapResult:
             raise bad_value(
                 "bootstrap", "curves", "True for bands", "False", "run bootstrap(..., curves=True)"
             )
-        x, estimate, draws = self._curves[curve]
+        x, estimate, draws, highest_low = self._curves[curve]
         ordered = np.sort(draws, axis=0)
         n = draws.shape[0]
         if kind == "pointwise":
@@ -158,7 +160,7 @@ class BootstrapResult:
         return CurveBand(
             x=x,
             estimate=estimate,
-            low=low,
+            low=np.minimum(low, highest_low),
             high=high,
             confidence_level=self.confidence_level,
             kind=kind,
@@ -265,8 +267,9 @@ def bootstrap(
     check_target(name, target)
     if repair is not None:
         check_choice(name, "repair", repair, REPAIRS)
+    check_flag(name, "curves", curves)
     check_choice(name, "method", method, ("multinomial", "poisson"))
-    n_resamples = check_integer(name, "n_resamples", n_resamples, low=1)
+    n_resamples = check_integer(name, "n_resamples", n_resamples, low=1, high=10**7)
     level = check_level(name, confidence_level)
     rng = check_random_state(name, random_state)
     options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(name)
@@ -300,8 +303,13 @@ def bootstrap(
     kept = {}
     if curves:
         kept = {
-            "roc": (_GRID.copy(), roc_curve, roc_draws),
-            "pr": (_GRID[1:].copy(), pr_curve, pr_draws),
+            "roc": (_GRID.copy(), roc_curve, roc_draws, _highest_tpr(counts, proportions, level)),
+            "pr": (
+                _GRID[1:].copy(),
+                pr_curve,
+                pr_draws,
+                _highest_precision(counts, proportions, level, proportions.prior(target, counts)),
+            ),
         }
     return BootstrapResult(
         estimates=estimates,
@@ -311,6 +319,32 @@ def bootstrap(
         method=drawn,
         _curves=kept,
     )
+
+
+def _unseen(size: float, level: float) -> float:
+    """Upper limit of a share that no example of a sample showed (Clopper and Pearson)."""
+    return float(1 - ((1 - level) / 2) ** (1 / size))
+
+
+def _highest_tpr(counts: ScoreCounts, proportions: MixtureProportions, level: float) -> FloatArray:
+    """What a lower limit of the tpr may not exceed: resampling cannot see what no example shows.
+
+    Where every labeled score is above the threshold, so is every resampled one, and the band
+    would have no width.
+    """
+    size = effective_size(counts.n_labeled, counts.labeled_sq)
+    lost = (1 - proportions.alpha) / proportions.delta * _unseen(size, level)
+    return np.full(_GRID.size, max(1 - lost, 0.0))
+
+
+def _highest_precision(
+    counts: ScoreCounts, proportions: MixtureProportions, level: float, prior: float
+) -> FloatArray:
+    """The same for precision, where no unlabeled score is above the threshold."""
+    size = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
+    fpr = proportions.beta / proportions.delta * _unseen(size, level)
+    recall = _GRID[1:]
+    return np.asarray(prior * recall / (prior * recall + (1 - prior) * fpr))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu, auc_pu_variance
 from purecover.intervals._interval import Interval, check_level
 from purecover.proportions import MixtureProportions
+from purecover.recovery._variance import effective_size
 
 __all__ = ["auc_interval"]
 
@@ -79,7 +80,11 @@ def auc_interval(
     delta = proportions.delta
     label = f"DeLong, {method}"
     if not variance > 0:
-        low, high = _newcombe(observed, counts.n_labeled, counts.n_unlabeled, z)
+        sizes = (
+            effective_size(counts.n_labeled, counts.labeled_sq),
+            effective_size(counts.n_unlabeled, counts.unlabeled_sq),
+        )
+        low, high = _newcombe(observed, *sizes, z)
         label = "Newcombe score"
         variance = ((high - low) / (2 * z)) ** 2
     elif method == "wald" or not 0 < observed < 1:

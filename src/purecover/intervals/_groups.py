@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from purecover._labels import encode_labels
+from purecover._labels import encode_labels, is_missing
 from purecover._typing import ArrayLike
 from purecover._validation import (
     as_real_vector,
@@ -90,7 +90,7 @@ def make_group_resampler(
     )
     codes = to_numpy(name, "groups", groups)
     check_same_length(name, "groups", codes.size, values.size)
-    missing = np.array([v is None or v != v for v in codes.tolist()])  # noqa: PLR0124 - NaN
+    missing = np.array([is_missing(v) for v in codes.tolist()])
     if missing.any():
         raise bad_value(
             name,
@@ -99,10 +99,11 @@ def make_group_resampler(
             f"{int(missing.sum())} missing of {codes.size}",
             "give each such row a group of its own",
         )
+    known = np.ones(values.size, dtype=np.bool_) if negative is None else ~negative
     try:
-        _, group = np.unique(codes, return_inverse=True)
-    except TypeError as error:
-        raise bad_type(name, "groups", "of one type", codes[0]) from error
+        _, group = np.unique(codes[known], return_inverse=True)
+    except Exception as error:  # foreign objects raise whatever they like when compared
+        raise bad_type(name, "groups", "of one type that can be sorted", codes[0]) from error
     if int(group.max()) < 1:
         raise bad_value(name, "groups", "at least two groups", "one group")
     counts = ScoreCounts.from_scores(
@@ -115,12 +116,11 @@ def make_group_resampler(
     weight = np.ones(values.size)
     if sample_weight is not None:
         weight = as_weights(name, sample_weight, values.size)
-    known = np.ones(values.size, dtype=np.bool_) if negative is None else ~negative
     below = np.searchsorted(counts.thresholds[::-1], values[known])
     return GroupResampler(
         counts=counts,
         position=counts.n_thresholds - 1 - below,
         labeled=positive[known],
-        group=group.reshape(-1)[known],
+        group=group.reshape(-1),
         weight=weight[known],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from purecover._validation import check_instance, check_real
+from purecover._validation import check_flag, check_instance, check_real
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.exceptions import RecoveryWarning
@@ -65,6 +65,7 @@ def recover_auc(
         "recover_auc", "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
     )
     check_instance("recover_auc", "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_flag("recover_auc", "clip", clip)
     value = auc_from_pu(auc_pu(counts), proportions)
     if clip and not 0 <= value <= 1:
         clipped = min(max(value, 0.0), 1.0)

@@ -96,9 +96,9 @@ def recover_confusion(
 
     Notes
     -----
-    With :math:`n` examples and the prior :math:`\pi` of the sample,
-    :math:`tp = n\pi\,tpr`, :math:`fn = n\pi(1-tpr)`, :math:`fp = n(1-\pi)\,fpr` and
-    :math:`tn = n(1-\pi)(1-fpr)`.
+    With :math:`n` examples, the prior :math:`\pi` of the sample and the number :math:`m` at or
+    above the threshold, :math:`tp = n\pi\,tpr` (at most :math:`m`), :math:`fp = m - tp` and
+    :math:`fn = n\pi - tp`.
 
     Examples
     --------
@@ -125,16 +125,19 @@ def confusion_from_roc(
     among: Literal["unlabeled", "pooled"] = "unlabeled",
 ) -> RecoveredConfusion:
     """The confusion matrix of a recovered curve."""
-    fpr, tpr = (
-        float(rate[position(counts, threshold)]) for rate in rates_at_thresholds(roc, counts)
-    )
-    n = counts.n_unlabeled + (counts.n_labeled if among == "pooled" else 0)
-    prior = roc.proportions.prior("pooled" if among == "pooled" else "deployment", counts)
+    at = position(counts, threshold)
+    tpr = float(rates_at_thresholds(roc, counts)[1][at])
+    n, flagged = counts.n_unlabeled, counts.unlabeled[:at].sum().item()
+    if among == "pooled":
+        n, flagged = n + counts.n_labeled, flagged + counts.labeled[:at].sum().item()
+    positives = n * roc.proportions.prior("pooled" if among == "pooled" else "deployment", counts)
+    # How many are flagged is known; only how many of them are positive is estimated.
+    tp = min(positives * tpr, flagged)
     return RecoveredConfusion(
-        tp=n * prior * tpr,
-        fp=n * (1 - prior) * fpr,
-        fn=n * prior * (1 - tpr),
-        tn=n * (1 - prior) * (1 - fpr),
+        tp=tp,
+        fp=flagged - tp,
+        fn=positives - tp,
+        tn=n - flagged - (positives - tp),
         threshold=threshold,
         among=among,
     )

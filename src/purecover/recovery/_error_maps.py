@@ -135,7 +135,7 @@ def error_map(alpha: float, beta: float, auc: float, *, n_grid: int = 101) -> Er
     (0.7, 0.64)
     """
     truth, auc = _truth("error_map", alpha, beta, auc)
-    n_grid = check_integer("error_map", "n_grid", n_grid, low=2)
+    n_grid = check_integer("error_map", "n_grid", n_grid, low=2, high=10_001)
     observed = auc_to_pu(auc, truth)
     step = np.arange(n_grid)
     # From whole numbers, so that equal guesses differ by exactly 0.

@@ -16,7 +16,6 @@ from purecover._validation import check_instance, check_real
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.proportions import MixtureProportions, check_target
-from purecover.recovery._pr import roc_for_precision
 from purecover.recovery._rates import PROPORTIONS_HINT
 from purecover.recovery._registry import METRICS, Metric, MetricOptions, resolve_metrics
 from purecover.recovery._roc import KEEPS_THRESHOLDS, RecoveredRoc, recover_roc
@@ -121,10 +120,10 @@ def recover_metrics(
         highest Youden index, which is the same for observed and true classes.
     target : {"population", "deployment", "pooled"} or float, default="population"
         The population prior-dependent metrics speak of; see :meth:`MixtureProportions.prior`.
-    repair : {"isotonic", "likelihood", "none", "paper", "hull"}, optional
+    repair : {"isotonic", "likelihood", "blend", "none", "paper", "hull"}, optional
         How rates are repaired; see :func:`recover_roc`. The last two have no rates at a
-        threshold, so threshold metrics use the isotonic ones. By default isotonic, and for
-        areas under the precision-recall curve what :func:`recover_pr` does by default.
+        threshold, so threshold metrics use the isotonic ones. By default isotonic, and
+        ``"blend"`` for areas under the precision-recall curve.
     metrics : iterable of str, optional
         Names from ``METRICS``; all that apply by default.
     f_beta : float, default=1.0
@@ -135,7 +134,7 @@ def recover_metrics(
         Range of ``partial_auc``.
     top_k : int, optional
         How many of the unlabeled with the highest scores ``precision_at_k`` and
-        ``recall_at_k`` look at.
+        ``recall_at_k`` look at; their precision takes alpha as prior, whatever the target.
     area : str, default="davis-goadrich"
         Area rule of ``auc_pr``; see :func:`recover_pr`.
 
@@ -196,7 +195,7 @@ def recover_both(
 ) -> tuple[RecoveredRoc, RecoveredRoc]:
     """The curve for rates and ROC areas, and the one for precision-recall areas."""
     roc = recover_roc(counts, proportions, repair="isotonic" if repair is None else repair)
-    return roc, roc_for_precision(roc, counts) if repair is None else roc
+    return roc, recover_roc(counts, proportions, repair="blend") if repair is None else roc
 
 
 def metrics_from_roc(
@@ -218,6 +217,7 @@ def metrics_from_roc(
         flagged_unlabeled=roc.fpr_pu,
         at=position(counts, threshold),
         n_unlabeled=counts.n_unlabeled,
+        prior_at_k=counts.labeled_share,
     )
     values = compute_metrics(metrics, view_of(roc, roc_pr, counts, threshold), prior, options)
     if "roc_auc" in values:  # the direct value, which can leave [0, 1]
@@ -247,6 +247,8 @@ class View:
     at: int
     """Where among them the threshold in use is."""
     n_unlabeled: float
+    prior_at_k: float
+    """Share of positives among those whose best k are looked at: the unlabeled."""
 
 
 def view_of(roc: RecoveredRoc, roc_pr: RecoveredRoc, counts: ScoreCounts, threshold: float) -> View:
@@ -258,6 +260,7 @@ def view_of(roc: RecoveredRoc, roc_pr: RecoveredRoc, counts: ScoreCounts, thresh
         flagged_unlabeled=roc.fpr_pu,
         at=position(counts, threshold),
         n_unlabeled=counts.n_unlabeled,
+        prior_at_k=roc.proportions.alpha,
     )
 
 
@@ -279,10 +282,10 @@ def compute_metrics(
             curve = view.curve_pr if metric.depends_on_prior else view.curve
             value = metric.of_curve(*curve, prior, options)
         elif metric.of_rates is not None:
-            at_k = metric.kind == "top_k"
-            value = metric.of_rates(
-                tpr_at_k if at_k else tpr, fpr_at_k if at_k else fpr, prior, options
-            )
+            if metric.kind == "top_k":
+                value = metric.of_rates(tpr_at_k, fpr_at_k, view.prior_at_k, options)
+            else:
+                value = metric.of_rates(tpr, fpr, prior, options)
         out[metric.name] = float(value)
     return out
 

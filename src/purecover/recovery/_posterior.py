@@ -9,7 +9,7 @@ import numpy as np
 from purecover._typing import FloatArray
 from purecover._validation import check_instance, check_real
 from purecover.proportions import MixtureProportions
-from purecover.recovery._rates import PROPORTIONS_HINT, _as_rate
+from purecover.recovery._rates import PROPORTIONS_HINT, as_rate
 
 __all__ = ["correct_posterior", "posterior_band"]
 
@@ -77,7 +77,7 @@ def correct_posterior(
     array([0.1, 0.5, 0.9])
     """
     name = "correct_posterior"
-    tau = _as_rate(name, "posterior_pu", posterior_pu)
+    tau = as_rate(name, "posterior_pu", posterior_pu)
     share, alpha, beta = _check(name, labeled_share, proportions)
     target = alpha if prior is None else check_real(name, "prior", prior, low=0, high=1)
     # Both densities times c (1-c) over that of the pool: no division, so tau = 1 is no

@@ -16,7 +16,7 @@ from purecover.curves import pu_roc_curve
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._areas import pr_segment_areas, ratio_integrals, trapezoid
 from purecover.recovery._rates import PROPORTIONS_HINT
-from purecover.recovery._roc import RecoveredRoc, looks_concave, recover_roc
+from purecover.recovery._roc import RecoveredRoc, recover_roc
 
 __all__ = [
     "AREA_RULES",
@@ -113,7 +113,7 @@ def recover_pr(
     counts: ScoreCounts,
     proportions: MixtureProportions,
     *,
-    repair: Repair | None = None,
+    repair: Repair = "blend",
     target: Target = "population",
     area: AreaRule = "davis-goadrich",
 ) -> RecoveredPr:
@@ -125,12 +125,9 @@ def recover_pr(
         The counted scores.
     proportions : MixtureProportions
         Alpha and beta.
-    repair : {"likelihood", "isotonic", "paper", "hull", "none"}, optional
-        How noisy points become a curve; see :func:`recover_roc`. By default a curve that is
-        valid already is left alone, one that looks concave is fitted by ``"likelihood"``, and
-        any other by ``"isotonic"``: near the top, where precision is decided, the isotonic
-        curve has a downward bias that the likelihood removes. With ``"none"`` precision, hence
-        the area, is mostly undefined.
+    repair : {"blend", "isotonic", "likelihood", "paper", "hull", "none"}, default="blend"
+        How noisy points become a curve; see :func:`recover_roc`. With ``"none"`` precision,
+        hence the area, is mostly undefined.
     target : {"population", "deployment", "pooled"} or float, default="population"
         The population precision is wanted for; see :meth:`MixtureProportions.prior`.
     area : {"davis-goadrich", "average-precision", "trapezoid"}, default="davis-goadrich"
@@ -171,21 +168,8 @@ def recover_pr(
         name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
     )
     check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    if repair is None:
-        roc = roc_for_precision(recover_roc(counts, proportions), counts)
-    else:
-        roc = recover_roc(counts, proportions, repair=repair)
+    roc = recover_roc(counts, proportions, repair=repair)
     return pr_from_roc(roc, counts, proportions.prior(target, counts), area)
-
-
-def roc_for_precision(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
-    """The curve that precision is read from when nobody chose a repair."""
-    unchanged = np.array_equal(isotonic.fpr, isotonic.fpr_raw) and np.array_equal(
-        isotonic.tpr, isotonic.tpr_raw
-    )
-    if unchanged or not looks_concave(counts):
-        return isotonic
-    return recover_roc(counts, isotonic.proportions, repair="likelihood", concavity_guard=False)
 
 
 def pr_from_roc(
@@ -343,7 +327,7 @@ def refine_pr(
         return recall, precision
     with np.errstate(divide="ignore", invalid="ignore"):
         fpr = prior * recall * (1 - precision) / ((1 - prior) * precision)
-    width, rise = np.diff(recall), np.diff(fpr)
+        width, rise = np.diff(recall), np.diff(fpr)
     usable = (precision > 0) & (precision <= 1) & (recall >= 0)
     bent = usable[:-1] & usable[1:] & (width > step)
     pieces = np.where(bent, np.ceil(width / step), 1).astype(np.int64)

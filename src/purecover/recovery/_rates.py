@@ -6,12 +6,13 @@ Performance in Positive-Unlabeled Learning, AAAI.
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 
 from purecover._typing import FloatArray
-from purecover._validation import bad_type, bad_value, check_instance, check_real
+from purecover._validation import as_real_vector, bad_type, bad_value, check_instance, check_real
 from purecover.proportions import MixtureProportions
 
 __all__ = ["observe_rates", "recover_precision", "recover_rates"]
@@ -166,7 +167,7 @@ def recover_precision(
     name = "recover_precision"
     check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     share = check_real(name, "labeled_share", labeled_share, low=0, high=1, closed="neither")
-    rho = _as_rate(name, "precision_pu", precision_pu)
+    rho = as_rate(name, "precision_pu", precision_pu)
     if np.any(rho >= 1):
         raise bad_value(
             name,
@@ -183,7 +184,7 @@ def recover_precision(
 def _as_rates(
     function: str, first: Any, second: Any, names: tuple[str, str]
 ) -> tuple[FloatArray, FloatArray]:
-    one, two = _as_rate(function, names[0], first), _as_rate(function, names[1], second)
+    one, two = as_rate(function, names[0], first), as_rate(function, names[1], second)
     if one.shape != two.shape and one.ndim and two.ndim:
         raise bad_value(
             function,
@@ -194,13 +195,21 @@ def _as_rates(
     return one, two
 
 
-def _as_rate(function: str, parameter: str, value: Any) -> FloatArray:
+def as_rate(function: str, parameter: str, value: Any) -> FloatArray:
     must = "a rate in [0, 1] or an array of them"
-    try:
-        rate = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise bad_type(function, parameter, must, value) from error
-    if not np.all((rate >= 0) & (rate <= 1)):
-        worst = float(rate.flat[np.argmin((rate >= 0) & (rate <= 1))])
-        raise bad_value(function, parameter, must, f"{worst:g}")
-    return rate
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return np.asarray(check_real(function, parameter, value, low=0, high=1))
+    shape: tuple[int, ...] = (-1,)
+    if isinstance(value, (np.ndarray, list, tuple)):
+        try:
+            array = np.asarray(value)
+        except Exception as error:  # ragged lists and foreign objects
+            raise bad_type(function, parameter, must, value) from error
+        if array.size == 0:
+            return np.empty(array.shape)
+        shape, value = array.shape, array.reshape(-1)
+    rate = as_real_vector(function, parameter, value)
+    good = (rate >= 0) & (rate <= 1)
+    if not good.all():
+        raise bad_value(function, parameter, must, f"{rate[int(np.argmin(good))]:g}")
+    return rate.reshape(shape)

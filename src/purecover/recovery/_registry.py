@@ -38,7 +38,7 @@ class MetricOptions:
     def validated(self, function: str) -> MetricOptions:
         """The same options, or a complaint in the name of ``function``."""
         infinity = math.inf
-        check_real(function, "f_beta", self.f_beta, low=0, high=infinity, closed="neither")
+        check_real(function, "f_beta", self.f_beta, low=0, high=1e6, closed="right")
         check_real(function, "cost_fn", self.cost_fn, low=0, high=infinity, closed="left")
         check_real(function, "cost_fp", self.cost_fp, low=0, high=infinity, closed="left")
         check_real(function, "max_fpr", self.max_fpr, low=0, high=1, closed="right")
@@ -83,7 +83,7 @@ class Metric:
 
 def _divide(numerator: Any, denominator: Any) -> Any:
     """A quotient that is NaN, without noise, where it is undefined."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         quotient = np.true_divide(numerator, denominator)
     return np.where(np.equal(denominator, 0), np.nan, quotient)
 
@@ -211,7 +211,7 @@ def _registry() -> dict[str, Metric]:
         ),
     ]
     at_k = [
-        Metric("precision_at_k", "Precision at k", "top_k", True, of_rates=_precision),
+        Metric("precision_at_k", "Precision at k", "top_k", False, of_rates=_precision),
         Metric("recall_at_k", "Recall at k", "top_k", False, of_rates=lambda t, f, p, o: t),
     ]
     return {metric.name: metric for metric in (*ranking, *at_threshold, *at_k)}

@@ -154,6 +154,7 @@ def repair_likelihood(counts: ScoreCounts, proportions: MixtureProportions) -> P
         np.interp(place, edges, _tail(density))
         for density in (beta * f - alpha * g, (1 - alpha) * g - (1 - beta) * f)
     )
+    fpr[-1] = tpr[-1] = 1.0  # sums of weights are rounded
     return Points(fpr, tpr, np.concatenate(([np.inf], counts.thresholds)))
 
 

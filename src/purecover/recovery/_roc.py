@@ -10,7 +10,7 @@ import numpy as np
 
 from purecover._frames import make_frame
 from purecover._typing import FloatArray, Repair
-from purecover._validation import check_choice, check_instance, check_real, read_only
+from purecover._validation import check_choice, check_flag, check_instance, check_real, read_only
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, auc_pu, auc_pu_variance, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
@@ -18,14 +18,18 @@ from purecover.proportions import MixtureProportions
 from purecover.recovery import _repairs
 from purecover.recovery._areas import trapezoid
 from purecover.recovery._rates import PROPORTIONS_HINT, map_curve
+from purecover.recovery._variance import effective_size
 
 __all__ = ["REPAIRS", "RecoveredRoc", "recover_roc"]
 
-REPAIRS: tuple[Repair, ...] = ("none", "paper", "isotonic", "hull", "likelihood")
+REPAIRS: tuple[Repair, ...] = ("none", "paper", "isotonic", "hull", "likelihood", "blend")
 """Every way of turning recovered points into a curve."""
 
-KEEPS_THRESHOLDS: tuple[Repair, ...] = ("none", "isotonic", "likelihood")
+KEEPS_THRESHOLDS: tuple[Repair, ...] = ("none", "isotonic", "likelihood", "blend")
 """Repairs whose points still belong, one to one, to the thresholds of the scores."""
+
+NOTEWORTHY_GAP = 0.005
+"""Direct and repaired AUC are both shown where they differ by more than this."""
 
 _CONCAVE: tuple[Repair, ...] = ("hull", "likelihood")
 
@@ -171,13 +175,15 @@ def recover_roc(
         The counted scores.
     proportions : MixtureProportions
         Alpha and beta.
-    repair : {"isotonic", "paper", "hull", "likelihood", "none"}, default="isotonic"
+    repair : {"isotonic", "paper", "hull", "likelihood", "blend", "none"}, default="isotonic"
         How noisy points become a curve. ``"isotonic"`` projects both rates onto monotone
         functions in [0, 1] and never fails badly; ``"paper"`` is Algorithm 1 of the paper,
         which can collapse when the classes are almost separable; ``"hull"`` takes the
         concave hull, best for an AUC above 0.98; ``"likelihood"`` fits by maximum likelihood
-        under a monotone likelihood ratio, the most accurate where the curve is concave;
-        ``"none"`` leaves the points as they are.
+        under a monotone likelihood ratio, the most accurate where the curve is concave and the
+        scores are good; ``"blend"`` moves from the isotonic curve towards that of the
+        likelihood where sampling noise hides the false-positive rate at the top, which is what
+        precision needs; ``"none"`` leaves the points as they are.
     concavity_guard : bool, default=True
         Whether ``"hull"`` and ``"likelihood"``, which are wrong for a curve that is not
         concave, give way to ``"isotonic"`` where the hull exceeds the direct AUC by more
@@ -227,6 +233,7 @@ def recover_roc(
         name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
     )
     check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_flag(name, "concavity_guard", concavity_guard)
     check_choice(name, "repair", repair, REPAIRS)
     observed = pu_roc_curve(counts)
     tpr_raw, fpr_raw = map_curve(observed.tpr_pu, observed.fpr_pu, proportions)
@@ -278,13 +285,42 @@ def apply_repair(
         return _repairs.repair_hull(observed, proportions)
     if repair == "likelihood":
         return _repairs.repair_likelihood(counts, proportions)
+    if repair == "blend":
+        return _blend(raw, counts, observed, proportions)
     return raw
 
 
-def looks_concave(counts: ScoreCounts) -> bool:
-    """Whether the hull exceeds the curve by no more than two standard errors."""
-    excess, error = concavity_excess(counts, pu_roc_curve(counts))
-    return excess <= 2 * error
+def _blend(
+    raw: _repairs.Points,
+    counts: ScoreCounts,
+    observed: PURoc,
+    proportions: MixtureProportions,
+) -> _repairs.Points:
+    r"""A mean of the isotonic and the likelihood curve, by how much noise hides.
+
+    Near the top the subtracted term :math:`\alpha\,tpr_{pu}/\Delta` has a sampling error larger
+    than the rate itself. Clipped at 0, the isotonic rate is then too large on average and
+    precision too small; the likelihood, which borrows from below, is not, but is optimistic
+    for weak scores. The weight of the latter is the share of recall where the error is the
+    larger, as a part of a quarter, and fades where the curve does not look concave.
+    """
+    isotonic = apply_repair("isotonic", raw, counts, observed, proportions)
+    if proportions.alpha == 0:
+        return isotonic  # nothing is subtracted
+    likelihood = _repairs.repair_likelihood(counts, proportions)
+    size = effective_size(counts.n_labeled, counts.labeled_sq)
+    noise = proportions.alpha * np.sqrt(observed.tpr_pu * (1 - observed.tpr_pu) / size)
+    clear = likelihood.fpr > noise / proportions.delta
+    clear[-1] = True
+    hidden = float(likelihood.tpr[max(int(np.argmax(clear)) - 1, 0)])
+    excess, error = concavity_excess(counts, observed)
+    concave = min(max(2 - excess / error, 0.0), 1.0) if error > 0 else float(excess <= 0)
+    weight = min(hidden / 0.25, 1.0) * concave
+    return _repairs.Points(
+        isotonic.fpr + weight * (likelihood.fpr - isotonic.fpr),
+        isotonic.tpr + weight * (likelihood.tpr - isotonic.tpr),
+        raw.thresholds,
+    )
 
 
 def concavity_excess(counts: ScoreCounts, observed: PURoc) -> tuple[float, float]:

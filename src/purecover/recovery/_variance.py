@@ -40,9 +40,9 @@ def rate_covariance(
 
     Weighted counts enter with Kish's effective sizes.
     """
-    v_labeled = roc.tpr_pu * (1 - roc.tpr_pu) / _effective(counts.n_labeled, counts.labeled_sq)
+    v_labeled = roc.tpr_pu * (1 - roc.tpr_pu) / effective_size(counts.n_labeled, counts.labeled_sq)
     v_unlabeled = (
-        roc.fpr_pu * (1 - roc.fpr_pu) / _effective(counts.n_unlabeled, counts.unlabeled_sq)
+        roc.fpr_pu * (1 - roc.fpr_pu) / effective_size(counts.n_unlabeled, counts.unlabeled_sq)
     )
     alpha, beta = proportions.alpha, proportions.beta
     square = proportions.delta**2
@@ -53,5 +53,6 @@ def rate_covariance(
     )
 
 
-def _effective(total: float, squares: FloatArray | None) -> float:
+def effective_size(total: float, squares: FloatArray | None) -> float:
+    """Kish's effective sample size; the size itself without weights."""
     return total if squares is None else total**2 / float(np.sum(squares))

@@ -160,7 +160,7 @@ def evaluate(
         check_choice(_NAME, "repair", repair, REPAIRS)
     check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
     level = check_level(_NAME, confidence_level)
-    n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0)
+    n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
     options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
     given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
     given.validated(_NAME)
@@ -237,6 +237,7 @@ def evaluate(
             proportions=used,
             roc=roc,
             threshold=threshold,
+            threshold_chosen=chosen,
             prior=prior_,
             n_groups=None if rows.resampler is None else rows.resampler.n_groups,
         ),

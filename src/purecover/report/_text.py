@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from purecover.recovery._registry import METRICS
+from purecover.recovery._roc import NOTEWORTHY_GAP
 
 if TYPE_CHECKING:
     from purecover.report._report import PUReport
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 _AT_THRESHOLD = ("recall", "specificity", "precision", "f1", "mcc")
 _AT_K = ("precision_at_k", "recall_at_k")
 _WIDTH = 100
-NOTEWORTHY_GAP = 0.005
-"""Direct and repaired AUC are both shown where they differ by more than this."""
 
 
 def render_text(report: PUReport) -> str:
@@ -37,7 +36,7 @@ def render_text(report: PUReport) -> str:
     lines.append(_row(report, "auc_pr"))
     how = "given" if report.threshold_chosen else "highest Youden index"
     lines.append(f"at threshold {report.metrics.threshold:.6g} ({how}):")
-    lines += [_row(report, name) for name in _AT_THRESHOLD]
+    lines += [_row(report, name) for name in (*_AT_THRESHOLD, *_asked_for(report))]
     lines.append(str(report.confusion))
     if report.metrics.options.top_k is not None:
         lines.append(f"among the {report.metrics.options.top_k} highest unlabeled scores:")
@@ -53,7 +52,15 @@ def _data_line(report: PUReport) -> str:
         text = f"total weights: {text}"
     if counts.n_negative:
         text += f", {counts.n_negative:,.10g} known negative"
-    return f"{text}, {counts.n_thresholds:,} distinct scores"
+    many = "" if counts.n_thresholds == 1 else "s"
+    return f"{text}, {counts.n_thresholds:,} distinct score{many}"
+
+
+def _asked_for(report: PUReport) -> list[str]:
+    """Metrics whose parameters the caller has set."""
+    options = report.metrics.options
+    asked = {"f_beta": options.f_beta != 1, "cost": (options.cost_fn, options.cost_fp) != (1, 1)}
+    return [name for name, wanted in asked.items() if wanted]
 
 
 def _proportions_lines(report: PUReport) -> list[str]:

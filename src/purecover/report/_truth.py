@@ -80,6 +80,7 @@ def true_figures(
         flagged_unlabeled=alpha * roc.tpr_pu + (1 - alpha) * roc.fpr_pu,
         at=position(against_truth, threshold),
         n_unlabeled=counts.n_unlabeled,
+        prior_at_k=alpha,
     )
     values = compute_metrics(metrics, view, prior, options)
     return TrueFigures(alpha=alpha, beta=beta, prior=prior, metrics=values, roc=roc)

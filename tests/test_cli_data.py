@@ -1,0 +1,289 @@
+"""Blank labels, decimal commas and JSON arrays: read where asked, explained where not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from purecover.cli import main
+
+SCORES = [((i * 37) % 101) / 100 + (i % 4 == 0) / 3 for i in range(40)]
+LABELED = [int(i % 4 == 0) for i in range(40)]
+MISSING = "--missing-is-unlabeled"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[Any, str]]:
+    """The JSON document of a good file (None for a bad one), and what stands on stderr."""
+
+    def call(path: Path, *options: str, command: str = "evaluate") -> tuple[Any, str]:
+        goal = ["--best", "f1"] if command == "threshold" else []
+        argv = [command, str(path), "--alpha", "0.1", "--resamples", "0", *goal, *options]
+        code = main([*argv, "--json"])
+        out, err = capsys.readouterr()
+        assert "internal error" not in err
+        assert code in (0, 2)
+        return (json.loads(out) if code == 0 else None), err
+
+    return call
+
+
+def write(path: Path, labels: list[object], *, header: str = "score,labeled") -> Path:
+    rows = [f"{s},{y}" for s, y in zip(SCORES, labels, strict=True)]
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def sizes(document: Any) -> tuple[int, int, int]:
+    return document["n_labeled"], document["n_unlabeled"], document["n_negative"] or 0
+
+
+# -- blank labels -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("blank", ["", " ", "NA", "nan", "null", "N/A"])
+@pytest.mark.parametrize("command", ["evaluate", "threshold"])
+def test_blank_labels_are_refused_with_the_way_out(
+    run, tmp_path: Path, blank: str, command: str
+) -> None:
+    path = write(tmp_path / "a.csv", [y or blank for y in LABELED])
+    document, err = run(path, command=command)
+    assert document is None
+    assert "30 bad cells in column 'labeled'" in err
+    assert err.endswith("Hint: if blank means unlabeled, add --missing-is-unlabeled.\n")
+    assert "remove" not in err
+
+
+@pytest.mark.parametrize("blank", ["", " ", "NA", "nan", "null"])
+def test_blank_labels_count_as_unlabeled_when_told(run, tmp_path: Path, blank: str) -> None:
+    expected, _ = run(write(tmp_path / "b.csv", list(LABELED)))
+    document, err = run(write(tmp_path / "a.csv", [y or blank for y in LABELED]), MISSING)
+    assert document["metrics"] == expected["metrics"]
+    assert sizes(document) == (10, 30, 0)
+    assert document["source"]["blank_labels"] == 30
+    assert "blank_labels" not in expected["source"]
+    assert err == (
+        "purecover: 30 of 40 rows are blank in column 'labeled' and count as unlabeled\n"
+    )
+
+
+def test_blank_labels_for_threshold(run, tmp_path: Path) -> None:
+    expected, _ = run(write(tmp_path / "b.csv", list(LABELED)), command="threshold")
+    path = write(tmp_path / "a.csv", [y or "" for y in LABELED])
+    document, err = run(path, MISSING, command="threshold")
+    assert document["threshold"] == expected["threshold"]
+    assert document["metrics"] == expected["metrics"]
+    assert "30 of 40 rows are blank" in err
+    _, err = run(path, MISSING, "--quiet", command="threshold")
+    assert err == ""
+
+
+def test_the_flag_without_blanks_changes_nothing(run, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", list(LABELED))
+    expected, _ = run(path)
+    document, err = run(path, MISSING)
+    assert document["metrics"] == expected["metrics"]
+    assert err.startswith("purecover: 0 of 40 rows are blank")
+
+
+THIRDS = ["yes", "", "no", ""]
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "expected"),
+    [
+        # One word beside blanks.
+        (["yes", "", "", ""], (), (10, 30, 0)),
+        (["case", "", "", ""], ("--positive-label", "case"), (10, 30, 0)),
+        (["7", "", "", ""], ("--positive-label", "7"), (10, 30, 0)),
+        # 0 means unlabeled in numbers, as it does without blanks; words need to be told.
+        (["1", "", "0", "NA"], (), (10, 30, 0)),
+        (["1", "", "0", "NA"], ("--negative-label", "0"), (10, 20, 10)),
+        (["1", "", "-1", ""], ("--negative-label", "-1"), (10, 20, 10)),
+        (THIRDS, ("--positive-label", "yes"), (10, 30, 0)),
+        (THIRDS, ("--positive-label", "yes", "--negative-label", "no"), (10, 20, 10)),
+        (THIRDS, ("--negative-label", "no"), (10, 20, 10)),
+        (["yes", "", "unlabeled", ""], (), (10, 30, 0)),
+    ],
+)
+def test_what_blanks_stand_beside(
+    run, tmp_path: Path, labels: list[str], options: tuple[str, ...], expected: tuple[int, ...]
+) -> None:
+    path = write(tmp_path / "a.csv", [labels[i % 4] for i in range(40)])
+    document, err = run(path, MISSING, *options)
+    assert document is not None, err
+    assert sizes(document) == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        (["", "", "", ""], "blank everywhere"),
+        (["0", "", "", ""], "no labeled row"),
+        (["1", "", "-1", ""], "--negative-label -1"),
+        (THIRDS, "--negative-label"),
+        (["case", "", "", ""], "--positive-label"),
+    ],
+)
+def test_blanks_that_leave_doubt_are_refused(
+    run, tmp_path: Path, labels: list[str], says: str
+) -> None:
+    path = write(tmp_path / "a.csv", [labels[i % 4] for i in range(40)])
+    document, err = run(path, MISSING)
+    assert document is None
+    assert says in err
+
+
+def test_other_columns_may_not_be_blank(run, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", [y or "" for y in LABELED])
+    path.write_text(path.read_text(encoding="utf-8").replace("0.37,", ","), encoding="utf-8")
+    document, err = run(path, MISSING)
+    assert document is None
+    assert "1 bad cell in column 'score'" in err
+    assert "never drops rows" in err
+    _, err = run(path)
+    assert "in column 'labeled'" in err
+    assert "add --missing-is-unlabeled. purecover never drops rows" in err
+
+
+def test_missing_keys_and_nulls_of_json_lines(run, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    records: list[dict[str, Any]] = [
+        {"score": s} if i % 3 else {"score": s, "labeled": None} for i, s in enumerate(SCORES)
+    ]
+    for i, record in enumerate(records):
+        if LABELED[i]:
+            record["labeled"] = True
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    document, _ = run(path, "--labeled", "labeled", MISSING)
+    assert sizes(document) == (10, 30, 0)
+
+
+@pytest.mark.parametrize("blank", [None, float("nan")])
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_nulls_and_nans_of_parquet(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str, blank: object
+) -> None:
+    pl = pytest.importorskip("polars")
+    pytest.importorskip(library)
+    from purecover.cli import _parquet
+
+    monkeypatch.setattr(_parquet, "_OPENERS", {library: _parquet._OPENERS[library]})
+    labels = pl.Series("labeled", [1.0 if y else blank for y in LABELED], dtype=pl.Float64)
+    path = tmp_path / "a.parquet"
+    pl.DataFrame([pl.Series("score", SCORES), labels]).write_parquet(path)
+    document, err = run(path, MISSING)
+    assert document is not None, err
+    assert sizes(document) == (10, 30, 0)
+    assert document["source"]["blank_labels"] == 30
+
+
+# -- decimal commas ---------------------------------------------------------------------------
+
+
+def with_commas(path: Path, delimiter: str, rows: list[str] | None = None) -> Path:
+    cells = [f"{s!r}".replace(".", ",") for s in SCORES]
+    rows = rows or [f"{s}{delimiter}{y}" for s, y in zip(cells, LABELED, strict=True)]
+    path.write_text("\n".join([f"score{delimiter}labeled", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ";"), ("a.tsv", "\t"), ("a.csv", "|")])
+def test_decimal_commas_when_told(run, tmp_path: Path, name: str, delimiter: str) -> None:
+    expected, _ = run(write(tmp_path / "b.csv", list(LABELED)))
+    path = with_commas(tmp_path / name, delimiter)
+    document, err = run(path, "--decimal", ",")
+    assert err == ""
+    assert document["metrics"] == expected["metrics"]
+    refused, err = run(path)
+    assert refused is None
+    assert err.endswith("Hint: if that is a decimal comma, add --decimal ,\n")
+
+
+def test_quoted_decimal_commas_between_commas(run, tmp_path: Path) -> None:
+    rows = [f'"{s!r}",{y}'.replace(".", ",") for s, y in zip(SCORES, LABELED, strict=True)]
+    expected, _ = run(write(tmp_path / "b.csv", list(LABELED)))
+    document, _ = run(with_commas(tmp_path / "a.csv", ",", rows), "--decimal", ",")
+    assert document["metrics"] == expected["metrics"]
+
+
+def test_labels_and_weights_with_decimal_commas(run, tmp_path: Path) -> None:
+    rows = [f"{i},5;{y},0;1,5" for i, y in enumerate(LABELED)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["score;labeled;w", *rows]), encoding="utf-8")
+    document, err = run(path, "--decimal", ",", "--weight", "w")
+    assert document is not None, err
+    assert sizes(document) == (15, 45, 0)
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        ("1.234,5", "has a point"),
+        ("0.5", "has a point"),
+        ("1,2,3", "not a number"),
+        ("", "is missing"),
+        ("x", "not a number"),
+        ("1_0,5", "not a number"),
+    ],
+)
+def test_bad_cells_among_decimal_commas(run, tmp_path: Path, cell: str, why: str) -> None:
+    rows = [f"{i},5;{y}" for i, y in enumerate(LABELED)]
+    rows[6] = f"{cell};0"
+    document, err = run(with_commas(tmp_path / "a.csv", ";", rows), "--decimal", ",")
+    assert document is None
+    assert "1 bad cell in column 'score' (line 8" in err
+    assert why in err
+    assert "--decimal" not in err
+
+
+def test_numbers_that_are_numbers_do_not_care(run, tmp_path: Path) -> None:
+    lines = [{"score": s, "labeled": y} for s, y in zip(SCORES, LABELED, strict=True)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    document, _ = run(path, "--decimal", ",")
+    assert document["metrics"] == run(path)[0]["metrics"]
+
+
+# -- JSON arrays ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "noext"])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_array_of_objects(run, tmp_path: Path, name: str, indent: int | None) -> None:
+    records = [{"score": s, "labeled": y} for s, y in zip(SCORES, LABELED, strict=True)]
+    path = tmp_path / name
+    path.write_text("\n " + json.dumps(records, indent=indent), encoding="utf-8")
+    expected, _ = run(write(tmp_path / "b.csv", list(LABELED)))
+    document, err = run(path)
+    assert document is not None, err
+    assert document["metrics"] == expected["metrics"]
+
+
+def test_an_array_too_long_for_the_memory(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("purecover.cli._jsonl.MAX_ARRAY", 100)
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"score": 1, "labeled": 1}] * 9, indent=1), encoding="utf-8")
+    document, err = run(path)
+    assert document is None
+    assert "more than 100 characters" in err
+    assert "one object per line" in err
+
+
+def test_brackets_in_a_header_are_not_json(run, tmp_path: Path) -> None:
+    path = write(tmp_path / "export", list(LABELED), header="[score],[labeled]")
+    document, _ = run(path, "--score", "[score]", "--labeled", "[labeled]")
+    assert sizes(document) == (10, 30, 0)
+
+
+def test_line_numbers_count_blank_lines_before_the_first_object(run, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('\n\n{"score": 1, "labeled": 1}\n{"score": "x", "labeled": 0}\n')
+    _, err = run(path)
+    assert "line 4 'x' is not a number" in err

@@ -1,0 +1,230 @@
+"""What the command line complains about: its own options, never Python parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import purecover
+from purecover import MixtureProportions, ScoreCounts, evaluate
+from purecover.cli import main
+from purecover.cli._convert import share_hint
+from purecover.cli._messages import _OPTIONS, in_options, rename
+from purecover.exceptions import PurecoverError
+
+EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
+PYTHON = re.compile(r"parameter of|The '|\(type |\w+_\w+=|n_resamples|random_state|_label\b")
+
+
+@pytest.fixture
+def message(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What a command that fails says."""
+
+    def call(*argv: str) -> str:
+        assert main(list(argv)) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("purecover: error: ")
+        assert "internal error" not in err
+        return err.removeprefix("purecover: error: ")
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--alpha", "1.3"),
+        ("--alpha", "nan"),
+        ("--alpha", "-"),
+        ("--beta", "75"),
+        ("--prior", "x"),
+        ("--label-frequency", "-0.1"),
+        ("--target", "everyone"),
+        ("--target", "-1"),
+        ("--threshold", "abc"),
+        ("--threshold", "inf"),
+        ("--confidence-level", "95"),
+        ("--confidence-level", "0"),
+        ("--resamples", "-1"),
+        ("--resamples", "many"),
+        ("--seed", "-1"),
+        ("--seed", "1e3"),
+        ("--ignore-check", "PU999"),
+        ("--top-k", "0"),
+        ("--top-k", "5000"),
+        ("--max-fpr", "1.5"),
+        ("--f-beta", "0"),
+        ("--cost-fn", "-1"),
+        ("--cost-fp", "nan"),
+        ("--negative-label", "1"),
+    ],
+)
+def test_evaluate_complains_about_the_option(message, option: str, value: str) -> None:
+    given = () if option in ("--alpha", "--prior", "--label-frequency") else ("--alpha", "0.4")
+    scenario = ("--scenario", "censoring") if not given and option != "--alpha" else ()
+    labels = ("--positive-label", "1") if option == "--negative-label" else ()
+    says = message("evaluate", EXAMPLE, *given, *scenario, *labels, option, value)
+    assert says.startswith(f"{option} must be ")
+    assert PYTHON.search(says) is None, says
+
+
+@pytest.mark.parametrize(
+    "option", ["precision", "recall", "fpr", "specificity", "npv", "fdr"], ids=str
+)
+def test_threshold_complains_about_the_option(message, option: str) -> None:
+    says = message("threshold", EXAMPLE, "--alpha", "0.4", f"--{option}", "90")
+    assert says == f"--{option} must be a number in [0, 1], got '90'.\nHint: 0.9 means 90 %.\n"
+
+
+def test_best_lists_what_can_be_best(message) -> None:
+    says = message("threshold", EXAMPLE, "--alpha", "0.4", "--best", "beauty")
+    assert says.startswith("--best must be one of accuracy, balanced_accuracy, f1, ")
+    assert "precision" not in says
+    assert says.endswith("got 'beauty'.\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "option"),
+    [
+        (["binormal", "--alpha", "25"], "--alpha"),
+        (["binormal", "--alpha", ".2", "--labeled", "0"], "--labeled"),
+        (["binormal", "--alpha", ".2", "--unlabeled", "-3"], "--unlabeled"),
+        (["binormal", "--alpha", ".2", "--separation", "nan"], "--separation"),
+        (["binormal", "--alpha", ".2", "--positive-sd", "0"], "--positive-sd"),
+        (["beta", "--alpha", ".2", "--positive", "5"], "--positive"),
+        (["histogram", "--alpha", ".2", "--positive", "0,0", "--negative", "1,2"], "--positive"),
+        (["histogram", "--alpha", ".2", "--positive", "1,2", "--negative", "0,0"], "--negative"),
+        (["histogram", "--alpha=.2", "--positive=1,2", "--negative=1,2", "--edges=0"], "--edges"),
+        (["laplace", "--scenario", "censoring", "--prior", "1", "--label-frequency", ".5"],
+         "--prior"),
+        (["laplace", "--scenario", "censoring", "--prior", ".5", "--label-frequency", "0"],
+         "--label-frequency"),
+        (["laplace", "--scenario", "censoring", "--size", "0"], "--size"),
+    ],
+)  # fmt: skip
+def test_simulate_complains_about_the_option(message, argv: list[str], option: str) -> None:
+    says = message("simulate", *argv)
+    assert says.startswith(f"{option} must be ")
+    assert PYTHON.search(says) is None, says
+
+
+@pytest.mark.parametrize("option", ["--alpha", "--beta", "--prior", "--label-frequency"])
+@pytest.mark.parametrize("value", ["25", "25%", "25 %", "0,25", "25,0%"])
+def test_a_percentage_is_explained(message, option: str, value: str) -> None:
+    says = message("evaluate", EXAMPLE, option, value)
+    assert says.endswith(f"got '{value}'.\nHint: 0.25 means 25 %.\n")
+
+
+@pytest.mark.parametrize("value", ["25", "25%", "0,25"])
+def test_a_percentage_as_target_is_explained(message, value: str) -> None:
+    says = message("evaluate", EXAMPLE, "--alpha", "0.4", "--target", value)
+    assert says.startswith("--target must be population, deployment, pooled or a number in [0, 1]")
+    assert says.endswith("Hint: 0.25 means 25 %.\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("99.5", "0.995 means 99.5 %"),
+        ("1.3", "0.013 means 1.3 %"),
+        (".5%", "0.005 means 0.5 %"),
+        (",5", "0.5 means 50 %"),
+        ("101", ""),
+        ("-25", ""),
+        ("25%%", ""),
+        ("1,2,3", ""),
+        ("nan", ""),
+        ("", ""),
+    ],
+)
+def test_share_hint(text: str, hint: str) -> None:
+    assert share_hint(text) == (f"\nHint: {hint}." if hint else "")
+
+
+def test_a_decimal_comma_in_an_option_is_explained(message) -> None:
+    says = message("evaluate", EXAMPLE, "--alpha", "0.4", "--threshold", "0,5")
+    assert (
+        says
+        == "--threshold must be a number, got '0,5'.\nHint: write a decimal point, not a comma.\n"
+    )
+
+
+def test_every_option_named_by_a_translation_exists(capsys: pytest.CaptureFixture[str]) -> None:
+    known = set()
+    for command in ("evaluate", "threshold", "simulate"):
+        main([command, "--help"])
+        known |= set(re.findall(r"--[a-z][a-z-]*", capsys.readouterr().out))
+    assert set(_OPTIONS.values()) <= known
+
+
+@pytest.mark.parametrize(
+    ("said", "becomes"),
+    [
+        (
+            "The 'n_resamples' parameter of evaluate must be 1, got 0.",
+            "--resamples must be 1, got 0.",
+        ),
+        (
+            "The 'beta' parameter of MixtureProportions.from_censoring must be x.",
+            "--beta must be x.",
+        ),
+        (
+            "name it with positive_label= and the other with negative_label=",
+            "name it with --positive-label and the other with --negative-label",
+        ),
+        ("pass negative_label=-1", "pass --negative-label -1"),
+        ("negative_label=, or map it", "--negative-label, or map it"),
+        ("another value than positive_label", "another value than --positive-label"),
+        ("MixtureProportions needs alpha < beta.", "purecover needs alpha < beta."),
+        # What stands in quotes is data.
+        ("holds 'positive_label', 'top_k'", "holds 'positive_label', 'top_k'"),
+        ("got (5.0,) (type tuple).", "got (5.0,)."),
+    ],
+)
+def test_complaints_in_options(said: str, becomes: str) -> None:
+    assert in_options(said) == becomes
+
+
+def test_rename_touches_the_named_parameters_only() -> None:
+    said = "The 'value' parameter of choose_threshold must be 1, got 2."
+    assert rename(said, {"value": "--recall"}) == "--recall must be 1, got 2."
+    assert rename(said, {"criterion": "--best"}) == said
+
+
+COUNTS = ScoreCounts.from_scores([3, 2, 1, 0], [1, 0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: evaluate(COUNTS, alpha=2.0),
+        lambda: evaluate(COUNTS, alpha=0.2, n_resamples=-1),
+        lambda: evaluate(COUNTS, alpha=0.2, top_k=0),
+        lambda: evaluate(COUNTS, alpha=0.2, random_state="x"),
+        lambda: evaluate([1, 2, 3], [1, 2, 3], alpha=0.2),
+        lambda: evaluate([1, 2, 3], ["a", "b", "c"], alpha=0.2),
+        lambda: MixtureProportions(0.5, 0.4),
+        lambda: MixtureProportions.from_censoring(COUNTS, prior=0.1),
+    ],
+)
+def test_complaints_of_the_library_lose_their_python_names(call: Callable[[], object]) -> None:
+    with pytest.raises(PurecoverError) as caught:
+        call()
+    assert PYTHON.search(in_options(str(caught.value))) is None
+
+
+def test_file_and_column_names_are_left_alone(message, tmp_path: Path) -> None:
+    path = tmp_path / "The 'alpha' parameter of f must n_resamples=1.csv"
+    path.write_text("score,positive_label\nx,1\n2,0\n", encoding="utf-8")
+    says = message("evaluate", str(path), "--alpha", ".1", "--labeled", "positive_label")
+    assert says.startswith(f"{path} has 1 bad cell in column 'score'")
+    path.write_text("score,positive_label\n1,x\n2,y\n", encoding="utf-8")
+    says = message("evaluate", str(path), "--alpha", ".1", "--labeled", "positive_label")
+    assert says.startswith(f"column 'positive_label' of {path}, taken for --labeled, must be two")
+    says = message("evaluate", str(path), "--alpha", ".1", "--labeled", "negative_label")
+    assert f"{path} has no column named 'negative_label'" in says
+    assert "'score', 'positive_label'" in says

@@ -1,0 +1,659 @@
+"""`ScoreCounts`: what is counted, at every door, against brute force and scikit-learn."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score, roc_curve
+from tests.strategies import counts, objects, rows, weighted_rows
+
+import purecover as pu
+from purecover import ScoreCounts
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+
+SCORES = [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.4, 0.2]
+LABELED = [1, 1, 0, 1, 0, 1, 0, 0]
+
+
+def plain(scores=SCORES, labeled=LABELED, **options) -> ScoreCounts:
+    return ScoreCounts.from_scores(scores, labeled, **options)
+
+
+def assert_valid(counted: ScoreCounts) -> None:
+    """What holds for any counts, wherever they came from."""
+    assert counted.thresholds.dtype == np.float64
+    assert np.isfinite(counted.thresholds).all()
+    assert np.all(counted.thresholds[1:] < counted.thresholds[:-1])
+    assert not np.signbit(counted.thresholds[counted.thresholds == 0]).any()
+    for name in ("labeled", "unlabeled", "negative", "labeled_sq", "unlabeled_sq"):
+        column = getattr(counted, name)
+        if column is not None:
+            assert column.shape == counted.thresholds.shape
+            assert column.min() >= 0
+            assert not column.flags.writeable
+    assert counted.n_labeled > 0
+    assert counted.n_unlabeled > 0
+    assert counted.n_labeled == pytest.approx(counted.labeled.sum())
+    assert 0 < counted.labeled_share <= 1  # 1 by rounding, at 10^16 to 1
+    assert counted.is_weighted == (counted.labeled_sq is not None)
+    assert str(counted)
+
+
+def brute(scores, labeled, weight=None) -> dict[float, list[float]]:
+    """Sums of weights (labeled, unlabeled) per distinct score."""
+    found: dict[float, list[float]] = {}
+    for i, score in enumerate(scores):
+        cell = found.setdefault(float(score) + 0.0, [0, 0])
+        cell[0 if labeled[i] else 1] += 1 if weight is None else weight[i]
+    return found
+
+
+# -- counting -----------------------------------------------------------------------------------
+
+
+@given(rows())
+def test_counts_equal_a_dictionary_count(data):
+    scores, labeled = data
+    counted = plain(scores, labeled)
+    assert_valid(counted)
+    assert counted.labeled.dtype == counted.unlabeled.dtype == np.int64
+    assert not counted.is_weighted
+    found = zip(
+        counted.thresholds.tolist(),
+        counted.labeled.tolist(),
+        counted.unlabeled.tolist(),
+        strict=True,
+    )
+    assert {t: [l, u] for t, l, u in found} == brute(scores, labeled)  # noqa: E741
+
+
+@given(weighted_rows())
+def test_weighted_counts_equal_a_dictionary_sum(data):
+    scores, labeled, weight = data
+    counted = plain(scores, labeled, sample_weight=weight)
+    assert_valid(counted)
+    truth, squares = brute(scores, labeled, weight), brute(scores, labeled, weight**2)
+    for i, threshold in enumerate(counted.thresholds.tolist()):
+        assert [counted.labeled[i], counted.unlabeled[i]] == pytest.approx(truth[threshold])
+        assert [counted.labeled_sq[i], counted.unlabeled_sq[i]] == pytest.approx(squares[threshold])
+
+
+@given(rows(), st.data())
+def test_known_negatives_are_counted_apart(data, draw):
+    scores, labeled = data
+    negative = np.array(
+        draw.draw(st.lists(st.booleans(), min_size=labeled.size, max_size=labeled.size))
+    )
+    negative[[np.argmax(labeled), np.argmin(labeled)]] = False
+    codes = np.where(negative, -1, labeled.astype(int))
+    if not negative.any():
+        with pytest.raises(InvalidInputError, match="'negative_label' parameter"):
+            plain(scores, codes, negative_label=-1)
+        return
+    counted = plain(scores, codes, negative_label=-1)
+    assert_valid(counted)
+    assert counted.n_negative == negative.sum()
+    apart = plain(scores[~negative], labeled[~negative])
+    assert pu.auc_pu(counted) == pu.auc_pu(apart)
+    tally = Counter((scores[negative] + 0.0).tolist())
+    assert dict(zip(counted.thresholds.tolist(), counted.negative, strict=True)) == {
+        t: tally[t] for t in counted.thresholds.tolist()
+    }
+    weighted = plain(scores, codes, negative_label=-1, sample_weight=np.ones(scores.size))
+    for name in ("thresholds", "labeled", "unlabeled", "negative"):
+        np.testing.assert_array_equal(getattr(weighted, name), getattr(counted, name))
+
+
+def test_totals():
+    counted = plain()
+    assert (counted.n_labeled, counted.n_unlabeled, counted.n_negative) == (4, 4, 0)
+    assert counted.n_thresholds == 6
+    assert counted.labeled_share == 0.5
+    assert repr(counted) == "ScoreCounts(4 labeled, 4 unlabeled, 6 thresholds)"
+
+
+def test_minus_zero_and_zero_are_one_score():
+    for scores in ([-0.0, 0.0, 1.0], [0.0, -0.0, 1.0]):
+        for weight in (None, [1, 1, 1]):
+            counted = plain(scores, [1, 0, 0], sample_weight=weight)
+            assert_valid(counted)
+            assert counted.thresholds.tolist() == [1.0, 0.0]
+            assert counted.labeled.tolist() == [0, 1]
+
+
+def test_neighboring_and_subnormal_scores_stay_apart():
+    scores = [5e-324, 0.0, -5e-324, 1.0, np.nextafter(1.0, 2)]
+    assert plain(scores, [1, 0, 0, 1, 0]).n_thresholds == 5
+
+
+def test_scores_whose_sum_overflows_are_welcome():
+    counted = plain([1e308, 1.5e308, 1e308, -1e308], [1, 1, 0, 0])
+    assert_valid(counted)
+    assert pu.auc_pu(counted) == 0.875
+
+
+# -- what a column may be -----------------------------------------------------------------------
+
+INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+FLOATS = [np.float16, np.float32, np.float64, np.longdouble]
+
+
+@pytest.mark.parametrize("kind", [*INTEGERS, *FLOATS])
+def test_every_number_type_gives_the_same_counts(kind):
+    scores = np.array([9, 8, 8, 6, 5, 4, 4, 2])
+    assert plain(scores.astype(kind), np.array(LABELED).astype(kind)) == plain(scores)
+
+
+def test_boolean_scores():
+    assert plain([True, False, True], [1, 0, 0]).thresholds.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        list,
+        tuple,
+        lambda v: np.array(v, dtype=object),
+        lambda v: objects(*map(Decimal, map(repr, v))),
+        lambda v: objects(*map(Fraction, v)),
+        np.ma.array,
+        lambda v: np.array(v).reshape(-1, 1),
+        lambda v: np.array(v).reshape(1, -1),
+        lambda v: np.repeat(v, 2)[::2],
+        lambda v: np.array(v[::-1])[::-1],
+        lambda v: np.asfortranarray(np.column_stack([v, v]))[:, 0],
+        lambda v: np.array(v).view(np.recarray),
+        lambda v: np.array(v, dtype=">f8"),
+        lambda v: memoryview(np.array(v)),
+    ],
+)
+def test_every_container_gives_the_same_counts(wrap):
+    assert plain(wrap(SCORES), wrap(LABELED)) == plain()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_input_is_never_modified_nor_shared(weighted):
+    scores, labeled = np.array([0.5, -0.0, 2.0, 0.5]), np.array([1, 0, 0, 1], dtype=np.int64)
+    weight = np.array([1.0, 2.0, 1.0, 3.0])
+    arrays = (scores, labeled, weight)
+    before = [a.copy() for a in arrays]
+    counted = plain(scores, labeled, sample_weight=weight if weighted else None)
+    again = ScoreCounts.from_counts(scores, labeled, weight)
+    for array, copy in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(array, copy)
+        np.testing.assert_array_equal(np.signbit(array), np.signbit(copy))
+        assert array.flags.writeable
+        for result in (counted, again):
+            assert not np.shares_memory(result.thresholds, array)
+            assert not np.shares_memory(result.labeled, array)
+            assert not np.shares_memory(result.unlabeled, array)
+
+
+def test_read_only_input_is_welcome():
+    scores, labeled = np.array(SCORES), np.array(LABELED, dtype=bool)
+    scores.setflags(write=False)
+    labeled.setflags(write=False)
+    assert plain(scores, labeled) == plain()
+
+
+@pytest.mark.torch
+def test_torch_tensors():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    scores = torch.tensor(SCORES, dtype=torch.float64, requires_grad=True) * 1.0
+    assert plain(scores, torch.tensor(LABELED)) == plain()
+    assert plain(scores, torch.tensor(LABELED).bool()) == plain()
+    assert plain(scores.float(), LABELED).n_labeled == 4
+    with pytest.raises(InvalidInputError, match=r"'scores' parameter.*first at row 0"):
+        plain(scores * np.nan, LABELED)
+
+
+# -- what is refused ----------------------------------------------------------------------------
+
+REFUSED_SCORES = {
+    "none": (None, InvalidTypeError, "one-dimensional"),
+    "text": ("0.5", InvalidTypeError, "one-dimensional"),
+    "bytes": (b"abc", InvalidTypeError, "one-dimensional"),
+    "set": ({1, 2}, InvalidTypeError, "one-dimensional"),
+    "generator": ((x for x in SCORES), InvalidTypeError, "Hint: make a list"),
+    "dict view": ({1: 2}.values(), InvalidTypeError, "Hint: make a list"),
+    "function": (len, InvalidTypeError, "one-dimensional"),
+    "scalar": (0.5, InvalidInputError, "a scalar"),
+    "ragged": ([[1], [2, 3]], InvalidTypeError, "one-dimensional"),
+    "empty": ([], InvalidInputError, "non-empty"),
+    "probabilities": (np.zeros((8, 2)), InvalidInputError, r"Hint: .*predict_proba.*\[:, 1\]"),
+    "cube": (np.zeros((8, 1, 1)), InvalidInputError, r"shape \(8, 1, 1\)"),
+    "words": (["a"] * 8, InvalidTypeError, "Hint: convert the column to numbers"),
+    "digits": (["1"] * 8, InvalidTypeError, "numeric"),
+    "complex": ([1j] * 8, InvalidTypeError, "numeric"),
+    "complex objects": (objects(np.complex64(1j), *range(7)), InvalidTypeError, "numeric"),
+    "dates": (np.array(["2020-01-01"] * 8, "M8[D]"), InvalidTypeError, "numeric"),
+    "spans": (np.arange(8).astype("m8[s]"), InvalidTypeError, "numeric"),
+    "span objects": (objects(np.timedelta64(1, "s"), *range(7)), InvalidTypeError, "numeric"),
+    "lists": (objects([1], *range(7)), InvalidTypeError, "numeric"),
+    "records": (np.zeros(8, dtype=[("a", int)]), InvalidTypeError, "numeric"),
+    "missing": ([0.1, None, *range(6)], InvalidInputError, "None at row 1"),
+    "masked": (np.ma.array(SCORES, mask=[1, *[0] * 7]), InvalidInputError, "1 masked of 8"),
+    "nan": ([0.1, np.nan, *range(6)], InvalidInputError, "1 NaN or infinite of 8.*at row 1"),
+    "infinite": ([*range(6), np.inf, -np.inf], InvalidInputError, "2 NaN .*at row 6"),
+    "long double": (np.array([np.longdouble("1e4000")] * 8), InvalidInputError, "finite"),
+    "signaling": (objects(Decimal("sNaN"), *range(7)), InvalidInputError, "finite.*row 0"),
+    "large fraction": (objects(Fraction(10**400, 3), *range(7)), InvalidInputError, "finite"),
+    "large integers": (np.arange(8) + 2**53, InvalidInputError, r"beyond 2\*\*53"),
+    "large unsigned": (np.arange(8, dtype=np.uint64) + 2**63, InvalidInputError, "2\\*\\*53"),
+    "smallest integer": (
+        np.arange(8) + np.iinfo(np.int64).min,
+        InvalidInputError,
+        f"size of {2**63}",
+    ),
+    "longer integers": ([2**64, 2**64 + 1, *range(6)], InvalidInputError, "2\\*\\*53.*at row 0"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*longdouble:RuntimeWarning")
+@pytest.mark.parametrize("name", REFUSED_SCORES)
+def test_scores_that_are_refused(name):
+    scores, error, match = REFUSED_SCORES[name]
+    with pytest.raises(error, match=f"(?s)^The 'scores' parameter of .*from_scores .*{match}"):
+        plain(scores)
+
+
+@pytest.mark.parametrize(
+    ("weight", "match"),
+    [
+        ([1] * 7, r"as long as scores \(8\), got 7 values"),
+        ([-1, *[1] * 7], r"non-negative, got 1 negative values \(lowest -1\)"),
+        ([np.nan, *[1] * 7], "finite everywhere.*row 0"),
+        ([0] * 8, "positive for some labeled rows"),
+        ([1, 1, 0, 1, 0, 1, 0, 0], "positive for some unlabeled rows"),
+        ([1e200] * 8, r"between 1e-50 and 1e\+50.*\nHint: multiply"),
+        ([5e-324, *[1] * 7], "between 1e-50"),
+    ],
+)
+def test_weights_that_are_refused(weight, match):
+    with pytest.raises(InvalidInputError, match=f"(?s)^The 'sample_weight' parameter of .*{match}"):
+        plain(sample_weight=weight)
+
+
+# -- weights ------------------------------------------------------------------------------------
+
+
+@given(rows(max_size=20), st.floats(0.01, 1))
+def test_weights_of_one_change_nothing(data, alpha):
+    scores, labeled = data
+    one = plain(scores, labeled, sample_weight=np.ones(scores.size))
+    none = plain(scores, labeled)
+    assert pu.auc_pu(one) == pytest.approx(pu.auc_pu(none), rel=1e-12)
+    assert pu.auc_pu_variance(one) == pytest.approx(
+        pu.auc_pu_variance(none), rel=1e-9, abs=1e-15, nan_ok=True
+    )
+    p = pu.MixtureProportions(alpha * 0.9)
+    with_, without = (pu.recover_metrics(c, p, threshold=scores[0]) for c in (one, none))
+    for name in without:
+        assert with_[name] == pytest.approx(without[name], rel=1e-9, abs=1e-12, nan_ok=True)
+
+
+@given(rows(max_size=15), st.data())
+def test_whole_weights_repeat_rows(data, draw):
+    scores, labeled = data
+    n = scores.size
+    times = np.array(draw.draw(st.lists(st.integers(1, 4), min_size=n, max_size=n)))
+    weighted = plain(scores, labeled, sample_weight=times)
+    repeated = plain(np.repeat(scores, times), np.repeat(labeled, times))
+    for name in ("thresholds", "labeled", "unlabeled"):
+        np.testing.assert_array_equal(getattr(weighted, name), getattr(repeated, name))
+    assert pu.auc_pu(weighted) == pytest.approx(pu.auc_pu(repeated), rel=1e-12)
+
+
+@given(weighted_rows(), st.sampled_from([1e-40, 0.5, 3.0, 1e40]))
+def test_scale_of_weights_does_not_matter(data, scale):
+    scores, labeled, weight = data
+    one, other = (plain(scores, labeled, sample_weight=w) for w in (weight, weight * scale))
+    assert pu.auc_pu(one) == pytest.approx(pu.auc_pu(other), rel=1e-9)
+    assert pu.auc_pu_variance(one) == pytest.approx(
+        pu.auc_pu_variance(other), rel=1e-6, abs=1e-15, nan_ok=True
+    )
+
+
+# -- merging ------------------------------------------------------------------------------------
+
+
+@given(st.lists(rows(max_size=15), min_size=2, max_size=4), st.randoms(use_true_random=False))
+def test_shards_in_any_order_give_the_whole(shards, random):
+    whole = plain(*(np.concatenate(columns) for columns in zip(*shards, strict=True)))
+    random.shuffle(shards)
+    parts = [plain(*shard) for shard in shards]
+    assert sum(parts) == whole
+    assert sum(reversed(parts)) == whole
+
+
+@given(weighted_rows(), weighted_rows())
+def test_merging_weighted_shards(first, second):
+    both = [np.concatenate(pair) for pair in zip(first, second, strict=True)]
+    whole = plain(both[0], both[1], sample_weight=both[2])
+    merged = plain(*first[:2], sample_weight=first[2]) + plain(*second[:2], sample_weight=second[2])
+    np.testing.assert_array_equal(merged.thresholds, whole.thresholds)
+    for name in ("labeled", "unlabeled", "labeled_sq", "unlabeled_sq"):
+        np.testing.assert_allclose(getattr(merged, name), getattr(whole, name), rtol=1e-12)
+
+
+@given(counts(), counts())
+def test_merging_commutes_and_keeps_totals(one, other):
+    merged = one + other
+    assert_valid(merged)
+    swapped = other + one
+    np.testing.assert_array_equal(merged.thresholds, swapped.thresholds)
+    np.testing.assert_allclose(merged.labeled, swapped.labeled, rtol=1e-12)
+    assert merged.n_labeled == pytest.approx(one.n_labeled + other.n_labeled)
+    assert merged.n_unlabeled == pytest.approx(one.n_unlabeled + other.n_unlabeled)
+    assert merged.n_negative == one.n_negative + other.n_negative
+    assert merged.is_weighted == (one.is_weighted or other.is_weighted)
+
+
+def test_unweighted_rows_join_weighted_ones_with_weight_one():
+    weighted = plain([1, 2, 3], [0, 1, 1], sample_weight=[2, 3, 1])
+    merged = weighted + plain([1, 4], [0, 1])
+    together = plain([1, 2, 3, 1, 4], [0, 1, 1, 0, 1], sample_weight=[2, 3, 1, 1, 1])
+    assert merged == together
+
+
+def test_adding_anything_else_is_a_type_error():
+    with pytest.raises(TypeError, match="unsupported operand"):
+        plain() + 3  # type: ignore[operator]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        3 + plain()  # type: ignore[operator]
+
+
+# -- aggregated counts --------------------------------------------------------------------------
+
+
+@given(counts(), st.randoms(use_true_random=False))
+def test_from_counts_sorts_and_merges(counted, random):
+    # Each count split in two, shuffled.
+    labeled, unlabeled = np.floor(counted.labeled), np.floor(counted.unlabeled)
+    if not (labeled.any() and unlabeled.any()):
+        return
+    half = [np.floor(labeled / 2), np.floor(unlabeled / 2)]
+    table = np.column_stack(
+        [
+            np.tile(counted.thresholds, 2),
+            np.concatenate([half[0], labeled - half[0]]),
+            np.concatenate([half[1], unlabeled - half[1]]),
+        ]
+    )
+    order = list(range(len(table)))
+    random.shuffle(order)
+    again = ScoreCounts.from_counts(*table[order].T)
+    assert_valid(again)
+    assert again.labeled.dtype == np.int64
+    np.testing.assert_array_equal(again.thresholds, counted.thresholds)
+    np.testing.assert_array_equal(again.labeled, labeled)
+    np.testing.assert_array_equal(again.unlabeled, unlabeled)
+
+
+def test_from_counts_keeps_fractions_and_negatives():
+    counted = ScoreCounts.from_counts([1, 2, 1], [0.5, 1, 1], [1, 1, 1], negative=[3, 0, 1])
+    assert counted.thresholds.tolist() == [2, 1]
+    assert counted.labeled.tolist() == [1, 1.5]
+    assert counted.unlabeled.dtype == np.int64
+    assert counted.negative.tolist() == [0, 4]
+    assert not counted.is_weighted
+
+
+def test_totals_beyond_integers_are_doubles():
+    many = np.full(3000, 2**53 - 1)
+    counted = ScoreCounts.from_counts(np.arange(3000), many, many)
+    assert counted.n_labeled == pytest.approx(3000 * 2.0**53)
+    assert pu.auc_pu(counted) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameter", "match"),
+    [
+        (([1, 2], [1], [1, 1]), "labeled", r"as long as scores \(2\)|as long as"),
+        (([1, 2], [1, -1], [1, 1]), "labeled", "non-negative"),
+        (([1, 2], [0, 0], [1, 1]), "labeled", "positive somewhere"),
+        (([1, 2], [1, 1], [0, 0]), "unlabeled", "positive somewhere"),
+        (([1, 2], None, [0, 0]), "labeled", "one-dimensional"),
+        (([1, np.nan], [1, 1], [1, 1]), "thresholds", "finite"),
+        (([1, 2], [1, 1], [np.inf, 1]), "unlabeled", "finite"),
+        (([1, 2], [1e308, 1e308], [1, 1]), "labeled", "between 1e-120"),
+    ],
+)
+def test_from_counts_refuses(arguments, parameter, match):
+    with pytest.raises(
+        (InvalidInputError, InvalidTypeError),
+        match=f"^The '{parameter}' parameter of ScoreCounts.from_counts must be .*({match})",
+    ):
+        ScoreCounts.from_counts(*arguments)
+    with pytest.raises(InvalidInputError, match=r"^The 'negative' parameter"):
+        ScoreCounts.from_counts([1, 2], [1, 1], [1, 1], negative=[-1, 0])
+
+
+# -- plain data ---------------------------------------------------------------------------------
+
+
+@given(counts())
+def test_round_trip_through_json(counted):
+    again = ScoreCounts.from_dict(json.loads(json.dumps(counted.to_dict())))
+    assert again == counted
+    assert again.is_weighted == counted.is_weighted
+    assert again.labeled.dtype == counted.labeled.dtype
+
+
+@given(counts())
+def test_round_trip_through_arrays_and_pickle(counted):
+    arrays = {k: None if v is None else np.array(v) for k, v in counted.to_dict().items()}
+    assert ScoreCounts.from_dict(arrays) == counted
+    assert pickle.loads(pickle.dumps(counted)) == counted  # noqa: S301 - our own bytes
+
+
+@pytest.mark.parametrize(
+    ("change", "parameter", "match"),
+    [
+        (3, "data", "a dict written by"),
+        ({"thresholds": None}, "thresholds", "one-dimensional"),
+        ({"thresholds": [1, 2]}, "labeled", "as long as"),
+        ({"labeled": None}, "labeled", "one-dimensional"),
+        ({"labeled_sq": None}, "data", "only one of"),
+        ({"labeled_sq": [0, 0, 0]}, "labeled_sq", "positive somewhere"),
+        ({"unlabeled_sq": [1, -1, 0]}, "unlabeled_sq", "non-negative"),
+        ({"negative": "abc"}, "negative", "one-dimensional"),
+    ],
+)
+def test_from_dict_refuses(change, parameter, match):
+    data = plain([3, 2, 1], [1, 0, 0], sample_weight=[1, 2, 3]).to_dict()
+    data = {**data, **change} if isinstance(change, dict) else change
+    start = f"^The '{parameter}' parameter of ScoreCounts.from_dict must be "
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=f"{start}.*{match}"):
+        ScoreCounts.from_dict(data)
+
+
+def test_from_dict_names_what_is_missing():
+    with pytest.raises(InvalidInputError, match=r"got no \['labeled', 'unlabeled'\]"):
+        ScoreCounts.from_dict({"thresholds": [1]})
+
+
+def test_equality():
+    assert plain() == plain()
+    assert plain() != plain(SCORES, LABELED[::-1])
+    assert plain() != plain(sample_weight=[1] * 8)
+    assert plain() != "counts"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(plain())
+
+
+def test_frozen():
+    counted = plain()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        counted.labeled = counted.unlabeled  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        counted.thresholds[0] = 3
+
+
+def test_constructor_takes_only_arrays_of_one_length():
+    with pytest.raises(InvalidTypeError, match=r"(?s)'thresholds' parameter.*from_scores"):
+        ScoreCounts(thresholds=[2.0, 1.0], labeled=[1, 0], unlabeled=[0, 1])  # type: ignore[arg-type]
+    with pytest.raises(InvalidTypeError, match="'unlabeled' parameter"):
+        ScoreCounts(thresholds=np.ones(1), labeled=np.ones(1), unlabeled=np.ones(2))
+
+
+# -- thinning -----------------------------------------------------------------------------------
+
+
+@given(counts(max_size=60), st.integers(1, 12), st.data())
+def test_thinning_keeps_rates_exact(counted, size, draw):
+    keep = draw.draw(
+        st.one_of(
+            st.none(),
+            st.floats(-4, 4),
+            st.sampled_from(counted.thresholds.tolist()),
+            st.just(np.inf),
+        )
+    )
+    thin = counted.thinned(size, keep=keep)
+    assert_valid(thin)
+    assert thin.n_thresholds <= max(size + 1, min(counted.n_thresholds, size))
+    assert set(thin.thresholds) <= set(counted.thresholds)
+    at = list(thin.thresholds) + ([] if keep is None else [keep])
+    for name in ("labeled", "unlabeled", "negative", "labeled_sq", "unlabeled_sq"):
+        before, after = getattr(counted, name), getattr(thin, name)
+        assert (before is None) == (after is None)
+        if before is not None:
+            for t in at:
+                assert after[thin.thresholds >= t].sum() == pytest.approx(
+                    before[counted.thresholds >= t].sum(), rel=1e-12
+                )
+
+
+def test_thinning_makes_groups_of_like_size():
+    sample = pu.simulate.binormal().sample(2000, 8000, alpha=0.2, random_state=0)
+    thin = sample.counts.thinned(100)
+    assert 95 <= thin.n_thresholds <= 101
+    mass = thin.labeled / thin.n_labeled + thin.unlabeled / thin.n_unlabeled
+    assert mass.max() < 2 * 2 / 100
+    assert pu.auc_pu(thin) == pytest.approx(pu.auc_pu(sample.counts), abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("size", "keep", "parameter"),
+    [(0, None, "max_thresholds"), (1.5, None, "max_thresholds"), ("a", None, "max_thresholds"),
+     (2, np.nan, "keep"), (2, "a", "keep"), (2, [1, 2], "keep")],
+)  # fmt: skip
+def test_thinning_refuses(size, keep, parameter):
+    with pytest.raises(
+        (InvalidInputError, InvalidTypeError),
+        match=f"'{parameter}' parameter of ScoreCounts.thinned",
+    ):
+        plain().thinned(size, keep=keep)
+
+
+# -- the observed curve -------------------------------------------------------------------------
+
+
+def auc_by_pairs(scores, labeled, weight=None):
+    weight = np.ones(scores.size) if weight is None else weight
+    total = won = 0.0
+    for i in np.flatnonzero(labeled):
+        for j in np.flatnonzero(~labeled):
+            pair = weight[i] * weight[j]
+            total += pair
+            won += pair * ((scores[i] > scores[j]) + (scores[i] == scores[j]) / 2)
+    return won / total
+
+
+def variance_by_placements(scores, labeled, weight):
+    """DeLong's variance from the placement of every single row."""
+    sides = []
+    for mine, sign in ((labeled, 1), (~labeled, -1)):
+        w, other = weight[mine], weight[~mine]
+        one, two = sign * scores[mine][:, None], sign * scores[~mine][None, :]
+        placement = ((one > two) + (one == two) / 2) @ other / other.sum()
+        mean = np.average(placement, weights=w)
+        effective = w.sum() ** 2 / (w**2).sum()
+        if effective <= 1:
+            return np.nan
+        spread = (w**2 * (placement - mean) ** 2).sum() / w.sum() ** 2
+        sides.append(spread * effective / (effective - 1))
+    return sum(sides)
+
+
+@given(rows(scores=st.floats(-3, 3, width=16)))  # scikit-learn sums the scores
+def test_auc_equals_all_pairs_and_scikit_learn(data):
+    scores, labeled = data
+    found = pu.auc_pu(plain(scores, labeled))
+    assert found == pytest.approx(auc_by_pairs(scores, labeled), abs=1e-12)
+    assert found == pytest.approx(roc_auc_score(labeled, scores), abs=1e-12)
+
+
+@given(weighted_rows(scores=st.floats(-3, 3, width=16)))  # scikit-learn sums the scores
+def test_weighted_auc_equals_all_pairs_and_scikit_learn(data):
+    scores, labeled, weight = data
+    found = pu.auc_pu(plain(scores, labeled, sample_weight=weight))
+    assert found == pytest.approx(auc_by_pairs(scores, labeled, weight), abs=1e-10)
+    assert found == pytest.approx(roc_auc_score(labeled, scores, sample_weight=weight), abs=1e-10)
+
+
+@given(rows(), st.integers(10**5, 2**40))
+def test_auc_of_many_rows_does_not_overflow(data, times):
+    scores, labeled = data
+    small = plain(scores, labeled)
+    large = ScoreCounts.from_counts(
+        small.thresholds, small.labeled * times, small.unlabeled * times
+    )
+    assert pu.auc_pu(large) == pytest.approx(pu.auc_pu(small), abs=1e-12)
+
+
+@given(rows(scores=st.floats(-3, 3, width=16)))
+def test_curve_equals_scikit_learn(data):
+    scores, labeled = data
+    roc = pu.pu_roc_curve(plain(scores, labeled))
+    fpr, tpr, thresholds = roc_curve(labeled, scores, drop_intermediate=False)
+    np.testing.assert_allclose(roc.fpr_pu, fpr, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(roc.tpr_pu, tpr, rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(roc.thresholds, thresholds)
+    assert (roc.fpr_pu[0], roc.tpr_pu[0]) == (0, 0)
+    assert (roc.fpr_pu[-1], roc.tpr_pu[-1]) == (1, 1)
+
+
+@given(weighted_rows(scores=st.floats(-3, 3, width=16)))
+def test_weighted_curve_equals_scikit_learn(data):
+    scores, labeled, weight = data
+    roc = pu.pu_roc_curve(plain(scores, labeled, sample_weight=weight))
+    kept = weight > 0  # scikit-learn forgets rows of weight 0
+    fpr, tpr, thresholds = roc_curve(
+        labeled[kept], scores[kept], sample_weight=weight[kept], drop_intermediate=False
+    )
+    here = np.isin(roc.thresholds, thresholds)
+    np.testing.assert_array_equal(roc.thresholds[here], thresholds)
+    np.testing.assert_allclose(roc.fpr_pu[here], fpr, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(roc.tpr_pu[here], tpr, rtol=0, atol=1e-12)
+
+
+@given(rows(min_size=4))
+def test_variance_equals_its_slow_twin(data):
+    scores, labeled = data
+    truth = variance_by_placements(scores, labeled, np.ones(scores.size))
+    found = pu.auc_pu_variance(plain(scores, labeled))
+    assert found == pytest.approx(truth, abs=1e-14, rel=1e-9, nan_ok=True)
+
+
+@given(weighted_rows(min_size=4))
+def test_weighted_variance_equals_its_slow_twin(data):
+    scores, labeled, weight = data
+    truth = variance_by_placements(scores, labeled, weight)
+    found = pu.auc_pu_variance(plain(scores, labeled, sample_weight=weight))
+    if np.isnan(truth) or np.isnan(found):
+        # A side whose effective size is 1 up to rounding.
+        sizes = [w.sum() ** 2 / (w**2).sum() for w in (weight[labeled], weight[~labeled])]
+        assert min(sizes) == pytest.approx(1)
+        return
+    assert found == pytest.approx(truth, abs=1e-12, rel=1e-6)

@@ -1,0 +1,246 @@
+"""One grammar for complaints: which parameter of which function, what it must be, what it got."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+
+import numpy as np
+import pytest
+from tests.strategies import Unfriendly
+
+import purecover as pu
+from purecover import exceptions
+from purecover._validation import complaint, require, show
+
+COUNTS = pu.ScoreCounts.from_scores([5, 4, 3, 2, 1, 0], [1, 1, 0, 1, 0, 0])
+PROPORTIONS = pu.MixtureProportions(0.2, 0.9)
+BOTH = {"counts": COUNTS, "proportions": PROPORTIONS}
+ROWS = {"scores": [5, 4, 3, 2, 1, 0], "labeled": [1, 1, 0, 1, 0, 0]}
+CONTEXT = pu.CheckContext(**BOTH, roc=pu.recover_roc(**BOTH))
+
+# For each public function, arguments that it takes.
+VALID = {
+    "auc_from_pu": {"auc": 0.6, "proportions": PROPORTIONS},
+    "auc_identification_interval": {"auc": 0.6, "unlabeled_inclusion": 0.2},
+    "auc_interval": BOTH,
+    "auc_pu": {"counts": COUNTS},
+    "auc_pu_variance": {"counts": COUNTS},
+    "auc_sensitivity": {"counts": COUNTS, "alphas": [0.1, 0.2], "betas": [0.9, 1.0]},
+    "auc_to_pu": {"auc": 0.6, "proportions": PROPORTIONS},
+    "bootstrap": {**BOTH, "n_resamples": 5, "random_state": 0},
+    "choose_threshold": {**BOTH, "criterion": "recall", "value": 0.5},
+    "correct_posterior": {
+        "posterior_pu": [0.2, 0.3],
+        "labeled_share": 0.3,
+        "proportions": PROPORTIONS,
+    },
+    "error_map": {"alpha": 0.2, "beta": 0.9, "auc": 0.8, "n_grid": 5},
+    "error_maps": {"alphas": [0.2], "betas": [0.9], "aucs": [0.8], "n_grid": 5},
+    "evaluate": {**ROWS, "alpha": 0.2, "n_resamples": 5},
+    "group_resampler": {**ROWS, "groups": [1, 1, 2, 2, 3, 3]},
+    "lines_of_interest": {"alpha": 0.2, "beta": 0.9, "auc": 0.8},
+    "list_checks": {},
+    "make_pu_scorer": {"metric": "roc_auc", "alpha": 0.2},
+    "min_auc_pr": {"prior": 0.2},
+    "observe_rates": {"tpr": 0.5, "fpr": 0.2, "proportions": PROPORTIONS},
+    "posterior_band": {"labeled_share": 0.2, "proportions": PROPORTIONS},
+    "pu_roc_curve": {"counts": COUNTS},
+    "recover_auc": {**BOTH, "clip": False},
+    "recover_auc_pr_direct": BOTH,
+    "recover_bounds": {"counts": COUNTS, "alpha_range": (0.1, 0.3)},
+    "recover_confusion": {**BOTH, "threshold": 2.0},
+    "recover_metric_curves": BOTH,
+    "recover_metrics": BOTH,
+    "recover_partial_auc_direct": {**BOTH, "max_fpr": 0.2},
+    "recover_pr": BOTH,
+    "recover_precision": {"precision_pu": 0.3, "labeled_share": 0.2, "proportions": PROPORTIONS},
+    "recover_rates": {"tpr_pu": 0.5, "fpr_pu": 0.2, "proportions": PROPORTIONS},
+    "recover_roc": BOTH,
+    "run_checks": {"context": CONTEXT},
+    "sensitivity": {"counts": COUNTS, "metric": "precision", "alphas": [0.1], "threshold": 2.0},
+    "simulate.beta": {},
+    "simulate.binormal": {},
+    "simulate.histogram": {"positive_mass": [0.2, 0.8], "negative_mass": [0.8, 0.2]},
+    "simulate.laplace": {},
+    "simulate.nonconcave": {},
+    "ScoreCounts.from_scores": ROWS,
+    "ScoreCounts.from_frame": {"frame": ROWS, "score": "scores", "labeled": "labeled"},
+    "ScoreCounts.from_counts": {"thresholds": [2, 1], "labeled": [1, 0], "unlabeled": [1, 1]},
+    "ScoreCounts.from_dict": {"data": COUNTS.to_dict()},
+    "MixtureProportions": {"alpha": 0.2},
+    "MixtureProportions.from_case_control": {"prior": 0.2},
+    "MixtureProportions.from_censoring": {"counts": COUNTS, "prior": 0.6},
+    "MixtureProportions.from_inclusions": {"unlabeled_inclusion": 0.2},
+    "RecoveredRocDisplay": {"roc": CONTEXT.roc},
+    "RecoveredPrDisplay": {"pr": pu.recover_pr(**BOTH)},
+    "SensitivityDisplay": {"grid": pu.sensitivity(COUNTS, alphas=[0.1, 0.2], betas=[1.0])},
+    "ThresholdDisplay": {"curves": pu.recover_metric_curves(**BOTH)},
+    "ErrorMapDisplay": {"error_map": pu.error_map(0.2, 0.9, 0.8, n_grid=5)},
+}
+
+# What no parameter takes, unless WRONG or FREE says otherwise.
+NEVER = {
+    "an object": object(),
+    "a word": "nonsense",
+    "nan": float("nan"),
+    "a complex number": 1j,
+    "a bad array": np.array([np.nan, 2.0]),
+    "a function": len,
+}
+WRONG = {
+    "metrics": {"an object": object(), "a number": 3, "a word": "nonsense", "words": ["nonsense"]},
+    "data": {"an object": object(), "a word": "nonsense", "a dict": {"a": 1}},
+    "n_resamples": {**NEVER, "a negative": -1, "a float": 2.5, "a truth value": True},
+    "n_grid": {**NEVER, "too few": 1, "a float": 2.5},
+    "random_state": {**NEVER, "a negative": -1, "a float": 2.5},
+    "top_k": {**NEVER, "zero": 0, "more than all": 10**9, "a float": 2.5},
+    "alpha": {**NEVER, "a negative": -0.1, "above 1": 1.1, "a truth value": True},
+    "beta": {**NEVER, "a negative": -0.1, "above 1": 1.1, "nothing": None},
+    "prior": {**NEVER, "a negative": -0.1, "above 1": 1.1},
+    "auc": {**NEVER, "a negative": -0.1, "above 1": 1.1, "huge": 10**400, "nothing": None},
+    "confidence_level": {**NEVER, "zero": 0, "one": 1, "percent": 95, "nothing": None},
+    "max_fpr": {**NEVER, "zero": 0, "above 1": 1.1},
+    "labeled_share": {**NEVER, "zero": 0, "one": 1},
+    "f_beta": {**NEVER, "a negative": -1},
+    "cost_fn": {**NEVER, "a negative": -1},
+    "cost_fp": {**NEVER, "a negative": -1},
+    "threshold": {**NEVER, "infinite": float("inf")},
+    "counts": {**NEVER, "scores": [1.0, 2.0]},
+    "proportions": {**NEVER, "a pair": (0.2, 0.9)},
+    "scores": {**NEVER, "nothing": None, "empty": [], "wide": np.zeros((6, 2))},
+    "labeled": {**NEVER, "too short": [1], "constant": [1] * 6, "three": [1, 0, 2] * 2},
+    "sample_weight": {**NEVER, "a negative": [-1] * 6, "too short": [1], "zero": [0] * 6},
+    "groups": {"an object": object(), "a word": "nonsense", "too short": [1, 2], "one": [1] * 6},
+    "truth": {**NEVER, "too short": [1, 0], "three values": [1, 0, 2] * 2},
+    "tpr_pu": {**NEVER, "a negative": -0.1, "above 1": [0.5, 1.1]},
+    "posterior_pu": {**NEVER, "a negative": -0.1, "above 1": [0.5, 1.1]},
+}  # fmt: skip
+
+# Parameters that take anything, or whose wrong values belong to the tests of their class.
+FREE = {
+    "MixtureProportions.origin": "NEVER holds a string, which it takes",
+    "MixtureProportions.from_case_control.origin": "as above",
+    "MixtureProportions.from_censoring.origin": "as above",
+    "MixtureProportions.from_inclusions.origin": "as above",
+    "MixtureProportions.from_censoring.labeled_share": "given beside counts, another complaint",
+    "MixtureProportions.from_censoring.label_frequency": "given beside a prior, another complaint",
+    "evaluate.score": "given beside an array, which the complaint is then about",
+    "evaluate.prior": "given beside alpha, another complaint",
+    "evaluate.label_frequency": "as above",
+    "evaluate.proportions": "as above",
+    "make_pu_scorer.prior": "as above",
+    "make_pu_scorer.label_frequency": "as above",
+    "make_pu_scorer.proportions": "as above",
+    "make_pu_scorer.positive_label": "not to be judged before there are data",
+}
+# Anything true or false will do, or is for the test of a display.
+FREE_EVERYWHERE = {
+    "clip", "curves", "concavity_guard", "latent_noise", "progress", "name", "band", "mark",
+    "choice", "against",
+}  # fmt: skip
+
+
+# Not to be known before there are data.
+LATER = {"make_pu_scorer-top_k-more than all"}
+
+
+def find(name):
+    module, _, rest = name.partition(".")
+    if module == "simulate":
+        return getattr(importlib.import_module("purecover.simulate"), rest)
+    thing = getattr(pu, module)
+    return getattr(thing, rest) if rest else thing
+
+
+def cases():
+    for name, valid in VALID.items():
+        for parameter in inspect.signature(find(name)).parameters:
+            if parameter in FREE_EVERYWHERE or f"{name}.{parameter}" in FREE:
+                continue
+            for what, value in WRONG.get(parameter, NEVER).items():
+                case = f"{name}-{parameter}-{what}"
+                if case not in LATER:
+                    yield pytest.param(name, valid, parameter, value, id=case)
+
+
+PUBLIC = (
+    {name for name in pu.__all__ if not name.startswith("_")}
+    | set(VALID)
+    | {name.partition(".")[2] for name in VALID if name.startswith("simulate.")}
+    | {"MixtureProportions.prior"}
+)
+
+
+def test_every_public_function_is_tried():
+    functions = {n for n in pu.__all__ if inspect.isfunction(getattr(pu, n))}
+    functions |= {n for n in pu.__all__ if n.endswith("Display")}
+    functions |= {
+        f"simulate.{n}" for n in pu.simulate.__all__ if inspect.isfunction(getattr(pu.simulate, n))
+    }
+    assert functions <= set(VALID)
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_valid_arguments_are_taken(name):
+    assert find(name)(**VALID[name]) is not None
+
+
+@pytest.mark.parametrize(("name", "valid", "parameter", "value"), list(cases()))
+def test_wrong_arguments_are_named(name, valid, parameter, value):
+    with pytest.raises(exceptions.PurecoverError) as caught:
+        find(name)(**{**valid, parameter: value})
+    message = str(caught.value)
+    pattern = rf"(?s)The '{parameter}' parameter of ([\w.]+) must be .+, got .+"
+    found = re.match(pattern, message)
+    assert found, message
+    # The function itself, or the public one it hands the argument to.
+    assert found.group(1) in PUBLIC, message
+    assert isinstance(caught.value, (ValueError, TypeError))
+    sentence, _, hint = message.partition("\n")
+    assert sentence.endswith(".")
+    assert not hint or hint.startswith("Hint: ")
+
+
+# -- the grammar itself -------------------------------------------------------------------------
+
+
+def test_complaint():
+    assert complaint("f", "x", "small", "9") == "The 'x' parameter of f must be small, got 9."
+    assert complaint("f", "x", "small", "9", "halve it").endswith("got 9.\nHint: halve it")
+
+
+def test_shown_values_are_short_and_safe():
+    assert show("a") == "'a'"
+    assert show("a\n b") == "'a\\n b'"
+    assert len(show(np.arange(10**6))) <= 80
+    assert len(show("x" * 1000)) == 80
+    assert show(Unfriendly()) == "an object of type Unfriendly"
+    assert show(10**5000) == "an object of type int"  # too long for Python to print
+
+
+def test_missing_packages_say_which_extra_brings_them():
+    with pytest.raises(
+        exceptions.MissingDependencyError,
+        match=r"^f needs the package 'no_such_package'.*\nHint: pip install 'purecover\[plot\]'$",
+    ):
+        require("no_such_package.part", function="f", extra="plot")
+
+
+def test_each_error_is_a_built_in_one_too():
+    pairs = {
+        exceptions.InvalidInputError: ValueError,
+        exceptions.IdentifiabilityError: ValueError,
+        exceptions.InvalidTypeError: TypeError,
+        exceptions.MissingDependencyError: ImportError,
+        exceptions.PurecoverWarning: UserWarning,
+        exceptions.RecoveryWarning: exceptions.PurecoverWarning,
+    }
+    for ours, built_in in pairs.items():
+        assert issubclass(ours, built_in)
+        if issubclass(ours, Exception) and not issubclass(ours, Warning):
+            assert issubclass(ours, exceptions.PurecoverError)
+    assert {e.__name__ for e in pairs} | {"PurecoverError"} == set(exceptions.__all__)
+    for name in exceptions.__all__:
+        assert name in exceptions.__doc__

@@ -1,0 +1,394 @@
+"""Hostile input: always an error of purecover's own or a valid result, and no foreign warning.
+
+The fast tests try some examples of everything; the same tests marked slow, and `make fuzz`, try
+more than ten thousand.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
+from tests.strategies import (
+    counts,
+    nasty_columns,
+    nasty_floats,
+    nasty_numbers,
+    nasty_scalars,
+    proportions,
+    rows,
+)
+from tests.test_counts import assert_valid
+from tests.test_errors import FREE_EVERYWHERE, VALID, find
+
+import purecover as pu
+from purecover.exceptions import PurecoverError, PurecoverWarning
+
+N_SLOW = 1000
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """The result, or None after an error of ours; anything else is what the tests are after."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", PurecoverWarning)
+        try:
+            return call()
+        except PurecoverError as error:
+            message = str(error)
+            assert message
+            assert len(message) < 1500
+            return None
+
+
+def assert_curve(fpr: Any, tpr: Any) -> None:
+    """What any repaired ROC curve is."""
+    assert (fpr[0], tpr[0]) == (0, 0)
+    assert (fpr[-1], tpr[-1]) == (1, 1)
+    for rate in (fpr, tpr):
+        assert np.all((rate >= 0) & (rate <= 1))
+        assert np.all(np.diff(rate) >= 0)
+
+
+# -- what is tried ------------------------------------------------------------------------------
+# Each entry draws its input and judges what comes out. Its name is the test's.
+
+SIZE = 4
+TARGETS: dict[str, Callable[[st.DataObject], None]] = {}
+
+
+def target(function: Callable[[st.DataObject], None]) -> Callable[[st.DataObject], None]:
+    TARGETS[function.__name__] = function
+    return function
+
+
+@target
+def from_scores(data: st.DataObject) -> None:
+    arguments = {
+        "scores": data.draw(st.one_of(nasty_columns(SIZE), st.just([3.0, 1.0, 1.0, 0.0]))),
+        "labeled": data.draw(st.one_of(nasty_columns(SIZE), st.just([1, 0, 1, -1][:SIZE]))),
+        "sample_weight": data.draw(st.one_of(st.none(), nasty_columns(SIZE))),
+        "positive_label": data.draw(st.one_of(st.none(), nasty_scalars)),
+        "negative_label": data.draw(st.one_of(st.none(), st.just(-1), nasty_scalars)),
+    }
+    counted = outcome(lambda: pu.ScoreCounts.from_scores(**arguments))
+    if counted is not None:
+        assert_valid(counted)
+        assert 0 <= pu.auc_pu(counted) <= 1
+        assert not pu.auc_pu_variance(counted) < 0
+
+
+@target
+def from_frame(data: st.DataObject) -> None:
+    columns = st.one_of(nasty_columns(SIZE), st.just([1, 0, 1, 0]))
+    names = st.sampled_from(["a", "b", "c", 3])
+    frame: Any = data.draw(st.dictionaries(names, columns, max_size=4))
+    if data.draw(st.booleans()):
+        try:
+            frame = pd.DataFrame(frame)
+        except Exception:  # noqa: BLE001 - pandas will not have it
+            frame = pd.DataFrame({"a": [1, 2], "b": [0, 1]})
+        if frame.shape[1] > 1 and data.draw(st.booleans()):
+            frame.columns = ["a", *frame.columns[:-1]]
+    name = st.one_of(st.sampled_from(["a", "b"]), nasty_scalars)
+    counted = outcome(
+        lambda: pu.ScoreCounts.from_frame(
+            frame,
+            score=data.draw(name),
+            labeled=data.draw(name),
+            sample_weight=data.draw(st.one_of(st.none(), name)),
+        )
+    )
+    if counted is not None:
+        assert_valid(counted)
+
+
+@target
+def from_counts(data: st.DataObject) -> None:
+    column = st.one_of(
+        nasty_columns(SIZE),
+        st.lists(st.floats(0, 1e120), min_size=SIZE, max_size=SIZE),
+        st.lists(st.integers(0, 2**54), min_size=SIZE, max_size=SIZE),
+    )
+    arguments = [data.draw(column) for _ in range(3)]
+    negative = data.draw(st.one_of(st.none(), column))
+    counted = outcome(lambda: pu.ScoreCounts.from_counts(*arguments, negative=negative))
+    if counted is not None:
+        assert_valid(counted)
+        assert 0 <= pu.auc_pu(counted) <= 1
+        assert not pu.auc_pu_variance(counted) < 0
+
+
+@target
+def from_dict(data: st.DataObject) -> None:
+    saved: Any = data.draw(counts(max_size=6)).to_dict()
+    for key in data.draw(st.lists(st.sampled_from([*saved, "more"]), max_size=2)):
+        saved[key] = data.draw(st.one_of(nasty_columns(len(saved["labeled"] or ())), nasty_scalars))
+        if not isinstance(saved["labeled"], (list, tuple)):
+            break
+    if data.draw(st.integers(0, 9)) == 0:
+        saved = data.draw(nasty_scalars)
+    counted = outcome(lambda: pu.ScoreCounts.from_dict(saved))
+    if counted is not None:
+        assert_valid(counted)
+        assert not pu.auc_pu_variance(counted) < 0
+
+
+@target
+def mixture_proportions(data: st.DataObject) -> None:
+    number = st.one_of(st.floats(0, 1), nasty_numbers, nasty_scalars)
+    make = data.draw(
+        st.sampled_from(
+            [
+                pu.MixtureProportions,
+                pu.MixtureProportions.from_case_control,
+                pu.MixtureProportions.from_inclusions,
+                lambda prior, beta: pu.MixtureProportions.from_censoring(
+                    labeled_share=0.1, prior=prior, beta=beta
+                ),
+                lambda share, frequency: pu.MixtureProportions.from_censoring(
+                    labeled_share=share, label_frequency=frequency
+                ),
+            ]
+        )
+    )
+    arguments = data.draw(number), data.draw(number)
+    p = outcome(lambda: make(*arguments))
+    if p is None:
+        return
+    assert 0 <= p.alpha < p.beta <= 1
+    assert p.delta > 0
+    assert 0 <= p.unlabeled_inclusion < 1
+    assert 0 <= p.labeled_inclusion <= 1
+    outcome(p.flipped)
+    prior = outcome(lambda: p.prior(data.draw(st.one_of(nasty_scalars, st.just("pooled")))))
+    assert prior is None or 0 <= prior <= 1
+
+
+# Grid points and replicates are paid for in time and memory.
+_LIMITS = {"n_resamples": 50, "n_grid": 50}
+_TRIED = [
+    (name, parameter)
+    for name in VALID
+    for parameter in inspect.signature(find(name)).parameters
+    if parameter not in FREE_EVERYWHERE
+]
+
+
+def anything_for(parameter: str) -> st.SearchStrategy[Any]:
+    anything = st.one_of(nasty_scalars, nasty_columns(6), nasty_columns(2))
+    limit = _LIMITS.get(parameter, math.inf)
+    return anything.filter(lambda v: not isinstance(v, (int, float)) or not v > limit)
+
+
+@target
+def any_parameter(data: st.DataObject) -> None:
+    name, parameter = data.draw(st.sampled_from(_TRIED))
+    changed = {**VALID[name], parameter: data.draw(anything_for(parameter))}
+    # A second wrong parameter may meet code that the first one shields.
+    others = [p for n, p in _TRIED if n == name and p != parameter]
+    if others and data.draw(st.booleans()):
+        other = data.draw(st.sampled_from(others))
+        changed[other] = data.draw(anything_for(other))
+    if name == "evaluate":
+        changed.setdefault("n_resamples", 3)
+    outcome(lambda: find(name)(**changed))
+
+
+@target
+def evaluate(data: st.DataObject) -> None:
+    column = st.one_of(nasty_columns(6), st.just([5, 4, 3, 2, 1, 0]), st.just([1, 0, 1, 0, 0, 1]))
+    maybe = st.one_of(st.none(), column)
+    arguments = {
+        "labeled": data.draw(column),
+        "alpha": data.draw(st.one_of(st.floats(0, 0.99), nasty_scalars)),
+        "beta": data.draw(st.one_of(st.just(1.0), nasty_scalars)),
+        "sample_weight": data.draw(maybe),
+        "groups": data.draw(st.one_of(maybe, st.lists(st.integers(0, 3), max_size=7))),
+        "truth": data.draw(maybe),
+        "threshold": data.draw(st.one_of(st.none(), nasty_scalars)),
+        "n_resamples": data.draw(st.sampled_from([0, 3])),
+    }
+    scores = data.draw(column)
+    report = outcome(lambda: pu.evaluate(scores, **arguments))
+    if report is not None:
+        assert_valid(report.counts)
+        assert 0 <= report.auc <= 1
+        assert_curve(report.roc.fpr, report.roc.tpr)
+        assert str(report)
+        json.dumps(report.to_dict(), allow_nan=False)
+
+
+@target
+def extreme_but_valid(data: st.DataObject) -> None:
+    """Any counts with any identifiable proportions can be recovered from."""
+    counted = data.draw(counts(max_size=12))
+    p = data.draw(st.one_of(proportions(), proportions(least_delta=1e-6)))
+    repair = data.draw(st.sampled_from(["none", "paper", "isotonic", "hull", "likelihood"]))
+    area = data.draw(st.sampled_from(["davis-goadrich", "average-precision", "trapezoid"]))
+    where = data.draw(
+        st.one_of(
+            st.none(),
+            st.floats(allow_nan=False, allow_infinity=False),
+            st.sampled_from(counted.thresholds.tolist()),
+        )
+    )
+    aim = data.draw(st.one_of(st.sampled_from(["population", "deployment", "pooled"]),
+                              st.floats(0, 1)))  # fmt: skip
+
+    roc = outcome(lambda: pu.recover_roc(counted, p, repair=repair))
+    assert roc is not None
+    assert np.isfinite(roc.fpr_raw).all()
+    assert math.isfinite(roc.auc_direct)
+    if repair != "none":
+        assert_curve(roc.fpr, roc.tpr)
+        assert 0 <= roc.auc <= 1 + 1e-12
+    assert 0 <= outcome(lambda: pu.recover_auc(counted, p)) <= 1
+    pr = outcome(lambda: pu.recover_pr(counted, p, repair=repair, area=area, target=aim))
+    assert pr is not None
+    if repair != "none":
+        assert math.isnan(pr.auc_pr) or -1e-12 <= pr.auc_pr <= 1 + 1e-12
+    metrics = outcome(
+        lambda: pu.recover_metrics(
+            counted, p, threshold=where, repair=repair, area=area, target=aim
+        )
+    )
+    assert metrics is not None
+    assert not any(math.isinf(metrics[name]) for name in metrics)
+    interval = outcome(lambda: pu.auc_interval(counted, p))
+    assert interval is not None
+    assert math.isnan(interval.low) or 0 <= interval.low <= interval.high <= 1
+    outcome(lambda: pu.recover_bounds(counted, (p.alpha, p.alpha), beta_range=p.beta))
+    context = outcome(lambda: pu.CheckContext(counts=counted, proportions=p, roc=roc))
+    assert outcome(lambda: pu.run_checks(context)) is not None
+
+
+@target
+def resampling_valid_counts(data: st.DataObject) -> None:
+    counted = data.draw(counts(max_size=8))
+    p = data.draw(proportions())
+    result = outcome(
+        lambda: pu.bootstrap(
+            counted,
+            p,
+            n_resamples=4,
+            repair=data.draw(st.sampled_from(["none", "paper", "isotonic", "hull"])),
+            method=data.draw(st.sampled_from(["multinomial", "poisson"])),
+            random_state=0,
+        )
+    )
+    assert result is not None
+    for name in result.estimates:
+        interval = outcome(lambda n=name: result.interval(n))
+        assert interval is None or math.isnan(interval.low) or interval.low <= interval.high
+
+
+@target
+def choosing_a_threshold(data: st.DataObject) -> None:
+    counted = data.draw(counts(max_size=8))
+    p = data.draw(proportions())
+    criterion = data.draw(
+        st.one_of(
+            st.sampled_from(["precision", "recall", "fpr", "f1", "mcc", "youden", "cost"]),
+            nasty_scalars,
+        )
+    )
+    value = data.draw(st.one_of(st.none(), st.floats(0, 1), nasty_scalars))
+    choice = outcome(lambda: pu.choose_threshold(counted, p, criterion, value))
+    if choice is not None:
+        assert not math.isnan(choice.threshold)
+        assert choice.flagged_labeled >= -1e-9
+        assert str(choice)
+
+
+class _Fixed(BaseEstimator):  # type: ignore[misc]
+    """A classifier whose every score is its only feature."""
+
+    classes_ = np.array([0, 1])
+
+    def decision_function(self, X: Any) -> Any:
+        return np.asarray(X)[:, 0]
+
+    def predict(self, X: Any) -> Any:
+        return (np.asarray(X)[:, 0] > 0).astype(int)
+
+
+@target
+def scorers(data: st.DataObject) -> None:
+    metric = data.draw(st.sampled_from(sorted(pu.METRICS)))
+    scorer = outcome(
+        lambda: pu.make_pu_scorer(
+            metric,
+            alpha=data.draw(st.one_of(st.floats(0, 0.9), nasty_scalars)),
+            top_k=2 if pu.METRICS[metric].kind == "top_k" else None,
+        )
+    )
+    if scorer is None:
+        return
+    scores, _ = data.draw(rows(min_size=4, max_size=4))
+    labeled = data.draw(st.one_of(nasty_columns(4), st.just([1, 0, 1, 0])))
+    value = outcome(lambda: scorer(_Fixed(), scores.reshape(-1, 1), labeled))
+    assert value is None or isinstance(value, float)
+
+
+@target
+def worlds(data: st.DataObject) -> None:
+    number = st.one_of(st.floats(-10, 10), nasty_floats, nasty_scalars)
+    masses = st.one_of(nasty_columns(3), st.lists(st.floats(0, 1), min_size=3, max_size=3))
+    make = data.draw(
+        st.sampled_from(
+            [
+                lambda: pu.simulate.binormal(data.draw(number), data.draw(number)),
+                lambda: pu.simulate.laplace(data.draw(number)),
+                lambda: pu.simulate.beta(
+                    (data.draw(number), data.draw(number)), data.draw(st.just((2.0, 5.0)))
+                ),
+                lambda: pu.simulate.histogram(
+                    data.draw(masses), data.draw(masses), data.draw(st.one_of(st.none(), masses))
+                ),
+            ]
+        )
+    )
+    world = outcome(make)
+    if world is None:
+        return
+    assert 0 <= world.auc <= 1
+    sample = outcome(
+        lambda: world.sample(
+            3, 5, alpha=data.draw(st.one_of(st.floats(0, 0.9), number)), random_state=0
+        )
+    )
+    if sample is not None:
+        assert np.isfinite(sample.scores).all()
+        assert_valid(sample.counts)
+
+
+# -- the tests ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@given(data=st.data())
+def test_fuzz(name: str, data: st.DataObject) -> None:
+    TARGETS[name](data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TARGETS)
+@settings(max_examples=N_SLOW)
+@given(data=st.data())
+def test_fuzz_at_length(name: str, data: st.DataObject) -> None:
+    TARGETS[name](data)
+
+
+def test_the_long_run_tries_ten_thousand_examples() -> None:
+    assert len(TARGETS) * N_SLOW >= 10_000

@@ -1,0 +1,236 @@
+"""The label column, in any spelling: who is labeled, who is not, who is known to be negative."""
+
+from __future__ import annotations
+
+import enum
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.strategies import Unfriendly, objects
+
+from purecover._labels import encode_labels
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+
+
+class Kind(enum.Enum):
+    LABELED = "labeled"
+    UNLABELED = "unlabeled"
+
+
+def read(values, **labels):
+    positive, negative = encode_labels("f", values, 4, **labels)
+    assert positive.dtype == np.bool_
+    return positive.tolist(), None if negative is None else negative.tolist()
+
+
+SPELLINGS = {
+    "booleans": [True, False, True, False],
+    "numbers": [1, 0, 1, 0],
+    "signs": [1, -1, 1, -1],
+    "floats": [1.0, 0.0, 1.0, -0.0],
+    "mixed numbers": objects(1, 0.0, np.float32(1), np.False_),
+    "fractions": objects(Fraction(1), Fraction(0), Fraction(1), Fraction(0)),
+    "decimals": [Decimal("1.00"), Decimal("0.00"), Decimal(1), Decimal(0)],
+    "words": ["positive", "unlabeled", "positive", "unlabeled"],
+    "case and space": [" Yes", "NO", "yes", "no "],
+    "digits": ["1", "0", "1", "0"],
+    "signs as text": ["+1", "-1", "+1", "-1"],
+    "letters": list("PUPU"),
+    "British": ["labelled", "unlabelled", "labelled", "unlabelled"],
+    "bytes": np.array([b"pos", b"u", b"pos", b"u"]),
+    "byte objects": objects(b"pos", b"u", b"pos", b"u"),
+    "pandas": pd.Series(["pos", "u", "pos", "u"]),
+    "pandas objects": pd.Series(["pos", "u", "pos", "u"], dtype=object),
+    "pandas categories": pd.Series(["pos", "u", "pos", "u"], dtype="category"),
+    "pandas nullable booleans": pd.Series([True, False, True, False], dtype="boolean"),
+    "pandas nullable integers": pd.Series([1, 0, 1, 0], dtype="Int8"),
+    "pandas Arrow text": pd.Series(["pos", "u", "pos", "u"], dtype="string[pyarrow]"),
+    "pandas Arrow booleans": pd.Series([True, False, True, False], dtype="bool[pyarrow]"),
+    "pandas index": pd.Index([1, 0, 1, 0]),
+    "polars": pl.Series(["pos", "u", "pos", "u"]),
+    "polars booleans": pl.Series([True, False, True, False]),
+    "polars categories": pl.Series(["pos", "u", "pos", "u"], dtype=pl.Categorical),
+    "polars enum": pl.Series(["pos", "u", "pos", "u"], dtype=pl.Enum(["u", "pos"])),
+    "polars decimals": pl.Series([Decimal(1), Decimal(0), Decimal(1), Decimal(0)]),
+    "Arrow": pa.array([1, 0, 1, 0]),
+    "Arrow booleans": pa.array([True, False, True, False]),
+    "Arrow dictionary": pa.array(["pos", "u", "pos", "u"]).dictionary_encode(),
+    "Arrow chunks": pa.chunked_array([["pos"], ["u", "pos", "u"]]),
+    "one column": np.array([[1], [0], [1], [0]]),
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_spellings(name):
+    assert read(SPELLINGS[name]) == ([True, False, True, False], None)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+     np.float16, np.float32, np.float64, np.longdouble, np.bool_, object],
+)  # fmt: skip
+def test_number_types(kind):
+    assert read(np.array([1, 0, 1, 0]).astype(kind)) == ([True, False, True, False], None)
+
+
+REFUSED = {
+    "three values": ([1, 0, -1, 0], InvalidInputError, "Hint: if -1 marks known negatives"),
+    "three objects": (objects(1, 0, -1, 0), InvalidInputError, "Hint: if -1 marks known neg"),
+    "classes": ([1, 2, 1, 2], InvalidInputError, "Hint: .*positive_label="),
+    "shares": ([0.5, 1, 0, 0], InvalidInputError, "the values 0.5, 1.0, 0.0"),
+    "infinite": ([np.inf, 1, 0, 0], InvalidInputError, "two-valued"),
+    "huge": ([10**400, 1, 0, 0], InvalidInputError, "two-valued"),
+    "signaling": (objects(Decimal("sNaN"), 1, 0, 0), InvalidInputError, "two-valued"),
+    "words": (["cat", "dog", "cat", "dog"], InvalidInputError, "values 'cat', 'dog'.*positive_la"),
+    "many words": (list("abcd"), InvalidInputError, "'a', 'b', 'c', 'd'"),
+    "three words": (["yes", "no", "unknown", "no"], InvalidInputError, "negative_label="),
+    "three digits": (["1", "0", "-1", "0"], InvalidInputError, "negative_label="),
+    "broken bytes": (np.array([b"\xff", b"u", b"u", b"u"]), InvalidInputError, "two-valued"),
+    "surrogates": (["\ud800", "u", "u", "u"], InvalidInputError, "two-valued"),
+    "nan": ([1, np.nan, 0, np.nan], InvalidInputError, "2 missing of 4 .first at row 1.*fill it"),
+    "none": ([True, False, None, True], InvalidInputError, "1 missing of 4 .first at row 2"),
+    "nullable": (pd.Series([1, None, 0, 0], dtype="Int8"), InvalidInputError, "1 missing"),
+    "pandas text": (pd.Series(["pos", None, "u", "u"]), InvalidInputError, "1 missing"),
+    "no time": (objects(pd.NaT, 1, 0, 0), InvalidInputError, "1 missing"),
+    "polars null": (pl.Series([True, None, False, False]), InvalidInputError, "1 missing"),
+    "Arrow null": (pa.array(["pos", None, "u", "u"]), InvalidInputError, "1 missing"),
+    "masked": (np.ma.array([1, 0, 1, 0], mask=[1, 0, 0, 0]), InvalidInputError, "1 masked of 4"),
+    "all labeled": ([1, 1, 1, 1], InvalidInputError, "no unlabeled row among 4"),
+    "none labeled": ([0, 0, 0, 0], InvalidInputError, "no labeled row among 4.*Hint: check"),
+    "too short": ([1, 0, 1], InvalidInputError, r"as long as scores \(4\), got 3 values"),
+    "dates": (np.array(["2020-01-01"] * 4, "M8[D]"), InvalidTypeError, "two-valued"),
+    "complex": ([1j, 0, 0, 0], InvalidTypeError, "two-valued"),
+    "complex objects": (objects(np.complex64(1), 0, 0, 0), InvalidInputError, "two-valued"),
+    "records": (np.zeros(4, dtype=[("a", int)]), InvalidTypeError, "two-valued"),
+    "lists": (objects([1], [0], [0], [0]), InvalidInputError, "two-valued"),
+    "arrays": (objects(np.ones(2), 1, 0, 0), InvalidInputError, "two-valued"),
+    "spans": (objects(np.timedelta64(1, "s"), 1, 0, 0), InvalidInputError, "two-valued"),
+    "unfriendly": (objects(Unfriendly(), 1, 0, 0), InvalidInputError, "type Unfriendly"),
+    "two columns": (np.zeros((4, 2)), InvalidInputError, "one-dimensional"),
+    "a word": ("1010", InvalidTypeError, "one-dimensional"),
+    "nothing": (None, InvalidTypeError, "one-dimensional"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    values, error, match = REFUSED[name]
+    with pytest.raises(error, match=f"(?s)^The 'labeled' parameter of f must be .*{match}"):
+        read(values)
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="came with NumPy 2")
+def test_variable_width_strings():
+    kind = np.dtypes.StringDType
+    assert read(np.array(["t", "f", "t", "f"], dtype=kind())) == ([True, False, True, False], None)
+    with pytest.raises(InvalidInputError, match="1 missing of 4"):
+        read(np.array(["t", None, "f", "f"], dtype=kind(na_object=None)))
+
+
+# -- naming the values --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "label"),
+    [
+        ([2, 1, 2, 1], 2),
+        ([2, 1, 2, 1], "2"),
+        ([2, 1, 2, 1], 2.0),
+        ([2, 1, 2, 1], Decimal(2)),
+        (np.array([2, 1, 2, 1], dtype=np.uint8), np.int64(2)),
+        (["2", "1", "2", "1"], 2),
+        (["cat", "dog", "cat", "dog"], "cat"),
+        (np.array([b"cat", b"dog", b"cat", b"dog"]), "cat"),
+        (np.array([b"cat", b"dog", b"cat", b"dog"]), b"cat"),
+        (objects(Kind.LABELED, Kind.UNLABELED, Kind.LABELED, Kind.UNLABELED), Kind.LABELED),
+        (pd.Series(["cat", "dog", "cat", "dog"], dtype="category"), "cat"),
+        (pl.Series(["cat", "dog", "cat", "dog"], dtype=pl.Categorical), "cat"),
+        ([0, 1, 0, 1], 0),  # what is named counts, even against the usual reading
+        ([False, True, False, True], False),
+    ],
+)
+def test_positive_label(values, label):
+    assert read(values, positive_label=label) == ([True, False, True, False], None)
+
+
+@pytest.mark.parametrize(
+    ("values", "labels", "negative"),
+    [
+        ([1, 0, -1, 0], {"negative_label": -1}, -1),
+        ([1, 0, -1, -1], {"negative_label": -1}, -1),
+        (["yes", "unknown", "no", "unknown"], {"negative_label": "no"}, "no"),
+        (["P", "U", "N", "U"], {"negative_label": "N"}, "N"),
+        ([3, 2, 1, 2], {"positive_label": 3, "negative_label": 1}, 1),
+        (objects("a", None, "c", "b")[[0, 3, 2, 3]], {"positive_label": "a", "negative_label": "c"},
+         "c"),
+    ],
+)  # fmt: skip
+def test_negative_label(values, labels, negative):
+    positive, known = read(values, **labels)
+    assert positive == [True, False, False, False]
+    assert known == [v == negative for v in values]
+
+
+@pytest.mark.parametrize(
+    ("values", "labels", "parameter", "match"),
+    [
+        ([1, 0, 1, 0], {"positive_label": 7}, "positive_label", "the column holds the values 1, 0"),
+        ([1, 0, 1, 0], {"negative_label": -1}, "negative_label", "the column holds"),
+        ([1, 0, 1, 0], {"positive_label": "cat"}, "positive_label", "got 'cat'"),
+        ([1, 0, 1, 0], {"positive_label": 10**400}, "positive_label", "a value of"),
+        ([1, 0, 1, 0], {"positive_label": [1, 2]}, "positive_label", "a value of"),
+        ([1, 0, 1, 0], {"positive_label": np.array([1, 2])}, "positive_label", "a value of"),
+        ([1, 0, 1, 0], {"positive_label": np.nan}, "positive_label", "got nan"),
+        ([1, 0, 1, 0], {"positive_label": Unfriendly()}, "positive_label", "type Unfriendly"),
+        (["a", "b", "a", "b"], {"negative_label": Unfriendly()}, "negative_label", "a value of"),
+        (["a", "b", "a", "b"], {"positive_label": np.ones(2)}, "positive_label", "a value of"),
+        ([1, 0, -1, 0], {"positive_label": 1, "negative_label": 1}, "negative_label", "another"),
+        ([1, 0, -1, 0], {"positive_label": 1}, "labeled", "two-valued beside.*negative_label="),
+        (["a", "b", "c", "b"], {"positive_label": "a"}, "labeled", "two-valued beside"),
+        ([1, 0, 1, 0], {"negative_label": 0}, "labeled", "no unlabeled row"),
+        ([1, 0, 1, 0], {"negative_label": 1}, "labeled", "no labeled row"),
+        ([3, 3, 1, 1], {"positive_label": 3, "negative_label": 1}, "labeled", "no unlabeled row"),
+        (np.zeros(4, "M8[D]"), {"negative_label": 0}, "negative_label", "a value of"),
+    ],
+)
+def test_labels_that_are_refused(values, labels, parameter, match):
+    with pytest.raises(InvalidInputError, match=f"(?s)^The '{parameter}' parameter of f .*{match}"):
+        read(values, **labels)
+
+
+@given(st.lists(st.sampled_from([1, 0, -1]), min_size=2, max_size=20))
+def test_numbers_words_and_objects_agree(codes):
+    """One column, written in several ways, is read or refused alike."""
+
+    def outcome(values):
+        try:
+            positive, negative = encode_labels("f", values, len(codes), negative_label=-1)
+        except InvalidInputError as error:
+            return str(error).partition(", got")[0]
+        return positive.tolist(), negative.tolist()
+
+    expected = outcome(codes)
+    assert outcome(np.array(codes, dtype=np.float32)) == expected
+    assert outcome(objects(*codes)) == expected
+    assert outcome([str(c) for c in codes]) == expected
+    assert outcome(pd.Series(codes, dtype="category")) == expected
+    assert outcome(pl.Series([str(c) for c in codes], dtype=pl.Categorical)) == expected
+
+
+def test_a_column_of_classes_may_say_negative():
+    words = ["positive", "negative", "positive", "negative"]
+    with pytest.raises(InvalidInputError, match=r"'labeled' parameter of f .*'negative'"):
+        read(words)
+    assert read(words, parameter="truth")[0] == [True, False, True, False]
+    with pytest.raises(InvalidInputError, match="'truth' parameter of f"):
+        read(["cat", "dog", "cat", "dog"], parameter="truth")
+    with pytest.raises(InvalidInputError, match=r"'truth' parameter of f .*as long as"):
+        read([1, 0], parameter="truth")

@@ -1,0 +1,416 @@
+"""`MixtureProportions`: arithmetic of the scenarios, and that naming the scenario is enough."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tests.strategies import Unfriendly, counts, proportions
+
+import purecover as pu
+from purecover import MixtureProportions, ScoreCounts
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+
+from_case_control = MixtureProportions.from_case_control
+from_censoring = MixtureProportions.from_censoring
+from_inclusions = MixtureProportions.from_inclusions
+
+
+# -- values -------------------------------------------------------------------------------------
+
+
+def test_defaults():
+    p = MixtureProportions(0.25)
+    assert (p.alpha, p.beta, p.origin, p.scenario) == (0.25, 1.0, "given", "case-control")
+    assert p.delta == 0.75
+
+
+def test_frozen_hashable_and_plain():
+    p = MixtureProportions(np.float32(0.25), Fraction(3, 4), "estimate", "censoring")
+    assert type(p.alpha) is type(p.beta) is float
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        p.alpha = 0.5  # type: ignore[misc]
+    assert MixtureProportions(**json.loads(json.dumps(p.to_dict()))) == p
+    assert len({p, MixtureProportions(0.25, 0.75, "estimate", "censoring")}) == 1
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [(0.5, 0.5), (0.6, 0.5), (1, 1), (0, 0), (0.3, 0.1), (1.0, 0.999)]
+)
+def test_alpha_must_be_below_beta(alpha, beta):
+    with pytest.raises(IdentifiabilityError, match=r"(?s)needs alpha < beta.*PU001.*Hint:"):
+        MixtureProportions(alpha, beta)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, np.nan, np.inf, 10**400, -(10**400)])
+@pytest.mark.parametrize("parameter", ["alpha", "beta"])
+def test_values_outside_the_unit_interval(parameter, value):
+    with pytest.raises(
+        InvalidInputError,
+        match=rf"'{parameter}' parameter of MixtureProportions must be a number in \[0, 1\], got",
+    ):
+        MixtureProportions(**{"alpha": 0.2, parameter: value})
+
+
+@pytest.mark.parametrize("value", [None, "0.2", True, [0.2], np.array(0.2), 0.2j, Unfriendly()])
+@pytest.mark.parametrize("parameter", ["alpha", "beta"])
+def test_values_that_are_no_numbers(parameter, value):
+    with pytest.raises(InvalidTypeError, match=f"'{parameter}' parameter of MixtureProportions"):
+        MixtureProportions(**{"alpha": 0.2, parameter: value})
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"origin": 3}, InvalidTypeError),
+        ({"scenario": "two-sample"}, InvalidInputError),
+        ({"scenario": None}, InvalidTypeError),
+    ],
+)
+def test_origin_and_scenario(options, error):
+    with pytest.raises(error, match=f"'{next(iter(options))}' parameter of MixtureProportions"):
+        MixtureProportions(0.2, **options)
+
+
+@given(proportions())
+def test_flipping_twice_is_the_identity(p):
+    back = p.flipped().flipped()
+    assert (back.alpha, back.beta) == pytest.approx((p.alpha, p.beta), abs=1e-15)
+    assert (back.origin, back.scenario) == (p.origin, p.scenario)
+    assert p.flipped().delta == pytest.approx(p.delta)
+
+
+# -- inclusions ---------------------------------------------------------------------------------
+
+
+@given(proportions())
+def test_inclusions_round_trip(p):
+    again = from_inclusions(p.unlabeled_inclusion, p.labeled_inclusion, scenario=p.scenario)
+    assert (again.alpha, again.beta) == pytest.approx((p.alpha, p.beta), rel=1e-9, abs=1e-12)
+    assert again.scenario == p.scenario
+
+
+@given(st.floats(0, 0.99), st.floats(0, 0.99))
+def test_inclusions_round_trip_the_other_way(a, b):
+    p = from_inclusions(a, b)
+    assert (p.unlabeled_inclusion, p.labeled_inclusion) == pytest.approx((a, b), abs=1e-12)
+    assert p.delta == pytest.approx((1 - a) * (1 - b) / (1 - a * b))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "alpha", "beta"),
+    [
+        (1 / 3, 1 / 3, 0.25, 0.75),
+        (0.1052632, 0.0555556, 0.1, 0.95),
+        (0.4, 0, 0.4, 1),
+        (0.5957895, 0.1152074, 0.566, 0.95),
+    ],
+)
+def test_inclusions_of_known_cases(a, b, alpha, beta):
+    p = from_inclusions(a, b)
+    assert (p.alpha, p.beta) == pytest.approx((alpha, beta), abs=1e-6)
+
+
+@pytest.mark.parametrize("pair", [(1, 0.5), (0.5, 1), (1, 1)])
+def test_inclusions_of_one_leave_nothing(pair):
+    with pytest.raises(IdentifiabilityError, match="same density"):
+        from_inclusions(*pair)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, np.nan, "a", None])
+@pytest.mark.parametrize("parameter", ["unlabeled_inclusion", "labeled_inclusion"])
+def test_inclusions_refused(parameter, value):
+    with pytest.raises(
+        (InvalidInputError, InvalidTypeError), match=f"'{parameter}' parameter of .*from_inclusions"
+    ):
+        from_inclusions(**{"unlabeled_inclusion": 0.1, parameter: value})
+
+
+# -- scenarios: arithmetic ----------------------------------------------------------------------
+
+
+def test_case_control_takes_the_prior_as_it_is():
+    p = from_case_control(0.3, 0.9, origin="survey")
+    assert p == MixtureProportions(0.3, 0.9, "survey", "case-control")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameter"),
+    [((2,), "prior"), (("x",), "prior"), ((None,), "prior"), ((0.2, 3), "beta")],
+)
+def test_case_control_refuses(arguments, parameter):
+    with pytest.raises(
+        (InvalidInputError, InvalidTypeError),
+        match=f"'{parameter}' parameter of MixtureProportions.from_case_control",
+    ):
+        from_case_control(*arguments)
+
+
+def test_censoring_in_whole_numbers():
+    # 1000 rows, 250 positives of which 100 are labeled: 150 positives among 900 unlabeled.
+    share, prior, frequency = Fraction(1, 10), Fraction(1, 4), Fraction(4, 10)
+    for known in ({"prior": prior}, {"label_frequency": frequency}):
+        p = from_censoring(labeled_share=share, **known)
+        assert p.alpha == pytest.approx(150 / 900, abs=1e-15)
+        assert (p.beta, p.scenario) == (1.0, "censoring")
+
+
+def test_censoring_with_noise_in_whole_numbers():
+    # 1000 rows, 200 labeled of which 150 positive; 300 positives in all, 150 among 800 unlabeled.
+    for known in ({"prior": 0.3}, {"label_frequency": 0.5}):
+        assert from_censoring(labeled_share=0.2, beta=0.75, **known).alpha == pytest.approx(
+            150 / 800
+        )
+
+
+def test_censoring_takes_the_share_from_the_counts():
+    counted = ScoreCounts.from_counts([1, 2], [50, 50], [800, 100])
+    assert from_censoring(counted, prior=0.25) == from_censoring(labeled_share=0.1, prior=0.25)
+
+
+@given(counts(max_size=15), st.floats(0, 1), st.floats(0.1, 1))
+def test_censoring_is_inverted_by_the_pooled_prior(counted, prior, beta):
+    share = counted.labeled_share
+    try:
+        p = from_censoring(counted, prior=prior, beta=beta)
+    except InvalidInputError:
+        alpha = (prior - beta * share) / (1 - share)
+        assert not (1e-9 < alpha < beta - 1e-9)
+        return
+    for target in ("pooled", "population"):
+        assert p.prior(target, counted) == pytest.approx(prior, abs=1e-9)
+    assert p.prior("deployment", counted) == p.alpha
+
+
+@given(st.floats(0.01, 0.9), st.floats(0.05, 0.99), st.floats(0.2, 1))
+def test_prior_and_label_frequency_say_the_same(prior, frequency, beta):
+    share = prior * frequency / beta
+    assume(share < 0.99)
+    alpha = (prior - beta * share) / (1 - share)
+    assume(alpha < beta - 0.01)
+    by_prior = from_censoring(labeled_share=share, prior=prior, beta=beta)
+    by_frequency = from_censoring(labeled_share=share, label_frequency=frequency, beta=beta)
+    assert by_prior.alpha == pytest.approx(by_frequency.alpha, rel=1e-9, abs=1e-12)
+    # The other closed form: positives left over, over rows left over.
+    assert by_prior.alpha == pytest.approx(
+        share * beta * (1 - frequency) / (frequency * (1 - share)), rel=1e-9, abs=1e-12
+    )
+
+
+def test_everything_labeled_leaves_no_positives():
+    assert from_censoring(labeled_share=0.3, label_frequency=1).alpha == 0
+    assert from_censoring(labeled_share=0.3, prior=0.3).alpha == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "parameter", "match"),
+    [
+        ({"prior": 0.05}, "prior", r"which makes alpha -0.05556.*\nHint: .*at least .* 0.1"),
+        ({"prior": 0.99, "beta": 0.1}, "prior", "which makes alpha 1.089"),
+        ({"label_frequency": 0.05}, "label_frequency", "which makes alpha 2.111"),
+        ({"label_frequency": 0}, "label_frequency", r"\(0, 1\]"),
+        ({"label_frequency": 1.2}, "label_frequency", r"\(0, 1\]"),
+        ({"label_frequency": "a"}, "label_frequency", r"\(0, 1\]"),
+        ({"prior": 2}, "prior", r"\[0, 1\]"),
+        ({"prior": 0.3, "beta": "a"}, "beta", r"\[0, 1\]"),
+        ({"prior": 0.3, "labeled_share": 0}, "labeled_share", r"\(0, 1\)"),
+        ({"prior": 0.3, "labeled_share": 1}, "labeled_share", r"\(0, 1\)"),
+        ({"prior": 0.3, "labeled_share": None, "counts": 3}, "counts", "a ScoreCounts"),
+    ],
+)
+def test_censoring_refuses(options, parameter, match):
+    with pytest.raises(
+        (InvalidInputError, InvalidTypeError),
+        match=f"(?s)'{parameter}' parameter of MixtureProportions.from_censoring must .*{match}",
+    ):
+        from_censoring(**{"labeled_share": 0.1, **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"labeled_share": 0.1}, "exactly one of 'prior' and 'label_frequency'"),
+        ({"labeled_share": 0.1, "prior": 0.2, "label_frequency": 0.5}, "exactly one of 'prior'"),
+        ({"prior": 0.2}, "exactly one of 'counts' and 'labeled_share'"),
+    ],
+)
+def test_censoring_needs_one_of_each(options, match):
+    with pytest.raises(InvalidInputError, match=match):
+        from_censoring(**options)
+
+
+# -- targets ------------------------------------------------------------------------------------
+
+COUNTED = ScoreCounts.from_counts([1, 2], [10, 10], [60, 20])  # labeled share 1/5
+
+
+@pytest.mark.parametrize(
+    ("scenario", "target", "prior"),
+    [
+        ("case-control", "population", 0.25),
+        ("case-control", "deployment", 0.25),
+        ("case-control", "pooled", 0.2 * 0.75 + 0.8 * 0.25),
+        ("censoring", "population", 0.2 * 0.75 + 0.8 * 0.25),
+        ("censoring", "deployment", 0.25),
+        ("censoring", "pooled", 0.2 * 0.75 + 0.8 * 0.25),
+        ("censoring", 0.6, 0.6),
+        ("case-control", 0, 0.0),
+    ],
+)
+def test_prior_of_a_target(scenario, target, prior):
+    p = MixtureProportions(0.25, 0.75, scenario=scenario)
+    assert p.prior(target, COUNTED) == pytest.approx(prior, abs=1e-15)
+    assert pu.recover_metrics(COUNTED, p, threshold=2, target=target).prior == pytest.approx(prior)
+
+
+@pytest.mark.parametrize("target", ["everyone", None, True, 1.5, -0.1, np.nan, [0.2]])
+def test_targets_refused(target):
+    with pytest.raises(
+        (InvalidInputError, InvalidTypeError), match=r"'target' parameter of .*\.prior"
+    ):
+        MixtureProportions(0.2).prior(target, COUNTED)
+
+
+def test_the_pooled_prior_needs_counts():
+    with pytest.raises(InvalidInputError, match="needs 'counts'"):
+        MixtureProportions(0.2).prior("pooled")
+    with pytest.raises(InvalidInputError, match="needs 'counts'"):
+        MixtureProportions(0.2, scenario="censoring").prior()
+    with pytest.raises(InvalidTypeError, match="'counts' parameter"):
+        MixtureProportions(0.2).prior("pooled", 3)
+
+
+# -- scenarios: a user who names the scenario gets AUC and precision right ----------------------
+
+WORLD = pu.simulate.binormal(1.5)
+THRESHOLD = 1.0
+N = 200_000
+
+
+def truth(sample, rows):
+    """Precision at the threshold among some rows, from the hidden classes."""
+    flagged = rows & (sample.scores >= THRESHOLD)
+    return float(sample.truth[flagged].mean())
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.9])
+@pytest.mark.parametrize("known", ["prior", "label_frequency"])
+def test_censored_data(known, beta):
+    prior, frequency = 0.3, 0.5
+    sample = WORLD.sample_censored(
+        N, prior=prior, label_frequency=frequency, beta=beta, random_state=1
+    )
+    given_ = {"prior": prior} if known == "prior" else {"label_frequency": frequency}
+    report = pu.evaluate(
+        sample.scores,
+        sample.labeled,
+        **given_,
+        beta=beta,
+        scenario="censoring",
+        threshold=THRESHOLD,
+        n_resamples=0,
+    )
+    assert report.proportions.alpha == pytest.approx(sample.realized_alpha, abs=0.005)
+    assert report.auc == pytest.approx(WORLD.auc, abs=0.006)
+    # The population is everyone who was drawn ...
+    everyone = np.ones(len(sample), dtype=bool)
+    assert report.metrics.prior == pytest.approx(prior, abs=0.005)
+    assert report.metrics["precision"] == pytest.approx(truth(sample, everyone), abs=0.01)
+    # ... and the unlabeled alone are another one.
+    deployed = pu.recover_metrics(
+        report.counts, report.proportions, threshold=THRESHOLD, target="deployment"
+    )
+    assert deployed["precision"] == pytest.approx(truth(sample, ~sample.labeled), abs=0.01)
+    assert deployed["precision"] < report.metrics["precision"] - 0.05
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.9])
+def test_case_control_data(beta):
+    prior = 0.3
+    sample = WORLD.sample(N // 4, N, alpha=prior, beta=beta, random_state=2)
+    report = pu.evaluate(
+        sample.scores,
+        sample.labeled,
+        prior=prior,
+        beta=beta,
+        scenario="case-control",
+        threshold=THRESHOLD,
+        n_resamples=0,
+    )
+    assert report.auc == pytest.approx(WORLD.auc, abs=0.006)
+    assert report.metrics.prior == prior
+    assert report.metrics["precision"] == pytest.approx(truth(sample, ~sample.labeled), abs=0.01)
+
+
+def test_the_usual_mistakes_would_show():
+    """What the scenario guards against is not small: each mistake misses by far more."""
+    prior, frequency = 0.3, 0.5
+    sample = WORLD.sample_censored(N, prior=prior, label_frequency=frequency, random_state=1)
+    counted = sample.counts
+    share = counted.labeled_share
+    undivided = pu.recover_auc(counted, MixtureProportions(prior - share))
+    pooled_as_alpha = pu.recover_auc(counted, MixtureProportions(prior))
+    assert undivided < WORLD.auc - 0.01
+    assert pooled_as_alpha > WORLD.auc + 0.05
+    right = pu.recover_auc(counted, from_censoring(counted, prior=prior))
+    assert right == pytest.approx(WORLD.auc, abs=0.006)
+
+
+SCORES, LABELED = [4, 3, 2, 1], [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"prior": 0.3}, r"'scenario' parameter of {} must be given with 'prior'.*Hint:.*'censor"),
+        ({}, "{} needs exactly one of 'alpha', 'prior', 'label_frequency' and 'proportions'"),
+        ({"alpha": 0.2, "prior": 0.3}, "{} needs exactly one of .* got 'alpha' and 'prior'"),
+        ({"alpha": 0.2, "proportions": MixtureProportions(0.2)}, "{} needs exactly one"),
+        ({"prior": 0.3, "label_frequency": 0.4, "scenario": "censoring"}, "{} needs exactly one"),
+        ({"label_frequency": 0.4, "scenario": "case-control"}, "'scenario' parameter of {}"),
+        ({"alpha": 0.2, "scenario": "both"}, "'scenario' parameter of {}"),
+        (
+            {"proportions": MixtureProportions(0.2), "scenario": "censoring"},
+            "'scenario' parameter of {} must be left out",
+        ),
+        (
+            {"proportions": MixtureProportions(0.2, 0.9), "beta": 0.8},
+            "'beta' parameter of {} must be left out .*, got 0.8 beside 0.9",
+        ),
+        ({"proportions": 0.2}, "'proportions' parameter of {}"),
+        ({"alpha": 2}, "'alpha' parameter of {}"),
+        ({"alpha": "a"}, "'alpha' parameter of {}"),
+        ({"alpha": 0.2, "beta": None}, "'beta' parameter of {}"),
+        ({"prior": 7, "scenario": "censoring"}, "'prior' parameter of {}"),
+        ({"label_frequency": 0}, "'label_frequency' parameter of {}"),
+        ({"alpha": 0.5, "beta": 0.4}, "needs alpha < beta"),
+    ],
+)
+def test_mistakes_raise(options, match):
+    errors = (InvalidInputError, InvalidTypeError)
+    with pytest.raises(errors, match="(?s)" + match.format("evaluate")):
+        pu.evaluate(SCORES, LABELED, **options, n_resamples=0)
+    with pytest.raises(errors, match="(?s)" + match.format("make_pu_scorer")):
+        pu.make_pu_scorer("roc_auc", **options)
+
+
+def test_a_label_frequency_means_censoring():
+    report = pu.evaluate(SCORES, LABELED, label_frequency=0.8, n_resamples=0)
+    assert report.proportions == from_censoring(report.counts, label_frequency=0.8)
+
+
+def test_impossible_scenarios_raise():
+    # Half of the rows are labeled, so the prior of the whole sample cannot be a tenth.
+    with pytest.raises(InvalidInputError, match=r"(?s)'prior' parameter .*compatible.*Hint:"):
+        pu.evaluate(SCORES, LABELED, prior=0.1, scenario="censoring", n_resamples=0)
+
+
+def test_a_share_that_rounds_to_one_is_refused():
+    counted = ScoreCounts.from_counts([1, 2], [1e17, 1e17], [1, 1])
+    with pytest.raises(InvalidInputError, match=r"'counts' parameter of .*comparable numbers"):
+        from_censoring(counted, prior=1)
