@@ -94,6 +94,7 @@ bench: $(VENV)/.dev ## Time against scikit-learn at 10^5, 10^6, 10^7 scores
 
 coverage: $(VENV)/.dev ## Study how often nominal 95 % intervals hold the truth
 	$(BIN)/python -m benchmarks.coverage
+	$(BIN)/python -m benchmarks.coverage_metrics
 
 repairs: $(VENV)/.dev ## Study bias and error of every curve repair
 	$(BIN)/python -m benchmarks.repairs

@@ -96,7 +96,7 @@ class Tally:
             f"{self.coverage:.1%}",
             f"{self.error:.1%}",
             f"{self.too_low / n:.1%} / {self.too_high / n:.1%}",
-            f"{np.mean(self.widths):.4f}",
+            f"{np.nanmean(self.widths):.4f}",
             f"{n}",
         ]
 
@@ -133,7 +133,7 @@ def main() -> int:
     parser.add_argument(
         "--bootstrap-replicates",
         type=int,
-        default=300,
+        default=100,
         help="data sets per cell for the bootstrap, which is slower",
     )
     options = parser.parse_args()

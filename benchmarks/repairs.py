@@ -26,15 +26,17 @@ METHODS = (
     "isotonic",
     "hull",
     "likelihood",
+    "blend",
     "hull, no guard",
     "likelihood, no guard",
 )
 Concave = Literal["hull", "likelihood"]
-REPAIRS: tuple[Literal["paper", "isotonic"] | Concave, ...] = (
+REPAIRS: tuple[Literal["paper", "isotonic", "blend"] | Concave, ...] = (
     "paper",
     "isotonic",
     "hull",
     "likelihood",
+    "blend",
 )
 CONCAVE: tuple[Concave, ...] = ("hull", "likelihood")
 DEFAULT = "isotonic"
