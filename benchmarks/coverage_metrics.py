@@ -93,7 +93,7 @@ def main() -> int:
     ]
     body = (
         f"Nominal {LEVEL:.0%} percentile intervals of {RESAMPLES} resamples; {SIZES[0]} labeled "
-        f"and {SIZES[1]} unlabeled, alpha {ALPHA:g} known, beta 1; a threshold fixed in advance.\n\n"
+        f"and {SIZES[1]} unlabeled, alpha {ALPHA:g} known, beta 1; a fixed threshold.\n\n"
         + table(headers, rows)
     )
     publish("coverage_metrics", "Coverage of intervals of other metrics", body, write=options.write)

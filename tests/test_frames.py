@@ -193,6 +193,10 @@ BAD_COLUMNS = {
 }
 
 
+if pl.__version__.startswith("1."):
+    del BAD_COLUMNS["integers of 128 bits"]  # that polars ends the interpreter's patience itself
+
+
 @pytest.mark.parametrize("name", BAD_COLUMNS)
 def test_bad_columns_are_named(name):
     frame, parameter, match = BAD_COLUMNS[name]

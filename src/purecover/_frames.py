@@ -46,8 +46,8 @@ def read_columns(
     must = "an eager data frame (pandas, polars, pyarrow, ...) or a dict of columns"
     try:
         native = nw.from_native(frame, eager_only=True)
-        available = list(native.columns)
         native.get_column  # noqa: B018 - a lazy frame of narwhals itself gets this far
+        available = list(native.columns)
     except nw.exceptions.DuplicateError as error:
         # Its lines after the first read "- 'name' 2 times".
         twice = ", ".join(line.lstrip("- ") for line in str(error).splitlines()[1:])
