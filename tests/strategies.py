@@ -131,7 +131,7 @@ nasty_scalars = st.one_of(
     st.sampled_from(
         [
             np.datetime64("2020-01-01"),
-            np.datetime64("NaT"),
+            np.datetime64("NaT", "s"),
             np.timedelta64(5, "s"),
             np.complex64(1 + 2j),
             np.longdouble("1.5"),
