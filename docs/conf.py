@@ -14,7 +14,7 @@ author = "The purecover developers"
 copyright = "2026, The purecover developers"
 version = release = purecover.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "mathml"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "cli_help", "mathml"]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 default_role = "code"
@@ -33,10 +33,13 @@ html_static_path = ["_static"]
 html_css_files = ["purecover.css"]
 html_show_sourcelink = False
 html_copy_source = False
+# Pages without neighbors need no list of them.
+html_sidebars = {name: [] for name in ("index", "tutorial", "search", "genindex")}
 html_theme_options = {
-    "show_toc_level": 2,
     "show_prev_next": False,
     "navbar_end": ["theme-switcher"],
+    # Pages are short; the room of a second sidebar is better spent on lines of code.
+    "secondary_sidebar_items": [],
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -94,6 +94,21 @@ def pr_rare() -> None:
     RecoveredPrDisplay.from_predictions(SAMPLE.counts, alpha=0.005, beta=BETA)
 
 
+def pr_small() -> None:
+    """A small sample: long segments, which are bent."""
+    RecoveredPrDisplay.from_predictions(SMALL.counts, alpha=0.1, repair="paper")
+
+
+def pr_two_models() -> None:
+    """Two models in one set of axes."""
+    first = RecoveredPrDisplay.from_predictions(
+        SAMPLE.counts, alpha=ALPHA, beta=BETA, name="forest"
+    )
+    RecoveredPrDisplay.from_predictions(
+        WORSE.counts, alpha=ALPHA, beta=BETA, name="logistic", ax=first.ax_
+    )
+
+
 def pr_steps() -> None:
     """The steps of average precision."""
     RecoveredPrDisplay.from_predictions(SMALL.counts, alpha=0.1, area="average-precision")
@@ -150,6 +165,13 @@ def sensitivity_curve() -> None:
     SensitivityDisplay.from_predictions(WORSE.counts, alpha=ALPHA, betas=1.0)
 
 
+def sensitivity_beta() -> None:
+    """Alpha fixed: a curve over beta."""
+    SensitivityDisplay.from_predictions(
+        SAMPLE.counts, alpha=ALPHA, beta=BETA, alphas=ALPHA, name="forest"
+    )
+
+
 def error_map() -> None:
     """One of the paper's heat maps."""
     ErrorMapDisplay.from_predictions(SAMPLE.counts, alpha=ALPHA, beta=BETA)
@@ -173,6 +195,8 @@ PICTURES: tuple[Callable[[], None], ...] = (
     roc_huge,
     pr,
     pr_rare,
+    pr_small,
+    pr_two_models,
     pr_steps,
     threshold,
     threshold_flagged,
@@ -180,6 +204,7 @@ PICTURES: tuple[Callable[[], None], ...] = (
     sensitivity_auc,
     sensitivity_precision,
     sensitivity_curve,
+    sensitivity_beta,
     error_map,
     error_map_panels,
     error_map_diagram,

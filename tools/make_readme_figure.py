@@ -29,11 +29,11 @@ def main() -> None:
     )
     alpha = json.loads((DATA / "example_scores.json").read_text(encoding="utf-8"))["alpha"]
 
-    figure, ax = plt.subplots(figsize=(5.4, 4.6), layout="constrained")
+    figure, ax = plt.subplots(figsize=(4.9, 4.6), layout="constrained")
     report = pu.evaluate(score, labeled, alpha=alpha)
     pu.RecoveredRocDisplay(report.roc, band=report.roc_band).plot(ax=ax)
     fpr, tpr, _ = roc_curve(truth, score)
-    ax.plot(fpr, tpr, color="black", linewidth=1, linestyle=":", label="true classes (not used)")
+    ax.plot(fpr, tpr, color="black", linewidth=0.9, label="true classes (not used)")
     ax.legend(loc="lower right")
     OUT.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(OUT, dpi=144, metadata={"Software": None})

@@ -43,7 +43,7 @@ app = App(
     help=(
         "True classifier performance from positive-unlabeled data.\n\n"
         "Exit codes: 0 all is well; 1 a check of severity error spoke (with --strict); "
-        "2 bad usage or bad input; 130 interrupted."
+        "2 bad usage or bad input; 130 interrupted; 141 nobody reads the output."
     ),
     version=__version__,
     version_flags=["--version"],

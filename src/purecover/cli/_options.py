@@ -25,7 +25,7 @@ COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=(
 Area = Literal["davis-goadrich", "average-precision", "trapezoid"]
 Decimal = Literal[".", ","]
 FileFormat = Literal["csv", "tsv", "jsonl", "parquet"]
-Repair = Literal["isotonic", "paper", "hull", "likelihood", "none"]
+Repair = Literal["isotonic", "paper", "hull", "likelihood", "blend", "none"]
 Scenario = Literal["case-control", "censoring"]
 WorldName = Literal["binormal", "beta", "laplace", "nonconcave", "histogram"]
 
@@ -73,7 +73,7 @@ class DataOptions:
     delimiter
         What separates the fields of a CSV file; found among , ; | and tab by default.
     decimal
-        What stands before the decimals of a number.
+        What stands before the decimals of a number: a point, or a comma.
     encoding
         Text encoding of the file.
     """

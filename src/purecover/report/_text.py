@@ -67,7 +67,7 @@ def _proportions_lines(report: PUReport) -> list[str]:
     p = report.proportions
     about = f"alpha {p.alpha:.4g}, beta {p.beta:.4g} ({p.origin}, {p.scenario})"
     prior = f"{100 * report.metrics.prior:.3g} %"
-    lines = [f"{about}; precision and AUC-PR speak of a population with {prior} positives"]
+    lines = [about, f"precision and AUC-PR speak of a population with {prior} positives"]
     if report.truth is not None:
         lines.append(f"true alpha {report.truth.alpha:.4g}, true beta {report.truth.beta:.4g}")
     return lines
