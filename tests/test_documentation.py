@@ -7,8 +7,10 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import purecover as pu
 from purecover.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -73,3 +75,22 @@ def test_the_commands_print_what_the_page_says(
             else:
                 assert next(printed) == line
         assert skipping or not list(printed)
+
+
+def test_figures_of_the_readme_are_those_of_the_example() -> None:
+    rows = np.genfromtxt(ROOT / EXAMPLE, delimiter=",", names=True)
+    report = pu.evaluate(
+        rows["score"], rows["labeled"], alpha=0.4048, truth=rows["truth"], n_resamples=0
+    )
+    interval = report.intervals["roc_auc"]
+    assert report.truth is not None
+    figures = (
+        report.auc_pu,
+        report.auc,
+        interval.low,
+        interval.high,
+        report.truth.metrics["roc_auc"],
+    )
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for figure in figures:
+        assert f"{figure:.3f}".removeprefix("0") in text
