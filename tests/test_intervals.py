@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import purecover as pu
 from purecover.exceptions import InvalidInputError
-from purecover.intervals._bootstrap import _simultaneous_depth
+from purecover.intervals._bands import simultaneous_depth
 from purecover.intervals._resample import (
     MultinomialResampler,
     PoissonResampler,
@@ -307,7 +307,7 @@ class TestBands:
             inside = (draws >= ordered[depth - 1]) & (draws <= ordered[n - depth])
             return float(np.mean(inside.all(1)))
 
-        depth = _simultaneous_depth(draws, ordered, level)
+        depth = simultaneous_depth(draws, ordered, level)
         assert share_inside(depth) >= level - 1e-12 or depth == 1
         if 2 * (depth + 1) <= n:
             assert share_inside(depth + 1) < level + 1 / n

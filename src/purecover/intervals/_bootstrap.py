@@ -22,6 +22,13 @@ from purecover._validation import (
 )
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
+from purecover.intervals._bands import (
+    GRID,
+    highest_precision,
+    highest_tpr,
+    precision_line,
+    simultaneous_depth,
+)
 from purecover.intervals._interval import CurveBand, Interval, check_level
 from purecover.intervals._resample import Resampler, resampler_for
 from purecover.proportions import MixtureProportions, check_target
@@ -34,7 +41,6 @@ from purecover.recovery._metrics import (
 from purecover.recovery._rates import PROPORTIONS_HINT
 from purecover.recovery._registry import Metric, MetricOptions, resolve_metrics
 from purecover.recovery._roc import REPAIRS, RecoveredRoc, recover_roc
-from purecover.recovery._variance import effective_size
 
 __all__ = ["BootstrapResult", "bootstrap"]
 
@@ -44,8 +50,6 @@ MAX_THRESHOLDS = 2**14
 The order of scores within one of so many groups adds nothing to an interval: the observed
 AUC moves by less than 1e-4, a tiny part of its standard error.
 """
-
-_GRID = np.linspace(0.0, 1.0, 201)
 
 Progress = Callable[[int, int], None]
 
@@ -155,7 +159,7 @@ class BootstrapResult:
             tail = (1 - self.confidence_level) / 2
             low, high = np.quantile(ordered, [tail, 1 - tail], axis=0)
         else:
-            depth = _simultaneous_depth(draws, ordered, self.confidence_level)
+            depth = simultaneous_depth(draws, ordered, self.confidence_level)
             low, high = ordered[depth - 1], ordered[n - depth]
         return CurveBand(
             x=x,
@@ -165,22 +169,6 @@ class BootstrapResult:
             confidence_level=self.confidence_level,
             kind=kind,
         )
-
-
-def _simultaneous_depth(draws: FloatArray, ordered: FloatArray, level: float) -> int:
-    """How many draws to leave out at either side so that whole curves stay inside.
-
-    A curve lies between the k-th lowest and the k-th highest value everywhere if and only
-    if its smallest depth over the grid is at least k.
-    """
-    n, width = draws.shape
-    smallest = np.full(n, n)
-    for j in range(width):
-        at_or_below = np.searchsorted(ordered[:, j], draws[:, j], side="right")
-        at_or_above = n - np.searchsorted(ordered[:, j], draws[:, j], side="left")
-        np.minimum(smallest, np.minimum(at_or_below, at_or_above), out=smallest)
-    # The largest k that a share of `level` of the curves still reaches.
-    return max(int(np.sort(smallest)[int(np.floor((1 - level) * n))]), 1)
 
 
 def bootstrap(
@@ -290,25 +278,25 @@ def bootstrap(
     job = _Job(wanted, threshold, target, options, proportions, repairs, curves)
     estimates, roc_curve, pr_curve = job.measure(counts, (roc, roc_pr))
     draws = {metric.name: np.empty(n_resamples) for metric in wanted}
-    roc_draws = np.empty((n_resamples, _GRID.size))
-    pr_draws = np.empty((n_resamples, _GRID.size - 1))
+    roc_draws = np.empty((n_resamples, GRID.size))
+    pr_draws = np.empty((n_resamples, GRID.size - 1))
     for i in range(n_resamples):
-        values, tpr_line, precision_line = job.measure(resampler.draw(rng))
+        values, tpr_at, precision_at = job.measure(resampler.draw(rng))
         for key, value in values.items():
             draws[key][i] = value
         if curves:
-            roc_draws[i], pr_draws[i] = tpr_line, precision_line
+            roc_draws[i], pr_draws[i] = tpr_at, precision_at
         if progress is not None and (i + 1) % 50 == 0:
             progress(i + 1, n_resamples)
     kept = {}
     if curves:
         kept = {
-            "roc": (_GRID.copy(), roc_curve, roc_draws, _highest_tpr(counts, proportions, level)),
+            "roc": (GRID.copy(), roc_curve, roc_draws, highest_tpr(counts, proportions, level)),
             "pr": (
-                _GRID[1:].copy(),
+                GRID[1:].copy(),
                 pr_curve,
                 pr_draws,
-                _highest_precision(counts, proportions, level, proportions.prior(target, counts)),
+                highest_precision(counts, proportions, level, proportions.prior(target, counts)),
             ),
         }
     return BootstrapResult(
@@ -319,32 +307,6 @@ def bootstrap(
         method=drawn,
         _curves=kept,
     )
-
-
-def _unseen(size: float, level: float) -> float:
-    """Upper limit of a share that no example of a sample showed (Clopper and Pearson)."""
-    return float(1 - ((1 - level) / 2) ** (1 / size))
-
-
-def _highest_tpr(counts: ScoreCounts, proportions: MixtureProportions, level: float) -> FloatArray:
-    """What a lower limit of the tpr may not exceed: resampling cannot see what no example shows.
-
-    Where every labeled score is above the threshold, so is every resampled one, and the band
-    would have no width.
-    """
-    size = effective_size(counts.n_labeled, counts.labeled_sq)
-    lost = (1 - proportions.alpha) / proportions.delta * _unseen(size, level)
-    return np.full(_GRID.size, max(1 - lost, 0.0))
-
-
-def _highest_precision(
-    counts: ScoreCounts, proportions: MixtureProportions, level: float, prior: float
-) -> FloatArray:
-    """The same for precision, where no unlabeled score is above the threshold."""
-    size = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
-    fpr = proportions.beta / proportions.delta * _unseen(size, level)
-    recall = _GRID[1:]
-    return np.asarray(prior * recall / (prior * recall + (1 - prior) * fpr))
 
 
 @dataclass(frozen=True)
@@ -364,14 +326,14 @@ class _Job:
     ) -> tuple[dict[str, float], FloatArray, FloatArray]:
         if not self.curves and all(metric.name == "roc_auc" for metric in self.metrics):
             value = 0.5 + (auc_pu(counts) - 0.5) / self.proportions.delta
-            return {metric.name: value for metric in self.metrics}, _GRID, _GRID[1:]
+            return {metric.name: value for metric in self.metrics}, GRID, GRID[1:]
         roc, roc_pr = recovered or self._recover(counts)
         prior = self.proportions.prior(self.target, counts)
         view = view_of(roc, roc_pr, counts, self.threshold)
         values = compute_metrics(self.metrics, view, prior, self.options)
         if not self.curves:
-            return values, _GRID, _GRID[1:]
-        return values, np.interp(_GRID, roc.fpr, roc.tpr), _precision_line(roc_pr, prior)
+            return values, GRID, GRID[1:]
+        return values, np.interp(GRID, roc.fpr, roc.tpr), precision_line(roc_pr, prior)
 
     def _recover(self, counts: ScoreCounts) -> tuple[RecoveredRoc, RecoveredRoc]:
         # The guard has decided on the data; a replicate must not change its mind.
@@ -380,15 +342,3 @@ class _Job:
             for repair in self.repairs
         )
         return roc, roc_pr
-
-
-def _precision_line(roc: RecoveredRoc, prior: float) -> FloatArray:
-    """Precision at each recall of the grid, through the ROC curve, whose lines are straight."""
-    recall = _GRID[1:]
-    after = np.searchsorted(roc.tpr, recall, side="left").clip(1, roc.tpr.size - 1)
-    start, end = roc.tpr[after - 1], roc.tpr[after]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(end > start, (recall - start) / (end - start), 1.0)
-        fpr = roc.fpr[after - 1] + share * (roc.fpr[after] - roc.fpr[after - 1])
-        precision = prior * recall / (prior * recall + (1 - prior) * fpr)
-    return np.asarray(np.nan_to_num(precision, nan=0.0), dtype=np.float64)
