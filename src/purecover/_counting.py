@@ -10,8 +10,10 @@ from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray
 from purecover._validation import as_masses, bad_value
 
 
-def count_two_samples(pool: FloatArray, labeled: FloatArray) -> dict[str, Any]:
+def count_two_samples(pool: FloatArray, labeled: FloatArray) -> tuple[dict[str, Any], float | None]:
     """Counts from the pooled scores and, again, the labeled ones; both are sorted in place.
+
+    Also gives the number of pairs with the labeled score higher, where there are no ties.
 
     Two plain sorts and a look-up of the labeled scores among the pooled ones: sorting the
     pool together with its labels (an argsort) would cost ten times as much.
@@ -23,21 +25,23 @@ def count_two_samples(pool: FloatArray, labeled: FloatArray) -> dict[str, Any]:
     first = np.empty(pool.size, dtype=np.bool_)
     first[0] = True
     np.not_equal(pool[1:], pool[:-1], out=first[1:])
+    pairs: float | None
     if first.all():
+        place = np.searchsorted(pool, labeled)
+        # Below the i-th lowest labeled score are i labeled ones; the others are unlabeled.
+        pairs = float(place.sum()) - labeled.size * (labeled.size - 1) / 2
         counted = np.zeros(pool.size, dtype=np.int64)
-        counted[np.searchsorted(pool, labeled)] = 1
+        counted[place] = 1
         others = 1 - counted
     else:
+        pairs = None
         starts = np.flatnonzero(first)
         everyone = np.diff(starts, append=pool.size)
         pool = pool[starts]
         counted = np.bincount(np.searchsorted(pool, labeled), minlength=pool.size)
         others = everyone - counted
-    return {
-        "thresholds": pool[::-1],
-        "labeled": counted[::-1],
-        "unlabeled": others[::-1],
-    }
+    columns = {"thresholds": pool[::-1], "labeled": counted[::-1], "unlabeled": others[::-1]}
+    return columns, pairs
 
 
 def count_weighted(

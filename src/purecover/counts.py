@@ -6,6 +6,7 @@ Every metric of this package is a function of these counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -82,11 +83,6 @@ class ScoreCounts:
                     "build it with ScoreCounts.from_scores or ScoreCounts.from_counts",
                 )
             read_only(array)
-        # Totals are asked for everywhere; sum the arrays once.
-        for name in ("labeled", "unlabeled", "negative"):
-            array = getattr(self, name)
-            total = 0 if array is None else array.sum().item()
-            object.__setattr__(self, f"_n_{name}", total)
 
     # -- doors ----------------------------------------------------------------------------
 
@@ -163,8 +159,8 @@ class ScoreCounts:
             return cls(**count_weighted(name, values, positive, negative, weights))
         ours = values.take(np.flatnonzero(positive))  # faster than values[positive]
         if negative is None:
-            return cls(**count_two_samples(values.copy(), ours))
-        counted = cls(**count_two_samples(values[~negative], ours))
+            return cls._from_two_samples(values.copy(), ours)
+        counted = cls._from_two_samples(values[~negative], ours)
         thresholds, tallies = np.unique(values[negative], return_counts=True)
         none = np.zeros(thresholds.size, dtype=np.int64)
         return counted + cls(
@@ -173,6 +169,16 @@ class ScoreCounts:
             unlabeled=none,
             negative=tallies.astype(np.int64),
         )
+
+    @classmethod
+    def _from_two_samples(cls, pool: FloatArray, labeled: FloatArray) -> ScoreCounts:
+        columns, pairs = count_two_samples(pool, labeled)
+        counts = cls(**columns)
+        # Known already, so that nobody has to pass over millions of counts for them again.
+        vars(counts).update(n_labeled=labeled.size, n_unlabeled=pool.size - labeled.size)
+        if pairs is not None:
+            vars(counts).update(ordered_pairs=pairs)
+        return counts
 
     @classmethod
     def from_frame(
@@ -279,20 +285,32 @@ class ScoreCounts:
 
     # -- totals ---------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def n_labeled(self) -> float:
         """Labeled examples (a sum of weights if weighted)."""
-        return self._n_labeled  # type: ignore[attr-defined]
+        return self.labeled.sum().item()
 
-    @property
+    @cached_property
     def n_unlabeled(self) -> float:
         """Unlabeled examples (a sum of weights if weighted)."""
-        return self._n_unlabeled  # type: ignore[attr-defined]
+        return self.unlabeled.sum().item()
 
-    @property
+    @cached_property
     def n_negative(self) -> float:
         """Known negatives (a sum of weights if weighted)."""
-        return self._n_negative  # type: ignore[attr-defined]
+        return 0 if self.negative is None else self.negative.sum().item()
+
+    @cached_property
+    def ordered_pairs(self) -> float:
+        """Pairs of a labeled and an unlabeled example with the labeled one higher.
+
+        Ties count one half; divided by the number of all pairs it is the observed AUC.
+        """
+        labeled, unlabeled = self.labeled[::-1], self.unlabeled[::-1]
+        at_or_below = np.cumsum(unlabeled)
+        if 4.0 * self.n_labeled * self.n_unlabeled > np.iinfo(np.int64).max:
+            labeled = labeled.astype(np.float64)  # whole numbers would overflow
+        return float(np.dot(labeled, at_or_below)) - float(np.dot(labeled, unlabeled)) / 2
 
     @property
     def n_thresholds(self) -> int:

@@ -109,12 +109,7 @@ def auc_pu(counts: ScoreCounts) -> float:
     0.875
     """
     check_instance("auc_pu", "counts", counts, ScoreCounts, _COUNTS_HINT)
-    labeled, unlabeled = counts.labeled[::-1], counts.unlabeled[::-1]
-    at_or_below = np.cumsum(unlabeled)
-    if 4.0 * counts.n_labeled * counts.n_unlabeled > np.iinfo(np.int64).max:
-        labeled = labeled.astype(np.float64)  # whole numbers would overflow
-    pairs = 2 * np.dot(labeled, at_or_below) - np.dot(labeled, unlabeled)
-    area = float(pairs / (2.0 * counts.n_labeled * counts.n_unlabeled))
+    area = counts.ordered_pairs / (float(counts.n_labeled) * counts.n_unlabeled)
     return min(max(area, 0.0), 1.0)  # sums of weights are rounded
 
 
