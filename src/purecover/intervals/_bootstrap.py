@@ -40,7 +40,7 @@ from purecover.recovery._metrics import (
 )
 from purecover.recovery._rates import PROPORTIONS_HINT
 from purecover.recovery._registry import Metric, MetricOptions, resolve_metrics
-from purecover.recovery._roc import REPAIRS, RecoveredRoc, recover_roc
+from purecover.recovery._roc import REPAIRS, RecoveredRoc, blended, recover_roc
 
 __all__ = ["BootstrapResult", "bootstrap"]
 
@@ -337,8 +337,9 @@ class _Job:
 
     def _recover(self, counts: ScoreCounts) -> tuple[RecoveredRoc, RecoveredRoc]:
         # The guard has decided on the data; a replicate must not change its mind.
-        roc, roc_pr = (
-            recover_roc(counts, self.proportions, repair=repair, concavity_guard=False)
-            for repair in self.repairs
-        )
+        first, second = self.repairs
+        roc = recover_roc(counts, self.proportions, repair=first, concavity_guard=False)
+        if second == first:
+            return roc, roc
+        roc_pr = blended(roc, counts)  # the only pair there is
         return roc, roc_pr

@@ -18,7 +18,7 @@ from purecover.curves import auc_pu
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._rates import PROPORTIONS_HINT
 from purecover.recovery._registry import METRICS, Metric, MetricOptions, resolve_metrics
-from purecover.recovery._roc import KEEPS_THRESHOLDS, RecoveredRoc, recover_roc
+from purecover.recovery._roc import KEEPS_THRESHOLDS, RecoveredRoc, blended, recover_roc
 
 __all__ = ["RecoveredMetrics", "recover_metrics"]
 
@@ -195,7 +195,7 @@ def recover_both(
 ) -> tuple[RecoveredRoc, RecoveredRoc]:
     """The curve for rates and ROC areas, and the one for precision-recall areas."""
     roc = recover_roc(counts, proportions, repair="isotonic" if repair is None else repair)
-    return roc, recover_roc(counts, proportions, repair="blend") if repair is None else roc
+    return roc, blended(roc, counts) if repair is None else roc
 
 
 def metrics_from_roc(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -235,6 +235,8 @@ def recover_roc(
     check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     check_flag(name, "concavity_guard", concavity_guard)
     check_choice(name, "repair", repair, REPAIRS)
+    if repair == "blend":
+        return blended(recover_roc(counts, proportions), counts)
     observed = pu_roc_curve(counts)
     tpr_raw, fpr_raw = map_curve(observed.tpr_pu, observed.fpr_pu, proportions)
     used = repair
@@ -285,17 +287,10 @@ def apply_repair(
         return _repairs.repair_hull(observed, proportions)
     if repair == "likelihood":
         return _repairs.repair_likelihood(counts, proportions)
-    if repair == "blend":
-        return _blend(raw, counts, observed, proportions)
     return raw
 
 
-def _blend(
-    raw: _repairs.Points,
-    counts: ScoreCounts,
-    observed: PURoc,
-    proportions: MixtureProportions,
-) -> _repairs.Points:
+def blended(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
     r"""A mean of the isotonic and the likelihood curve, by how much noise hides.
 
     Near the top the subtracted term :math:`\alpha\,tpr_{pu}/\Delta` has a sampling error larger
@@ -304,9 +299,12 @@ def _blend(
     for weak scores. The weight of the latter is the share of recall where the error is the
     larger, as a part of a quarter, and fades where the curve does not look concave.
     """
-    isotonic = apply_repair("isotonic", raw, counts, observed, proportions)
-    if proportions.alpha == 0:
-        return isotonic  # nothing is subtracted
+    proportions = isotonic.proportions
+    if proportions.alpha == 0:  # nothing is subtracted
+        return replace(isotonic, repair="blend", repair_requested="blend")
+    observed = PURoc(
+        fpr_pu=isotonic.fpr_pu, tpr_pu=isotonic.tpr_pu, thresholds=isotonic.thresholds_raw
+    )
     likelihood = _repairs.repair_likelihood(counts, proportions)
     size = effective_size(counts.n_labeled, counts.labeled_sq)
     noise = proportions.alpha * np.sqrt(observed.tpr_pu * (1 - observed.tpr_pu) / size)
@@ -316,10 +314,12 @@ def _blend(
     excess, error = concavity_excess(counts, observed)
     concave = min(max(2 - excess / error, 0.0), 1.0) if error > 0 else float(excess <= 0)
     weight = min(hidden / 0.25, 1.0) * concave
-    return _repairs.Points(
-        isotonic.fpr + weight * (likelihood.fpr - isotonic.fpr),
-        isotonic.tpr + weight * (likelihood.tpr - isotonic.tpr),
-        raw.thresholds,
+    return replace(
+        isotonic,
+        fpr=isotonic.fpr + weight * (likelihood.fpr - isotonic.fpr),
+        tpr=isotonic.tpr + weight * (likelihood.tpr - isotonic.tpr),
+        repair="blend",
+        repair_requested="blend",
     )
 
 
