@@ -307,8 +307,10 @@ def blended(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
     )
     likelihood = _repairs.repair_likelihood(counts, proportions)
     size = effective_size(counts.n_labeled, counts.labeled_sq)
-    noise = proportions.alpha * np.sqrt(observed.tpr_pu * (1 - observed.tpr_pu) / size)
-    clear = likelihood.fpr > noise / proportions.delta
+    # The fitted rate, since the observed one is 0, and its error with it, above every label.
+    tpr_pu = proportions.beta * likelihood.tpr + (1 - proportions.beta) * likelihood.fpr
+    noise = proportions.alpha * np.sqrt(tpr_pu * (1 - tpr_pu) / size) / proportions.delta
+    clear = likelihood.fpr > noise
     clear[-1] = True
     hidden = float(likelihood.tpr[max(int(np.argmax(clear)) - 1, 0)])
     excess, error = concavity_excess(counts, observed)
