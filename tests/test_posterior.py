@@ -133,6 +133,12 @@ def test_clipped_values_are_probabilities(tau, share, pair, prior):
     assert np.all(np.diff(found[order]) >= -1e-9)
 
 
+def test_a_vanishing_prior_leaves_sure_positives_sure():
+    # 5e-324 times anything below one half is 0.
+    found = correct_posterior([0.4, 1.0], 0.75, MixtureProportions(0.25), prior=5e-324)
+    np.testing.assert_array_equal(found, [0.0, 1.0])
+
+
 def test_shapes_and_bad_input():
     proportions = MixtureProportions(0.25)
     assert correct_posterior(0.3, 0.5, proportions).shape == ()

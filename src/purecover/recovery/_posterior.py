@@ -96,7 +96,10 @@ def correct_posterior(
     else:
         inside = (positive >= 0) & (negative >= 0)
         positive = np.where(inside, positive, np.nan)
-    return np.asarray(target * positive / (target * positive + (1 - target) * negative))
+    # A prior so small that its product vanishes must not turn a sure positive into 0 / 0.
+    with np.errstate(invalid="ignore"):
+        quotient = target * positive / (target * positive + (1 - target) * negative)
+    return np.where((negative == 0) & (positive > 0), 1.0, quotient)
 
 
 def posterior_band(labeled_share: float, proportions: MixtureProportions) -> tuple[float, float]:
