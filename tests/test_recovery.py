@@ -424,6 +424,13 @@ class TestAreaRules:
         assert pr.auc_pr == pytest.approx(average_precision_score(s.labeled, s.scores), abs=1e-12)
         assert pr.auc_pr_pu == pytest.approx(pr.auc_pr, abs=1e-12)
 
+    @pytest.mark.parametrize("prior", [5e-324, 2.2e-309, 1e-200])
+    def test_a_vanishing_prior_has_an_area(self, prior: float) -> None:
+        # Precision is 1 as long as the false-positive rate is 0 and vanishes after that.
+        counts = pu.ScoreCounts.from_counts([1, 0], labeled=[1, 1], unlabeled=[0, 1])
+        pr = pu.recover_pr(counts, pu.MixtureProportions(0.0), target=prior)
+        assert pr.auc_pr == pytest.approx(0.5)
+
     @given(rows=tables, proportions=shares, prior=st.floats(0.01, 0.99))
     def test_no_area_is_below_the_smallest_possible(
         self, rows: list[tuple[int, int, int]], proportions: pu.MixtureProportions, prior: float

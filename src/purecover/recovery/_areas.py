@@ -32,7 +32,8 @@ def ratio_integrals(numerator: FloatArray, denominator: FloatArray) -> FloatArra
         log_mean = 1 - y * (1 / 2 - y * (1 / 3 - y / 4))
         remainder = 1 / 2 - y * (1 / 3 - y * (1 / 4 - y / 5))
         z = x[large]
-        log_mean[large] = np.log1p(z) / z
+        # Where the denominator starts at next to nothing, hence x is infinite, both vanish.
+        log_mean[large] = np.where(np.isinf(z), 0.0, np.log1p(z) / z)
         remainder[large] = (1 - log_mean[large]) / z
         mean = (p * log_mean + q * remainder) / r
         return np.where(r == 0, q / s, mean)

@@ -208,6 +208,7 @@ def area_under_pr(tpr: FloatArray, fpr: FloatArray, prior: float, area: AreaRule
     """Area under the precision-recall curve of an ROC polyline; NaN where it has none."""
     if prior == 0:
         return 0.0
+    prior = max(prior, 1e-300)  # below that products vanish that must not
     flagged = prior * tpr + (1 - prior) * fpr
     if np.any((flagged < 0) | ((flagged == 0) & (tpr > 0))):  # only unrepaired rates do that
         return math.nan
