@@ -1,0 +1,1 @@
+"""Estimating alpha and beta from scores."""
