@@ -15,12 +15,11 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
 EXAMPLE := src/purecover/data/example_scores.csv
-# Share of positives among the unlabeled rows of the example; a test compares it with the data.
-EXAMPLE_ALPHA := 0.4048
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint type docs bench coverage repairs peers fuzz line-coverage \
+	leaderboard priors-speed prior-coverage \
 	test-oldest format requirements changelog example figure dist clean
 
 help: ## List the targets
@@ -55,7 +54,7 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(VENV)/pyvenv.cfg
 
 demo: $(VENV)/.core ## Recover the performance behind the bundled scores; writes report.html
 	$(BIN)/purecover evaluate $(EXAMPLE) --score score --labeled labeled --truth truth \
-		--alpha $(EXAMPLE_ALPHA) --html report.html
+		--html report.html
 
 # -- to develop -----------------------------------------------------------------------------
 
@@ -100,8 +99,28 @@ repairs: $(VENV)/.dev ## Study bias and error of every curve repair
 	$(BIN)/python -m benchmarks.repairs
 
 peers: $(VENV)/.dev ## Compare with other packages on the same simulated data
-	@$(PIP) install --no-deps pulearn==0.2.0 || echo "pulearn is out of reach: its rows are left out"
+	@$(PIP) install --no-deps pulearn==0.2.0 six==1.17.0 || echo "pulearn is out of reach: its rows are left out"
 	$(BIN)/python -m benchmarks.peers
+
+# More arguments for the studies of estimators, e.g. make leaderboard STUDY_ARGS="--parts a --no-slow".
+# The real scores need PURECOVER_DATA, the folder of the data sets.
+STUDY_ARGS ?=
+STUDY_JOBS ?= 2
+PEERS := $(VENV)-peers
+
+# A folder of their own beside the environment: their requirements are not ours.
+$(PEERS)/.installed: Makefile | $(VENV)/.dev
+	@$(PIP) install --no-deps --upgrade --target $(PEERS) pulearn==0.2.0 pu-toolbox==1.11.0 six==1.17.0 \
+		&& touch $@ || echo "pulearn and pu-toolbox are out of reach: their rows say so"
+
+leaderboard: $(VENV)/.dev $(PEERS)/.installed ## Compare all estimators of alpha and beta (half an hour; real data: PURECOVER_DATA)
+	$(BIN)/python -m benchmarks.leaderboard --jobs $(STUDY_JOBS) $(STUDY_ARGS)
+
+priors-speed: $(VENV)/.dev ## Time the estimators of alpha and beta, up to 10^6 + 10^7 scores
+	$(BIN)/python -m benchmarks.priors_speed $(STUDY_ARGS)
+
+prior-coverage: $(VENV)/.dev ## Study how often intervals of estimated proportions hold the truth
+	$(BIN)/python -m benchmarks.prior_coverage --jobs $(STUDY_JOBS) $(STUDY_ARGS)
 
 # -- upkeep ---------------------------------------------------------------------------------
 
@@ -131,6 +150,6 @@ dist: $(VENV)/.dev ## Build the wheel and the source archive
 	$(BIN)/python -m build --no-isolation
 
 clean: ## Remove what the other targets made, the environments included
-	rm -rf $(VENV) $(VENV)-oldest dist build docs/_build docs/api/generated report.html \
-		.coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-peers dist build benchmarks/out docs/_build docs/api/generated \
+		report.html .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
 	find src tests tools benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +

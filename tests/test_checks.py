@@ -17,12 +17,13 @@ from purecover.checks import CHECKS, CheckContext, CheckResult, list_checks, run
 from purecover.checks._noise import contrast, critical_value, effective_size, shortfall
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
+from purecover.estimation._estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
 from purecover.recovery._roc import recover_roc
 
 PAGES = Path(__file__).parents[1] / "docs" / "checks"
-RESERVED = {"PU004", "PU006", "PU011", "PU012"}
+RESERVED = {"PU006"}
 
 
 def context_of(counts, alpha, beta=1.0, **more):
@@ -98,6 +99,14 @@ def constant_with_negatives():
     return context_of(ScoreCounts.from_counts([1], [30], [30], negative=[30]), 0.2)
 
 
+def estimated(alpha=0.25, beta=1.0, **more):
+    """A context whose proportions an estimator found."""
+    estimation = PriorEstimate(
+        estimator="AlphaMax", proportions=MixtureProportions(alpha, beta), **more
+    )
+    return drawn(BINORMAL, n=(200, 1000), says=(alpha, beta), estimation=estimation)
+
+
 CASES = {
     "PU001": {
         "delta 0.09": (lambda: drawn(BINORMAL, alpha=0.66, beta=0.75), "fired"),
@@ -128,6 +137,54 @@ CASES = {
         "ten and ten": (lambda: tallies([10, 10], [50, 50], 0.1, threshold=2.0), "quiet"),
         "nine and eleven": (lambda: tallies([9, 11], [50, 50], 0.1, threshold=2.0), "fired"),
         "no threshold": (lambda: drawn(BINORMAL), "not applicable"),
+    },
+    "PU004": {
+        "at an end": (lambda: estimated(0.89, at_edge=True), "fired"),
+        "inside": (lambda: estimated(0.25), "quiet"),
+        "given": (lambda: drawn(BINORMAL), "not applicable"),
+    },
+    "PU011": {
+        "taken as clean": (lambda: estimated(beta_estimated=True, clean_p_value=0.4), "fired"),
+        "noisy, perhaps": (
+            lambda: estimated(beta=0.97, beta_estimated=True, clean_p_value=0.06),
+            "fired",
+        ),
+        "noisy": (
+            lambda: estimated(beta=0.8, beta_estimated=True, clean_p_value=0.001),
+            "quiet",
+        ),
+        "probably clean": (
+            lambda: estimated(beta=0.99, beta_estimated=True, clean_probability=0.7),
+            "fired",
+        ),
+        "hardly clean": (
+            lambda: estimated(beta=0.9, beta_estimated=True, clean_probability=0.01),
+            "quiet",
+        ),
+        "not asked": (estimated, "not applicable"),
+        "no test": (lambda: estimated(beta_estimated=True), "not applicable"),
+        "given": (lambda: drawn(BINORMAL), "not applicable"),
+    },
+    "PU012": {
+        "alphas differ": (
+            lambda: estimated(spread={"AlphaMax": (0.25, 1.0), "bbe": (0.36, 1.0)}),
+            "fired",
+        ),
+        "betas differ": (
+            lambda: estimated(spread={"AlphaMax": (0.25, 1.0), "bbe": (0.25, 0.88)}),
+            "fired",
+        ),
+        "agree": (
+            lambda: estimated(spread={"AlphaMax": (0.25, 1.0), "bbe": (0.34, 0.95)}),
+            "quiet",
+        ),
+        "alone": (lambda: estimated(spread={"AlphaMax": (0.25, 1.0)}), "not applicable"),
+        "given": (lambda: drawn(BINORMAL), "not applicable"),
+    },
+    "PU017": {
+        "not identifiable": (lambda: estimated(identifiable=False), "fired"),
+        "identifiable": (estimated, "quiet"),
+        "given": (lambda: drawn(BINORMAL), "not applicable"),
     },
     "PU005": {
         "one digit": (lambda: tied(1), "fired"),
@@ -316,6 +373,36 @@ def test_pu010_standard_errors_are_those_of_a_rate_of_one_half():
     tpr = math.sqrt((0.75**2 * v_l + 0.25**2 * v_u) / 0.25)
     fpr = math.sqrt((0.75**2 * v_u + 0.25**2 * v_l) / 0.25)
     assert f"{tpr:.2g} for a recovered tpr and {fpr:.2g} for a recovered fpr" in result.message
+
+
+def test_pu011_says_what_was_done():
+    clean = CHECKS["PU011"].run(estimated(beta_estimated=True, clean_p_value=0.4))
+    assert clean.severity == "note"
+    assert "p = 0.4" in clean.message
+    assert "taken as 1" in clean.message
+    noisy = CHECKS["PU011"].run(estimated(beta=0.97, beta_estimated=True, clean_p_value=0.06))
+    assert "0.97" in noisy.message
+    assert "beta=1" in noisy.hint
+
+
+@pytest.mark.parametrize(
+    ("code", "more"),
+    [
+        ("PU012", {"spread": {"AlphaMax": (0.25, 1.0), "bbe": (0.41, 0.95)}}),
+        ("PU017", {"identifiable": False}),
+    ],
+)
+def test_where_the_scores_do_not_tell_the_identification_interval_is_named(code, more):
+    ends = {"alpha": (0.0, 0.26), "beta": (0.9, 1.0), "delta": (0.7, 1.0), "auc": (0.71, 0.83)}
+    result = CHECKS[code].run(estimated(identification=ends, **more))
+    assert (
+        "alpha from 0 to 0.26, beta from 0.9 to 1 and an AUC from 0.71 to 0.83 would fit too"
+        in result.message
+    )
+    if code == "PU012":
+        assert "2 estimators put alpha at 0.25 to 0.41 and beta at 0.95 to 1" in result.message
+    known = {"alpha": (0.0, 0.0), "beta": (1.0, 1.0), "delta": (1.0, 1.0), "auc": (0.7, 0.7)}
+    assert "Nothing else" in CHECKS[code].run(estimated(identification=known, **more)).message
 
 
 def test_pu013_names_the_band():
@@ -535,6 +622,8 @@ def test_context_is_checked():
             CheckContext(**{**parts, name: 1})
     with pytest.raises(InvalidTypeError, match="interval_varies"):
         CheckContext(**parts, interval_varies_proportions=1)
+    with pytest.raises(InvalidTypeError, match="estimation"):
+        CheckContext(**parts, estimation="AlphaMax")
     with pytest.raises(InvalidInputError, match="threshold"):
         CheckContext(**parts, threshold=math.nan)
     with pytest.raises(InvalidInputError, match="roc"):

@@ -67,15 +67,16 @@ def write_sample(path: Path, rows: int = 60, **columns: Callable[[int], object])
 def test_help_lists_the_commands(run) -> None:
     result = run("--help")
     assert result.code == 0
-    for command in ("evaluate", "threshold", "simulate"):
+    for command in ("evaluate", "priors", "threshold", "simulate"):
         assert command in result.out
 
 
-@pytest.mark.parametrize("command", ["evaluate", "threshold", "simulate"])
+@pytest.mark.parametrize("command", ["evaluate", "priors", "threshold", "simulate"])
 def test_help_of_a_command_lists_its_options(run, command: str) -> None:
     result = run(command, "--help")
     assert result.code == 0
-    assert "--alpha" in result.out
+    # Alpha is what `priors` is there to find.
+    assert ("--estimators" if command == "priors" else "--alpha") in result.out
     assert "--json" in result.out
 
 
@@ -148,8 +149,36 @@ def test_evaluate_json_has_null_where_a_metric_is_undefined(run) -> None:
     assert result.json["metrics"]["recovered"]["precision"] is None
 
 
-def test_evaluate_needs_alpha_or_a_prior(run) -> None:
-    result = run("evaluate", EXAMPLE)
+def test_evaluate_estimates_what_is_not_known(run) -> None:
+    scores, labeled, _ = read_example()
+    document = run("evaluate", EXAMPLE, *FEW, "--json").json
+    assert document.pop("source")
+    report = purecover.evaluate(scores, labeled, n_resamples=20)
+    assert document == json.loads(report.to_json())
+    assert document["estimation"]["intervals"]["alpha"]["varied"] == "scores and proportions"
+    text = run("evaluate", EXAMPLE, *FEW).out
+    assert f"alpha {document['proportions']['alpha']:.3f} [" in text
+    assert "other estimators:" in text
+
+
+def test_evaluate_takes_the_name_of_an_estimator_and_a_beta(run) -> None:
+    common = ("evaluate", EXAMPLE, "--resamples", "0", "--json", "--estimator", "bbe")
+    document = run(*common).json
+    assert document["proportions"]["origin"] == "BBE"
+    known = run(*common, "--beta", "0.8", "--scenario", "censoring").json
+    assert known["proportions"]["alpha"] == pytest.approx(0.8 * document["proportions"]["alpha"])
+    assert known["proportions"]["scenario"] == "censoring"
+    unknown = run("evaluate", EXAMPLE, "--estimator", "bbx")
+    assert unknown.code == 2
+    assert "--estimator must be one of" in unknown.err
+    assert "did you mean 'bbe'?" in unknown.err
+    both = run("evaluate", EXAMPLE, *ALPHA, "--estimator", "bbe")
+    assert both.code == 2
+    assert "--estimator must be left out where 'alpha' is given" in both.err
+
+
+def test_threshold_still_needs_alpha_or_a_prior(run) -> None:
+    result = run("threshold", EXAMPLE, "--recall", "0.8")
     assert result.code == 2
     assert "--alpha" in result.err
     assert "--prior" in result.err

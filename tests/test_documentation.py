@@ -94,3 +94,16 @@ def test_figures_of_the_readme_are_those_of_the_example() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for figure in figures:
         assert f"{figure:.3f}".removeprefix("0") in text
+
+
+def test_figures_of_the_readme_with_alpha_estimated() -> None:
+    rows = np.genfromtxt(ROOT / EXAMPLE, delimiter=",", names=True)
+    report = pu.evaluate(rows["score"], rows["labeled"], n_resamples=300)
+    interval = report.intervals["roc_auc"]
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    said = re.search(
+        r"truth, (\.\d+) with a 95 % interval from (\.\d+) to (1\.00) where alpha", text
+    )
+    assert said is not None
+    found = (report.auc, interval.low, interval.high)
+    np.testing.assert_allclose(found, [float(figure) for figure in said.groups()], atol=0.015)

@@ -207,11 +207,14 @@ OTHER_OPTIONS = """
     --alpha --beta --labeled --unlabeled --seed --positive --negative --edges 1,2 2,1 0,1,2 --size
     --separation --scenario censoring --prior --label-frequency --best f1 cost --precision --recall
     --fpr --f-beta --strict --resamples --ignore-check PU005 --group note --missing-is-unlabeled
-    --confidence-level 9% --target 0.2 0 1 3 -1 nan 1e400 --json --quiet
+    --confidence-level 9% --target 0.2 0 1 3 -1 nan 1e400 --json --quiet --clean --estimators bbe
+    bbe,roc-slope
 """.split()  # noqa: SIM905 - reads better
 COMMANDS = [
     ["threshold", "a.csv", "--resamples", "9"],
     ["threshold", "a.csv", "--resamples", "9", "--alpha", "0.1", "--best", "f1"],
+    ["priors", "a.csv", "--resamples", "3"],
+    ["priors", "a.csv", "--resamples", "0", "--estimators", "bbe,median"],
     ["simulate", "beta", "--alpha", "0.2"],
     ["simulate", "binormal"],
     ["simulate", "histogram", "--alpha", "0.2"],

@@ -62,7 +62,9 @@ def test_counts_need_only_numpy() -> None:
     assert not roots(modules) & {"matplotlib", "pandas", "polars", "pyarrow", "torch", "sklearn"}
 
 
-@pytest.mark.parametrize("args", [["--help"], ["--version"], ["evaluate", "--help"]])
+@pytest.mark.parametrize(
+    "args", [["--help"], ["--version"], ["evaluate", "--help"], ["priors", "--help"]]
+)
 def test_help_needs_no_scientific_package(args: list[str]) -> None:
     code = "import runpy\nrunpy.run_module('purecover', run_name='__main__', alter_sys=True)"
     modules = modules_after(code, *args)

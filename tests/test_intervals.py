@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import purecover as pu
-from purecover.exceptions import InvalidInputError
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.intervals._bands import simultaneous_depth
 from purecover.intervals._resample import (
     MultinomialResampler,
@@ -186,6 +186,253 @@ class TestBootstrap:
             random_state=0,
         )
         assert np.isnan(result.interval("precision").low)
+
+
+class TopRatio:
+    """Alpha as the ratio of what scores at least 1.5 among unlabeled and labeled; beta known."""
+
+    def __init__(self, beta: float = 0.9) -> None:
+        self.beta = beta
+        self.sizes: list[int] = []
+
+    def proportions_many(
+        self, counts: pu.ScoreCounts, labeled: np.ndarray, unlabeled: np.ndarray
+    ) -> np.ndarray:
+        top = counts.thresholds >= 1.5
+        self.sizes.append(len(labeled))
+        share = [side[:, top].sum(axis=1) / side.sum(axis=1) for side in (labeled, unlabeled)]
+        alpha = self.beta * share[1] / share[0]
+        return np.column_stack((alpha, np.full(len(labeled), self.beta)))
+
+
+class Refuses(TopRatio):
+    """No estimate where fewer than half (or some other share) of the labeled score above 1.3."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__()
+        self.share = share
+        self.refused = 0
+
+    def proportions_many(
+        self, counts: pu.ScoreCounts, labeled: np.ndarray, unlabeled: np.ndarray
+    ) -> np.ndarray:
+        found = super().proportions_many(counts, labeled, unlabeled)
+        high = labeled[:, counts.thresholds >= 1.3].sum(axis=1) / labeled.sum(axis=1)
+        found[high < self.share] = np.nan
+        self.refused += int(np.sum(high < self.share))
+        return found
+
+
+class Blurred:
+    """The right proportions, but for an error of alpha that has nothing to do with the scores."""
+
+    def __init__(self, error: float) -> None:
+        self.error = error
+        self.rng = np.random.default_rng(1)
+
+    def proportions_many(
+        self, counts: pu.ScoreCounts, labeled: np.ndarray, unlabeled: np.ndarray
+    ) -> np.ndarray:
+        del counts, unlabeled
+        alpha = self.rng.normal(0.25, self.error, len(labeled))
+        return np.column_stack((alpha, np.full(len(labeled), 0.9)))
+
+
+class TestBootstrapWithEstimator:
+    """Replicates that estimate alpha and beta again."""
+
+    def test_each_replicate_has_proportions_of_its_own(self) -> None:
+        s = draw()
+        estimator = TopRatio()
+        result = pu.bootstrap(
+            s.counts,
+            s.proportions,
+            estimator=estimator,
+            metrics=["roc_auc", "recall"],
+            threshold=0.8,
+            repair="none",
+            n_resamples=30,
+            random_state=3,
+        )
+        # The same draws by hand.
+        rng = np.random.default_rng(3)
+        resampler = MultinomialResampler(s.counts)
+        for i in range(30):
+            drawn = resampler.draw(rng)
+            ((alpha, beta),) = estimator.proportions_many(
+                s.counts, drawn.labeled[None], drawn.unlabeled[None]
+            )
+            own = pu.MixtureProportions(alpha, beta)
+            metrics = pu.recover_metrics(drawn, own, threshold=0.8, repair="none")
+            assert result.replicates["alpha"][i] == alpha
+            assert result.replicates["beta"][i] == beta
+            assert result.replicates["delta"][i] == pytest.approx(beta - alpha)
+            assert result.replicates["recall"][i] == pytest.approx(metrics["recall"])
+            assert result.replicates["roc_auc"][i] == pytest.approx(
+                pu.recover_auc(drawn, own, clip=False)
+            )
+        assert result.estimates["alpha"] == s.proportions.alpha
+
+    def test_precision_follows_the_prior_of_the_replicate(self) -> None:
+        s = draw()
+        result = pu.bootstrap(
+            s.counts,
+            s.proportions,
+            estimator=TopRatio(),
+            metrics=["precision", "recall", "fpr"],
+            threshold=0.8,
+            curves=False,
+            n_resamples=20,
+            random_state=0,
+        )
+        alpha, tpr, fpr = (result.replicates[key] for key in ("alpha", "recall", "fpr"))
+        expected = alpha * tpr / (alpha * tpr + (1 - alpha) * fpr)
+        np.testing.assert_allclose(result.replicates["precision"], expected)
+
+    def test_intervals_widen_and_say_so(self) -> None:
+        s = draw(n_labeled=400, n_unlabeled=4000)
+        options = {"threshold": 0.8, "n_resamples": 300, "random_state": 0}
+        exact = pu.bootstrap(s.counts, s.proportions, **options)
+        result = pu.bootstrap(s.counts, s.proportions, estimator=Blurred(0.04), **options)
+        for name in ("roc_auc", "auc_pr", "precision", "f1", "mcc"):
+            assert result.interval(name).width > 1.1 * exact.interval(name).width, name
+            assert result.interval(name).varied == "scores and proportions"
+            assert exact.interval(name).varied == "scores"
+        assert result.roc_band().varied == "scores and proportions"
+        assert exact.pr_band("simultaneous").varied == "scores"
+        assert np.mean(result.pr_band().high - result.pr_band().low) > np.mean(
+            exact.pr_band().high - exact.pr_band().low
+        )
+        assert set(result.replicates) - set(exact.replicates) == {"alpha", "beta", "delta"}
+        # A beta that no replicate moves is known, not unknown.
+        assert (result.interval("beta").low, result.interval("beta").high) == (0.9, 0.9)
+
+    def test_an_independent_error_adds_as_the_formula_says(self) -> None:
+        s = draw(n_labeled=1000, n_unlabeled=5000)
+        result = pu.bootstrap(
+            s.counts,
+            s.proportions,
+            estimator=Blurred(0.03),
+            metrics=["roc_auc"],
+            curves=False,
+            n_resamples=4000,
+            random_state=0,
+        )
+        closed = pu.auc_interval(s.counts, s.proportions, method="wald", delta_error=0.03)
+        known = pu.auc_interval(s.counts, s.proportions, method="wald")
+        assert closed.width > 1.2 * known.width
+        assert np.std(result.replicates["roc_auc"]) == pytest.approx(
+            closed.width / (2 * 1.96), rel=0.08
+        )
+
+    def test_alpha_has_the_spread_of_the_estimator(self) -> None:
+        s = draw(n_labeled=400, n_unlabeled=4000)
+        result = pu.bootstrap(
+            s.counts,
+            s.proportions,
+            estimator=TopRatio(),
+            metrics=["roc_auc"],
+            curves=False,
+            random_state=0,
+        )
+        top = s.counts.thresholds >= 1.5
+        p, q = s.counts.labeled[top].sum() / 400, s.counts.unlabeled[top].sum() / 4000
+        # The delta method for a ratio of two independent shares.
+        error = 0.9 * q / p * np.sqrt((1 - p) / (400 * p) + (1 - q) / (4000 * q))
+        assert np.std(result.replicates["alpha"]) == pytest.approx(error, rel=0.1)
+
+    def test_rejected_draws_are_counted_and_drawn_again(self) -> None:
+        s = draw()
+        high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 200
+        estimator = Refuses(high - 0.01)
+        result = pu.bootstrap(
+            s.counts, s.proportions, estimator=estimator, n_resamples=100, random_state=0
+        )
+        assert result.n_resamples == 100
+        assert result.n_rejected == estimator.refused > 10
+        assert all(not np.isnan(v).any() for k, v in result.replicates.items() if k == "alpha")
+        tried = 100 + result.n_rejected
+        assert f"{result.n_rejected} of {tried} draws rejected" in result.interval("f1").method
+        assert f"{result.n_rejected} rejected" in repr(result)
+        plain = pu.bootstrap(s.counts, s.proportions, n_resamples=5, random_state=0)
+        assert plain.n_rejected == 0
+        assert "rejected" not in repr(plain) + plain.interval("f1").method
+
+    def test_more_than_half_rejected_is_no_interval(self) -> None:
+        s = draw()
+        high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 200
+        with pytest.raises(IdentifiabilityError, match=r"of 200 samples.*\(PU017\)"):
+            pu.bootstrap(
+                s.counts,
+                s.proportions,
+                estimator=Refuses(high + 0.05),
+                n_resamples=100,
+                random_state=0,
+            )
+
+    def test_work_is_cut_into_pieces_without_changing_it(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        s = draw()
+        high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 200
+        runs = []
+        for cells in (2**20, 7 * s.counts.n_thresholds):
+            monkeypatch.setattr("purecover.intervals._draws.CELLS", cells)
+            estimator = Refuses(high - 0.02)
+            runs.append(
+                pu.bootstrap(
+                    s.counts, s.proportions, estimator=estimator, n_resamples=40, random_state=0
+                )
+            )
+        assert max(estimator.sizes) == 7
+        for name, values in runs[0].replicates.items():
+            np.testing.assert_array_equal(values, runs[1].replicates[name])
+
+    def test_many_scores_are_thinned(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        s = draw(n_labeled=1000, n_unlabeled=5000)
+        results = []
+        for most in (6000, 500):
+            monkeypatch.setattr("purecover.intervals._bootstrap.MAX_ESTIMATED", most)
+            results.append(
+                pu.bootstrap(
+                    s.counts,
+                    s.proportions,
+                    estimator=TopRatio(),
+                    threshold=1.5,
+                    n_resamples=300,
+                    random_state=0,
+                )
+            )
+        for name in ("alpha", "roc_auc", "precision"):
+            one, two = (result.interval(name) for result in results)
+            assert two.low == pytest.approx(one.low, abs=one.width / 4), name
+            assert two.width == pytest.approx(one.width, rel=0.2), name
+
+    def test_whole_groups_move_alpha(self) -> None:
+        """Rows that are all there twice: alpha is as uncertain as with half of them."""
+        s = draw(n_labeled=200, n_unlabeled=2000)
+        scores, labeled = np.repeat(s.scores, 2), np.repeat(s.labeled, 2)
+        groups = np.repeat(np.arange(s.scores.size), 2)
+        resampler = pu.group_resampler(scores, labeled, groups)
+        options = {
+            "estimator": TopRatio(),
+            "metrics": ["roc_auc"],
+            "curves": False,
+            "n_resamples": 400,
+            "random_state": 0,
+        }
+        grouped = pu.bootstrap(resampler.counts, s.proportions, resampler=resampler, **options)
+        single = pu.bootstrap(s.counts, s.proportions, **options)
+        doubled = pu.bootstrap(resampler.counts, s.proportions, **options)
+        width = {"grouped": grouped, "single": single, "doubled": doubled}
+        width = {name: result.interval("alpha").width for name, result in width.items()}
+        assert width["grouped"] == pytest.approx(width["single"], rel=0.2)
+        assert width["grouped"] == pytest.approx(np.sqrt(2) * width["doubled"], rel=0.2)
+
+    def test_only_estimators_estimate(self) -> None:
+        s = draw()
+        with pytest.raises(InvalidTypeError, match="'estimator' parameter of bootstrap"):
+            pu.bootstrap(s.counts, s.proportions, estimator="alphamax", n_resamples=2)
 
 
 class TestResamplers:

@@ -368,7 +368,6 @@ SCORES, LABELED = [4, 3, 2, 1], [1, 0, 1, 0]
     ("options", "match"),
     [
         ({"prior": 0.3}, r"'scenario' parameter of {} must be given with 'prior'.*Hint:.*'censor"),
-        ({}, "{} needs exactly one of 'alpha', 'prior', 'label_frequency' and 'proportions'"),
         ({"alpha": 0.2, "prior": 0.3}, "{} needs exactly one of .* got 'alpha' and 'prior'"),
         ({"alpha": 0.2, "proportions": MixtureProportions(0.2)}, "{} needs exactly one"),
         ({"prior": 0.3, "label_frequency": 0.4, "scenario": "censoring"}, "{} needs exactly one"),
@@ -385,7 +384,6 @@ SCORES, LABELED = [4, 3, 2, 1], [1, 0, 1, 0]
         ({"proportions": 0.2}, "'proportions' parameter of {}"),
         ({"alpha": 2}, "'alpha' parameter of {}"),
         ({"alpha": "a"}, "'alpha' parameter of {}"),
-        ({"alpha": 0.2, "beta": None}, "'beta' parameter of {}"),
         ({"prior": 7, "scenario": "censoring"}, "'prior' parameter of {}"),
         ({"label_frequency": 0}, "'label_frequency' parameter of {}"),
         ({"alpha": 0.5, "beta": 0.4}, "needs alpha < beta"),
@@ -397,6 +395,14 @@ def test_mistakes_raise(options, match):
         pu.evaluate(SCORES, LABELED, **options, n_resamples=0)
     with pytest.raises(errors, match="(?s)" + match.format("make_pu_scorer")):
         pu.make_pu_scorer("roc_auc", **options)
+
+
+def test_what_cannot_estimate_points_to_what_can():
+    with pytest.raises(InvalidInputError, match=r"(?s)exactly one.*got none.*evaluate\(") as caught:
+        pu.make_pu_scorer("roc_auc")
+    assert "make_pu_scorer" in str(caught.value)
+    with pytest.raises(InvalidInputError, match="exactly one"):
+        pu.RecoveredRocDisplay.from_predictions(SCORES, LABELED)
 
 
 def test_a_label_frequency_means_censoring():

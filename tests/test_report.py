@@ -6,10 +6,58 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from tests import strategies
+from tests.test_html import Page
 
 import purecover as pu
+from purecover._validation import check_real
+from purecover.estimation._base import Inclusions, PriorEstimator
+from purecover.estimation._noisy import NoisyLabels
+from purecover.estimation._registry import prior_estimators
 
 WORLD = pu.simulate.binormal(1.5)
+
+
+class TopShare(PriorEstimator):
+    """The ratio of unlabeled to labeled among the highest scores, where only positives are.
+
+    The world of these tests is such that everybody above 3 is positive.
+    """
+
+    def __init__(self, top: float = 0.3) -> None:
+        self.top = top
+
+    def _check_params(self) -> None:
+        check_real("TopShare", "top", self.top, low=0, high=1)
+
+    def _estimate(self, counts: pu.ScoreCounts) -> Inclusions:
+        labeled = np.cumsum(counts.labeled) / counts.n_labeled
+        at = int(np.searchsorted(labeled, self.top))
+        unlabeled = float(counts.unlabeled[: at + 1].sum() / counts.n_unlabeled)
+        return Inclusions(unlabeled / labeled[at], notes=("a note of its own",))
+
+
+class TwoEnds(TopShare):
+    """The same at both ends."""
+
+    noisy = True
+
+    def _estimate(self, counts: pu.ScoreCounts) -> Inclusions:
+        a = super()._estimate(counts).a
+        b = super()._estimate(self._flip(counts)).a
+        return Inclusions(a, b, details={"clean_p_value": 0.001, "at_edge": True})
+
+
+class Shaky(TopShare):
+    """An estimate of the data, but hardly ever of a replicate."""
+
+    def _estimate_many(
+        self, counts: pu.ScoreCounts, labeled: np.ndarray, unlabeled: np.ndarray
+    ) -> np.ndarray:
+        found = super()._estimate_many(counts, labeled, unlabeled)
+        found[1:] = np.nan
+        return found
 
 
 @pytest.fixture(scope="module")
@@ -285,10 +333,337 @@ def test_silenced_checks(sample: pu.simulate.Sample) -> None:
     assert {c.status for c in report.checks if c.code == "PU007"} == {"silenced"}
 
 
+# -- alpha and beta estimated -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def separable() -> pu.simulate.Sample:
+    """Classes with pure regions at both ends; beta is 0.9."""
+    return pu.simulate.binormal(4.0).sample(500, 4000, alpha=0.25, beta=0.9, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def estimated(separable: pu.simulate.Sample) -> pu.PUReport:
+    s = separable
+    return pu.evaluate(s.scores, s.labeled, estimator=TwoEnds(), truth=s.truth, n_resamples=100)
+
+
+class TestEstimated:
+    def test_proportions_are_those_of_the_estimator(
+        self, estimated: pu.PUReport, separable: pu.simulate.Sample
+    ) -> None:
+        alone = TwoEnds().fit(separable.counts).proportions_
+        p = estimated.proportions
+        assert (p.alpha, p.beta) == (alone.alpha, alone.beta)
+        assert (p.origin, p.scenario) == ("TwoEnds", "case-control")
+        assert p.alpha == pytest.approx(0.25, abs=0.04)
+        assert p.beta == pytest.approx(0.9, abs=0.04)
+        assert estimated.auc == pu.recover_auc(separable.counts, p)
+        assert estimated.estimation is not None
+        assert estimated.estimation.proportions == p
+
+    def test_intervals_vary_the_proportions(
+        self, estimated: pu.PUReport, separable: pu.simulate.Sample
+    ) -> None:
+        known = pu.evaluate(separable.counts, proportions=estimated.proportions, n_resamples=100)
+        assert known.estimation is None
+        assert set(estimated.intervals) == set(known.intervals) == set(known.metrics)
+        for name in ("precision", "f1", "accuracy"):
+            wide, narrow = estimated.intervals[name], known.intervals[name]
+            assert wide.width > narrow.width, name
+            assert wide.varied == "scores and proportions"
+        assert estimated.intervals["roc_auc"].method.startswith("bootstrap percentile")
+        assert estimated.roc_band is not None
+        assert estimated.roc_band.varied == "scores and proportions"
+        states = {check.code: check.status for check in estimated.checks}
+        assert states["PU007"] == "quiet"
+        assert {check.code: check.status for check in known.checks}["PU007"] == "fired"
+
+    def test_the_estimate_has_intervals_and_company(self, estimated: pu.PUReport) -> None:
+        found = estimated.estimation
+        assert found is not None
+        assert set(found.intervals) == {"alpha", "beta", "delta"}
+        for name, interval in found.intervals.items():
+            assert interval.low < interval.estimate < interval.high, name
+            assert interval.estimate == getattr(found.proportions, name)
+        assert 0.25 in found.intervals["alpha"]
+        assert 0.9 in found.intervals["beta"]
+        assert found.spread["TwoEnds"] == (found.proportions.alpha, found.proportions.beta)
+        assert set(found.others) == {"alphamax", "bbe", "dedpul", "roc-slope"}
+        alphas, betas = zip(*found.spread.values(), strict=True)
+        assert found.disagreement == max(np.ptp(alphas), np.ptp(betas))
+        assert min(betas) < 1  # the others were made to look for noise too
+        alone = prior_estimators()["bbe"]()
+        noisy = NoisyLabels(alone).fit(estimated.counts).proportions_
+        assert found.spread["bbe"] == (noisy.alpha, noisy.beta)
+
+    def test_identification_interval(self, estimated: pu.PUReport) -> None:
+        found, p = estimated.estimation, estimated.proportions
+        assert found is not None
+        a, b = p.unlabeled_inclusion, p.labeled_inclusion
+        assert found.identification["alpha"] == (0, a)
+        assert found.identification["beta"] == (1 - b, 1)
+        low, high = found.identification["auc"]
+        assert (low, high) == (estimated.auc_pu, pytest.approx(estimated.auc))
+
+    def test_what_checks_learn(self, estimated: pu.PUReport) -> None:
+        states = {check.code: check.status for check in estimated.checks}
+        assert states["PU004"] == "fired"
+        assert states["PU011"] == "quiet"  # noise is significant
+        assert states["PU017"] == "quiet"
+
+    def test_text(self, estimated: pu.PUReport) -> None:
+        lines = str(estimated).splitlines()
+        assert max(map(len, lines)) <= 100
+        found = estimated.estimation
+        assert found is not None
+        low, high = found.intervals["alpha"].low, found.intervals["alpha"].high
+        assert lines[1].startswith(f"alpha {found.proportions.alpha:.3f} [{low:.3f}, {high:.3f}]")
+        assert "estimated by TwoEnds, case-control" in lines[1]
+        alphas, betas = zip(*found.others.values(), strict=True)
+        assert f"alpha {min(alphas):.3f} to {max(alphas):.3f}, beta {min(betas):.3f} to" in lines[2]
+        assert "(alphamax, bbe, dedpul, roc-slope)" in lines[2]
+
+    def test_plain_data(self, estimated: pu.PUReport) -> None:
+        data = json.loads(estimated.to_json())["estimation"]
+        assert data["estimator"] == "TwoEnds"
+        assert data["intervals"]["alpha"]["varied"] == "scores and proportions"
+        assert data["spread"]["bbe"]["alpha"] == estimated.estimation.spread["bbe"][0]
+        assert data["n_rejected"] == 0
+        assert json.loads(report_with_alpha().to_json())["estimation"] is None
+
+    def test_pickle(self, estimated: pu.PUReport) -> None:
+        import pickle
+
+        twin = pickle.loads(pickle.dumps(estimated))  # noqa: S301
+        assert twin.to_dict() == estimated.to_dict()
+        with pytest.raises(TypeError, match="read-only"):
+            twin.estimation.spread["bbe"] = (0, 1)
+
+    def test_page(self, estimated: pu.PUReport) -> None:
+        page = estimated.to_html()
+        parsed = Page(page)
+        assert parsed.open == []  # every element is closed
+        ids = [attrs["id"] for _, attrs in parsed.elements if "id" in attrs]
+        assert len(ids) == len(set(ids))
+        found = estimated.estimation
+        assert found is not None
+        for name, (alpha, _) in found.spread.items():
+            assert f">{name}</th>" in page
+            assert f"{alpha:.4f}" in page
+        assert page.count('class="dot"') == len(found.spread) + 1  # and the legend
+        assert "estimated by TwoEnds" in page
+        plain = report_with_alpha().to_html()
+        assert "dot" not in plain.partition("<body>")[2]
+
+    def test_the_estimator_stays_as_it_was(self, separable: pu.simulate.Sample) -> None:
+        estimator = TopShare(0.2)
+        report = pu.evaluate(separable.counts, estimator=estimator, n_resamples=0)
+        assert not hasattr(estimator, "proportions_")
+        assert report.proportions.beta == 1  # it does not look for noise
+        assert report.estimation is not None
+        assert report.estimation.notes[-1] == "a note of its own"
+        assert set(report.estimation.others) == {"alphamax", "bbe", "dedpul", "roc-slope"}
+        assert {beta for _, beta in report.estimation.spread.values()} == {1.0}
+        states = {check.code: check.status for check in report.checks}
+        assert states["PU011"] == "not applicable"
+        assert "labels taken as clean" in report.to_html()
+
+    def test_estimators_by_name(self, separable: pu.simulate.Sample) -> None:
+        for name in ("bbe", "alphamax-n"):
+            cls = prior_estimators()[name]
+            report = pu.evaluate(separable.counts, estimator=name, n_resamples=0)
+            assert report.proportions == cls().fit(separable.counts).proportions_
+            assert report.proportions.origin == cls.__name__
+        assert report.estimation is not None
+        # AlphaMax would only repeat what AlphaMax-N says.
+        assert set(report.estimation.others) == {"bbe", "dedpul", "roc-slope"}
+
+    def test_no_replicates(self, separable: pu.simulate.Sample) -> None:
+        report = pu.evaluate(separable.counts, estimator=TwoEnds(), n_resamples=0)
+        assert report.estimation is not None
+        assert not report.estimation.intervals
+        assert set(report.intervals) == {"roc_auc"}
+        assert report.intervals["roc_auc"].varied == "scores"
+        assert {c.code: c.status for c in report.checks}["PU007"] == "fired"
+        assert str(report).splitlines()[1].startswith(f"alpha {report.proportions.alpha:.3f}, beta")
+
+    def test_a_known_beta_helps(self, separable: pu.simulate.Sample) -> None:
+        counts = separable.counts
+        a = TopShare().fit(counts).proportions_.alpha
+        for estimator in (TopShare(), TwoEnds()):
+            report = pu.evaluate(counts, estimator=estimator, beta=0.9, n_resamples=60)
+            p = report.proportions
+            assert p.beta == 0.9
+            assert p.alpha == pytest.approx(0.9 * a)
+            assert p.alpha == pytest.approx(0.25, abs=0.03)
+            assert "beta given" in p.origin
+            assert report.estimation is not None
+            assert set(report.estimation.intervals) == {"alpha", "delta"}
+            assert 0.25 in report.estimation.intervals["alpha"]
+            assert {beta for _, beta in report.estimation.spread.values()} == {0.9}
+            assert report.estimation.identification["delta"] == (p.delta, 0.9)
+            assert "beta" not in report.estimation.identification
+            assert "Beta was given" in report.to_html()
+            assert "beta 0.900 (estimated by" in str(report)
+            np.testing.assert_allclose(report.bootstrap.replicates["beta"], 0.9)
+        clean = pu.evaluate(counts, estimator=TwoEnds(), beta=1.0, n_resamples=0)
+        assert clean.proportions.alpha == pytest.approx(a)
+
+    def test_scenario(self) -> None:
+        world = pu.simulate.binormal(4.0)
+        s = world.sample_censored(8000, prior=0.3, label_frequency=0.4, random_state=0)
+        report = pu.evaluate(
+            s.scores, s.labeled, scenario="censoring", estimator=TopShare(), n_resamples=0
+        )
+        assert report.proportions.scenario == "censoring"
+        alpha, share = report.proportions.alpha, report.counts.labeled_share
+        assert alpha == pytest.approx((0.3 - 0.12) / 0.88, abs=0.05)
+        assert report.metrics.prior == pytest.approx(share + (1 - share) * alpha)  # pooled
+        assert report.metrics.prior == pytest.approx(0.3, abs=0.05)
+
+    def test_weights_and_groups(self, separable: pu.simulate.Sample) -> None:
+        s = separable
+        rng = np.random.default_rng(99)
+        report = pu.evaluate(
+            s.scores,
+            s.labeled,
+            sample_weight=rng.random(s.scores.size),
+            groups=rng.integers(0, 300, s.scores.size),
+            estimator=TopShare(),
+            beta=0.9,
+            n_resamples=50,
+        )
+        assert report.estimation is not None
+        assert "groups" in report.estimation.intervals["alpha"].method
+        assert 0.25 in report.estimation.intervals["alpha"]
+        assert report.intervals["roc_auc"].varied == "scores and proportions"
+
+    def test_replicates_without_estimates(self, separable: pu.simulate.Sample) -> None:
+        """The estimate stands without intervals, and a check says why."""
+        report = pu.evaluate(separable.counts, estimator=Shaky(), n_resamples=50)
+        assert report.bootstrap is None
+        assert report.estimation is not None
+        assert not report.estimation.identifiable
+        assert not report.estimation.intervals
+        assert "bootstrap found no estimate" in report.estimation.notes[-1]
+        assert {c.code: c.status for c in report.checks}["PU017"] == "fired"
+        assert set(report.intervals) == {"roc_auc"}
+        assert "PU017" in str(report)
+
+    def test_draws_without_an_estimate_are_told(self, separable: pu.simulate.Sample) -> None:
+        class Picky(TopShare):
+            def _estimate_many(self, counts, labeled, unlabeled):  # type: ignore[no-untyped-def]
+                found = super()._estimate_many(counts, labeled, unlabeled)
+                few = labeled[:, :20].sum(axis=1) < counts.labeled[:20].sum() - 2
+                found[few] = np.nan
+                return found
+
+        report = pu.evaluate(separable.counts, estimator=Picky(), n_resamples=50)
+        assert report.estimation is not None
+        assert report.estimation.n_rejected == report.bootstrap.n_rejected > 5
+        assert f"{report.estimation.n_rejected} draws without an estimate" in str(report)
+        assert "Draws without an estimate" in report.to_html()
+
+    def test_the_default(self, separable: pu.simulate.Sample) -> None:
+        report = pu.evaluate(separable.scores, separable.labeled, n_resamples=40)
+        assert report.proportions.alpha == pytest.approx(0.25, abs=0.06)
+        assert report.proportions.beta == pytest.approx(0.9, abs=0.06)
+        assert report.auc == pytest.approx(separable.world.auc, abs=0.06)
+        assert report.estimation is not None
+        assert report.estimation.beta_estimated
+        assert report.estimation.identifiable
+        assert {c.code: c.status for c in report.checks}["PU012"] == "quiet"
+
+
+SMALL = {
+    "ten labeled": lambda: WORLD.sample(10, 200, alpha=0.25, random_state=0).counts,
+    "perfect separation": lambda: pu.ScoreCounts.from_scores(range(60), [0] * 40 + [1] * 20),
+    "no positives hidden": lambda: WORLD.sample(100, 500, alpha=0.0, random_state=0).counts,
+    "labels inverted": lambda: (
+        pu.simulate.binormal(-2.0).sample(100, 500, alpha=0.2, random_state=0).counts
+    ),
+    "no skill": lambda: (
+        pu.simulate.binormal(0.0).sample(100, 500, alpha=0.2, random_state=0).counts
+    ),
+    "heavy ties": lambda: pu.ScoreCounts.from_counts([3, 2, 1], [30, 15, 5], [20, 80, 200]),
+    "two scores": lambda: pu.ScoreCounts.from_counts([1, 0], [4, 1], [2, 9]),
+    "one labeled": lambda: pu.ScoreCounts.from_counts([2, 1, 0], [1, 0, 0], [1, 4, 5]),
+    "heavy weights": lambda: pu.ScoreCounts.from_scores(
+        WORLD.sample(50, 200, alpha=0.2, random_state=0).scores,
+        [1] * 50 + [0] * 200,
+        sample_weight=np.random.default_rng(0).exponential(1e6, 250),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SMALL)
+def test_degenerate_data_are_flagged_or_refused(case: str) -> None:
+    try:
+        report = pu.evaluate(SMALL[case](), n_resamples=20)
+    except pu.exceptions.IdentifiabilityError as error:
+        assert "cannot estimate alpha and beta" in str(error)  # noqa: PT017
+        return
+    assert report.estimation is not None
+    assert 0 <= report.proportions.alpha < report.proportions.beta <= 1
+    json.loads(report.to_json())  # strict: no NaN
+    assert "nan" not in str(report)
+    assert report.to_html()
+    loud = {c.code for c in report.findings} & {
+        "PU004",
+        "PU005",
+        "PU008",
+        "PU010",
+        "PU012",
+        "PU017",
+    }
+    if case != "no positives hidden":
+        assert loud, str(report)
+
+
+@given(strategies.weighted_rows(max_size=30))
+@settings(max_examples=20)
+def test_any_data_give_a_report_or_a_clear_error(data: tuple[np.ndarray, ...]) -> None:
+    scores, labeled, weight = data
+    try:
+        report = pu.evaluate(scores, labeled, sample_weight=weight, n_resamples=3)
+    except pu.exceptions.PurecoverError as error:
+        assert str(error).startswith("evaluate cannot estimate")  # noqa: PT017
+        return
+    assert 0 <= report.proportions.alpha < report.proportions.beta <= 1
+    assert json.loads(report.to_json())["estimation"]["estimator"]
+    assert str(report)
+
+
+def report_with_alpha() -> pu.PUReport:
+    s = WORLD.sample(50, 200, alpha=0.25, random_state=0)
+    return pu.evaluate(s.counts, alpha=0.25, n_resamples=0)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda s: pu.evaluate(s.scores, s.labeled), "exactly one of 'alpha'"),
+        (lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, prior=0.3), "exactly one of"),
+        (
+            lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, estimator="bbe"),
+            "'estimator' parameter of evaluate must be left out where 'alpha' is given",
+        ),
+        (
+            lambda s: pu.evaluate(
+                s.scores, s.labeled, proportions=pu.MixtureProportions(0.2), estimator=TopShare()
+            ),
+            "left out where 'proportions' is given",
+        ),
+        (lambda s: pu.evaluate(s.scores, s.labeled, estimator="alphamin"), "(?s)'alphamax'.*mean"),
+        (lambda s: pu.evaluate(s.scores, s.labeled, estimator=TopShare), r"TopShare\(\)"),
+        (lambda s: pu.evaluate(s.scores, s.labeled, estimator=3), "'estimator' parameter"),
+        (lambda s: pu.evaluate(s.scores, s.labeled, estimator=TopShare(2)), "of TopShare"),
+        (lambda s: pu.evaluate(s.scores, s.labeled, beta=0), "'beta' parameter of evaluate"),
+        (lambda s: pu.evaluate(s.scores, s.labeled, beta=90), "0.25 means 25 %"),
+        (
+            lambda s: pu.evaluate([1.0] * 20, [1] * 10 + [0] * 10),
+            "evaluate cannot estimate alpha and beta",
+        ),
         (lambda s: pu.evaluate(s.scores, alpha=0.2), "needs 'labeled'"),
         (lambda s: pu.evaluate(s.counts, s.labeled, alpha=0.2), "beside a ScoreCounts"),
         (lambda s: pu.evaluate({"a": s.scores}, "y", score="s", alpha=0.2), "columns are 'a'"),

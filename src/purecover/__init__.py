@@ -4,7 +4,7 @@ The short story::
 
     import purecover as pu
 
-    report = pu.evaluate(scores, labeled, alpha=0.25)
+    report = pu.evaluate(scores, labeled)  # or with alpha=0.25, where it is known
     print(report)
     pu.RecoveredRocDisplay(report.roc).plot()
 
@@ -22,22 +22,39 @@ __version__ = "0.1.0.dev0"
 # Public name -> module that defines it. The block under TYPE_CHECKING repeats it for type
 # checkers and editors; a test keeps the two equal.
 _HOMES = {
+    "AlphaMax": "purecover.estimation._alphamax",
+    "AlphaMaxCurve": "purecover.estimation._alphamax",
+    "AlphaMaxDisplay": "purecover.displays",
+    "AlphaMaxN": "purecover.estimation._alphamax",
+    "BBE": "purecover.estimation._bbe",
     "BootstrapResult": "purecover.intervals._bootstrap",
     "CHECKS": "purecover.checks",
     "CheckContext": "purecover.checks",
     "CheckResult": "purecover.checks",
+    "CleanTest": "purecover.estimation._clean",
     "CurveBand": "purecover.intervals._interval",
+    "DEDPUL": "purecover.estimation._dedpul",
+    "ElkanNoto": "purecover.estimation._elkan_noto",
     "ErrorMap": "purecover.recovery._error_maps",
     "ErrorMapDisplay": "purecover.displays",
+    "Inclusions": "purecover.estimation._base",
     "Interval": "purecover.intervals._interval",
+    "LabelCurve": "purecover.estimation._label_curve",
     "LineOfInterest": "purecover.recovery._error_maps",
     "METRICS": "purecover.recovery._registry",
+    "MedianEnsemble": "purecover.estimation._ensemble",
     "Metric": "purecover.recovery._registry",
     "MetricCurves": "purecover.recovery._thresholds",
     "MixtureProportions": "purecover.proportions",
+    "NoisyLabels": "purecover.estimation._noisy",
     "PUReport": "purecover.report",
     "PURoc": "purecover.curves",
     "PUScorer": "purecover.scorers",
+    "PriorComparison": "purecover.estimation._comparison",
+    "PriorEstimate": "purecover.estimation._estimate",
+    "PriorEstimator": "purecover.estimation._base",
+    "PriorRow": "purecover.estimation._comparison",
+    "PriorsDisplay": "purecover.displays",
     "RecoveredBounds": "purecover.recovery._bounds",
     "RecoveredConfusion": "purecover.recovery._confusion",
     "RecoveredMetrics": "purecover.recovery._metrics",
@@ -45,6 +62,7 @@ _HOMES = {
     "RecoveredPrDisplay": "purecover.displays",
     "RecoveredRoc": "purecover.recovery._roc",
     "RecoveredRocDisplay": "purecover.displays",
+    "RocSlope": "purecover.estimation._roc_slope",
     "ScoreCounts": "purecover.counts",
     "SensitivityDisplay": "purecover.displays",
     "SensitivityGrid": "purecover.recovery._sensitivity",
@@ -59,17 +77,21 @@ _HOMES = {
     "auc_to_pu": "purecover.recovery._auc",
     "bootstrap": "purecover.intervals._bootstrap",
     "choose_threshold": "purecover.recovery._thresholds",
+    "clean_test": "purecover.estimation._clean",
+    "compare_priors": "purecover.estimation._compare",
     "correct_posterior": "purecover.recovery._posterior",
     "error_map": "purecover.recovery._error_maps",
     "error_maps": "purecover.recovery._error_maps",
     "evaluate": "purecover.report",
     "group_resampler": "purecover.intervals._groups",
+    "inclusion_bound": "purecover.estimation._bounds",
     "lines_of_interest": "purecover.recovery._error_maps",
     "list_checks": "purecover.checks",
     "make_pu_scorer": "purecover.scorers",
     "min_auc_pr": "purecover.recovery._pr",
     "observe_rates": "purecover.recovery._rates",
     "posterior_band": "purecover.recovery._posterior",
+    "prior_estimators": "purecover.estimation._registry",
     "pu_roc_curve": "purecover.curves",
     "recover_auc": "purecover.recovery._auc",
     "recover_auc_pr_direct": "purecover.recovery._pr",
@@ -82,6 +104,7 @@ _HOMES = {
     "recover_precision": "purecover.recovery._rates",
     "recover_rates": "purecover.recovery._rates",
     "recover_roc": "purecover.recovery._roc",
+    "register_prior_estimator": "purecover.estimation._registry",
     "run_checks": "purecover.checks",
     "sensitivity": "purecover.recovery._sensitivity",
 }
@@ -102,11 +125,34 @@ if TYPE_CHECKING:
     from purecover.curves import auc_pu as auc_pu
     from purecover.curves import auc_pu_variance as auc_pu_variance
     from purecover.curves import pu_roc_curve as pu_roc_curve
+    from purecover.displays import AlphaMaxDisplay as AlphaMaxDisplay
     from purecover.displays import ErrorMapDisplay as ErrorMapDisplay
+    from purecover.displays import PriorsDisplay as PriorsDisplay
     from purecover.displays import RecoveredPrDisplay as RecoveredPrDisplay
     from purecover.displays import RecoveredRocDisplay as RecoveredRocDisplay
     from purecover.displays import SensitivityDisplay as SensitivityDisplay
     from purecover.displays import ThresholdDisplay as ThresholdDisplay
+    from purecover.estimation._alphamax import AlphaMax as AlphaMax
+    from purecover.estimation._alphamax import AlphaMaxCurve as AlphaMaxCurve
+    from purecover.estimation._alphamax import AlphaMaxN as AlphaMaxN
+    from purecover.estimation._base import Inclusions as Inclusions
+    from purecover.estimation._base import PriorEstimator as PriorEstimator
+    from purecover.estimation._bbe import BBE as BBE
+    from purecover.estimation._bounds import inclusion_bound as inclusion_bound
+    from purecover.estimation._clean import CleanTest as CleanTest
+    from purecover.estimation._clean import clean_test as clean_test
+    from purecover.estimation._compare import compare_priors as compare_priors
+    from purecover.estimation._comparison import PriorComparison as PriorComparison
+    from purecover.estimation._comparison import PriorRow as PriorRow
+    from purecover.estimation._dedpul import DEDPUL as DEDPUL
+    from purecover.estimation._elkan_noto import ElkanNoto as ElkanNoto
+    from purecover.estimation._ensemble import MedianEnsemble as MedianEnsemble
+    from purecover.estimation._estimate import PriorEstimate as PriorEstimate
+    from purecover.estimation._label_curve import LabelCurve as LabelCurve
+    from purecover.estimation._noisy import NoisyLabels as NoisyLabels
+    from purecover.estimation._registry import prior_estimators as prior_estimators
+    from purecover.estimation._registry import register_prior_estimator as register_prior_estimator
+    from purecover.estimation._roc_slope import RocSlope as RocSlope
     from purecover.intervals._bootstrap import BootstrapResult as BootstrapResult
     from purecover.intervals._bootstrap import bootstrap as bootstrap
     from purecover.intervals._delong import auc_interval as auc_interval

@@ -12,6 +12,12 @@ from purecover._validation import check_instance, check_names
 from purecover.checks._base import Check, CheckContext, CheckResult
 from purecover.checks._calibration import calibrated_outside_band
 from purecover.checks._curve import not_concave, rates_leave_box
+from purecover.checks._estimation import (
+    estimate_at_edge,
+    estimators_disagree,
+    noise_not_significant,
+    not_identifiable,
+)
 from purecover.checks._negatives import negatives_disagree
 from purecover.checks._proportions import (
     alpha_close_to_beta,
@@ -28,9 +34,7 @@ from purecover.checks._samples import (
 
 __all__ = ["CHECKS", "Check", "CheckContext", "CheckResult", "list_checks", "run_checks"]
 
-# Reserved, to come with the estimation of alpha and beta:
-# PU004 an estimate at the edge of its grid, PU006 labeled examples that are not a random sample
-# of the positives, PU011 a label noise not significantly above 0, PU012 estimators that disagree.
+# Reserved: PU006, labeled examples that are not a random sample of the positives.
 CHECKS: Mapping[str, Check] = MappingProxyType(
     {
         check.code: check
@@ -38,15 +42,19 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
             alpha_close_to_beta,  # PU001
             rates_leave_box,  # PU002
             few_labeled_at_threshold,  # PU003
+            estimate_at_edge,  # PU004
             heavy_ties,  # PU005
             interval_ignores_proportions,  # PU007
             infeasible_auc,  # PU008
             not_concave,  # PU009
             small_samples,  # PU010
+            noise_not_significant,  # PU011
+            estimators_disagree,  # PU012
             calibrated_outside_band,  # PU013
             negatives_disagree,  # PU014
             one_class_target,  # PU015
             threshold_of_same_data,  # PU016
+            not_identifiable,  # PU017
         )
     }
 )

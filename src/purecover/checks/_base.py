@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from purecover._validation import bad_type, bad_value, check_instance, check_integer, check_real
 from purecover.counts import ScoreCounts
+from purecover.estimation._estimate import PriorEstimate
 from purecover.proportions import MixtureProportions
 from purecover.recovery._rates import PROPORTIONS_HINT
 from purecover.recovery._roc import RecoveredRoc
@@ -87,6 +88,8 @@ class CheckContext:
         Groups of dependent rows that were resampled, if there were any.
     interval_varies_proportions : bool
         Whether the intervals of the report vary alpha and beta too.
+    estimation : PriorEstimate or None
+        How alpha and beta were estimated, if they were.
     """
 
     counts: ScoreCounts
@@ -97,6 +100,7 @@ class CheckContext:
     prior: float | None = None
     n_groups: int | None = None
     interval_varies_proportions: bool = False
+    estimation: PriorEstimate | None = None
 
     def __post_init__(self) -> None:
         name = "CheckContext"
@@ -116,6 +120,9 @@ class CheckContext:
             raise bad_type(
                 name, "interval_varies_proportions", must, self.interval_varies_proportions
             )
+        if self.estimation is not None:
+            hint = "take it from a report: evaluate(scores, labeled).estimation"
+            check_instance(name, "estimation", self.estimation, PriorEstimate, hint)
         same_size = self.roc.fpr_raw.size == self.counts.n_thresholds + 1
         if self.roc.proportions != self.proportions or not same_size:
             raise bad_value(

@@ -1,4 +1,4 @@
-"""The command line: ``purecover evaluate``, ``purecover threshold``, ``purecover simulate``.
+"""The command line: ``purecover evaluate``, ``priors``, ``threshold`` and ``simulate``.
 
 A thin shell: it reads files, calls the public functions and prints. Nothing scientific is
 imported before a command needs it, so that ``purecover --help`` answers at once.

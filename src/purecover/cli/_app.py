@@ -8,11 +8,14 @@ from cyclopts import App, Parameter
 
 from purecover import __version__
 from purecover.cli._options import (
+    ASSUMPTIONS,
     CRITERION,
     DATA,
+    ESTIMATORS,
     INTERVALS,
     METRICS,
     OUTPUT,
+    RESAMPLING,
     SAMPLE,
     WORLD,
     Area,
@@ -61,6 +64,7 @@ def evaluate(
     data: DataOptions = NO_DATA_OPTIONS,
     truth: Annotated[Text, Parameter(group=DATA)] = None,
     assumptions: AssumptionOptions = NO_ASSUMPTIONS,
+    estimator: Annotated[Text, Parameter(group=ASSUMPTIONS)] = None,
     threshold: Annotated[Number | None, Parameter(group=METRICS)] = None,
     weights: WeightOptions = NO_WEIGHTS,
     max_fpr: Annotated[Share, Parameter(group=METRICS)] = 0.1,
@@ -82,6 +86,9 @@ def evaluate(
         gzipped; - reads standard input.
     truth
         Column of true classes, if you have them: the report then shows them side by side.
+    estimator
+        What estimates alpha and beta where they are not known, such as alphamax-n; purecover
+        priors lists them all.
     threshold
         Scores of at least this count as positive; the best Youden index by default.
     max_fpr
@@ -108,6 +115,7 @@ def evaluate(
         data,
         assumptions,
         truth=truth,
+        estimator=estimator,
         threshold=threshold,
         weights=weights,
         max_fpr=max_fpr,
@@ -196,6 +204,68 @@ def threshold(
         intervals=intervals,
         json=json,
         strict=strict,
+        quiet=quiet,
+    )
+
+
+@app.command
+def priors(
+    file: str,
+    /,
+    *,
+    data: DataOptions = NO_DATA_OPTIONS,
+    estimators: Annotated[Text, Parameter(group=ESTIMATORS)] = None,
+    clean: Annotated[Flag, Parameter(group=ESTIMATORS)] = False,
+    resamples: Annotated[Whole, Parameter(group=RESAMPLING)] = 200,
+    group: Annotated[Text, Parameter(group=RESAMPLING)] = None,
+    confidence_level: Annotated[Share, Parameter(group=RESAMPLING)] = 0.95,
+    seed: Annotated[Whole, Parameter(group=RESAMPLING)] = 0,
+    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+    plot: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+) -> int:
+    """Estimate alpha and beta from the scores in FILE, by every method side by side.
+
+    Alpha is the share of positives among the unlabeled rows, beta the share among the labeled
+    ones. Where the methods agree, the estimate does not hang on the assumptions of one of them.
+
+    Parameters
+    ----------
+    file
+        CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
+        gzipped; - reads standard input.
+    estimators
+        Names with commas between them, such as default,alphamax-n,bbe; all by default.
+    clean
+        No label is wrong: beta is 1, and alpha alone is estimated.
+    resamples
+        Bootstrap resamples for the intervals of each estimator; 0 for none.
+    group
+        Column of groups of dependent rows (one patient, one card), resampled together.
+    confidence_level
+        Confidence level of the intervals.
+    seed
+        Seed of the bootstrap.
+    json
+        Print one JSON document and nothing else.
+    plot
+        Draw the estimates into this file: .png, .svg or .pdf.
+    quiet
+        Print no table, notes or progress.
+    """
+    from purecover.cli._priors import run_priors
+
+    return run_priors(
+        file,
+        data,
+        estimators=estimators,
+        clean=clean,
+        resamples=resamples,
+        group=group,
+        confidence_level=confidence_level,
+        seed=seed,
+        json=json,
+        plot=plot,
         quiet=quiet,
     )
 

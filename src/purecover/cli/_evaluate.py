@@ -35,6 +35,7 @@ def run_evaluate(
     assumptions: AssumptionOptions,
     *,
     truth: str | None,
+    estimator: str | None,
     threshold: float | None,
     weights: WeightOptions,
     max_fpr: float,
@@ -48,7 +49,9 @@ def run_evaluate(
     quiet: bool,
 ) -> int:
     """Evaluate, print, write, return the exit code."""
-    require_prior_knowledge(assumptions)
+    known = (assumptions.alpha, assumptions.prior, assumptions.label_frequency)
+    if any(value is not None for value in known):
+        require_prior_knowledge(assumptions)
     target = parse_target(assumptions.target)
     ignore = check_codes(intervals.ignore_check)
     if html is not None:
@@ -74,6 +77,7 @@ def run_evaluate(
             prior=assumptions.prior,
             label_frequency=assumptions.label_frequency,
             scenario=assumptions.scenario,
+            estimator=estimator,
             target=target,
             repair=assumptions.repair,
             threshold=threshold,

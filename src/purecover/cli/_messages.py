@@ -18,6 +18,7 @@ _OPTIONS = {
     "cost_fn": "--cost-fn",
     "cost_fp": "--cost-fp",
     "edges": "--edges",
+    "estimator": "--estimator",
     "f_beta": "--f-beta",
     "groups": "--group",
     "ignore": "--ignore-check",

@@ -44,6 +44,8 @@ ASSUMPTIONS = Group("Assumptions", sort_key=2)
 CRITERION = Group("Criterion", sort_key=3)
 METRICS = Group("Metrics", sort_key=3)
 INTERVALS = Group("Intervals and checks", sort_key=4)
+ESTIMATORS = Group("Estimators", sort_key=2)
+RESAMPLING = Group("Intervals", sort_key=4)
 OUTPUT = Group("Output", sort_key=9)
 WORLD = Group("World", sort_key=1)
 SAMPLE = Group("Sample", sort_key=2)
@@ -98,9 +100,10 @@ class AssumptionOptions:
     Parameters
     ----------
     alpha
-        Share of positives among the unlabeled.
+        Share of positives among the unlabeled; evaluate estimates it if nothing is said.
     beta
-        Share of positives among the labeled; 1 means that no label is wrong.
+        Share of positives among the labeled; 1 means that no label is wrong. By default 1 beside
+        a known alpha, and estimated beside an estimated one.
     scenario
         How the data were drawn. case-control: labeled and unlabeled apart. censoring: one
         sample, some of whose positives got labeled.
@@ -116,7 +119,7 @@ class AssumptionOptions:
     """
 
     alpha: Share | None = None
-    beta: Share = 1.0
+    beta: Share | None = None
     scenario: Scenario | None = None
     prior: Share | None = None
     label_frequency: Share | None = None

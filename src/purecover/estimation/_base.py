@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -14,11 +14,12 @@ from sklearn.utils import Tags
 
 from purecover._frozen import FrozenDict
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
-from purecover._validation import bad_type, bad_value, check_alignment, to_numpy
+from purecover._validation import bad_type, bad_value
 from purecover.counts import ScoreCounts
 from purecover.estimation._intervals import IntervalMethod, proportion_intervals
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals._interval import Interval
+from purecover.intervals._resample import Resampler
 from purecover.proportions import MixtureProportions
 
 __all__ = ["Inclusions", "PriorEstimator", "flipped_counts"]
@@ -49,7 +50,7 @@ class Inclusions:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-class PriorEstimator(BaseEstimator, ABC):
+class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
     """Base class of everything that estimates alpha (and beta) from scores.
 
     A subclass names its parameters in ``__init__``, as scikit-learn wants it, and implements
@@ -61,7 +62,7 @@ class PriorEstimator(BaseEstimator, ABC):
     proportions_ : MixtureProportions
         The estimate.
     interval_ : mapping of str to Interval
-        Bootstrap intervals of ``"alpha"``, ``"beta"`` and ``"delta"``, computed when first read.
+        Intervals of ``"alpha"``, ``"beta"`` and ``"delta"``, computed when first read.
     diagnostics_ : mapping of str to object
         ``"notes"``: sentences a user should read beside the estimate; ``"identifiable"``: whether
         the scores can tell; and what else the estimator has to show.
@@ -73,13 +74,16 @@ class PriorEstimator(BaseEstimator, ABC):
     reference: ClassVar[str] = ""
     """Where the method was published."""
 
+    interval_method: ClassVar[str] = "bootstrap"
+    """How intervals are found where the caller names no method."""
+
     # -- what subclasses provide --------------------------------------------------------
 
     @abstractmethod
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         """The inclusions of these counts."""
 
-    def _check_params(self) -> None:  # noqa: B027 - nothing to check is fine
+    def _check_params(self) -> None:
         """Complain about parameters of ``__init__``, in the name of the class."""
 
     def _estimate_many(
@@ -92,7 +96,7 @@ class PriorEstimator(BaseEstimator, ABC):
         counts : ScoreCounts
             The data, whose thresholds the replicates share.
         labeled, unlabeled : ndarray of shape (n_replicates, n_thresholds)
-            Their counts.
+            Their counts; sums of weights, like those of the data, if rows carried weights.
 
         Returns
         -------
@@ -100,15 +104,7 @@ class PriorEstimator(BaseEstimator, ABC):
             a and b of each; NaN where a replicate allows no estimate.
         """
         found = np.full((len(labeled), 2), np.nan)
-        for i, (few, many) in enumerate(zip(labeled, unlabeled, strict=True)):
-            drawn = replace(
-                counts,
-                labeled=few,
-                unlabeled=many,
-                negative=None,
-                labeled_sq=None,
-                unlabeled_sq=None,
-            )
+        for i, drawn in enumerate(self._replicates(counts, labeled, unlabeled)):
             try:
                 inclusions = self._estimate(drawn)
             except IdentifiabilityError:
@@ -116,9 +112,40 @@ class PriorEstimator(BaseEstimator, ABC):
             found[i] = inclusions.a, inclusions.b
         return found
 
+    @staticmethod
+    def _replicates(
+        counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> Iterator[ScoreCounts]:
+        """Replicates as counts of their own, for what treats them one by one."""
+        labeled_unit = _squares(counts.labeled, counts.labeled_sq)
+        unlabeled_unit = _squares(counts.unlabeled, counts.unlabeled_sq)
+        for few, many in zip(labeled, unlabeled, strict=True):
+            yield ScoreCounts(
+                thresholds=counts.thresholds,
+                labeled=few,
+                unlabeled=many,
+                labeled_sq=None if labeled_unit is None else few * labeled_unit,
+                unlabeled_sq=None if unlabeled_unit is None else many * unlabeled_unit,
+            )
+
     def _flip(self, counts: ScoreCounts) -> ScoreCounts:
         """Counts with the roles of the two samples exchanged, for an estimate of b."""
         return flipped_counts(counts)
+
+    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
+        """The same with the roles of the two samples exchanged: what is called a is their b."""
+        return self._estimate(self._flip(counts))
+
+    def _estimate_many_flipped(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """:meth:`_estimate_many` with the roles of the two samples exchanged."""
+        return self._estimate_many(self._flip(counts), unlabeled[:, ::-1], labeled[:, ::-1])
+
+    @property
+    def estimates_beta(self) -> bool:
+        """Whether this estimator, with its parameters, estimates beta too."""
+        return self.noisy
 
     # -- what users call ----------------------------------------------------------------
 
@@ -161,43 +188,73 @@ class PriorEstimator(BaseEstimator, ABC):
 
     @cached_property
     def interval_(self) -> Mapping[str, Interval]:
-        """Bootstrap intervals of alpha, beta and delta at the default settings."""
+        """Intervals of alpha, beta and delta at the default settings."""
         return self.interval()
 
     def interval(
         self,
         *,
         confidence_level: float = 0.95,
-        method: IntervalMethod = "bootstrap",
+        method: IntervalMethod | None = None,
         n_resamples: int = 1000,
         random_state: RandomState = 0,
+        resampler: Resampler | None = None,
     ) -> Mapping[str, Interval]:
-        """Intervals of alpha, beta and their difference that include re-estimation.
+        r"""Intervals of alpha, beta and their difference that include re-estimation.
 
         Parameters
         ----------
         confidence_level : float, default=0.95
             Nominal coverage.
-        method : {"bootstrap", "m-out-of-n", "bound"}, default="bootstrap"
-            See :func:`purecover.estimation.proportion_intervals`.
+        method : {"bootstrap", "m-out-of-n", "bound", "posterior"}, optional
+            How the ends are found; see Notes. Default: the bootstrap, or the posterior where
+            the estimator has one (:class:`LabelCurve`).
         n_resamples : int, default=1000
-            Number of replicates.
+            Number of replicates; the bound and the posterior need none.
         random_state : int, numpy.random.Generator or None, default=0
             Where randomness comes from.
+        resampler : GroupResampler, optional
+            Draws the replicates of the bootstrap instead; :func:`group_resampler` makes one for
+            dependent rows.
 
         Returns
         -------
         mapping of str to Interval
-            Keys ``"alpha"``, ``"beta"`` and ``"delta"``.
+            Keys ``"alpha"``, ``"beta"`` and ``"delta"``. Replicates that allow no estimate with
+            alpha below beta are rejected, and the interval's ``method`` counts them; if they are
+            more than half, the intervals are [0, 1] and say "not identified".
+
+        Notes
+        -----
+        ``"bootstrap"`` takes percentiles over replicates of the same size. An inclusion is an
+        infimum, which is not differentiable, so that consistency of the bootstrap is not
+        guaranteed.
+
+        ``"m-out-of-n"`` is the cautious variant. Replicates hold a share :math:`s` of the
+        examples on each side, with :math:`s n = n^{0.7}` on the smaller one. From their
+        quantiles :math:`q` and the estimate :math:`\hat\theta` follow the ends
+        :math:`\hat\theta - \sqrt{s}\,(q - \hat\theta)`, cut to [0, 1]. The estimate itself
+        may lie outside, if small samples bias the estimator much. Where the two variants
+        disagree, trust neither.
+
+        ``"bound"`` holds at its level for every sample size and every pair of densities: upper
+        bounds :math:`A` of the inclusion :math:`a` and, if beta is estimated, :math:`B` of
+        :math:`b` (each at half the error) leave :math:`\alpha \in [0, A]`,
+        :math:`\beta \in [1-B, 1]` and
+        :math:`\beta - \alpha \in [(1-A)(1-B)/(1-AB), 1]`. The three hold at once, whether or
+        not the proportions are identifiable.
+
+        ``"posterior"`` takes quantiles of the posterior distribution.
         """
         self._check_fitted("interval")
         return proportion_intervals(
             self,
             self._counts,
             confidence_level=confidence_level,
-            method=method,
+            method=method or _usual_method(self, resampler),
             n_resamples=n_resamples,
             random_state=random_state,
+            resampler=resampler,
         )
 
     def proportions_many(
@@ -235,6 +292,18 @@ class PriorEstimator(BaseEstimator, ABC):
         return state
 
 
+def _usual_method(estimator: PriorEstimator, resampler: object) -> Any:
+    """Dependent rows have no posterior, only replicates."""
+    return estimator.interval_method if resampler is None else "bootstrap"
+
+
+def _squares(tally: CountArray, squares: FloatArray | None) -> FloatArray | None:
+    """Squared weight for each unit of weight at each threshold; None without weights."""
+    if squares is None:
+        return None
+    return np.divide(squares, tally, out=np.zeros(squares.size), where=tally > 0)
+
+
 EstimatorT = TypeVar("EstimatorT", bound=type[PriorEstimator])
 Side = Literal["labeled", "unlabeled"]
 
@@ -259,9 +328,9 @@ def proportions_of(inclusions: Inclusions, name: str) -> MixtureProportions:
     a, b = inclusions.a, inclusions.b
     if not (a < 1 and b < 1):
         raise IdentifiabilityError(
-            f"{name} finds no sign that the labeled examples hold more positives than the unlabeled "
-            f"ones (inclusions {a:.3g} and {b:.3g}), so alpha and beta cannot be told apart "
-            "(PU001).\n"
+            f"{name} finds no sign that the labeled examples hold more positives than the "
+            f"unlabeled ones (inclusions {a:.3g} and {b:.3g}), so alpha and beta cannot be told "
+            "apart (PU001).\n"
             "Hint: are the scores from held-out examples, and larger for positives? If so, the "
             "classifier does not separate the two samples"
         )
@@ -316,8 +385,12 @@ def _read(
             labeled,
             "requires y to be passed, but the target y is None",
         )
-    check_alignment(function, scores, labeled)
-    values = to_numpy(function, "scores", scores)
-    if values.ndim == 2 and values.shape[1] == 1:
-        scores = values[:, 0]  # a column, as scikit-learn's transformers give it
-    return ScoreCounts.from_scores(scores, labeled, sample_weight=sample_weight)
+    # In the name of the estimator; a column, as scikit-learn's transformers give it, is welcome.
+    return ScoreCounts._from_rows(
+        function,
+        {"scores": scores},
+        labeled,
+        sample_weight=sample_weight,
+        positive_label=None,
+        negative_label=None,
+    )

@@ -5,26 +5,172 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import betainc
 
+from purecover._typing import BoolArray, CountArray, FloatArray
+from purecover._validation import bad_value, check_instance, check_real
 from purecover.counts import ScoreCounts
+from purecover.estimation._bounds import row_sizes
 
-__all__ = ["CleanTest", "clean_test"]
+__all__ = ["CLEAN_RULES", "CleanTest", "clean_by_rule", "clean_many", "clean_note", "clean_test"]
+
+CLEAN_RULES = ("test", "never", "always")
+"""When an estimator takes labels as clean."""
+
+LOWEST = 0.2
+"""Share of the unlabeled among whose scores hardly any positive should be."""
+
+STRAGGLERS = 0.01
+"""Largest share of the positives that may be there nevertheless."""
+
+SIGNIFICANCE = 0.05
 
 
 @dataclass(frozen=True)
 class CleanTest:
-    """Outcome of a test of beta = 1."""
+    """Outcome of a test of beta = 1, from :func:`clean_test`.
+
+    Attributes
+    ----------
+    p_value : float
+        Probability of so many labeled examples among the lowest scores, or more, if labels are
+        clean.
+    clean : bool
+        Whether it exceeds the level of significance, so that labels may be clean.
+    """
 
     p_value: float
     clean: bool
 
 
-def clean_test(counts: ScoreCounts, *, significance: float = 0.05) -> CleanTest:
-    """Test whether labeled examples among the lowest scores are more than stragglers."""
-    from scipy.stats import binom
+def clean_test(counts: ScoreCounts, *, significance: float = SIGNIFICANCE) -> CleanTest:
+    r"""Test whether the labels can be clean, which is beta = 1.
 
-    depth = np.cumsum(counts.unlabeled[::-1]) / counts.n_unlabeled
-    low = int(np.searchsorted(depth, 0.2)) + 1
-    found = float(counts.labeled[::-1][:low].sum())
-    p_value = float(binom.sf(found - 1, counts.n_labeled, 0.01)) if found else 1.0
+    Labeled examples with the lowest scores are either positives that the classifier mistakes
+    or negatives that carry the label by mistake. The test asks whether they are more than the
+    former can explain.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Labeled and unlabeled counts.
+    significance : float, default=0.05
+        Probability with which clean labels may be rejected, at most.
+
+    Returns
+    -------
+    CleanTest
+        The p-value, and whether it exceeds ``significance``.
+
+    See Also
+    --------
+    NoisyLabels : Estimates beta where this test rejects that it is 1.
+
+    Notes
+    -----
+    Of :math:`n_L` labeled examples :math:`k` score among the lowest fifth of the unlabeled; of
+    those that share the score at its border, a like part. Assumed is that at most 1 % of the
+    positives score so low. With clean labels :math:`k` is then at most as large as a binomial
+    variable, and
+
+    .. math:: p = P(Bin(n_L, 0.01) \ge k) = I_{0.01}(k, n_L - k + 1)
+
+    with the regularized incomplete beta function :math:`I`, which takes any real numbers. With
+    weights the effective size takes the place of :math:`n_L`, and :math:`k` is the weighted
+    share of it.
+
+    Where the assumption fails, as with a weak classifier, a constant score or nearly all
+    unlabeled examples positive, clean labels are rejected; beta is then estimated needlessly. A
+    few wrong labels remain unseen: a share :math:`1-\beta` brings about
+    :math:`0.2\,(1-\beta)/(1-\alpha)` of the labeled below the border, which must be well above
+    1 %. The result depends on the order of the scores only.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> world = pu.simulate.binormal(separation=3)
+    >>> clean = world.sample(500, 2000, alpha=0.25, random_state=0)
+    >>> pu.clean_test(clean.counts)
+    CleanTest(p_value=1.0, clean=True)
+    >>> noisy = world.sample(500, 2000, alpha=0.25, beta=0.8, random_state=0)
+    >>> pu.clean_test(noisy.counts).clean
+    False
+    """
+    name = "clean_test"
+    check_instance(name, "counts", counts, ScoreCounts, "build one with ScoreCounts.from_scores")
+    check_real(name, "significance", significance, low=0, high=1, closed="neither")
+    for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
+        if not total > 0:
+            raise bad_value(name, "counts", f"of at least one {side} example", "none")
+    p_value = float(_p_values(counts, counts.labeled[None], counts.unlabeled[None])[0])
     return CleanTest(p_value, p_value > significance)
+
+
+def clean_many(
+    counts: ScoreCounts,
+    labeled: CountArray,
+    unlabeled: CountArray,
+    *,
+    significance: float = SIGNIFICANCE,
+) -> BoolArray:
+    """Whether labels can be clean in each of many replicates.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The data, whose thresholds the replicates share.
+    labeled, unlabeled : ndarray of shape (n_replicates, n_thresholds)
+        Their counts.
+    significance : float, default=0.05
+        As in :func:`clean_test`.
+
+    Returns
+    -------
+    ndarray of shape (n_replicates,)
+        The ``clean`` of :func:`clean_test` for each.
+    """
+    return _p_values(counts, labeled, unlabeled) > significance
+
+
+def clean_by_rule(
+    rule: str, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+) -> BoolArray:
+    """Whether labels of each replicate are taken as clean under one of the rules."""
+    if rule != "test":
+        return np.full(len(labeled), rule == "always")
+    return clean_many(counts, labeled, unlabeled)
+
+
+def clean_note(p_value: float) -> str:
+    """What to say where the test lets labels pass as clean."""
+    return (
+        f"labels are compatible with beta = 1 (p = {p_value:.2g}) and taken as clean, so that "
+        "beta was not estimated"
+    )
+
+
+def _p_values(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
+    """The p-value of each row of counts."""
+    totals: FloatArray = labeled.sum(axis=1, dtype=np.float64)
+    target: FloatArray = LOWEST * unlabeled.sum(axis=1, dtype=np.float64)
+    # The border is where, from the lowest score upward, a fifth of the unlabeled is reached. A
+    # replicate reaches it before the data reach twice as many; if not, look at all scores.
+    rising = np.cumsum(counts.unlabeled[::-1])
+    for reach in (int(np.searchsorted(rising, 2 * LOWEST * rising[-1])) + 1, rising.size):
+        depth = np.cumsum(unlabeled[:, : -reach - 1 : -1], axis=1)
+        if (depth[:, -1] >= target).all():
+            break
+    border = np.argmax(depth >= target[:, None], axis=1)
+    rows = np.arange(border.size)
+    low = np.cumsum(labeled[:, : -reach - 1 : -1], axis=1)[rows, border]
+    # Of those that share the score at the border, a like part.
+    at_border = unlabeled[rows, -1 - border]
+    beyond = np.zeros(border.size)
+    np.divide(depth[rows, border] - target, at_border, out=beyond, where=at_border > 0)
+    found = low - beyond * labeled[rows, -1 - border]
+    sizes = row_sizes(totals, counts.n_labeled, counts.labeled_sq)
+    share = np.divide(found, totals, out=np.zeros(border.size), where=totals > 0)
+    k = np.clip(share, 0.0, 1.0) * sizes
+    some = k > 0
+    p_values = betainc(np.where(some, k, 1.0), sizes - k + 1, STRAGGLERS)
+    return np.where(some, p_values, 1.0)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from purecover.estimation._base import PriorEstimator
+from purecover.estimation._label_curve import LabelCurve
 
 
 def default_estimator() -> PriorEstimator:
     """The default estimator of alpha and beta."""
-    from purecover.estimation._noisy import NoisyLabels
-
-    return NoisyLabels()
+    return LabelCurve()

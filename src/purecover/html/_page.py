@@ -13,6 +13,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from purecover.html._dots import DotChart, make_dots
 from purecover.html._svg import Chart, make_chart
 from purecover.html._titles import shown_metrics, title_of
 from purecover.recovery._registry import METRICS
@@ -72,6 +73,7 @@ def render_report(report: PUReport, *, command: str | None = None, title: str | 
         findings=_by_severity(report),
         quiet=[check for check in report.checks if not check.fired],
         charts=[_roc_chart(report), _pr_chart(report)],
+        estimation=_estimation(report),
         sections=_metric_sections(report),
         confusion=_confusion(report),
         level=_level(report),
@@ -138,7 +140,7 @@ def _facts(report: PUReport) -> list[tuple[str, list[tuple[str, str]]]]:
     assumptions = [
         ("Share of positives among the unlabeled, alpha", f"{proportions.alpha:.4g}"),
         ("Share of positives among the labeled, beta", f"{proportions.beta:.4g}"),
-        ("Where they come from", proportions.origin),
+        ("Where they come from", _origin(report)),
         ("How the data were drawn", proportions.scenario),
         ("Prior that precision speaks of", f"{report.metrics.prior:.4g}"),
     ]
@@ -159,7 +161,14 @@ def _facts(report: PUReport) -> list[tuple[str, list[tuple[str, str]]]]:
     if report.bootstrap is not None:
         seed = "" if report.random_state is None else f", seed {report.random_state}"
         settings.append(("Resamples", f"{report.bootstrap.n_resamples:,}{seed}"))
+        if report.bootstrap.n_rejected:
+            settings.append(("Draws without an estimate", f"{report.bootstrap.n_rejected:,}"))
     return [("Data", data), ("Assumptions", assumptions), ("Settings", settings)]
+
+
+def _origin(report: PUReport) -> str:
+    origin = report.proportions.origin
+    return origin if report.estimation is None else f"estimated by {origin}"
 
 
 def _level(report: PUReport) -> str | None:
@@ -249,6 +258,42 @@ def _confusion(report: PUReport) -> Confusion:
             (below, [f"{c.fn:,.0f}", f"{c.tn:,.0f}"], f"{c.fn + c.tn:,.0f}"),
             ("All", [f"{n:,.0f}" for n in sums], f"{sum(sums):,.0f}"),
         ],
+    )
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """The estimate of alpha and beta, as text: rows of (estimator, cells)."""
+
+    sentence: str
+    rows: list[tuple[str, list[str]]]
+    dots: DotChart
+    notes: tuple[str, ...]
+
+
+def _estimation(report: PUReport) -> Estimated | None:
+    found = report.estimation
+    if found is None:
+        return None
+    p = found.proportions
+    sentence = (
+        f"Alpha and beta were not given; {found.estimator} estimated them from the scores"
+        + ("." if found.beta_estimated or p.beta != 1 else ", with labels taken as clean.")
+    )
+    if p.origin != found.estimator:
+        sentence = (
+            f"Beta was given; {found.estimator} estimated alpha from the scores, as a share of it."
+        )
+    cells = []
+    for name, value in (("alpha", p.alpha), ("beta", p.beta), ("delta", p.delta)):
+        ends = _ends(found.intervals.get(name))
+        cells.append(f"{number(value)} ({ends})" if ends else number(value))
+    others = [
+        (name, [number(alpha), number(beta), number(beta - alpha)])
+        for name, (alpha, beta) in found.others.items()
+    ]
+    return Estimated(
+        sentence, [(found.estimator, cells), *others], make_dots(found, report.truth), found.notes
     )
 
 

@@ -29,7 +29,8 @@ from purecover.intervals._bands import (
     precision_line,
     simultaneous_depth,
 )
-from purecover.intervals._interval import CurveBand, Interval, check_level
+from purecover.intervals._draws import Draw, ProportionEstimator, draws, draws_with_proportions
+from purecover.intervals._interval import CurveBand, Interval, Varied, check_level
 from purecover.intervals._resample import Resampler, resampler_for
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._metrics import (
@@ -51,6 +52,12 @@ The order of scores within one of so many groups adds nothing to an interval: th
 AUC moves by less than 1e-4, a tiny part of its standard error.
 """
 
+MAX_ESTIMATED = 2**12
+"""The same where every replicate estimates alpha and beta, whose errors are larger by far."""
+
+PROPORTIONS = ("alpha", "beta", "delta")
+"""What is replicated beside the metrics where the proportions are estimated."""
+
 Progress = Callable[[int, int], None]
 
 
@@ -61,15 +68,20 @@ class BootstrapResult:
     Attributes
     ----------
     estimates : mapping of str to float
-        The metrics of the data themselves.
+        The metrics of the data themselves; and ``"alpha"``, ``"beta"`` and ``"delta"``, if every
+        replicate estimated them again.
     replicates : mapping of str to ndarray of shape (n_resamples,)
-        The metrics of each replicate.
+        The same of each replicate.
     n_resamples : int
         How many replicates there are.
     confidence_level : float
         Nominal coverage of intervals and bands.
     method : str
         How replicates were drawn.
+    varied : str
+        What was taken as uncertain; see :class:`Interval`.
+    n_rejected : int
+        Draws left out because they allow no estimate of alpha below beta.
     """
 
     estimates: Mapping[str, float]
@@ -77,6 +89,8 @@ class BootstrapResult:
     n_resamples: int
     confidence_level: float
     method: str
+    varied: Varied = "scores"
+    n_rejected: int = 0
     _curves: Mapping[str, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
 
     def __post_init__(self) -> None:
@@ -84,8 +98,9 @@ class BootstrapResult:
             object.__setattr__(self, name, FrozenDict(dict(getattr(self, name))))
 
     def __repr__(self) -> str:
+        rejected = f", {self.n_rejected:,} rejected" if self.n_rejected else ""
         return (
-            f"BootstrapResult({self.n_resamples:,} resamples, {self.method}, "
+            f"BootstrapResult({self.n_resamples:,} resamples{rejected}, {self.method}, "
             f"{len(self.replicates)} metrics, {100 * self.confidence_level:g} %)"
         )
 
@@ -101,29 +116,35 @@ class BootstrapResult:
         -------
         Interval
             NaN at both ends if the metric is undefined in more than one replicate of twenty,
-            or if no replicate moved it: that is too little data, not certainty.
+            or if no replicate moved it: that is too little data, not certainty. (A beta that
+            every replicate takes as 1 is no metric, and stays 1.)
         """
         check_choice("BootstrapResult.interval", "metric", metric, self.replicates)
-        draws = self.replicates[metric]
-        defined = draws[~np.isnan(draws)]
+        values = self.replicates[metric]
+        defined = values[~np.isnan(values)]
         low = high = float("nan")
-        if defined.size >= 0.95 * draws.size:
+        if defined.size >= 0.95 * values.size:
             tail = (1 - self.confidence_level) / 2
-            if np.ptp(defined) > 0:
+            if np.ptp(defined) > 0 or metric in PROPORTIONS:
                 low, high = (float(q) for q in np.quantile(defined, [tail, 1 - tail]))
         estimate = self.estimates[metric]
         if metric == "roc_auc":  # the direct value, which can leave [0, 1]
             estimate, low, high = (min(max(v, 0.0), 1.0) for v in (estimate, low, high))
+        method = f"bootstrap percentile, {self.method}"
+        if self.n_rejected:
+            tried = self.n_resamples + self.n_rejected
+            method += f", {self.n_rejected:,} of {tried:,} draws rejected"
         return Interval(
             estimate=estimate,
             low=low,
             high=high,
             confidence_level=self.confidence_level,
-            method=f"bootstrap percentile, {self.method}",
+            method=method,
+            varied=self.varied,
         )
 
     def intervals(self) -> dict[str, Interval]:
-        """Intervals of all metrics."""
+        """Intervals of all metrics, and of the proportions if they were estimated again."""
         return {name: self.interval(name) for name in self.replicates}
 
     def roc_band(self, kind: Literal["pointwise", "simultaneous"] = "pointwise") -> CurveBand:
@@ -168,6 +189,7 @@ class BootstrapResult:
             high=high,
             confidence_level=self.confidence_level,
             kind=kind,
+            varied=self.varied,
         )
 
 
@@ -175,6 +197,7 @@ def bootstrap(
     counts: ScoreCounts,
     proportions: MixtureProportions,
     *,
+    estimator: ProportionEstimator | None = None,
     metrics: Iterable[str] | None = None,
     threshold: float | None = None,
     target: Target = "population",
@@ -196,7 +219,7 @@ def bootstrap(
     """Resample the counts to get intervals of metrics and bands of curves.
 
     Labeled and unlabeled examples are drawn apart; scores stay as they are and nothing is
-    sorted again. Alpha and beta are treated as exact.
+    sorted again. Alpha and beta are treated as exact, unless an estimator is given.
 
     Parameters
     ----------
@@ -204,6 +227,10 @@ def bootstrap(
         The counted scores.
     proportions : MixtureProportions
         Alpha and beta.
+    estimator : PriorEstimator, optional
+        What estimated the proportions. Every replicate then has its own: the estimator sees the
+        resampled counts, and intervals cover the error of alpha and beta too. Draws without an
+        estimate (alpha not below beta) are rejected, counted, and drawn again.
     metrics : iterable of str, optional
         Names from ``METRICS``; all that apply by default.
     threshold, target, repair, f_beta, cost_fn, cost_fp, max_fpr, top_k, area
@@ -227,6 +254,11 @@ def bootstrap(
     -------
     BootstrapResult
         Replicates, intervals and bands.
+
+    Raises
+    ------
+    IdentifiabilityError
+        If more than half of the draws allow no estimate of alpha and beta.
 
     See Also
     --------
@@ -252,6 +284,9 @@ def bootstrap(
         name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
     )
     check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    if estimator is not None and not callable(getattr(estimator, "proportions_many", None)):
+        must = "an estimator of alpha and beta, such as AlphaMax()"
+        raise bad_type(name, "estimator", must, estimator)
     check_target(name, target)
     if repair is not None:
         check_choice(name, "repair", repair, REPAIRS)
@@ -268,24 +303,43 @@ def bootstrap(
         youden_threshold(roc) if threshold is None else check_real(name, "threshold", threshold)
     )
     if resampler is None:
-        resampler = resampler_for(counts.thinned(MAX_THRESHOLDS, keep=threshold), method)
+        most = MAX_THRESHOLDS if estimator is None else MAX_ESTIMATED
+        resampler = resampler_for(counts.thinned(most, keep=threshold), method)
         drawn = "Poisson" if type(resampler).__name__.startswith("Poisson") else "multinomial"
     else:
         if not callable(getattr(resampler, "draw", None)):
             raise bad_type(name, "resampler", "an object with a 'draw' method", resampler)
+        if estimator is not None:
+            # Estimators fix bins and the like by the data, then look at the replicates.
+            check_instance(
+                name,
+                "resampler.counts",
+                getattr(resampler, "counts", None),
+                ScoreCounts,
+                "make a resampler with group_resampler(...)",
+            )
         drawn = "groups"
     repairs = (roc.repair, roc_pr.repair)
-    job = _Job(wanted, threshold, target, options, proportions, repairs, curves)
-    estimates, roc_curve, pr_curve = job.measure(counts, (roc, roc_pr))
-    draws = {metric.name: np.empty(n_resamples) for metric in wanted}
+    job = _Job(wanted, threshold, target, options, repairs, curves)
+    estimates, roc_curve, pr_curve = job.measure(Draw(counts, proportions), (roc, roc_pr))
+    if estimator is None:
+        replicates = draws(resampler, proportions, n_resamples, rng)
+    else:
+        replicates = draws_with_proportions(resampler, proportions, estimator, n_resamples, rng)
+        estimates |= _shares(proportions)
+    values = {key: np.empty(n_resamples) for key in estimates}
     roc_draws = np.empty((n_resamples, GRID.size))
     pr_draws = np.empty((n_resamples, GRID.size - 1))
-    for i in range(n_resamples):
-        values, tpr_at, precision_at = job.measure(resampler.draw(rng))
-        for key, value in values.items():
-            draws[key][i] = value
+    n_rejected = 0
+    for i, draw in enumerate(replicates):
+        measured, tpr_at, precision_at = job.measure(draw)
+        if estimator is not None:
+            measured |= _shares(draw.proportions)
+        for key, value in measured.items():
+            values[key][i] = value
         if curves:
             roc_draws[i], pr_draws[i] = tpr_at, precision_at
+        n_rejected = draw.n_rejected
         if progress is not None and (i + 1) % 50 == 0:
             progress(i + 1, n_resamples)
     kept = {}
@@ -301,12 +355,18 @@ def bootstrap(
         }
     return BootstrapResult(
         estimates=estimates,
-        replicates=draws,
+        replicates=values,
         n_resamples=n_resamples,
         confidence_level=level,
         method=drawn,
+        varied="scores" if estimator is None else "scores and proportions",
+        n_rejected=n_rejected,
         _curves=kept,
     )
+
+
+def _shares(proportions: MixtureProportions) -> dict[str, float]:
+    return {key: getattr(proportions, key) for key in PROPORTIONS}
 
 
 @dataclass(frozen=True)
@@ -317,28 +377,30 @@ class _Job:
     threshold: float
     target: Target
     options: MetricOptions
-    proportions: MixtureProportions
     repairs: tuple[Repair, Repair]
     curves: bool
 
     def measure(
-        self, counts: ScoreCounts, recovered: tuple[RecoveredRoc, RecoveredRoc] | None = None
+        self, draw: Draw, recovered: tuple[RecoveredRoc, RecoveredRoc] | None = None
     ) -> tuple[dict[str, float], FloatArray, FloatArray]:
+        counts, proportions = draw.counts, draw.proportions
         if not self.curves and all(metric.name == "roc_auc" for metric in self.metrics):
-            value = 0.5 + (auc_pu(counts) - 0.5) / self.proportions.delta
+            value = 0.5 + (auc_pu(counts) - 0.5) / proportions.delta
             return {metric.name: value for metric in self.metrics}, GRID, GRID[1:]
-        roc, roc_pr = recovered or self._recover(counts)
-        prior = self.proportions.prior(self.target, counts)
+        roc, roc_pr = recovered or self._recover(counts, proportions)
+        prior = proportions.prior(self.target, counts)
         view = view_of(roc, roc_pr, counts, self.threshold)
         values = compute_metrics(self.metrics, view, prior, self.options)
         if not self.curves:
             return values, GRID, GRID[1:]
         return values, np.interp(GRID, roc.fpr, roc.tpr), precision_line(roc_pr, prior)
 
-    def _recover(self, counts: ScoreCounts) -> tuple[RecoveredRoc, RecoveredRoc]:
+    def _recover(
+        self, counts: ScoreCounts, proportions: MixtureProportions
+    ) -> tuple[RecoveredRoc, RecoveredRoc]:
         # The guard has decided on the data; a replicate must not change its mind.
         first, second = self.repairs
-        roc = recover_roc(counts, self.proportions, repair=first, concavity_guard=False)
+        roc = recover_roc(counts, proportions, repair=first, concavity_guard=False)
         if second == first:
             return roc, roc
         roc_pr = blended(roc, counts)  # the only pair there is

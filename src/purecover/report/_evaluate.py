@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from purecover._validation import (
 from purecover.checks import CHECKS, CheckContext, run_checks
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
-from purecover.exceptions import InvalidInputError, RecoveryWarning
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, RecoveryWarning
 from purecover.intervals._bootstrap import Progress, bootstrap
 from purecover.intervals._delong import auc_interval
 from purecover.intervals._groups import make_group_resampler
@@ -48,8 +48,12 @@ from purecover.recovery._metrics import metrics_from_roc, recover_both, youden_t
 from purecover.recovery._pr import pr_from_roc
 from purecover.recovery._registry import MetricOptions, resolve_metrics
 from purecover.recovery._roc import REPAIRS
+from purecover.report._estimation import check_estimator, estimate_proportions
 from purecover.report._report import PUReport
 from purecover.report._truth import true_figures
+
+if TYPE_CHECKING:
+    from purecover.estimation._base import PriorEstimator
 
 __all__ = ["evaluate"]
 
@@ -62,11 +66,12 @@ def evaluate(
     *,
     score: str | None = None,
     alpha: float | None = None,
-    beta: float = 1.0,
+    beta: float | None = None,
     proportions: MixtureProportions | None = None,
     prior: float | None = None,
     label_frequency: float | None = None,
     scenario: Scenario | None = None,
+    estimator: PriorEstimator | str | None = None,
     sample_weight: ArrayLike | str | None = None,
     groups: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
@@ -89,6 +94,8 @@ def evaluate(
 ) -> PUReport:
     """Recover how good a classifier really is, with intervals and checks.
 
+    The share of positives among the unlabeled, alpha, is estimated if nothing is said about it.
+
     Parameters
     ----------
     scores : array-like of shape (n,), data frame or ScoreCounts
@@ -100,10 +107,12 @@ def evaluate(
     score : str, optional
         The column of scores, if a data frame is given.
     alpha : float, optional
-        Share of positives among the unlabeled. Give exactly one of ``alpha``, ``prior``,
-        ``label_frequency`` and ``proportions``.
-    beta : float, default=1.0
-        Share of positives among the labeled; 1 means clean labels.
+        Share of positives among the unlabeled. Give at most one of ``alpha``, ``prior``,
+        ``label_frequency`` and ``proportions``; with none of them alpha is estimated.
+    beta : float, optional
+        Share of positives among the labeled; 1 means clean labels. Where it is left out it is 1
+        beside a known alpha, and estimated beside an estimated one. A known beta helps to
+        estimate alpha.
     proportions : MixtureProportions, optional
         Alpha, beta and the scenario at once.
     prior : float, optional
@@ -112,6 +121,9 @@ def evaluate(
         Probability that a positive got labeled, in the censoring scenario.
     scenario : {"case-control", "censoring"}, optional
         How the data were drawn; see :class:`MixtureProportions`.
+    estimator : PriorEstimator or str, optional
+        What estimates alpha and beta: an estimator such as ``AlphaMaxN()``, or a name from
+        ``prior_estimators()``; ours by default.
     sample_weight : array-like of shape (n,) or str, optional
         Non-negative weights.
     groups : array-like of shape (n,) or str, optional
@@ -130,7 +142,8 @@ def evaluate(
     confidence_level : float, default=0.95
         Nominal coverage of intervals and bands.
     n_resamples : int, default=2000
-        Bootstrap replicates; 0 for none, which leaves only the interval of the AUC.
+        Bootstrap replicates; 0 for none, which leaves only the interval of the AUC. Each
+        replicate estimates alpha and beta again, where they are estimated.
     random_state : int, numpy.random.Generator or None, default=0
         Where the bootstrap takes its randomness from.
     ignore_checks : collection of str, default=()
@@ -148,6 +161,13 @@ def evaluate(
     recover_metrics : The metrics alone.
     make_pu_scorer : For cross-validation.
 
+    Notes
+    -----
+    With a known alpha and independent rows the interval of the AUC is DeLong's, through the
+    linear map. With an estimated one it is the percentile interval of the replicates: where the
+    observed AUC is high by chance, so tends to be the estimate of beta - alpha, and a formula for
+    independent errors does not know it. Neither interval knows of a bias of the estimator.
+
     Examples
     --------
     >>> from purecover import evaluate, simulate
@@ -155,6 +175,12 @@ def evaluate(
     >>> report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
     >>> round(report.auc_pu, 2), round(report.auc, 2), round(sample.world.auc, 2)
     (0.76, 0.85, 0.86)
+
+    Without alpha, its estimate comes with the report:
+
+    >>> report = evaluate(sample.scores, sample.labeled, n_resamples=0)
+    >>> abs(report.estimation.proportions.alpha - 0.25) < 0.1
+    True
     """
     if repair is not None:
         check_choice(_NAME, "repair", repair, REPAIRS)
@@ -162,8 +188,10 @@ def evaluate(
     level = check_level(_NAME, confidence_level)
     n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
     options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
-    given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
-    given.validated(_NAME)
+    given = GivenProportions(
+        alpha, beta, proportions, prior, label_frequency, scenario, estimator
+    ).validated(_NAME, can_estimate=True)
+    asked = None if given.ways else check_estimator(_NAME, estimator)
     check_target(_NAME, target)
     rng = check_random_state(_NAME, random_state)
     rows = _read(
@@ -179,7 +207,12 @@ def evaluate(
         negative_label,
     )
     counts = rows.counts
-    used = given.resolve(_NAME, counts)
+    estimation = None
+    if asked is None:
+        used = given.resolve(_NAME, counts)
+    else:
+        estimation = estimate_proportions(_NAME, counts, given, asked)
+        used = estimation.estimate.proportions
     prior_ = used.prior(target, counts)
     wanted = resolve_metrics(_NAME, None, counts, options)
 
@@ -192,31 +225,41 @@ def evaluate(
     replicates = None
     intervals = {}
     if n_resamples:
-        with warnings.catch_warnings():
-            # The guard has spoken once, above.
-            warnings.simplefilter("ignore", RecoveryWarning)
-            replicates = bootstrap(
-                counts,
-                used,
-                threshold=threshold,
-                target=target,
-                repair=None if repair is None else roc.repair,
-                f_beta=f_beta,
-                cost_fn=cost_fn,
-                cost_fp=cost_fp,
-                max_fpr=max_fpr,
-                top_k=top_k,
-                area=area,
-                n_resamples=n_resamples,
-                confidence_level=level,
-                resampler=rows.resampler,
-                random_state=rng,
-                progress=progress,
-            )
-        intervals = replicates.intervals()
-    if rows.resampler is None:
+        try:
+            with warnings.catch_warnings():
+                # The guard has spoken once, above.
+                warnings.simplefilter("ignore", RecoveryWarning)
+                replicates = bootstrap(
+                    counts,
+                    used,
+                    estimator=None if estimation is None else estimation.estimator,
+                    threshold=threshold,
+                    target=target,
+                    repair=None if repair is None else roc.repair,
+                    f_beta=f_beta,
+                    cost_fn=cost_fn,
+                    cost_fp=cost_fp,
+                    max_fpr=max_fpr,
+                    top_k=top_k,
+                    area=area,
+                    n_resamples=n_resamples,
+                    confidence_level=level,
+                    resampler=rows.resampler,
+                    random_state=rng,
+                    progress=progress,
+                )
+        except IdentifiabilityError as error:
+            if estimation is None:
+                raise
+            # The estimate stands, without intervals; check PU017 says so.
+            estimation = estimation.unstable(str(error).partition("\n")[0])
+        else:
+            every = replicates.intervals()
+            intervals = {name: every[name] for name in metrics}
+    if rows.resampler is None and (estimation is None or replicates is None):
         # Rows are independent, so the closed form applies and covers better than percentiles.
         intervals["roc_auc"] = auc_interval(counts, used, confidence_level=level)
+    found = None if estimation is None else estimation.with_replicates(replicates)
     figures = None
     if rows.truth is not None and rows.scores is not None and rows.labeled is not None:
         figures = true_figures(
@@ -240,6 +283,8 @@ def evaluate(
             threshold_chosen=chosen,
             prior=prior_,
             n_groups=None if rows.resampler is None else rows.resampler.n_groups,
+            interval_varies_proportions=found is not None and replicates is not None,
+            estimation=found,
         ),
         ignore=ignore_checks,
     )
@@ -255,6 +300,7 @@ def evaluate(
         intervals=intervals,
         checks=checks,
         bootstrap=replicates,
+        estimation=found,
         truth=figures,
         threshold_chosen=chosen,
         random_state=random_state if isinstance(random_state, int) else None,

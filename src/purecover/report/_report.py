@@ -9,6 +9,7 @@ from typing import Any
 from purecover._frames import make_frame
 from purecover.checks import CheckResult
 from purecover.counts import ScoreCounts
+from purecover.estimation._estimate import PriorEstimate
 from purecover.intervals._bootstrap import BootstrapResult
 from purecover.intervals._interval import CurveBand, Interval
 from purecover.proportions import MixtureProportions
@@ -51,6 +52,8 @@ class PUReport:
         All numbered checks, whether they spoke or not.
     bootstrap : BootstrapResult or None
         The replicates, if there were any.
+    estimation : PriorEstimate or None
+        How alpha and beta were estimated; None if they were given.
     truth : TrueFigures or None
         True figures, if the truth was given.
     threshold_chosen : bool
@@ -70,6 +73,7 @@ class PUReport:
     intervals: dict[str, Interval]
     checks: tuple[CheckResult, ...]
     bootstrap: BootstrapResult | None
+    estimation: PriorEstimate | None
     truth: TrueFigures | None
     threshold_chosen: bool
     random_state: int | None
@@ -138,6 +142,7 @@ class PUReport:
             "n_negative": self.counts.n_negative,
             "n_thresholds": self.counts.n_thresholds,
             "proportions": self.proportions.to_dict(),
+            "estimation": None if self.estimation is None else self.estimation.to_dict(),
             "auc": self.auc,
             "auc_direct": self.auc_direct,
             "infeasible": self.infeasible,
@@ -171,7 +176,7 @@ class PUReport:
     def __repr__(self) -> str:
         return (
             f"PUReport(auc={self.auc:.4f}, observed {self.auc_pu:.4f}, "
-            f"alpha={self.proportions.alpha:g}, beta={self.proportions.beta:g}, "
+            f"alpha={self.proportions.alpha:.4g}, beta={self.proportions.beta:.4g}, "
             f"{self.counts!r})"
         )
 

@@ -10,6 +10,7 @@ from purecover.recovery._registry import METRICS
 from purecover.recovery._roc import NOTEWORTHY_GAP
 
 if TYPE_CHECKING:
+    from purecover.estimation._estimate import PriorEstimate
     from purecover.report._report import PUReport
 
 _AT_THRESHOLD = ("recall", "specificity", "precision", "f1", "mcc")
@@ -65,12 +66,38 @@ def _asked_for(report: PUReport) -> list[str]:
 
 def _proportions_lines(report: PUReport) -> list[str]:
     p = report.proportions
-    about = f"alpha {p.alpha:.4g}, beta {p.beta:.4g} ({p.origin}, {p.scenario})"
+    about = [f"alpha {p.alpha:.4g}, beta {p.beta:.4g} ({p.origin}, {p.scenario})"]
+    if report.estimation is not None:
+        about = _estimation_lines(report.estimation)
     prior = f"{100 * report.metrics.prior:.3g} %"
-    lines = [about, f"precision and AUC-PR speak of a population with {prior} positives"]
+    lines = [*about, f"precision and AUC-PR speak of a population with {prior} positives"]
     if report.truth is not None:
         lines.append(f"true alpha {report.truth.alpha:.4g}, true beta {report.truth.beta:.4g}")
     return lines
+
+
+def _estimation_lines(estimation: PriorEstimate) -> list[str]:
+    p = estimation.proportions
+    shares = []
+    for name, value in (("alpha", p.alpha), ("beta", p.beta)):
+        interval = estimation.intervals.get(name)
+        ends = "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
+        shares.append(f"{name} {value:.3f}{ends}")
+    texts = [f"{', '.join(shares)} (estimated by {p.origin}, {p.scenario})"]
+    if estimation.others:
+        alphas, betas = zip(*estimation.others.values(), strict=True)
+        ranges = f"alpha {_range(alphas)}, beta {_range(betas)}"
+        texts.append(f"  other estimators: {ranges} ({', '.join(estimation.others)})")
+    if estimation.n_rejected:
+        texts.append(f"  {estimation.n_rejected:,} draws without an estimate were rejected")
+    return [
+        line for text in texts for line in textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
+    ]
+
+
+def _range(values: tuple[float, ...]) -> str:
+    low, high = f"{min(values):.3f}", f"{max(values):.3f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _row(report: PUReport, name: str) -> str:

@@ -1,0 +1,119 @@
+"""Checks of estimated proportions: PU004, PU011, PU012, PU017."""
+
+from __future__ import annotations
+
+import math
+
+from purecover.checks._base import CheckContext, Finding, check, fired, not_applicable, quiet
+from purecover.estimation._estimate import PriorEstimate
+
+DISAGREEMENT = 0.1
+SIGNIFICANCE = 0.05
+
+_GIVEN = "alpha and beta were given."
+
+
+@check("PU004", "an estimate at the edge of its range", "warning")
+def estimate_at_edge(context: CheckContext) -> Finding:
+    """At an end of what a method can return, the truth may lie beyond."""
+    estimation = context.estimation
+    if estimation is None:
+        return not_applicable(_GIVEN)
+    says = f"{_shares(estimation)} of {estimation.estimator}"
+    if not estimation.at_edge:
+        return quiet(f"{says} lie inside the range of the method.")
+    return fired(
+        f"{says} lie at an end of what the method can return, and the truth may lie beyond.",
+        "ask another estimator, or pass alpha if it is known.",
+    )
+
+
+@check("PU011", "label noise not significantly above 0", "note")
+def noise_not_significant(context: CheckContext) -> Finding:
+    """The scores do not contradict clean labels."""
+    estimation = context.estimation
+    if estimation is None:
+        return not_applicable(_GIVEN)
+    p_value, beta = estimation.clean_p_value, estimation.proportions.beta
+    if not estimation.beta_estimated:
+        return not_applicable("beta was not estimated.")
+    if estimation.clean_probability is not None:
+        likely = estimation.clean_probability
+        says = f"clean labels have probability {likely:.2g}"
+    elif p_value is not None and not math.isnan(p_value):
+        likely = p_value
+        says = f"the test of clean labels has p = {p_value:.2g}"
+    else:
+        return not_applicable("the labels could not be tested.")
+    if likely <= SIGNIFICANCE:
+        return quiet(f"{says}: wrong labels are certain, beta is estimated as {beta:.3g}.")
+    if beta == 1:
+        return fired(
+            f"{says}: the scores do not contradict clean labels, and beta is taken as 1.",
+            "if you know that some labels are wrong, pass beta.",
+        )
+    return fired(
+        f"{says}: beta is estimated as {beta:.3g}, but clean labels are not ruled out.",
+        "if you know that the labels are clean, pass beta=1.",
+    )
+
+
+@check("PU012", "estimators disagree", "warning")
+def estimators_disagree(context: CheckContext) -> Finding:
+    """Estimators of unlike methods agree where the scores tell, and differ where they do not."""
+    estimation = context.estimation
+    if estimation is None:
+        return not_applicable(_GIVEN)
+    n = len(estimation.spread)
+    if n < 2:
+        return not_applicable("no other estimator found an estimate.")
+    alphas, betas = zip(*estimation.spread.values(), strict=True)
+    says = f"{n} estimators put alpha at {_range(alphas)} and beta at {_range(betas)}"
+    if estimation.disagreement <= DISAGREEMENT:
+        return quiet(f"{says}.")
+    return fired(
+        f"{says}: the estimate is unreliable. {_allowed(estimation)}",
+        "look at all of them (purecover priors), report the range, and pass alpha if it can be "
+        "found out otherwise; better scores separate the classes more and settle it.",
+    )
+
+
+@check("PU017", "the scores do not tell alpha and beta", "warning")
+def not_identifiable(context: CheckContext) -> Finding:
+    """Without a pure region of the scores, many pairs of alpha and beta fit equally well."""
+    estimation = context.estimation
+    if estimation is None:
+        return not_applicable(_GIVEN)
+    if estimation.identifiable:
+        return quiet(f"{estimation.estimator} finds that the scores tell alpha and beta.")
+    return fired(
+        f"positives and negatives overlap so much that these scores do not tell "
+        f"{_shares(estimation)} from smaller corrections. {_allowed(estimation)}",
+        "report the range instead of one figure, or pass alpha if it can be found out otherwise.",
+    )
+
+
+def _shares(estimation: PriorEstimate) -> str:
+    p = estimation.proportions
+    return f"alpha {p.alpha:.3g} and beta {p.beta:.3g}"
+
+
+def _range(values: tuple[float, ...]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:.3g}" if f"{low:.3g}" == f"{high:.3g}" else f"{low:.3g} to {high:.3g}"
+
+
+def _allowed(estimation: PriorEstimate) -> str:
+    """What fits if no scores are pure."""
+    titles = {"alpha": "alpha", "beta": "beta", "auc": "an AUC"}
+    ends = [
+        f"{title} from {low:.3g} to {high:.3g}"
+        for name, title in titles.items()
+        if name in estimation.identification
+        for low, high in [estimation.identification[name]]
+        if low < high
+    ]
+    if not ends:
+        return "Nothing else would fit."
+    listed = ends[0] if len(ends) == 1 else f"{', '.join(ends[:-1])} and {ends[-1]}"
+    return f"If no score is pure, {listed} would fit too."

@@ -1,0 +1,103 @@
+"""``purecover priors``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from purecover._validation import require, show
+from purecover.cli._data import describe_source, note_blank_labels, read_rows
+from purecover.cli._messages import CommandError, in_options, note
+from purecover.cli._options import DASH, DataOptions
+from purecover.cli._output import check_writable, print_json, write_atomically
+from purecover.cli._progress import progress_bars
+from purecover.displays._priors import save_priors
+from purecover.estimation._compare import compare_priors, estimator_names
+from purecover.estimation._comparison import PriorComparison
+from purecover.intervals._interval import check_level
+
+__all__ = ["run_priors"]
+
+_COMMAND = "purecover priors"
+_FORMATS = (".png", ".svg", ".pdf")
+
+
+def run_priors(
+    file: str,
+    data: DataOptions,
+    *,
+    estimators: str | None,
+    clean: bool,
+    resamples: int,
+    group: str | None,
+    confidence_level: float,
+    seed: int,
+    json: bool,
+    plot: str | None,
+    quiet: bool,
+) -> int:
+    """Estimate, print, draw, return the exit code."""
+    names = _names(estimators)
+    level = check_level(_COMMAND, confidence_level)
+    if plot is not None:
+        _check_plot(plot, file)
+    with progress_bars(quiet=quiet) as steps:
+        rows = read_rows(file, data, command=_COMMAND, group=group, progress=steps("Reading"))
+        found = compare_priors(
+            rows.scores,
+            rows.label_column,
+            negative_label=rows.negative_label,
+            sample_weight=rows.weights,
+            groups=rows.groups,
+            estimators=names,
+            noisy=not clean,
+            confidence_level=level,
+            n_resamples=resamples,
+            random_state=seed,
+            progress=steps("Estimating"),
+        )
+    _require_an_estimate(found)
+    if plot is not None:
+        with write_atomically("--plot", plot) as picture:
+            save_priors(found, picture, Path(plot).suffix[1:].casefold())
+    if json:
+        document = found.to_dict()
+        document["source"] = describe_source(file, rows)
+        print_json(document)
+    elif not quiet:
+        print(found)  # noqa: T201
+    note_blank_labels(rows, quiet=quiet)
+    if plot is not None:
+        note(f"picture written to {plot}", quiet=quiet)
+    return 0
+
+
+def _names(given: str | None) -> list[str] | None:
+    """Names of estimators in any case, each once; None for all."""
+    if given is None:
+        return None
+    words = ["-" if given == DASH else word.strip() for word in given.split(",")]
+    known = estimator_names()
+    for word in words:
+        if word.casefold().replace("_", "-") not in known:
+            raise CommandError(
+                f"--estimators must be names with commas between them, got {show(word)}.\n"
+                f"Hint: the names are {', '.join(known)}."
+            )
+    return list(dict.fromkeys(word.casefold().replace("_", "-") for word in words))
+
+
+def _require_an_estimate(found: PriorComparison) -> None:
+    """A table without a number is bad input, not a result."""
+    if not found.succeeded:
+        row = found.rows[0]
+        said = in_options(row.error or "")
+        many = "" if len(found) == 1 else f"none of {len(found)} estimators finds alpha and beta; "
+        raise CommandError(f"{many}{row.name}: {said}")
+
+
+def _check_plot(path: str, file: str) -> None:
+    """Complain before the work is done rather than after."""
+    check_writable("--plot", path, not_this=file)
+    if Path(path).suffix.casefold() not in _FORMATS:
+        raise CommandError(f"--plot must end in {', '.join(_FORMATS)}, got {show(path)}.")
+    require("matplotlib.figure", function=f"{_COMMAND} --plot", extra="plot")

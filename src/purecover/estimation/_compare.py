@@ -1,0 +1,303 @@
+"""All estimators of alpha and beta side by side on the same scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from sklearn.base import clone
+
+from purecover._frames import is_frame
+from purecover._typing import ArrayLike, RandomState
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_flag,
+    check_integer,
+    check_names,
+    check_random_state,
+    show,
+)
+from purecover.counts import ScoreCounts
+from purecover.estimation._base import PriorEstimator, check_both_sides
+from purecover.estimation._comparison import PriorComparison, PriorRow
+from purecover.estimation._default import default_estimator
+from purecover.estimation._noisy import NoisyLabels
+from purecover.estimation._registry import prior_estimators
+from purecover.exceptions import InvalidInputError, PurecoverError
+from purecover.intervals._groups import make_group_resampler
+from purecover.intervals._interval import Interval, check_level
+from purecover.intervals._resample import GroupResampler
+
+__all__ = ["compare_priors", "estimator_names"]
+
+_NAME = "compare_priors"
+DEFAULT = "default"
+"""What the default estimator is called where it is not registered under another name."""
+
+
+def compare_priors(
+    scores: ArrayLike | ScoreCounts,
+    labeled: ArrayLike | None = None,
+    *,
+    estimators: Iterable[str | PriorEstimator] | Mapping[str, PriorEstimator] | None = None,
+    noisy: bool = True,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 200,
+    random_state: RandomState = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> PriorComparison:
+    """Estimate alpha and beta by every method at hand.
+
+    No method is right everywhere. Where they agree, the estimate does not hang on the
+    assumptions of one of them; where they differ, neither should be trusted to more digits than
+    the difference leaves.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,) or ScoreCounts
+        Scores of held-out examples, larger means more positive; or their counts.
+    labeled : array-like of shape (n,)
+        True where the example carries the positive label; see :meth:`ScoreCounts.from_scores`.
+    estimators : iterable or mapping, optional
+        Names of :func:`prior_estimators` (and ``"default"``), estimators of your own, or
+        estimators by the name they shall have in the table. By default the default estimator
+        and all that are registered, but not :class:`AlphaMax` beside :class:`AlphaMaxN`, which
+        is the same run both ways.
+    noisy : bool, default=True
+        Whether labels may be wrong. If so, an estimator that takes them for clean is run both
+        ways by :class:`NoisyLabels`, so that it gives beta too. If not, those that estimate
+        beta are told that it is 1, and are left out unless one of them is named or the default.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    groups : array-like of shape (n,), optional
+        Which rows depend on each other; whole groups are resampled then.
+    positive_label, negative_label : object, optional
+        As in :meth:`ScoreCounts.from_scores`. Known negatives are left out.
+    confidence_level : float, default=0.95
+        Nominal coverage of the intervals.
+    n_resamples : int, default=200
+        Bootstrap replicates for each; 0 for no intervals.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where randomness comes from. All estimators see the same replicates.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each estimator.
+
+    Returns
+    -------
+    PriorComparison
+        A row for each estimator. One that cannot estimate has its complaint in its row.
+
+    See Also
+    --------
+    prior_estimators : Their names and classes.
+    PriorsDisplay : Draws the comparison.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
+    >>> found = pu.compare_priors(
+    ...     sample.scores, sample.labeled, estimators=["bbe", "roc-slope"], n_resamples=0
+    ... )
+    >>> [row.name for row in found]
+    ['bbe', 'roc-slope']
+    >>> all(abs(row.proportions.alpha - 0.3) < 0.15 for row in found)
+    True
+    """
+    check_flag(_NAME, "noisy", noisy)
+    level = check_level(_NAME, confidence_level)
+    n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
+    seed = _seed(random_state)
+    chosen, default = _choose(estimators, noisy=noisy)
+    rows_given = {"sample_weight": sample_weight, "groups": groups}
+    labels = {"positive_label": positive_label, "negative_label": negative_label}
+    counts, resampler = _read(scores, labeled, rows_given, labels)
+    check_both_sides(_NAME, counts)
+    settings = {"confidence_level": level, "random_state": seed, "resampler": resampler}
+    rows = []
+    for done, (name, estimator) in enumerate(chosen.items()):
+        if progress is not None:
+            progress(done, len(chosen))
+        row = _run(name, _prepared(estimator, noisy=noisy), counts, n_resamples, settings)
+        rows.append(replace(row, is_default=name == default))
+    if progress is not None:
+        progress(len(chosen), len(chosen))
+    return PriorComparison(
+        rows=tuple(rows),
+        n_labeled=counts.n_labeled,
+        n_unlabeled=counts.n_unlabeled,
+        n_thresholds=counts.n_thresholds,
+        noisy=bool(noisy),
+        confidence_level=level,
+        n_resamples=n_resamples,
+    )
+
+
+def _run(
+    name: str,
+    estimator: PriorEstimator,
+    counts: ScoreCounts,
+    n_resamples: int,
+    settings: Mapping[str, Any],
+) -> PriorRow:
+    """One estimator's row; what it complains about is part of the comparison."""
+    start = perf_counter()
+    try:
+        estimator.fit(counts)
+    except PurecoverError as error:
+        return PriorRow(name=name, error=str(error), seconds=perf_counter() - start)
+    seconds = perf_counter() - start
+    notes = tuple(estimator.diagnostics_["notes"])
+    intervals: Mapping[str, Interval] = {}
+    if n_resamples:
+        try:
+            intervals = estimator.interval(n_resamples=n_resamples, **settings)
+        except PurecoverError as error:
+            notes += (f"no interval: {str(error).splitlines()[0]}",)
+        told = [each.method for each in intervals.values() if "rejected" in each.method]
+        notes += tuple(dict.fromkeys(f"interval: {method}" for method in told))
+    return PriorRow(
+        name=name,
+        proportions=estimator.proportions_,
+        intervals=intervals,
+        notes=notes,
+        seconds=seconds,
+    )
+
+
+# -- which estimators -----------------------------------------------------------------------
+
+
+def estimator_names() -> list[str]:
+    """The names that :func:`compare_priors` knows."""
+    return [DEFAULT, *(name for name in prior_estimators() if name != DEFAULT)]
+
+
+def _choose(estimators: Any, *, noisy: bool) -> tuple[dict[str, PriorEstimator], str | None]:
+    """Estimators by name, and the name that the default has among them, if it is."""
+    known = prior_estimators()
+    default = default_estimator()
+    title = next((name for name, cls in known.items() if _alike(cls(), default)), DEFAULT)
+    if estimators is None:
+        noisily = [cls for cls in known.values() if cls().estimates_beta]
+        chosen = {title: default}
+        for name, cls in known.items():
+            # The wrapper is no method of its own: it is what wraps the others here. And what
+            # has a variant that estimates beta would give the same numbers when wrapped.
+            in_other_words = any(other is not cls and issubclass(other, cls) for other in noisily)
+            if name == title or cls is NoisyLabels or (noisy and in_other_words):
+                continue
+            if noisy or cls not in noisily:
+                chosen[name] = cls()
+        return chosen, title
+    if isinstance(estimators, Mapping):
+        _check_estimators(estimators.values())
+        pairs = [(str(name), estimator) for name, estimator in estimators.items()]
+    else:
+        given = _listed(estimators, estimator_names())
+        pairs = []
+        for each in given:
+            if not isinstance(each, str):
+                names = [name for name, cls in known.items() if type(each) is cls]
+                pairs.append((names[0] if names else type(each).__name__, each))
+            elif each in (DEFAULT, title):
+                pairs.append((title, default))
+            else:
+                pairs.append((each, known[each]()))
+    chosen = dict(pairs)
+    if not chosen:
+        raise bad_value(_NAME, "estimators", "at least one", "none")
+    if len(chosen) < len(pairs):
+        twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+        hint = "pass a dict to give variants of one estimator names of their own"
+        raise bad_value(_NAME, "estimators", "of different names", f"{show(twice)} twice", hint)
+    return chosen, next((name for name, each in pairs if _alike(each, default)), None)
+
+
+def _alike(one: PriorEstimator, other: PriorEstimator) -> bool:
+    """Whether two are of one class and have the same parameters, which they show."""
+    return type(one) is type(other) and repr(one) == repr(other)
+
+
+def _listed(estimators: Any, names: list[str]) -> list[str | PriorEstimator]:
+    """A list of names and estimators, or a complaint."""
+    if isinstance(estimators, PriorEstimator):
+        hint = "put it into a list"
+        raise bad_type(_NAME, "estimators", "a list of names or estimators", estimators, hint)
+    if isinstance(estimators, str) or not isinstance(estimators, Iterable):
+        check_names(_NAME, "estimators", estimators, names)
+    given = list(estimators)
+    words = [each for each in given if isinstance(each, str)]
+    check_names(_NAME, "estimators", words, names)
+    _check_estimators(each for each in given if not isinstance(each, str))
+    return given
+
+
+def _check_estimators(given: Iterable[Any]) -> None:
+    for each in given:
+        if not isinstance(each, PriorEstimator):
+            hint = "make one, for example AlphaMax(), or name one of prior_estimators()"
+            raise bad_type(_NAME, "estimators", "names or PriorEstimator objects", each, hint)
+
+
+def _prepared(estimator: PriorEstimator, *, noisy: bool) -> PriorEstimator:
+    """A copy that answers the question asked: with beta, or with clean labels."""
+    copy: PriorEstimator = clone(estimator)
+    if noisy:
+        return copy if copy.estimates_beta else NoisyLabels(copy)
+    if "clean" in copy.get_params(deep=False):
+        copy.set_params(clean="always")
+    return copy
+
+
+# -- the data -------------------------------------------------------------------------------
+
+
+def _seed(random_state: RandomState) -> int:
+    """One seed for all estimators: a row does not depend on which others there are."""
+    rng = check_random_state(_NAME, random_state)
+    return int(random_state) if isinstance(random_state, int) else int(rng.integers(2**32))
+
+
+def _read(
+    scores: Any, labeled: ArrayLike | None, beside: Mapping[str, Any], labels: Mapping[str, Any]
+) -> tuple[ScoreCounts, GroupResampler | None]:
+    """The counts, and what resamples whole groups if there are any."""
+    if isinstance(scores, ScoreCounts):
+        extra = {"labeled": labeled, **beside, **labels}
+        given = [name for name, value in extra.items() if value is not None]
+        if given:
+            raise InvalidInputError(
+                f"{_NAME} takes no {given[0]!r} beside a ScoreCounts, which holds no rows.\n"
+                "Hint: pass scores and labeled themselves"
+            )
+        return scores, None
+    if is_frame(scores):
+        raise bad_type(
+            _NAME,
+            "scores",
+            "one column of scores, or a ScoreCounts",
+            scores,
+            "pass frame['score'] and frame['labeled'], or "
+            "ScoreCounts.from_frame(frame, score='score', labeled='labeled')",
+        )
+    if labeled is None:
+        must = "given with scores: for each, whether the example carries the label"
+        raise bad_type(_NAME, "labeled", must, labeled)
+    weight, groups = beside["sample_weight"], beside["groups"]
+    if groups is not None:
+        resampler = make_group_resampler(
+            _NAME, scores, labeled, groups, sample_weight=weight, **labels
+        )
+        return resampler.counts, resampler
+    counts = ScoreCounts._from_rows(
+        _NAME, {"scores": scores}, labeled, sample_weight=weight, **labels
+    )
+    return counts, None

@@ -1,0 +1,249 @@
+"""What a comparison of estimators holds, and how it prints."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from purecover._frames import make_frame
+from purecover._frozen import FrozenDict
+from purecover.intervals._interval import Interval
+from purecover.proportions import MixtureProportions
+
+__all__ = ["QUANTITIES", "PriorComparison", "PriorRow"]
+
+QUANTITIES = ("alpha", "beta", "delta")
+"""What is estimated; delta is beta - alpha, by which recovery divides."""
+
+_WIDTH = 100
+_NUMBER, _ENDS, _SECONDS = 8, 17, 9
+"""Widths of columns: a share, the ends of its interval, a time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorRow:
+    """What one estimator says.
+
+    Attributes
+    ----------
+    name : str
+        Its name in :func:`prior_estimators`, or the one it was given.
+    proportions : MixtureProportions or None
+        The estimate; None if there is none.
+    intervals : mapping of str to Interval
+        Intervals of ``"alpha"``, ``"beta"`` and ``"delta"``; empty if none were asked for.
+    notes : tuple of str
+        Sentences to read beside the estimate.
+    error : str or None
+        Why there is no estimate.
+    seconds : float
+        Time of the fit, without the interval.
+    is_default : bool
+        Whether it is the default estimator.
+    """
+
+    name: str
+    proportions: MixtureProportions | None = None
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    error: str | None = None
+    seconds: float = math.nan
+    is_default: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "intervals", FrozenDict(self.intervals))
+
+    def value(self, quantity: str) -> float:
+        """Alpha, beta or delta; NaN if there is no estimate."""
+        return math.nan if self.proportions is None else float(getattr(self.proportions, quantity))
+
+    def ends(self, quantity: str) -> tuple[float, float]:
+        """The ends of its interval; NaN if there is none."""
+        interval = self.intervals.get(quantity)
+        return (math.nan, math.nan) if interval is None else (interval.low, interval.high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "name": self.name,
+            "is_default": self.is_default,
+            "proportions": None if self.proportions is None else self.proportions.to_dict(),
+            "intervals": {name: each.to_dict() for name, each in self.intervals.items()},
+            "notes": list(self.notes),
+            "error": self.error,
+            "seconds": self.seconds if math.isfinite(self.seconds) else None,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorComparison:
+    """Estimates of alpha and beta by several methods, from :func:`compare_priors`.
+
+    Iterates over its rows; ``comparison["bbe"]`` is the row of that name.
+
+    Attributes
+    ----------
+    rows : tuple of PriorRow
+        One for each estimator.
+    n_labeled, n_unlabeled, n_thresholds : float and int
+        Examples (or total weights) and distinct scores they were estimated from.
+    noisy : bool
+        Whether beta was estimated; otherwise labels were taken for clean.
+    confidence_level : float
+        Nominal coverage of the intervals.
+    n_resamples : int
+        Bootstrap replicates of each interval; 0 if there are no intervals.
+    """
+
+    rows: tuple[PriorRow, ...]
+    n_labeled: float
+    n_unlabeled: float
+    n_thresholds: int
+    noisy: bool = True
+    confidence_level: float = 0.95
+    n_resamples: int = 0
+
+    def __iter__(self) -> Iterator[PriorRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> PriorRow:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(f"{name!r}; the rows are {', '.join(row.name for row in self.rows)}")
+
+    @property
+    def succeeded(self) -> tuple[PriorRow, ...]:
+        """The rows that have an estimate."""
+        return tuple(row for row in self.rows if row.proportions is not None)
+
+    @property
+    def default(self) -> PriorRow | None:
+        """The row of the default estimator, if it is among them."""
+        return next((row for row in self.rows if row.is_default), None)
+
+    @property
+    def spread(self) -> Mapping[str, float]:
+        """Greatest difference between two estimates of alpha, beta and delta.
+
+        NaN where fewer than two estimators have an estimate.
+        """
+        spread = dict.fromkeys(QUANTITIES, math.nan)
+        if len(self.succeeded) > 1:
+            for quantity in QUANTITIES:
+                values = [row.value(quantity) for row in self.succeeded]
+                spread[quantity] = max(values) - min(values)
+        return FrozenDict(spread)
+
+    def frame(self, backend: Any = None) -> Any:
+        """The rows as a table; see :meth:`ScoreCounts.frame`."""
+        columns: dict[str, np.ndarray[Any, Any]] = {
+            "estimator": np.array([row.name for row in self.rows])
+        }
+        for quantity in QUANTITIES:
+            columns[quantity] = np.array([row.value(quantity) for row in self.rows])
+            ends = np.array([row.ends(quantity) for row in self.rows]).reshape(-1, 2)
+            columns[f"{quantity}_low"], columns[f"{quantity}_high"] = ends[:, 0], ends[:, 1]
+        columns["seconds"] = np.array([row.seconds for row in self.rows])
+        columns["is_default"] = np.array([row.is_default for row in self.rows])
+        columns["notes"] = np.array(["; ".join(row.notes) for row in self.rows])
+        columns["error"] = np.array([row.error or "" for row in self.rows])
+        return make_frame("PriorComparison.frame", columns, backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        spread = {name: v if math.isfinite(v) else None for name, v in self.spread.items()}
+        return {
+            "n_labeled": self.n_labeled,
+            "n_unlabeled": self.n_unlabeled,
+            "n_thresholds": self.n_thresholds,
+            "noisy": self.noisy,
+            "confidence_level": self.confidence_level,
+            "n_resamples": self.n_resamples,
+            "default": None if self.default is None else self.default.name,
+            "spread": spread,
+            "estimators": [row.to_dict() for row in self.rows],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([self._data_line(), "", *self._table(), "", *self._words()])
+
+    def __repr__(self) -> str:
+        names = ", ".join(row.name for row in self.rows)
+        return f"PriorComparison({len(self.succeeded)} of {len(self)} estimates: {names})"
+
+    # -- words --------------------------------------------------------------------------
+
+    def _data_line(self) -> str:
+        many = "" if self.n_thresholds == 1 else "s"
+        return (
+            f"{self.n_labeled:,.10g} labeled, {self.n_unlabeled:,.10g} unlabeled, "
+            f"{self.n_thresholds:,} distinct score{many}; "
+            + ("beta estimated too" if self.noisy else "labels taken for clean")
+        )
+
+    def _shown(self) -> tuple[str, ...]:
+        """Beta and delta say nothing new where labels are clean."""
+        told = any(row.value("beta") != 1 for row in self.succeeded)
+        return QUANTITIES if self.noisy or told else QUANTITIES[:1]
+
+    def _table(self) -> list[str]:
+        wide = max([len(row.name) for row in self.rows], default=0) + 3
+        shown = self._shown()
+        level = f"{100 * self.confidence_level:g} % interval"
+        head = " " * wide
+        for quantity in shown:
+            head += f"{quantity:>{_NUMBER}}"
+            if self.n_resamples:
+                head += f"{level:>{_ENDS}}"
+        lines = [f"{head}{'seconds':>{_SECONDS}}"]
+        for row in self.rows:
+            text = f"{'* ' if row.is_default else '  '}{row.name}"
+            text = f"{text:<{wide}}"
+            if row.proportions is None:
+                lines.append(f"{text}   no estimate, see below")
+                continue
+            for quantity in shown:
+                text += f"{row.value(quantity):>{_NUMBER}.4f}"
+                if self.n_resamples:
+                    low, high = row.ends(quantity)
+                    ends = "none" if math.isnan(low) else f"{low:.4f} - {high:.4f}"
+                    text += f"{ends:>{_ENDS}}"
+            lines.append(f"{text}{row.seconds:>{_SECONDS}.3f}")
+        return lines
+
+    def _words(self) -> list[str]:
+        texts = []
+        if self.default is not None:
+            texts.append("* the default estimator")
+        found = len(self.succeeded)
+        if found > 1:
+            alphas = [row.value("alpha") for row in self.succeeded]
+            delta = f", of beta - alpha by {self.spread['delta']:.4f}"
+            texts.append(
+                f"{found} estimates of alpha (median {np.median(alphas):.4f}) differ by "
+                f"{self.spread['alpha']:.4f}" + (delta if self.noisy else "")
+            )
+        elif not found:
+            texts.append("no estimator finds alpha and beta")
+        texts += [f"{', '.join(names)}: {said}" for said, names in self._remarks().items()]
+        return [
+            line for text in texts for line in textwrap.wrap(text, _WIDTH, subsequent_indent="  ")
+        ]
+
+    def _remarks(self) -> dict[str, list[str]]:
+        """Notes and complaints, each once, with the names of those who say it."""
+        remarks: dict[str, list[str]] = {}
+        for row in self.rows:
+            said = row.notes if row.error is None else (row.error.splitlines()[0],)
+            for each in said:
+                remarks.setdefault(each, []).append(row.name)
+        return remarks

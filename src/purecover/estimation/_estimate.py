@@ -1,0 +1,102 @@
+"""`PriorEstimate`: an estimate of alpha and beta with all that says how far to trust it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from purecover._frozen import FrozenDict
+from purecover.intervals._interval import Interval
+from purecover.proportions import MixtureProportions
+
+__all__ = ["PriorEstimate"]
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PriorEstimate:
+    """How alpha and beta of a report were estimated.
+
+    Attributes
+    ----------
+    estimator : str
+        What estimated them.
+    proportions : MixtureProportions
+        The estimate.
+    intervals : mapping of str to Interval
+        Intervals of ``"alpha"``, ``"beta"`` and ``"delta"`` that include re-estimation, if there
+        were replicates; without ``"beta"`` where it was given.
+    spread : mapping of str to tuple of float
+        Alpha and beta of the estimator and of several others on the same scores, by name.
+    identification : mapping of str to tuple of float
+        The ends between which ``"alpha"``, ``"beta"``, ``"delta"`` and ``"auc"`` lie if positives
+        may be among the negatives in disguise, so that no region of the scores is pure.
+    notes : tuple of str
+        What the estimator has to say.
+    identifiable : bool
+        Whether the scores can tell.
+    at_edge : bool
+        Whether the estimate lies at an end of what its method can return.
+    beta_estimated : bool
+        Whether beta was estimated too, not given and not taken as 1 by the method.
+    clean_p_value : float or None
+        Of the test of beta = 1, if beta was estimated by a method that gives no probability.
+    clean_probability : float or None
+        Probability of beta = 1, if beta was estimated by a method that gives one.
+    n_rejected : int
+        Replicates left out because they allow no estimate.
+    """
+
+    estimator: str
+    proportions: MixtureProportions
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    spread: Mapping[str, Ends] = field(default_factory=dict)
+    identification: Mapping[str, Ends] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    identifiable: bool = True
+    at_edge: bool = False
+    beta_estimated: bool = False
+    clean_p_value: float | None = None
+    clean_probability: float | None = None
+    n_rejected: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("intervals", "spread", "identification"):
+            object.__setattr__(self, name, FrozenDict(dict(getattr(self, name))))
+
+    @property
+    def disagreement(self) -> float:
+        """The largest difference in alpha or in beta between the estimators."""
+        if not self.spread:
+            return 0.0
+        alphas, betas = zip(*self.spread.values(), strict=True)
+        return max(max(alphas) - min(alphas), max(betas) - min(betas))
+
+    @property
+    def others(self) -> dict[str, Ends]:
+        """Alpha and beta of the estimators that were only asked for comparison."""
+        return {name: pair for name, pair in self.spread.items() if name != self.estimator}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        p = self.clean_p_value
+        return {
+            "estimator": self.estimator,
+            "proportions": self.proportions.to_dict(),
+            "intervals": {name: i.to_dict() for name, i in self.intervals.items()},
+            "spread": {
+                name: {"alpha": alpha, "beta": beta} for name, (alpha, beta) in self.spread.items()
+            },
+            "disagreement": self.disagreement,
+            "identification": {name: list(ends) for name, ends in self.identification.items()},
+            "notes": list(self.notes),
+            "identifiable": self.identifiable,
+            "at_edge": self.at_edge,
+            "beta_estimated": self.beta_estimated,
+            "clean_p_value": None if p is None or not math.isfinite(p) else p,
+            "clean_probability": self.clean_probability,
+            "n_rejected": self.n_rejected,
+        }

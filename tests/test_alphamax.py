@@ -1,0 +1,545 @@
+"""AlphaMax: the inner problem against other solvers, the elbows, and what it can and cannot do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.optimize import minimize
+from scipy.stats import chi2
+from sklearn.base import clone
+
+import purecover as pu
+from purecover.estimation._alphamax import AlphaMax, AlphaMaxCurve, AlphaMaxN
+from purecover.estimation._base import flipped_counts
+from purecover.estimation._clean import clean_test
+from purecover.estimation._elbows import ELBOWS, Curves, _slope_below, find_elbow
+from purecover.estimation._histogram import bin_starts, binned, released_width
+from purecover.estimation._separable import end_of_flat, inclusion_curve, inclusion_parts
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.proportions import MixtureProportions
+
+P = np.array([0.4, 0.3, 0.2, 0.1])
+Q = np.array([0.05, 0.15, 0.3, 0.5])
+# f1 = (0, .1, .3, .6) and f0 = (.5, .3, .2, 0), mixed with alpha = .25 and beta = .75.
+F = np.array([0.375, 0.25, 0.225, 0.15])
+G = np.array([0.125, 0.15, 0.275, 0.45])
+
+GRID = np.arange(100) / 100
+
+
+def curve(p: np.ndarray, q: np.ndarray, c: object, weights=(1.0, 1.0)) -> np.ndarray:
+    return inclusion_curve(p[None], q[None], np.atleast_1d(np.asarray(c, float)), weights)[0]
+
+
+def elbow_of(p: np.ndarray, q: np.ndarray, rule: str, grid: np.ndarray = GRID) -> float:
+    ll = np.maximum.accumulate(curve(p, q, grid)[::-1])[::-1]
+    sizes = np.array([1000.0]), np.array([1000.0])
+    _, index = find_elbow(Curves(grid, ll[None], p[None], q[None], sizes, (1.0, 1.0)), rule)
+    return float(grid[index[0]])
+
+
+def counts_of(p: np.ndarray, q: np.ndarray, n_unlabeled: int, n_labeled: int) -> pu.ScoreCounts:
+    """Counts whose bins, one per score, have exactly these shares."""
+    unlabeled, labeled = np.rint(p * n_unlabeled), np.rint(q * n_labeled)
+    return pu.ScoreCounts.from_counts(np.arange(p.size), labeled.astype(int), unlabeled.astype(int))
+
+
+def pure_world(n_labeled: int, n_unlabeled: int, alpha: float, seed: int, beta: float = 1.0):
+    """Half of the positives score where no negative does, and half of the negatives likewise."""
+    world = pu.simulate.histogram([0, 0, 0.2, 0.3, 0.25, 0.25], [0.25, 0.25, 0.3, 0.2, 0, 0])
+    return world.sample(n_labeled, n_unlabeled, alpha=alpha, beta=beta, random_state=seed)
+
+
+# -- the inner problem ------------------------------------------------------------------------
+
+
+def test_curve_of_four_bins() -> None:
+    expected = [-2.42197427] * 2 + [-2.44574759, -2.60784586, -2.88455179, -3.25016393, -3.65710006]
+    found = curve(P, Q, [0.1, 0.2, 0.25, 0.4, 0.6, 0.8, 0.95])
+    np.testing.assert_allclose(found, expected, atol=5e-9)
+    for c, b in {
+        0.25: (0.015220, 0.045383, 0.089397, 0.1),
+        0.4: (0.034098, 0.095821, 0.170081, 0.1),
+        0.6: (0.105728, 0.194272, 0.2, 0.1),
+    }.items():
+        np.testing.assert_allclose(inclusion_parts(P, Q, c), b, atol=5e-7)
+
+
+def test_curves_of_noisy_labels() -> None:
+    grid = [0.1, 1 / 3, 0.35, 0.4, 0.5, 0.7, 0.9]
+    flat = [-2.5934222] * 2
+    there = [-2.594581, -2.608508, -2.661882, -2.814077, -3.059049]
+    back = [-2.594295, -2.604946, -2.646568, -2.800566, -3.047032]
+    np.testing.assert_allclose(curve(F, G, grid), flat + there, atol=5e-7)
+    np.testing.assert_allclose(curve(G, F, grid), flat + back, atol=5e-7)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (7.0, 2.0)])
+def test_agrees_with_a_general_solver(seed: int, weights: tuple[float, float]) -> None:
+    rng = np.random.default_rng(seed)
+    p, q = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6))
+    if seed % 2:
+        q[0] = 0.0  # a bin without labeled examples
+        q /= q.sum()
+    v, w = weights
+    for c in (0.2, 0.5, 0.9):
+
+        def loss(b: np.ndarray, c: float = c) -> float:
+            b = np.maximum(b, 1e-12)
+            logs = v * p * np.log(c * q + p - b) + w * q * np.log(b / c)
+            return float(-logs.sum())
+
+        def slope(b: np.ndarray, c: float = c) -> np.ndarray:
+            b = np.maximum(b, 1e-12)
+            return v * p / (c * q + p - b) - w * q / b
+
+        solved = minimize(
+            loss,
+            c * p,
+            jac=slope,
+            method="SLSQP",
+            bounds=[(1e-9, x - 1e-9) for x in p],
+            constraints={"type": "eq", "fun": lambda b, c=c: b.sum() - c},
+            options={"ftol": 1e-15, "maxiter": 1000},
+        )
+        found = curve(p, q, c, weights)[0]
+        assert found == pytest.approx(-solved.fun, abs=1e-5 * (v + w))
+        assert found >= -solved.fun - 1e-9
+        np.testing.assert_allclose(inclusion_parts(p, q, c, weights), solved.x, atol=0.003)
+
+
+histograms = hnp.arrays(
+    np.float64,
+    st.shared(st.integers(2, 12), key="bins"),
+    elements=st.one_of(st.just(0.0), st.floats(-12, 0).map(lambda x: 10.0**x)),
+).filter(lambda x: x.sum() > 0)
+
+
+@given(p=histograms, q=histograms, weights=st.sampled_from([(1.0, 1.0), (5000.0, 300.0)]))
+def test_properties_of_the_curve(
+    p: np.ndarray, q: np.ndarray, weights: tuple[float, float]
+) -> None:
+    p, q = p / p.sum(), q / q.sum()
+    found = curve(p, q, GRID, weights)
+    assert np.all(np.isfinite(found))
+    size = sum(weights)
+    end = end_of_flat(p[None], np.where(p > 0, q, 0.0)[None])[0]
+    flat = end >= GRID
+    np.testing.assert_array_equal(found[flat], found[0])
+    assert np.all(np.diff(found) <= 1e-9 * size)  # so the correction has nothing to do
+    for c in (0.03, 0.4, 0.97):
+        b = inclusion_parts(p, q, c, weights)
+        assert b.sum() == pytest.approx(c, rel=1e-6)
+        assert np.all(b >= 0)
+        assert np.all(b <= p * (1 + 1e-12))
+
+
+def test_newton_cannot_go_in_circles() -> None:
+    """Shares for which plain Newton steps alternate between two multipliers."""
+    p = np.array([0.181282206, 1.34887419e-9, 0, 1.24812802e-11, 5.26325e-7, 1.183946e-7, 0, 0])
+    q = np.array([0.0538789997, 8.85585e-4, 2.85196e-3, 1.5955e-11, 2.439e-5, 1.42e-5, 3.3e-9, 0])
+    p[6], q[7] = 1 - p.sum(), 1 - q.sum()
+    assert inclusion_parts(p, q, 0.1).sum() == pytest.approx(0.1, rel=1e-7)
+
+
+@given(p=histograms, q=histograms)
+def test_the_drop_is_a_sum_of_two_divergences(p: np.ndarray, q: np.ndarray) -> None:
+    p, q = p / p.sum(), q * (p > 0)
+    if q.sum() == 0:
+        return
+    q /= q.sum()
+    for c in (0.2, 0.8):
+        b = inclusion_parts(p, q, c)
+        rest, used, shared = c * q + p - b, p > 0, q > 0
+        divergence = np.sum(p[used] * np.log(p[used] / rest[used]))
+        divergence += np.sum(q[shared] * np.log(q[shared] / (b[shared] / c)))
+        top, here = curve(p, q, [0.0, c])
+        assert top - here == pytest.approx(divergence, abs=1e-7)
+
+
+@given(p=histograms, q=histograms)
+def test_bins_without_component_count_as_one(p: np.ndarray, q: np.ndarray) -> None:
+    p, q = p / p.sum(), q / q.sum()
+    split_p, split_q = np.append(p, 0.5 * p[0]), np.append(q, 0.0)
+    split_p[0] *= 0.5
+    split_q[0] = 0.0
+    joined_q = q.copy()
+    joined_q[0] = 0.0
+    apart, together = curve(split_p, split_q, GRID), curve(p, joined_q, GRID)
+    np.testing.assert_allclose(apart - apart[0], together - together[0], atol=1e-9)
+
+
+def test_many_curves_at_once_equal_single_ones() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.multinomial(300, np.full(9, 1 / 9), size=60) / 300
+    q = rng.multinomial(40, rng.dirichlet(np.ones(9)), size=60) / 40
+    grid = np.arange(400) / 400
+    together = inclusion_curve(p, q, grid)
+    apart = np.stack([curve(x, y, grid) for x, y in zip(p, q, strict=True)])
+    np.testing.assert_allclose(together, apart, atol=1e-10)
+
+
+# -- elbows -----------------------------------------------------------------------------------
+
+
+def test_elbows_of_exact_histograms() -> None:
+    assert elbow_of(P, Q, "released") == 0.23
+    assert elbow_of(P, Q, "paper") == 0.21
+    # The windows look ahead: both are above the truth, 1/3.
+    assert elbow_of(F, G, "released") == elbow_of(G, F, "released") == 0.37
+    assert elbow_of(F, G, "paper") == 0.35
+
+
+@pytest.mark.parametrize("rule", ["released", "paper", "deviance"])
+def test_a_finer_grid_only_refines(rule: str) -> None:
+    fine = np.arange(1000) / 1000
+    for p, q in ((P, Q), (F, G), (G, F)):
+        assert elbow_of(p, q, rule, fine) == pytest.approx(elbow_of(p, q, rule), abs=0.0151)
+
+
+def test_line_below_the_points() -> None:
+    rng = np.random.default_rng(3)
+    x = np.arange(10) / 100
+    y = np.cumsum(rng.random((2, 5, 10)) ** 3, axis=-1)
+    floor = np.array([0.0, 40.0])
+    found = _slope_below(x, y, floor)
+    for i, j in np.ndindex(found.shape):
+
+        def squares(m: np.ndarray, i: int = i, j: int = j) -> np.ndarray:
+            above = y[i, j] - m[:, None] * x
+            return np.square(above - above.min(axis=1, keepdims=True)).sum(axis=1)
+
+        slopes = np.linspace(floor[i], 200, 200_001)
+        assert found[i, j] == pytest.approx(slopes[squares(slopes).argmin()], abs=2e-3)
+
+
+def test_deviance_is_a_sum_of_squared_z_scores() -> None:
+    n_unlabeled, n_labeled, c = 5000.0, 300.0, 0.5
+    q = np.full(2000, 1 / 2000)
+    p = np.full(2000, 1 / 2000)
+    p[:3] = c * q[:3] * (1 - np.array([0.001, 0.002, 0.003]))  # only these contradict c
+    p[3:] *= (1 - p[:3].sum()) / p[3:].sum()
+    short = p[:3] - c * q[:3]
+    z = short / np.sqrt(c * q[:3] / n_unlabeled + c**2 * q[:3] / n_labeled)
+    grid = np.array([0.0, c])
+    for weights in ((1.0, 1.0), (n_unlabeled, n_labeled)):
+        ll = curve(p, q, grid, weights)[None]
+        sizes = np.array([n_unlabeled]), np.array([n_labeled])
+        curves = Curves(grid, ll, p[None], q[None], sizes, weights)
+        statistic, _ = find_elbow(curves, "deviance")
+        assert statistic[0, 1] + chi2.median(3) == pytest.approx(np.square(z).sum(), rel=0.02)
+
+
+def test_released_elbow_has_a_limited_range() -> None:
+    sample = pure_world(2000, 10_000, 0.02, seed=0)
+    released = AlphaMax(elbow="released", step=0.01).fit(sample.counts)
+    assert released.proportions_.alpha >= 0.10
+    assert released.diagnostics_["at_edge"]
+    assert any("0.1 to 0.89" in note for note in released.diagnostics_["notes"])
+    default = AlphaMax().fit(sample.counts)
+    assert default.proportions_.alpha == pytest.approx(0.02, abs=0.01)
+    assert not default.diagnostics_["at_edge"]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.01, 0.97, 0.99])
+def test_default_reaches_both_ends(alpha: float) -> None:
+    sample = pure_world(3000, 20_000, alpha, seed=1)
+    assert AlphaMax().fit(sample.counts).proportions_.alpha == pytest.approx(alpha, abs=0.05)
+
+
+# -- histograms -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sd", "width"), [(1.0, 0.3), (0.5, 0.2), (0.3, 0.1), (2.0, 0.7), (1.5, 0.5), (2.5, 1.0)]
+)
+def test_released_width(sd: float, width: float) -> None:
+    # 3.5 sd / 10 for a thousand scores.
+    scores = np.array([-1.0, 1.0]) * sd * np.sqrt(999 / 1000)
+    expected = {0.7: 0.5}.get(width, width)
+    found = released_width(scores, np.array([500, 500]), 1000)
+    assert found == pytest.approx(expected)
+
+
+def test_released_bins_start_at_the_lowest_score() -> None:
+    rng = np.random.default_rng(0)
+    scores, labeled = rng.normal(size=3000), np.arange(3000) < 1000
+    counts = pu.ScoreCounts.from_scores(scores, labeled)
+    width = released_width(np.sort(scores[labeled]), np.ones(1000), 1000)
+    edges = scores.min() + width * np.arange(100)
+    starts = bin_starts(counts, "released")
+    for side, tally in ((labeled, counts.labeled), (~labeled, counts.unlabeled)):
+        expected, _ = np.histogram(scores[side], edges)
+        found = binned(tally, starts)[::-1]
+        np.testing.assert_array_equal(found[found > 0], expected[expected > 0])
+
+
+def test_merged_bins_hold_enough() -> None:
+    counts = pu.simulate.binormal(2.0).sample(500, 3000, alpha=0.3, random_state=0).counts
+    few = bin_starts(counts, "merged")
+    assert set(few) < set(bin_starts(counts, "released"))
+    assert np.all(binned(counts.labeled, few)[:-1] >= np.sqrt(500))
+    assert np.all(binned(counts.unlabeled, few) >= 5)
+
+
+def test_merged_bins_run_out_of_unlabeled_examples() -> None:
+    # All labeled examples at the bottom: below them nothing is left to join.
+    counts = pu.ScoreCounts.from_scores(np.arange(300.0), np.arange(300) < 100)
+    assert bin_starts(counts, "merged")[0] == 0
+    assert binned(counts.unlabeled, bin_starts(counts, "merged"))[-1] >= 5
+
+
+def test_equal_mass_bins_know_the_order_only() -> None:
+    sample = pu.simulate.binormal(2.0).sample(300, 2000, alpha=0.3, random_state=0)
+    for bins in ("equal-mass", 7):
+        plain = AlphaMax(bins=bins).fit(sample.scores, sample.labeled)
+        bent = AlphaMax(bins=bins).fit(np.exp(3 * sample.scores), sample.labeled)
+        assert plain.proportions_ == bent.proportions_
+        assert plain.diagnostics_["n_bins"] == (10 if bins == "equal-mass" else 7)
+
+
+# -- the estimator ----------------------------------------------------------------------------
+
+
+def test_curve_of_a_fit() -> None:
+    counts = counts_of(P, Q, 10_000, 10_000)
+    fitted = AlphaMax(elbow="paper", step=0.01, bins=10_000).fit(counts)
+    np.testing.assert_allclose(fitted.curve_.log_likelihood, curve(P, Q, GRID), atol=1e-12)
+    assert fitted.proportions_.alpha == fitted.curve_.elbow == 0.21
+    assert fitted.diagnostics_["end_of_plateau"] == pytest.approx(0.2)
+    assert repr(fitted.curve_) == "AlphaMaxCurve(100 points, elbow at 0.21)"
+    table = fitted.curve_.frame()
+    assert list(table) == ["inclusion", "log_likelihood", "corrected", "heuristic"]
+    plain = fitted.curve_.to_dict()
+    assert plain["elbow"] == 0.21
+    assert plain["heuristic"][-1] is None
+    with pytest.raises(ValueError, match="read-only"):
+        fitted.curve_.inclusion[0] = 1.0
+
+
+def test_noisy_labels_by_two_runs() -> None:
+    counts = counts_of(F, G, 100_000, 100_000)
+    fitted = AlphaMaxN(elbow="released", step=0.01, bins=10_000, clean="never").fit(counts)
+    assert fitted.curve_.elbow == fitted.curve_flipped_.elbow == 0.37
+    p = fitted.proportions_
+    assert (p.alpha, p.beta) == pytest.approx((0.37 / 1.37, 1 / 1.37))
+    exact = AlphaMaxN(step=0.001, bins=10_000, clean="never").fit(counts)
+    p = exact.proportions_
+    assert (p.alpha, p.beta) == pytest.approx((0.25, 0.75), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "alpha", "beta"),
+    [
+        (1 / 3, 1 / 3, 0.25, 0.75),
+        (0.1052632, 0.0555556, 0.1, 0.95),
+        (0.4, 0.0, 0.4, 1.0),
+        (0.5957895, 0.1152074, 0.566, 0.95),
+    ],
+)
+def test_combination(a: float, b: float, alpha: float, beta: float) -> None:
+    p = MixtureProportions.from_inclusions(a, b)
+    assert (p.alpha, p.beta) == pytest.approx((alpha, beta), abs=1e-6)
+
+
+def test_when_labels_are_taken_as_clean() -> None:
+    clean = pure_world(1000, 5000, 0.3, seed=2).counts
+    tested = AlphaMaxN().fit(clean)
+    assert clean_test(clean).clean
+    assert tested.proportions_.beta == 1.0
+    assert tested.curve_flipped_ is None
+    assert any("taken as clean" in note for note in tested.diagnostics_["notes"])
+    assert tested.proportions_.alpha == AlphaMax().fit(clean).proportions_.alpha
+    noisy = pure_world(1000, 5000, 0.3, seed=2, beta=0.7).counts
+    assert AlphaMaxN(clean="always").fit(noisy).proportions_.beta == 1.0
+    assert AlphaMaxN(clean="never").fit(noisy).proportions_ == AlphaMaxN().fit(noisy).proportions_
+    assert AlphaMaxN().estimates_beta
+    assert not AlphaMaxN(clean="always").estimates_beta
+
+
+def test_noisy_labels_on_average() -> None:
+    found = []
+    for seed in range(12):
+        p = AlphaMaxN().fit(pure_world(1000, 5000, 0.3, seed=seed, beta=0.7).counts).proportions_
+        found.append((p.alpha, p.beta))
+    # One of them errs by about 0.05 and 0.07, their mean by a third of that.
+    np.testing.assert_allclose(np.mean(found, axis=0), (0.3, 0.7), atol=0.04)
+
+
+@pytest.mark.parametrize("elbow", ELBOWS)
+def test_scaling_the_counts_leaves_the_balanced_curve(elbow: str) -> None:
+    counts = pure_world(300, 2000, 0.3, seed=3).counts
+    larger = replace(counts, labeled=7 * counts.labeled, unlabeled=3 * counts.unlabeled)
+    weighting = "counts" if elbow == "likelihood_ratio" else "balanced"
+    one, other = (
+        AlphaMax(elbow=elbow, bins=8, weighting=weighting).fit(c).curve_ for c in (counts, larger)
+    )
+    if weighting == "balanced":
+        np.testing.assert_allclose(one.log_likelihood, other.log_likelihood, atol=1e-10)
+    if elbow in ("paper", "released"):
+        assert one.elbow == other.elbow
+
+
+@pytest.mark.parametrize("elbow", ELBOWS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_replicates_equal_single_fits(elbow: str, weighted: bool) -> None:
+    sample = pure_world(300, 1500, 0.4, seed=4, beta=0.8)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(sample)) if weighted else None
+    counts = pu.ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weight)
+    estimator = AlphaMaxN(elbow=elbow, clean="never")
+    single = estimator._estimate(counts)
+    many = estimator._estimate_many(
+        counts, np.stack([counts.labeled] * 3), np.stack([counts.unlabeled] * 3)
+    )
+    np.testing.assert_allclose(many, [[single.a, single.b]] * 3, atol=1e-12)
+
+
+def test_replicates_use_the_bins_of_the_data() -> None:
+    counts = pure_world(300, 1500, 0.4, seed=5).counts
+    starts = bin_starts(counts, "merged")
+    rng = np.random.default_rng(0)
+    labeled = rng.multinomial(300, counts.labeled / 300, size=20)
+    unlabeled = rng.multinomial(1500, counts.unlabeled / 1500, size=20)
+    many = AlphaMax()._estimate_many(counts, labeled, unlabeled)
+    grid = np.arange(400) * 0.0025
+    for row, few, rest in zip(many, labeled, unlabeled, strict=True):
+        p, q = binned(rest, starts) / 1500, binned(few, starts) / 300
+        sizes = np.array([1500.0]), np.array([300.0])
+        curves = Curves(grid, curve(p, q, grid)[None], p[None], q[None], sizes, (1.0, 1.0))
+        assert row[0] == grid[find_elbow(curves, "deviance")[1][0]]
+        assert row[1] == 0.0
+
+
+def test_interval_holds_the_estimate_and_the_truth() -> None:
+    sample = pure_world(500, 3000, 0.3, seed=6, beta=0.8)
+    fitted = AlphaMaxN().fit(sample.scores, sample.labeled)
+    found = fitted.interval(n_resamples=200, random_state=1)
+    for name, truth in {"alpha": 0.3, "beta": 0.8, "delta": 0.5}.items():
+        assert found[name].low <= truth <= found[name].high
+        assert found[name].high - found[name].low < 0.3
+
+
+def test_flipping_exchanges_the_runs() -> None:
+    counts = pure_world(500, 3000, 0.3, seed=7, beta=0.8).counts
+    there = AlphaMaxN(clean="never").fit(counts)
+    back = AlphaMaxN(clean="never").fit(flipped_counts(counts))
+    assert there.curve_.elbow == back.curve_flipped_.elbow
+    assert there.proportions_.alpha == pytest.approx(1 - back.proportions_.beta)
+
+
+@pytest.mark.parametrize("elbow", ["deviance", "likelihood_ratio", "paper"])
+def test_consistent_where_a_region_is_pure(elbow: str) -> None:
+    errors = []
+    for n in (100, 1000, 30_000):
+        alphas = [
+            AlphaMax(elbow=elbow).fit(pure_world(n, 5 * n, 0.3, seed=s).counts).proportions_.alpha
+            for s in range(8)
+        ]
+        errors.append(float(np.mean(np.abs(np.array(alphas) - 0.3))))
+    assert errors[2] < errors[1] < errors[0]
+    assert errors[2] < 0.02
+
+
+@pytest.mark.parametrize("elbow", ELBOWS)
+def test_overlap_makes_alpha_too_large(elbow: str) -> None:
+    """A documented failure: normal scores one apart have no pure region to speak of."""
+    counts = pu.simulate.binormal(1.0).sample(5000, 50_000, alpha=0.2, random_state=0).counts
+    assert AlphaMax(elbow=elbow, bins=10, step=0.01).fit(counts).proportions_.alpha > 0.27
+
+
+def test_weights_count_as_repeated_rows() -> None:
+    sample = pure_world(200, 1000, 0.3, seed=8)
+    twice = AlphaMax().fit(np.tile(sample.scores, 2), np.tile(sample.labeled, 2))
+    unit = AlphaMax().fit(sample.scores, sample.labeled, sample_weight=np.full(1200, 3.0))
+    plain = AlphaMax().fit(sample.scores, sample.labeled)
+    # A constant weight says nothing; a doubled sample is larger.
+    np.testing.assert_allclose(unit.curve_.heuristic, plain.curve_.heuristic, atol=1e-7)
+    assert unit.proportions_.alpha == plain.proportions_.alpha
+    assert not np.allclose(twice.curve_.heuristic, plain.curve_.heuristic)
+
+
+# -- hard input -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [AlphaMax, AlphaMaxN])
+@pytest.mark.parametrize("elbow", ELBOWS)
+@pytest.mark.parametrize(
+    "case", ["tiny", "one labeled", "two scores", "ties", "huge", "subnormal", "outlier", "shifted"]
+)
+def test_hard_input_gives_an_estimate(cls: type, elbow: str, case: str) -> None:
+    rng = np.random.default_rng(0)
+    n = {"tiny": 10, "one labeled": 1}.get(case, 60)
+    scores = np.concatenate((rng.normal(2, 1, n), rng.normal(0, 1, 200)))
+    labeled = np.arange(n + 200) < n
+    scores = {
+        "two scores": (scores > 1).astype(float),
+        "ties": np.round(scores),
+        "huge": scores * 1e307,
+        "subnormal": np.round(scores * 1000) * 5e-324,
+        "outlier": np.where(np.arange(n + 200) == n + 5, -1e300, scores),
+        "shifted": scores + 1e9,
+    }.get(case, scores)
+    if case == "one labeled":  # which may well leave a single bin
+        try:
+            fitted = cls(elbow=elbow).fit(scores, labeled)
+        except IdentifiabilityError:
+            return
+    else:
+        fitted = cls(elbow=elbow).fit(scores, labeled)
+    assert 0 <= fitted.proportions_.alpha < fitted.proportions_.beta <= 1
+    assert isinstance(fitted.curve_, AlphaMaxCurve)
+    assert np.all(np.isfinite(fitted.curve_.log_likelihood))
+
+
+@pytest.mark.parametrize("elbow", ["deviance", "likelihood_ratio", "paper"])
+def test_perfect_separation_is_alpha_near_zero(elbow: str) -> None:
+    scores = np.concatenate((np.linspace(10, 11, 100), np.linspace(0, 1, 1000)))
+    fitted = AlphaMax(elbow=elbow).fit(scores, np.arange(1100) < 100)
+    assert fitted.proportions_.alpha <= 0.02
+    tied = AlphaMax(elbow=elbow).fit((np.arange(1100) < 100).astype(float), np.arange(1100) < 100)
+    assert tied.proportions_.alpha <= 0.03
+
+
+def test_equal_samples_are_refused() -> None:
+    scores = np.tile(np.arange(20.0), 2)
+    with pytest.raises(IdentifiabilityError, match="AlphaMax finds no sign"):
+        AlphaMax().fit(scores, np.arange(40) < 20)
+    counts = pu.ScoreCounts.from_scores(scores, np.arange(40) < 20)
+    same = np.stack([counts.labeled] * 2), np.stack([counts.unlabeled] * 2)
+    assert np.isnan(AlphaMax().proportions_many(counts, *same)).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "match"),
+    [
+        ({"elbow": "knee"}, InvalidInputError, "'elbow' parameter of AlphaMaxN must be one of"),
+        ({"elbow": None}, InvalidTypeError, "'elbow' parameter"),
+        ({"step": 0.5}, InvalidInputError, "'step' parameter of AlphaMaxN must be a number in"),
+        ({"step": "fine"}, InvalidTypeError, "'step' parameter"),
+        ({"bins": "many"}, InvalidInputError, "'bins' parameter of AlphaMaxN must be one of"),
+        ({"bins": 1}, InvalidInputError, "'bins' parameter"),
+        ({"bins": 2.5}, InvalidTypeError, "'bins' parameter"),
+        ({"weighting": "none"}, InvalidInputError, "'weighting' parameter"),
+        ({"elbow": "likelihood_ratio", "weighting": "balanced"}, InvalidInputError, "'counts'"),
+        ({"clean": True}, InvalidTypeError, "'clean' parameter of AlphaMaxN"),
+    ],
+)
+def test_bad_parameters(parameters: dict, error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        AlphaMaxN(**parameters).fit([1, 2, 3], [0, 1, 1])
+
+
+def test_scikit_learn_manners() -> None:
+    estimator = AlphaMaxN(elbow="paper", step=0.01, clean="never")
+    copy = clone(estimator)
+    assert copy.get_params() == estimator.get_params()
+    assert copy.set_params(bins=12).bins == 12
+    assert repr(copy) == "AlphaMaxN(bins=12, clean='never', elbow='paper', step=0.01)"
+    names = pu.prior_estimators() if hasattr(pu, "prior_estimators") else {}
+    assert names.get("alphamax", AlphaMax) is AlphaMax

@@ -1,0 +1,383 @@
+"""The default estimator: its model, its posterior, and what users see of both."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import dblquad, quad
+
+import purecover as pu
+from purecover.estimation._curve_model import (
+    HIGH,
+    LOW,
+    Curves,
+    Shape,
+    deviance,
+    fit,
+    label_curve,
+    objective,
+)
+from purecover.estimation._curve_posterior import (
+    PURE,
+    SMOOTH,
+    STEEP,
+    WEIGHTS,
+    candidates,
+    dispersion,
+    posterior,
+)
+from purecover.estimation._label_curve import posterior_ends
+from purecover.estimation._rank_bins import PURE_SHARES, RankBins
+
+Array = np.ndarray[Any, Any]
+
+
+def sample(
+    separation: float = 2.0,
+    n: tuple[int, int] = (1000, 5000),
+    alpha: float = 0.3,
+    beta: float = 1.0,
+    seed: int = 0,
+) -> Any:
+    world = pu.simulate.binormal(separation=separation)
+    return world.sample(*n, alpha=alpha, beta=beta, random_state=seed)
+
+
+def curves_of(bins: RankBins, n_rows: int = 1) -> Curves:
+    shape = (n_rows, bins.total.size)
+    return Curves(
+        np.broadcast_to(bins.labeled, shape),
+        np.broadcast_to(bins.total, shape),
+        bins.labeled_share,
+        bins.log_below,
+        bins.log_above,
+        np.zeros((1, bins.total.size)),
+    )
+
+
+# -- bins -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [(5, 20), (100, 1000), (3000, 30_000)])
+def test_bins_hold_everyone(n: tuple[int, int]) -> None:
+    data = sample(n=n)
+    bins = RankBins.from_counts(data.counts)
+    assert bins.labeled.sum() == n[0]
+    assert bins.total.sum() == sum(n)
+    assert np.all(bins.total > 0)
+    u = np.exp(bins.log_below)
+    assert np.all(np.diff(u) > 0)
+    np.testing.assert_allclose(u + np.exp(bins.log_above), 1)
+
+
+def test_bins_are_fine_at_the_ends_only() -> None:
+    bins = RankBins.from_counts(sample(n=(2000, 20_000)).counts)
+    assert bins.total[0] < 30
+    assert bins.total[-1] < 30
+    assert bins.total[bins.total.size // 2] > 400
+
+
+def test_replicates_are_binned_like_the_data() -> None:
+    counts = sample(n=(200, 800)).counts
+    bins = RankBins.from_counts(counts)
+    few, everyone = bins.tally(counts.labeled[None], counts.unlabeled[None])
+    np.testing.assert_array_equal(few[0], bins.labeled)
+    np.testing.assert_array_equal(everyone[0], bins.total)
+
+
+def test_pure_ends_reach_no_deeper_than_they_say() -> None:
+    bins = RankBins.from_counts(sample().counts)
+    unlabeled = bins.total - bins.labeled
+    for low, high in bins.pure_ends():
+        assert not (low & high).any()
+        assert unlabeled[low].sum() <= PURE_SHARES[-1] * unlabeled.sum() + 1e-9
+        assert bins.labeled[high].sum() <= PURE_SHARES[-1] * bins.labeled.sum() + 1e-9
+        # They are ends: nothing outside lies further out.
+        assert np.all(np.diff(low.astype(int)) <= 0)
+        assert np.all(np.diff(high.astype(int)) >= 0)
+
+
+# -- the curve --------------------------------------------------------------------------------
+
+
+def test_ceiling_and_floor_are_the_ratios() -> None:
+    """With f and g in closed form: tau = c g / (c g + (1 - c) f)."""
+    alpha, beta, c = 0.25, 0.75, 0.2
+    p = pu.MixtureProportions(alpha, beta)
+    bins = RankBins.from_counts(sample().counts)
+    curves = Curves(
+        bins.labeled[None],
+        bins.total[None],
+        c,
+        bins.log_below,
+        bins.log_above,
+        np.concatenate(([-60.0], np.zeros(bins.total.size - 2), [60.0]))[None],
+    )
+    x = np.array([[p.unlabeled_inclusion, p.labeled_inclusion, 0.0, 0.0, 0.1, 0.1]])
+    tau = label_curve(curves, x)[0]
+    # Positives only: f = alpha f1, g = beta f1. Negatives only: (1 - alpha) f0, (1 - beta) f0.
+    assert tau[-1] == pytest.approx(c * beta / (c * beta + (1 - c) * alpha))
+    assert tau[0] == pytest.approx(c * (1 - beta) / (c * (1 - beta) + (1 - c) * (1 - alpha)))
+
+
+@pytest.mark.parametrize("shape", [SMOOTH, STEEP, PURE])
+def test_gradient(shape: Shape) -> None:
+    """The climb uses derivatives by hand; central differences agree."""
+    from purecover.estimation._curve_model import _scores
+
+    bins = RankBins.from_counts(sample(n=(100, 700), beta=0.8).counts)
+    rng = np.random.default_rng(3)
+    x = np.column_stack(
+        (
+            rng.uniform(0.1, 0.8, (6, 2)),
+            shape.mean + 0.5 * shape.sd * rng.normal(size=(6, 4)),
+        )
+    )
+    curves = curves_of(bins, 6)
+    gradient = _scores(curves, shape, x)[0]
+    for i in range(6):
+        step = np.zeros(6)
+        step[i] = 1e-5
+        by_hand = (objective(curves, shape, x + step) - objective(curves, shape, x - step)) / 2e-5
+        np.testing.assert_allclose(gradient[:, i], by_hand, rtol=1e-4, atol=1e-3)
+
+
+def test_fit_finds_the_maximum() -> None:
+    from scipy.optimize import minimize
+
+    bins = RankBins.from_counts(sample(n=(300, 2000), beta=0.85).counts)
+    curves = curves_of(bins)
+    x, value = fit(
+        curves, SMOOTH, SMOOTH.start[None], np.ones(6, dtype=np.bool_), n_steps=200, tol=1e-9
+    )
+    other = minimize(
+        lambda v: -float(objective(curves, SMOOTH, v[None])[0]),
+        SMOOTH.start,
+        bounds=list(zip(LOW, HIGH, strict=True)),
+        method="L-BFGS-B",
+        options={"maxiter": 2000, "ftol": 1e-14},
+    )
+    assert value[0] >= -other.fun - 1e-4
+    np.testing.assert_allclose(x[0, :2], other.x[:2], atol=5e-3)
+
+
+def test_deviance_is_zero_for_a_perfect_fit_and_chi_square_else() -> None:
+    bins = RankBins.from_counts(sample().counts)
+    curves = curves_of(bins)
+    x, _ = fit(curves, SMOOTH, SMOOTH.start[None], np.ones(6, dtype=np.bool_), n_steps=99, tol=0)
+    tau = label_curve(curves, x)
+    exact = Curves(
+        curves.total * tau,
+        curves.total,
+        curves.share,
+        curves.log_below,
+        curves.log_above,
+        curves.offset,
+    )
+    assert deviance(exact, x)[0] == pytest.approx(0, abs=1e-6)
+    freedom = bins.total.size - 6
+    assert 0.5 * freedom < deviance(curves, x)[0] < 1.7 * freedom
+
+
+def test_data_off_any_curve_are_tempered() -> None:
+    data = sample(n=(1000, 5000))
+    good = RankBins.from_counts(data.counts)
+    assert dispersion(good, candidates(good, clean_prior=0.5)[0]) < 1.6
+    # Every score that ends in an odd digit is labeled, which no curve along the ranking is.
+    rank = np.arange(6000)
+    odd = pu.ScoreCounts.from_scores(rank, (rank // 200) % 2)
+    bins = RankBins.from_counts(odd)
+    assert dispersion(bins, candidates(bins, clean_prior=0.5)[0]) > 10
+
+
+# -- the posterior ----------------------------------------------------------------------------
+
+
+def test_prior_masses() -> None:
+    """The closed forms by which the two cases are normalized."""
+    from purecover.estimation import _curve_posterior as module
+
+    noisy, _ = dblquad(lambda b, a: (1 - a) * (1 - b) / (1 - a * b), 0, 1, 0, 1)
+    clean, _ = quad(lambda a: 1 - a, 0, 1)
+    assert pytest.approx(noisy, abs=1e-6) == module._NOISY_MASS
+    assert clean == pytest.approx(module._CLEAN_MASS)
+    assert sum(WEIGHTS.values()) == pytest.approx(1)
+
+
+def test_posterior_against_brute_force() -> None:
+    """One shape, labels known to be clean: a sampler of all five parameters agrees."""
+    bins = RankBins.from_counts(sample(n=(150, 900), alpha=0.3).counts)
+    kept = [c for c in candidates(bins, clean_prior=1.0) if c.kind == "smooth"]
+    found, _ = posterior(
+        bins, bins.labeled[None], bins.total[None], kept, clean_prior=1.0, n_nodes=25
+    )
+    mean = found.mean[0, 0]
+    sd = float(np.sqrt(found.weight[0] @ (found.alpha[0] - mean) ** 2))
+    draws = _sampled(bins)
+    assert mean == pytest.approx(draws.mean(), abs=0.25 * sd)
+    assert sd == pytest.approx(draws.std(), rel=0.25)
+
+
+def _sampled(bins: RankBins, n_chains: int = 200, n_steps: int = 2500) -> Array:
+    """Random-walk Metropolis on a and the shape; many chains at once."""
+    rng = np.random.default_rng(0)
+    curves = curves_of(bins, n_chains)
+    x = np.tile(np.concatenate(([0.3, 0.0], SMOOTH.mean)), (n_chains, 1))
+    scale = np.array([0.05, 0.0, 0.25, 0.15, 0.08, 0.08])
+
+    def density(x: Array) -> Array:
+        inside = np.all((x >= LOW) & (x <= HIGH), axis=1)
+        value = objective(curves, SMOOTH, np.clip(x, LOW, HIGH)) + np.log1p(-x[:, 0].clip(0, 0.99))
+        return np.where(inside, value, -np.inf)
+
+    here = density(x)
+    kept = []
+    for i in range(n_steps):
+        new = x + scale * rng.normal(size=x.shape)
+        there = density(new)
+        go = np.log(rng.random(n_chains)) < there - here
+        x, here = np.where(go[:, None], new, x), np.where(go, there, here)
+        if i > n_steps // 3:
+            kept.append(x[:, 0])
+    return np.concatenate(kept)
+
+
+def test_quantiles_of_a_known_posterior() -> None:
+    estimator = pu.LabelCurve().fit(sample().counts)
+    found = estimator._solve(estimator._counts)[0]
+    assert found.weight.sum() == pytest.approx(1)
+    assert sum(float(v[0]) for v in found.kinds.values()) == pytest.approx(1)
+    ends = [posterior_ends(found, level)["alpha"] for level in (0.5, 0.8, 0.95)]
+    for (low, high), (lower, higher) in itertools.pairwise(ends):
+        assert lower <= low <= high <= higher
+
+
+# -- what users see ---------------------------------------------------------------------------
+
+
+def error(n: tuple[int, int], separation: float, seeds: range, **proportions: float) -> float:
+    errors = []
+    for seed in seeds:
+        data = sample(separation, n, seed=seed, **proportions)
+        found = pu.LabelCurve().fit(data.counts).proportions_
+        errors.append(abs(found.delta - data.proportions.delta))
+    return float(np.mean(errors))
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.8])
+def test_consistent(beta: float) -> None:
+    small = error((100, 500), 2.5, range(6), alpha=0.3, beta=beta)
+    large = error((10_000, 50_000), 2.5, range(3), alpha=0.3, beta=beta)
+    assert large < 0.02
+    assert large < 0.5 * small
+
+
+def test_fails_where_negatives_reach_the_top() -> None:
+    """Documented: alpha comes out too large if the best scores are not all positives."""
+    rng = np.random.default_rng(0)
+    n_labeled, n_unlabeled, alpha = 2000, 10_000, 0.2
+    positive = rng.random(n_unlabeled) < alpha
+    # One negative in five scores like a positive.
+    like = positive | (rng.random(n_unlabeled) < 0.2)
+    scores = np.concatenate((rng.normal(3, 1, n_labeled), rng.normal(3.0 * like, 1)))
+    labeled = np.arange(scores.size) < n_labeled
+    found = pu.LabelCurve().fit(scores, labeled).proportions_
+    # What can be found is the share of examples that score like positives: 0.2 + 0.8 * 0.2.
+    assert found.alpha == pytest.approx(0.36, abs=0.03)
+
+
+def test_only_the_order_of_scores_matters() -> None:
+    data = sample(beta=0.9)
+    plain = pu.LabelCurve().fit(data.scores, data.labeled)
+    for change in (np.exp, lambda s: s**3, lambda s: 5 - 1 / (s + 100)):
+        other = pu.LabelCurve().fit(change(data.scores), data.labeled)
+        assert other.proportions_ == plain.proportions_
+
+
+def test_flipping_exchanges_the_roles() -> None:
+    """Swap the samples and negate the scores: (alpha, beta) becomes (1 - beta, 1 - alpha)."""
+    data = sample(n=(2000, 2000), alpha=0.3, beta=0.8)
+    found = pu.LabelCurve(clean="never").fit(data.scores, data.labeled).proportions_
+    flipped = pu.LabelCurve(clean="never").fit(-data.scores, ~data.labeled).proportions_
+    assert flipped.alpha == pytest.approx(1 - found.beta, abs=0.01)
+    assert flipped.beta == pytest.approx(1 - found.alpha, abs=0.01)
+
+
+def test_clean_labels() -> None:
+    clean = [pu.LabelCurve().fit(sample(3, (2000, 10_000), seed=i).counts) for i in range(5)]
+    assert np.median([e.diagnostics_["clean_probability"] for e in clean]) > 0.9
+    assert min(e.proportions_.beta for e in clean) > 0.99
+    noisy = pu.LabelCurve().fit(sample(3, (2000, 10_000), beta=0.85).counts)
+    assert noisy.diagnostics_["clean_probability"] < 1e-3
+    always = pu.LabelCurve(clean="always").fit(sample(3, (2000, 10_000), beta=0.85).counts)
+    assert always.proportions_.beta == 1
+    assert not always.estimates_beta
+    never = pu.LabelCurve(clean="never").fit(sample(3, (2000, 10_000)).counts)
+    assert never.diagnostics_["clean_probability"] == 0
+
+
+def test_bad_parameter() -> None:
+    with pytest.raises(pu.exceptions.InvalidInputError, match="'clean' parameter of LabelCurve"):
+        pu.LabelCurve(clean="perhaps").fit(sample().counts)  # type: ignore[arg-type]
+
+
+def test_says_when_scores_cannot_tell() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=1100)  # no skill at all
+    estimator = pu.LabelCurve().fit(scores, np.arange(1100) < 100)
+    assert not estimator.diagnostics_["identifiable"]
+    assert any("hardly tell" in note for note in estimator.diagnostics_["notes"])
+    assert estimator.interval_["alpha"].width > 0.5
+    good = pu.LabelCurve().fit(sample(3).counts)
+    assert good.diagnostics_["identifiable"]
+
+
+def test_intervals_cover() -> None:
+    hits = []
+    for seed in range(20):
+        data = sample(2.0, (300, 2000), alpha=0.3, beta=0.9, seed=seed)
+        interval = pu.LabelCurve().fit(data.counts).interval_
+        hits.append(0.3 in interval["alpha"] and 0.9 in interval["beta"])
+    assert np.mean(hits) >= 0.85
+
+
+def test_posterior_interval_is_the_default_and_only_here() -> None:
+    data = sample()
+    estimator = pu.LabelCurve().fit(data.counts)
+    assert estimator.interval_["alpha"].method == "posterior quantiles"
+    narrow = estimator.interval(confidence_level=0.5)["alpha"]
+    assert narrow.low > estimator.interval_["alpha"].low
+    with pytest.raises(
+        pu.exceptions.InvalidInputError, match=r"'method' parameter of BBE\.interval"
+    ):
+        pu.BBE().fit(data.counts).interval(method="posterior")
+
+
+def test_replicates_spread_like_the_posterior() -> None:
+    data = sample(1.5, (300, 2000), alpha=0.3, beta=0.9)
+    estimator = pu.LabelCurve().fit(data.counts)
+    exact = estimator.interval_
+    drawn = estimator.interval(method="bootstrap", n_resamples=200)
+    for key in ("alpha", "beta", "delta"):
+        assert drawn[key].width == pytest.approx(exact[key].width, rel=0.5)
+
+
+def test_replicates_of_the_data_give_the_estimate() -> None:
+    data = sample(beta=0.9)
+    estimator = pu.LabelCurve().fit(data.counts)
+    rows = estimator._estimate_many(
+        data.counts, np.tile(data.counts.labeled, (2, 1)), np.tile(data.counts.unlabeled, (2, 1))
+    )
+    found = estimator.proportions_
+    np.testing.assert_allclose(rows[:, 0], found.unlabeled_inclusion, atol=0.01)
+    np.testing.assert_allclose(rows[:, 1], found.labeled_inclusion, atol=0.01)
+
+
+def test_many_scores() -> None:
+    data = sample(2.5, (20_000, 200_000), alpha=0.1, beta=0.95)
+    estimator = pu.LabelCurve().fit(data.counts)
+    assert estimator.proportions_.alpha == pytest.approx(0.1, abs=0.01)
+    assert estimator.proportions_.beta == pytest.approx(0.95, abs=0.02)

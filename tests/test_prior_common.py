@@ -1,0 +1,565 @@
+"""What every registered estimator of alpha and beta must do, whatever its method."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import pickle
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import validate_data
+from tests import strategies
+from tests.prior_dummies import TopRatio
+
+import purecover as pu
+from purecover.estimation import _registry
+from purecover.estimation._base import Inclusions, PriorEstimator
+from purecover.estimation._noisy import NoisyLabels
+from purecover.estimation._registry import prior_estimators, register_prior_estimator
+from purecover.exceptions import (
+    IdentifiabilityError,
+    InvalidInputError,
+    InvalidTypeError,
+    PurecoverError,
+)
+
+CLASSES = prior_estimators()
+MAKERS: dict[str, Callable[[], PriorEstimator]] = {
+    **CLASSES,
+    **{
+        f"noisy {name}": lambda cls=cls: NoisyLabels(cls())
+        for name, cls in CLASSES.items()
+        if not cls.noisy and name != "median"  # which NoisyLabels wraps already
+    },
+}
+every = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+every_class = pytest.mark.parametrize("cls", CLASSES.values(), ids=CLASSES)
+
+
+def easy(
+    n_labeled: int = 300, n_unlabeled: int = 1200, *, alpha: float = 0.25, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores like probabilities, with pure ends."""
+    sample = pu.simulate.binormal(separation=4).sample(
+        n_labeled, n_unlabeled, alpha=alpha, random_state=seed
+    )
+    return 1 / (1 + np.exp(2 - sample.scores)), sample.labeled
+
+
+def shares(estimator: PriorEstimator) -> tuple[float, float]:
+    return estimator.proportions_.alpha, estimator.proportions_.beta
+
+
+def check_result(estimator: PriorEstimator) -> None:
+    """A result a user can rely on: numbers in range, notes to read, nothing but finite."""
+    alpha, beta = shares(estimator)
+    assert 0 <= alpha < beta <= 1
+    assert estimator.proportions_.origin == type(estimator).__name__
+    found = estimator.diagnostics_
+    assert isinstance(found["identifiable"], bool)
+    assert isinstance(found["notes"], tuple)
+    assert all(isinstance(note, str) and note for note in found["notes"])
+    json.dumps(found, default=plain, allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """What JSON does not know."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    raise TypeError(type(value))
+
+
+# -- results ----------------------------------------------------------------------------------
+
+
+@every
+def test_easy_data(make: Callable[[], PriorEstimator]) -> None:
+    estimator = make()
+    assert estimator.fit(*easy()) is estimator
+    check_result(estimator)
+    assert estimator.proportions_.alpha == pytest.approx(0.25, abs=0.12)
+    assert estimator.proportions_.beta == pytest.approx(1, abs=0.1)
+
+
+@every
+def test_one_sided_estimators_take_labels_as_clean(make: Callable[[], PriorEstimator]) -> None:
+    world = pu.simulate.binormal(separation=4)
+    sample = world.sample(300, 1200, alpha=0.25, beta=0.7, random_state=0)
+    scores = 1 / (1 + np.exp(2 - sample.scores))
+    estimator = make().fit(scores, sample.labeled)
+    if estimator.estimates_beta:
+        assert estimator.proportions_.beta < 0.9
+    else:
+        assert estimator.proportions_.beta == 1
+
+
+@every
+def test_same_from_every_door(make: Callable[[], PriorEstimator]) -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    scores, labeled = easy(60, 200)
+    expected = shares(make().fit(scores, labeled))
+    doors: list[tuple[Any, ...]] = [
+        (pu.ScoreCounts.from_scores(scores, labeled),),
+        (scores.tolist(), labeled.tolist()),
+        (scores[:, None], labeled.astype(int)),
+        (pandas.Series(scores), pandas.Series(labeled)),
+        (polars.Series(scores), polars.Series(labeled)),
+        (scores, np.where(labeled, "positive", "unlabeled")),
+    ]
+    for door in doors:
+        assert shares(make().fit(*door)) == expected
+
+
+@every
+def test_rows_in_any_order(make: Callable[[], PriorEstimator]) -> None:
+    scores, labeled = easy(60, 200)
+    order = np.random.default_rng(0).permutation(scores.size)
+    assert shares(make().fit(scores[order], labeled[order])) == shares(make().fit(scores, labeled))
+
+
+@every
+def test_weights(make: Callable[[], PriorEstimator]) -> None:
+    scores, labeled = easy(60, 200)
+    expected = shares(make().fit(scores, labeled))
+    for weight in (1.0, 4.0, 0.125):
+        weighted = make().fit(scores, labeled, sample_weight=np.full(scores.size, weight))
+        assert shares(weighted) == pytest.approx(expected, abs=1e-6)
+    kept = np.arange(scores.size) % 3 > 0
+    fewer = make().fit(scores[kept], labeled[kept])
+    weighted = make().fit(scores, labeled, sample_weight=kept.astype(float))
+    # Scores without weight may take part in the choice of a grid, but in nothing else.
+    assert shares(weighted) == pytest.approx(shares(fewer), abs=0.02)
+
+
+@every
+def test_known_negatives_are_left_alone(make: Callable[[], PriorEstimator]) -> None:
+    scores, labeled = easy(60, 200)
+    counts = pu.ScoreCounts.from_scores(scores, labeled)
+    codes = np.concatenate([labeled.astype(int), [-1]])
+    more = pu.ScoreCounts.from_scores(
+        np.concatenate([scores, scores[:1]]), codes, negative_label=-1
+    )
+    assert shares(make().fit(more)) == shares(make().fit(counts))
+
+
+@every
+def test_deterministic_and_without_side_effects(make: Callable[[], PriorEstimator]) -> None:
+    scores, labeled = easy(60, 200)
+    before = scores.copy(), labeled.copy()
+    estimator = make()
+    parameters = repr(estimator.get_params())
+    np.random.seed(0)
+    state = np.random.get_state()[1].copy()  # type: ignore[index,union-attr]
+    first = estimator.fit(scores, labeled).interval(n_resamples=5)
+    np.random.seed(1)
+    assert make().fit(scores, labeled).interval(n_resamples=5) == first
+    np.random.seed(0)
+    assert np.array_equal(np.random.get_state()[1], state)  # type: ignore[index]
+    assert np.array_equal(scores, before[0])
+    assert np.array_equal(labeled, before[1])
+    assert repr(estimator.get_params()) == parameters
+
+
+@every
+def test_a_second_fit_forgets_the_first(make: Callable[[], PriorEstimator]) -> None:
+    estimator = make().fit(*easy(60, 200))
+    estimator.interval = lambda **_: {"first": None}  # type: ignore[method-assign,assignment,return-value]
+    assert estimator.interval_ == {"first": None}
+    del estimator.interval
+    data = easy(80, 300, alpha=0.5, seed=1)
+    estimator.fit(*data)
+    assert "interval_" not in vars(estimator)
+    assert shares(estimator) == shares(make().fit(*data))
+    assert set(estimator.interval(n_resamples=3)) == {"alpha", "beta", "delta"}
+
+
+# -- scikit-learn -----------------------------------------------------------------------------
+
+
+@every
+def test_copies(make: Callable[[], PriorEstimator]) -> None:
+    estimator = make().fit(*easy(60, 200))
+    vars(estimator)["interval_"] = estimator.interval(n_resamples=3)
+    for twin in (pickle.loads(pickle.dumps(estimator)), copy.deepcopy(estimator)):  # noqa: S301
+        assert twin.proportions_ == estimator.proportions_
+        assert twin.interval_ == estimator.interval_
+        assert dict(twin.diagnostics_).keys() == dict(estimator.diagnostics_).keys()
+        assert twin.interval(n_resamples=3) == estimator.interval(n_resamples=3)
+    fresh = clone(estimator)
+    assert not hasattr(fresh, "proportions_")
+    assert repr(fresh) == repr(make())
+    assert shares(fresh.set_params(**fresh.get_params()).fit(*easy(60, 200))) == shares(estimator)
+
+
+@every
+def test_unfitted(make: Callable[[], PriorEstimator]) -> None:
+    with pytest.raises(NotFittedError, match="interval needs a fitted estimator; call fit first"):
+        make().interval()
+    with pytest.raises(NotFittedError):
+        make().interval_  # noqa: B018
+    assert not hasattr(make(), "proportions_")
+
+
+# Scikit-learn hands matrices and classes around; this makes scores and labels of them, which
+# the rest of its checks can then judge the machinery by.
+EXPECTED_TO_FAIL = {
+    "check_all_zero_sample_weights_error": "the message says which side has no weight",
+    "check_fit2d_1sample": "the message says that there is no unlabeled row",
+}
+
+
+def on_columns(cls: type[PriorEstimator]) -> type[PriorEstimator]:
+    """The same estimator on the first column of a matrix, and a class as the label."""
+
+    class OnColumns(cls):  # type: ignore[valid-type,misc]
+        def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            n_features = self.n_features_in_
+            labeled = y == y[np.argmax(X[:, 0])]
+            scores = X[:, 0] + 2 * np.ptp(X) * labeled
+            many = np.arange(300) % len(y)  # ten rows are too few for some
+            if sample_weight is not None and np.asarray(sample_weight).shape == y.shape:
+                sample_weight = np.asarray(sample_weight)[many]
+            super().fit(scores[many], labeled[many], sample_weight=sample_weight)
+            self.n_features_in_ = n_features
+            return self
+
+        def __sklearn_tags__(self) -> Any:
+            tags = super().__sklearn_tags__()
+            tags.input_tags.one_d_array, tags.input_tags.two_d_array = False, True
+            return tags
+
+    # Where pickle finds it.
+    OnColumns.__name__ = OnColumns.__qualname__ = f"{cls.__name__}OnColumns"
+    globals()[OnColumns.__name__] = OnColumns
+    return OnColumns
+
+
+@every_class
+def test_scikit_learn_agrees(cls: type[PriorEstimator]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of checks that are skipped, and their own
+        checks = check_estimator(
+            on_columns(cls)(), expected_failed_checks=EXPECTED_TO_FAIL, on_fail=None
+        )
+    failed = {c["check_name"]: c["exception"] for c in checks if c["status"] == "failed"}
+    assert failed == {}
+    assert sum(c["status"] == "passed" for c in checks) > 25
+
+
+@every_class
+def test_scores_are_one_dimensional(cls: type[PriorEstimator]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few checks apply
+        check_estimator(cls())
+    tags = cls().__sklearn_tags__()
+    assert tags.input_tags.one_d_array
+    assert tags.target_tags.required
+
+
+# -- intervals --------------------------------------------------------------------------------
+
+
+@every
+@pytest.mark.parametrize("method", ["bootstrap", "m-out-of-n", "bound"])
+def test_intervals(make: Callable[[], PriorEstimator], method: Any) -> None:
+    estimator = make().fit(*easy(100, 400))
+    found = estimator.interval(method=method, n_resamples=15)
+    assert set(found) == {"alpha", "beta", "delta"}
+    for key, interval in found.items():
+        assert 0 <= interval.low <= interval.high <= 1
+        assert interval.estimate == getattr(estimator.proportions_, key)
+        assert interval.varied == "scores and proportions"
+    if method == "bootstrap":
+        assert found["alpha"].low - 0.1 < estimator.proportions_.alpha < found["alpha"].high + 0.1
+    json.dumps({key: interval.to_dict() for key, interval in found.items()}, allow_nan=False)
+
+
+@every
+def test_replicates(make: Callable[[], PriorEstimator]) -> None:
+    counts = pu.ScoreCounts.from_scores(*easy(100, 400))
+    rng = np.random.default_rng(0)
+    labeled = rng.multinomial(100, counts.labeled / 100, 6)
+    unlabeled = rng.multinomial(400, counts.unlabeled / 400, 6)
+    labeled[0], unlabeled[0] = counts.labeled, counts.unlabeled
+    before = labeled.copy(), unlabeled.copy()
+    estimator = make()
+    found = estimator.proportions_many(counts, labeled, unlabeled)
+    assert found.shape == (6, 2)
+    assert np.array_equal(labeled, before[0])
+    assert np.array_equal(unlabeled, before[1])
+    # The first replicate is the data itself. A posterior leaves out, in replicates, shapes that
+    # the data have found improbable.
+    near = 2e-3 if isinstance(estimator, pu.LabelCurve) else 1e-6
+    assert tuple(found[0]) == pytest.approx(shares(make().fit(counts)), abs=near)
+    for row, few, many in zip(found, labeled, unlabeled, strict=True):
+        used = few + many > 0
+        alone = pu.ScoreCounts.from_counts(counts.thresholds[used], few[used], many[used])
+        # Bins and thresholds of the data need not be those of the replicate.
+        assert tuple(row) == pytest.approx(shares(make().fit(alone)), abs=0.12)
+
+
+@every
+def test_replicates_in_float(make: Callable[[], PriorEstimator]) -> None:
+    # As whole groups are drawn.
+    counts = pu.ScoreCounts.from_scores(*easy(100, 400))
+    whole = make().proportions_many(counts, counts.labeled[None], counts.unlabeled[None])
+    parts = counts.labeled[None].astype(float), counts.unlabeled[None].astype(float)
+    np.testing.assert_allclose(make().proportions_many(counts, *parts), whole, atol=0.02)
+
+
+# -- degenerate data --------------------------------------------------------------------------
+
+
+def degenerate() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    scores, labeled = easy(100, 400)
+    apart = np.concatenate([np.linspace(2, 3, 50), np.linspace(0, 1, 200)])
+    same = np.random.default_rng(0).uniform(size=500)
+    return {
+        "ten labeled": easy(10, 400),
+        "one labeled": (np.array([0.9, *np.linspace(0, 1, 50)]), np.arange(51) < 1),
+        "one unlabeled": (np.linspace(1, 0, 51), np.arange(51) < 50),
+        "two rows": (np.array([1.0, 0.0]), np.array([True, False])),
+        "two rows the wrong way round": (np.array([0.0, 1.0]), np.array([True, False])),
+        "perfect separation": (apart, np.arange(250) < 50),
+        "no positives": easy(100, 400, alpha=0),
+        "nearly all positive": easy(100, 400, alpha=0.99),
+        "inverted labels": (scores, ~labeled),
+        "inverted scores": (-scores, labeled),
+        "no signal": (same, np.arange(500) < 100),
+        "two values": (np.round(scores), labeled),
+        "heavy ties": (np.round(scores, 1), labeled),
+        "huge": (scores * 1e300, labeled),
+        "tiny": (scores * 1e-300, labeled),
+        "subnormal": (np.round(scores, 2) * 1e-322, labeled),
+        "both ends of the floats": (np.where(scores > 0.5, 1.7e308, -1.7e308), labeled),
+        "one outlier": (np.where(scores == scores.max(), 1e200, scores), labeled),
+        "whole numbers": (np.round(100 * scores), labeled),
+        "probabilities with 0 and 1": (np.clip(np.round(2 * scores - 0.5, 3), 0, 1), labeled),
+    }
+
+
+FLAGGED = {
+    "ten labeled", "one labeled", "one unlabeled", "two rows", "inverted labels",
+    "inverted scores", "two rows the wrong way round",
+}  # fmt: skip
+
+
+@every
+@pytest.mark.parametrize("case", degenerate())
+def test_degenerate_data(make: Callable[[], PriorEstimator], case: str) -> None:
+    scores, labeled = degenerate()[case]
+    estimator = make()
+    try:
+        estimator.fit(scores, labeled)
+    except IdentifiabilityError:  # says what is wrong
+        return
+    check_result(estimator)
+    if case in FLAGGED:
+        assert estimator.diagnostics_["notes"]
+    for interval in estimator.interval(n_resamples=3).values():
+        assert 0 <= interval.low <= interval.high <= 1
+
+
+@every
+@pytest.mark.parametrize("n_values", [2, 1000])
+def test_perfect_separation_leaves_no_positives(
+    make: Callable[[], PriorEstimator], n_values: int
+) -> None:
+    labeled = np.arange(1000) < 200
+    scores = np.linspace(1, 0, 1000) if n_values == 1000 else labeled.astype(float)
+    estimator = make().fit(scores, labeled)
+    check_result(estimator)
+    assert estimator.proportions_.alpha < 0.05
+    # Exactly, unless it is an average over what beta may be.
+    near = 1e-3 if isinstance(estimator, pu.LabelCurve) else 0
+    assert estimator.proportions_.beta == pytest.approx(1, abs=near)
+
+
+@every
+def test_constant_scores(make: Callable[[], PriorEstimator]) -> None:
+    name = type(make()).__name__
+    with pytest.raises(IdentifiabilityError, match=f"{name}.fit needs scores that differ, got 3"):
+        make().fit([3.0] * 40, [True, False] * 20)
+
+
+@every
+@settings(max_examples=25)
+@given(counts=strategies.counts(max_size=30))
+def test_any_counts(make: Callable[[], PriorEstimator], counts: pu.ScoreCounts) -> None:
+    estimator = make()
+    try:
+        estimator.fit(counts)
+    except IdentifiabilityError:
+        return
+    check_result(estimator)
+    for interval in estimator.interval(n_resamples=3).values():
+        assert math.isfinite(interval.low)
+        assert math.isfinite(interval.high)
+
+
+# -- bad input --------------------------------------------------------------------------------
+
+
+@every
+@pytest.mark.parametrize(
+    ("scores", "labeled", "parameter"),
+    [
+        ([1, np.nan, 2], [1, 0, 0], "scores"),
+        ([1, np.inf, 2], [1, 0, 0], "scores"),
+        (["a", "b", "c"], [1, 0, 0], "scores"),
+        ([1 + 1j, 2, 3], [1, 0, 0], "scores"),
+        ([], [], "scores"),
+        (np.ones((3, 2)), [1, 0, 0], "scores"),
+        (None, [1, 0, 0], "scores"),
+        ([1, 2, 3], None, "labeled"),
+        ([1, 2, 3], [1, 0], "labeled"),
+        ([1, 2, 3], [1, 1, 1], "labeled"),
+        ([1, 2, 3], [0, 0, 0], "labeled"),
+        ([1, 2, 3], [0, 1, 2], "labeled"),
+    ],
+)
+def test_bad_rows(
+    make: Callable[[], PriorEstimator], scores: Any, labeled: Any, parameter: str
+) -> None:
+    name = type(make()).__name__
+    with pytest.raises((InvalidInputError, InvalidTypeError)) as caught:
+        make().fit(scores, labeled)
+    assert f"The '{parameter}' parameter of {name}.fit must be" in str(caught.value)
+
+
+@every
+@pytest.mark.parametrize("weight", [[1, 1], [-1, 1, 1], [0, 0, 0], [0, 1, 1], "x"])
+def test_bad_weights(make: Callable[[], PriorEstimator], weight: Any) -> None:
+    name = type(make()).__name__
+    words = f"'sample_weight' parameter of {name}.fit"
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=words):
+        make().fit([1, 2, 3], [1, 0, 0], sample_weight=weight)
+
+
+@every
+def test_counts_hold_their_labels(make: Callable[[], PriorEstimator]) -> None:
+    counts = pu.ScoreCounts.from_scores(*easy(20, 20))
+    for extra in ({"labeled": [1]}, {"sample_weight": [1]}):
+        with pytest.raises(InvalidInputError, match="takes no labels or weights beside"):
+            make().fit(counts, **extra)  # type: ignore[arg-type]
+
+
+@every
+def test_counts_of_one_side(make: Callable[[], PriorEstimator]) -> None:
+    none, some = np.zeros(2, dtype=np.int64), np.ones(2, dtype=np.int64)
+    thresholds = np.array([2.0, 1.0])
+    for labeled, unlabeled in ((none, some), (some, none)):
+        counts = pu.ScoreCounts(thresholds=thresholds, labeled=labeled, unlabeled=unlabeled)
+        with pytest.raises(PurecoverError, match="labeled"):
+            make().fit(counts)
+
+
+PARAMETERS = [
+    pytest.param(cls, parameter, id=f"{name}-{parameter}")
+    for name, cls in CLASSES.items()
+    for parameter in cls().get_params(deep=False)
+]
+
+
+@pytest.mark.parametrize(("cls", "parameter"), PARAMETERS)
+def test_bad_parameters(cls: type[PriorEstimator], parameter: str) -> None:
+    for value in (object(), "nonsense", -3, np.nan):
+        estimator = cls().set_params(**{parameter: value})
+        with pytest.raises((InvalidInputError, InvalidTypeError)) as caught:
+            estimator.fit(*easy(20, 50))
+        assert f"The '{parameter}' parameter of {cls.__name__} must be" in str(caught.value)
+
+
+@pytest.mark.parametrize(("cls", "parameter"), PARAMETERS)
+def test_parameters_are_documented_and_no_methods(
+    cls: type[PriorEstimator], parameter: str
+) -> None:
+    heading = rf"^    (\w+, )*{parameter}(, \w+)*( :|$)"
+    assert re.search(heading, cls.__doc__ or "", re.MULTILINE)
+    # A parameter of such a name would make scikit-learn take the estimator for something else.
+    assert parameter not in {"transform", "predict", "score", "fit_transform", "inverse_transform"}
+
+
+# -- the registry -----------------------------------------------------------------------------
+
+
+def test_built_in_names() -> None:
+    assert set(CLASSES) >= {
+        "alphamax", "alphamax-n", "bbe", "dedpul", "elkan-noto", "median", "noisy", "roc-slope"
+    }  # fmt: skip
+    assert list(CLASSES) == sorted(CLASSES)
+    assert len(set(CLASSES.values())) == len(CLASSES)
+    assert all(cls.__module__.startswith("purecover.") for cls in CLASSES.values())
+
+
+@pytest.fixture
+def empty_shelf(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_registry, "_REGISTERED", dict(_registry._REGISTERED))
+
+
+@pytest.mark.usefixtures("empty_shelf")
+def test_own_estimators_join() -> None:
+    assert register_prior_estimator("top-ratio")(TopRatio) is TopRatio
+    assert prior_estimators()["top-ratio"] is TopRatio
+    register_prior_estimator("top-ratio")(TopRatio)  # once more is no mistake
+    with pytest.raises(InvalidInputError, match=r"not taken, got 'top-ratio' .*TopRatio"):
+        register_prior_estimator("top-ratio")(NoisyLabels)
+
+
+@pytest.mark.usefixtures("empty_shelf")
+def test_the_list_is_a_copy() -> None:
+    prior_estimators().clear()
+    assert prior_estimators() == CLASSES
+
+
+@pytest.mark.parametrize("name", ["", "Top", "top ratio", "top_ratio", "-top", "top-", "1st"])
+def test_bad_names(name: str) -> None:
+    with pytest.raises(InvalidInputError, match="small letters and digits, words joined"):
+        register_prior_estimator(name)
+
+
+def test_forgotten_name() -> None:
+    with pytest.raises(InvalidTypeError, match=r"write @register_prior_estimator\('my-name'\)"):
+        register_prior_estimator(TopRatio)  # type: ignore[arg-type]
+
+
+class Unfinished(PriorEstimator):
+    """No method yet."""
+
+
+class Demanding(PriorEstimator):
+    """Cannot be made without an argument."""
+
+    def __init__(self, needed: float) -> None:
+        self.needed = needed
+
+    def _estimate(self, counts: pu.ScoreCounts) -> Inclusions:  # noqa: ARG002
+        return Inclusions(self.needed)
+
+
+@pytest.mark.parametrize(
+    ("thing", "words"),
+    [
+        (Unfinished, "write a method _estimate"),
+        (Demanding, "Demanding, which needs needed"),
+        (TopRatio(), "must be a subclass of PriorEstimator"),
+        (dict, "must be a subclass of PriorEstimator"),
+    ],
+)
+def test_what_cannot_be_registered(thing: Any, words: str) -> None:
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=words):
+        register_prior_estimator("thing")(thing)
+    assert "thing" not in prior_estimators()
