@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 import zlib
 from typing import Any, ClassVar, Literal
 
@@ -152,6 +153,15 @@ class LabelCurve(PriorEstimator):
         )
 
     def _solve(self, counts: ScoreCounts) -> tuple[Posterior, RankBins, list[Candidate]]:
+        # Replicates come in parts, and each part asks for the solution of the data again.
+        known = getattr(self, "_solved", None)
+        if known is None or known[0]() is not counts or known[1] != self.clean:
+            known = (weakref.ref(counts), self.clean, self._solve_anew(counts))
+            self._solved = known
+        solution: tuple[Posterior, RankBins, list[Candidate]] = known[2]
+        return solution
+
+    def _solve_anew(self, counts: ScoreCounts) -> tuple[Posterior, RankBins, list[Candidate]]:
         bins = RankBins.from_counts(counts)
         kept = candidates(bins, clean_prior=self._clean_prior)
         bins = bins.tempered(dispersion(bins, kept[0]))
@@ -159,6 +169,11 @@ class LabelCurve(PriorEstimator):
             bins, bins.labeled[None], bins.total[None], kept, clean_prior=self._clean_prior
         )
         return found, bins, ahead
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_solved", None)  # quickly made again
+        return state
 
     # -- replicates ---------------------------------------------------------------------
 
