@@ -29,7 +29,6 @@ from purecover.estimation._curve_posterior import (
     dispersion,
     posterior,
 )
-from purecover.estimation._label_curve import posterior_ends
 from purecover.estimation._rank_bins import PURE_SHARES, RankBins
 
 Array = np.ndarray[Any, Any]
@@ -249,8 +248,8 @@ def test_quantiles_of_a_known_posterior() -> None:
     estimator = pu.LabelCurve().fit(sample().counts)
     found = estimator._solve(estimator._counts)[0]
     assert found.weight.sum() == pytest.approx(1)
-    assert sum(float(v[0]) for v in found.kinds.values()) == pytest.approx(1)
-    ends = [posterior_ends(found, level)["alpha"] for level in (0.5, 0.8, 0.95)]
+    assert sum(found.kind_probability(k)[0] for k in WEIGHTS) == pytest.approx(1)
+    ends = [found.ends(level)["alpha"] for level in (0.5, 0.8, 0.95)]
     for (low, high), (lower, higher) in itertools.pairwise(ends):
         assert lower <= low <= high <= higher
 
@@ -381,3 +380,43 @@ def test_many_scores() -> None:
     estimator = pu.LabelCurve().fit(data.counts)
     assert estimator.proportions_.alpha == pytest.approx(0.1, abs=0.01)
     assert estimator.proportions_.beta == pytest.approx(0.95, abs=0.02)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.0005, 0.003])
+def test_rare_positives(alpha: float) -> None:
+    """The grid resolves shares far below a percent, in the data and in replicates alike."""
+    hits = []
+    for seed in range(4):
+        data = sample(4.0, (1000, 50_000), alpha=alpha, seed=seed)
+        estimator = pu.LabelCurve().fit(data.counts)
+        found = estimator.proportions_.alpha
+        again = estimator._estimate_many(
+            data.counts, data.counts.labeled[None], data.counts.unlabeled[None]
+        )[0, 0]
+        assert again == pytest.approx(found, rel=0.1, abs=1e-5)
+        assert found < 3 * alpha + 5e-4
+        hits.append(alpha in estimator.interval_["alpha"])
+    assert np.mean(hits) >= 0.75
+
+
+@pytest.mark.parametrize("n", [(50, 500), (500, 50_000)])
+def test_perfect_separation_is_no_contradiction(n: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    scores = np.concatenate((1 + rng.random(n[0]), rng.random(n[1])))
+    labeled = np.arange(scores.size) < n[0]
+    report = pu.evaluate(scores, labeled, n_resamples=50)
+    assert report.estimation is not None
+    for name in ("alpha", "beta", "delta"):
+        interval = report.estimation.intervals[name]
+        assert interval.low <= interval.estimate <= interval.high
+    assert 0 in report.estimation.intervals["alpha"]
+    assert not any(result.fired and result.severity == "error" for result in report.checks)
+
+
+def test_clean_replicates_are_exactly_clean() -> None:
+    data = sample(2.0, (300, 3000))
+    estimator = pu.LabelCurve().fit(data.counts)
+    report = pu.evaluate(data.scores, data.labeled, n_resamples=200)
+    assert report.bootstrap is not None
+    share = np.mean(report.bootstrap.replicates["beta"] == 1)
+    assert share == pytest.approx(estimator.diagnostics_["clean_probability"], abs=0.05)

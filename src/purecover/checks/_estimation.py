@@ -1,4 +1,4 @@
-"""Checks of estimated proportions: PU004, PU011, PU012, PU017."""
+"""Checks of estimated proportions: PU004, PU011, PU012, PU017, PU018."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from purecover.estimation._estimate import PriorEstimate
 
 DISAGREEMENT = 0.1
 SIGNIFICANCE = 0.05
+UNLIKELY, LIKELY = 0.05, 0.5
+"""Probabilities of clean labels below and above which one may say so."""
+
+_IF_WRONG = "if you know that some labels are wrong, pass beta."
+_IF_CLEAN = "if you know that the labels are clean, pass beta=1."
 
 _GIVEN = "alpha and beta were given."
 
@@ -38,24 +43,29 @@ def noise_not_significant(context: CheckContext) -> Finding:
     if not estimation.beta_estimated:
         return not_applicable("beta was not estimated.")
     if estimation.clean_probability is not None:
-        likely = estimation.clean_probability
-        says = f"clean labels have probability {likely:.2g}"
-    elif p_value is not None and not math.isnan(p_value):
-        likely = p_value
-        says = f"the test of clean labels has p = {p_value:.2g}"
-    else:
+        return _by_probability(estimation.clean_probability, beta)
+    if p_value is None or math.isnan(p_value):
         return not_applicable("the labels could not be tested.")
-    if likely <= SIGNIFICANCE:
-        return quiet(f"{says}: wrong labels are certain, beta is estimated as {beta:.3g}.")
+    says = f"the test of clean labels has p = {p_value:.2g}"
+    if p_value <= SIGNIFICANCE:
+        return quiet(f"{says}: some labels are wrong, beta is estimated as {beta:.3f}.")
     if beta == 1:
         return fired(
             f"{says}: the scores do not contradict clean labels, and beta is taken as 1.",
-            "if you know that some labels are wrong, pass beta.",
+            _IF_WRONG,
         )
     return fired(
-        f"{says}: beta is estimated as {beta:.3g}, but clean labels are not ruled out.",
-        "if you know that the labels are clean, pass beta=1.",
+        f"{says}: beta is estimated as {beta:.3f}, but clean labels are not ruled out.", _IF_CLEAN
     )
+
+
+def _by_probability(probability: float, beta: float) -> Finding:
+    says = f"clean labels have probability {probability:.2g}, and beta is estimated as {beta:.3f}"
+    if probability < UNLIKELY:
+        return quiet(f"{says}: some labels are probably wrong.")
+    if probability > LIKELY:
+        return fired(f"{says}: the labels are probably clean.", _IF_CLEAN)
+    return fired(f"{says}: the scores leave open whether labels are clean.", _IF_CLEAN)
 
 
 @check("PU012", "estimators disagree", "warning")
@@ -90,6 +100,27 @@ def not_identifiable(context: CheckContext) -> Finding:
         f"positives and negatives overlap so much that these scores do not tell "
         f"{_shares(estimation)} from smaller corrections. {_allowed(estimation)}",
         "report the range instead of one figure, or pass alpha if it can be found out otherwise.",
+    )
+
+
+@check("PU018", "labels taken as clean do not look it", "warning")
+def noise_overlooked(context: CheckContext) -> Finding:
+    """A method for clean labels, on labels that are not."""
+    estimation = context.estimation
+    if estimation is None:
+        return not_applicable(_GIVEN)
+    if estimation.beta_given or estimation.beta_estimated:
+        return not_applicable("beta was given or estimated.")
+    p_value = estimation.clean_p_value
+    if p_value is None or math.isnan(p_value):
+        return not_applicable("the labels could not be tested.")
+    says = f"{estimation.estimator} takes labels as clean, and the test of it has p = {p_value:.2g}"
+    if p_value > SIGNIFICANCE:
+        return quiet(f"{says}.")
+    return fired(
+        f"{says}: some labels are probably wrong, and alpha is then too large.",
+        "use NoisyLabels around the estimator, or the default, which estimates beta too; pass beta "
+        "if you know it.",
     )
 
 

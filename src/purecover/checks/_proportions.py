@@ -73,6 +73,8 @@ def infeasible_auc(context: CheckContext) -> Finding:
         )
     else:
         return quiet(f"the recovered AUC {recovered:.4f} is in (0.5, 1].")
+    if observed > 0.5 and observed <= (1 + _largest_delta(context)) / 2:
+        return quiet(f"{says}, which the estimate of beta - alpha leaves open.")
     # Constant scores have no error and are no accident.
     if error > 0 and beyond <= 2 * error:
         noise = (
@@ -80,6 +82,16 @@ def infeasible_auc(context: CheckContext) -> Finding:
         )
         return fired(f"{says}, though by less than {noise}.", hint, "note")
     return fired(f"{says}.", hint)
+
+
+def _largest_delta(context: CheckContext) -> float:
+    """The largest beta - alpha that an estimate allows; the given one without an estimate."""
+    estimation = context.estimation
+    if estimation is None:
+        return context.proportions.delta
+    if "delta" in estimation.intervals:
+        return estimation.intervals["delta"].high
+    return estimation.identification.get("delta", (0.0, context.proportions.delta))[1]
 
 
 @check("PU015", "the target population has one class only", "note")

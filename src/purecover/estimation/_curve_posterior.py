@@ -6,9 +6,10 @@ node the four parameters of the shape are fitted anew and integrated by Laplace'
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from purecover._typing import BoolArray, FloatArray
 from purecover.estimation._curve_model import (
@@ -23,6 +24,9 @@ from purecover.estimation._curve_model import (
     offset_of,
 )
 from purecover.estimation._rank_bins import RankBins
+
+Cells = tuple[FloatArray, FloatArray, FloatArray]
+StrArray = NDArray[np.str_]
 
 # Chosen on simulated worlds and on scores of real classifiers; the leaderboard also shows worlds
 # and data sets that had no part in the choice.
@@ -60,30 +64,79 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Weighted nodes, one row for each data set.
+    """Cells of a grid over (a, b) with their probabilities, one row for each data set.
 
     Attributes
     ----------
-    alpha, beta, weight : ndarray of shape (n_rows, n_nodes)
-        The nodes and their posterior probabilities.
-    clean : ndarray of shape (n_rows,)
-        Posterior probability of beta = 1.
-    kinds : dict of str to ndarray of shape (n_rows,)
-        Posterior probability of each kind of shape.
+    a, b : tuple of three ndarrays of shape (n_rows, n_cells)
+        Low end, middle and high end of each cell; all 0 in b where labels are clean.
+    weight : ndarray of shape (n_rows, n_cells)
+        Posterior probability of each cell.
+    clean : ndarray of bool of shape (n_cells,)
+        Which cells say that labels are clean.
+    kinds : ndarray of str of shape (n_cells,)
+        Which kind of shape each cell belongs to.
     """
 
-    alpha: FloatArray
-    beta: FloatArray
+    a: Cells
+    b: Cells
     weight: FloatArray
-    clean: FloatArray
-    kinds: dict[str, FloatArray]
+    clean: BoolArray
+    kinds: StrArray
+
+    @property
+    def alpha(self) -> FloatArray:
+        """Alpha in the middle of each cell."""
+        return _alpha(self.a[1], self.b[1])
+
+    @property
+    def beta(self) -> FloatArray:
+        """Beta in the middle of each cell; exactly 1 where labels are clean."""
+        return _beta(self.a[1], self.b[1])
 
     @property
     def mean(self) -> FloatArray:
         """Means of alpha and beta, shape (n_rows, 2)."""
-        alpha = (self.weight * self.alpha).sum(axis=1)
-        noise = (self.weight * (1 - self.beta)).sum(axis=1)  # exactly 0 where labels are clean
+        return self.mean_over(np.ones_like(self.clean))
+
+    def mean_over(self, cells: BoolArray) -> FloatArray:
+        """Means over some cells only; NaN in rows where they have no weight."""
+        weight = self.weight[:, cells]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            weight = weight / weight.sum(axis=1, keepdims=True)
+        alpha = (weight * self.alpha[:, cells]).sum(axis=1)
+        noise = (weight * (1 - self.beta[:, cells])).sum(axis=1)  # exactly 0 if labels are clean
         return np.column_stack((alpha, 1 - noise))
+
+    @property
+    def clean_probability(self) -> FloatArray:
+        """Posterior probability of beta = 1."""
+        return np.asarray(self.weight[:, self.clean].sum(axis=1))
+
+    def kind_probability(self, kind: str) -> FloatArray:
+        """Posterior probability of a kind of shape."""
+        return np.asarray(self.weight[:, self.kinds == kind].sum(axis=1))
+
+    def ends(self, level: float) -> dict[str, tuple[float, float]]:
+        """Quantiles of alpha, beta and delta at both ends of an interval, of the first row.
+
+        Probability is spread evenly over each cell. An interval always holds the mean.
+        """
+        (a_low, _, a_high), (b_low, _, b_high) = (
+            tuple(part[0] for part in cells) for cells in (self.a, self.b)
+        )
+        alpha, beta = self.mean[0]
+        ranges = {
+            "alpha": (_alpha(a_low, b_high), _alpha(a_high, b_low), alpha),
+            "beta": (_beta(a_low, b_high), _beta(a_high, b_low), beta),
+            "delta": (_delta(a_high, b_high), _delta(a_low, b_low), beta - alpha),
+        }
+        tails = np.array([(1 - level) / 2, (1 + level) / 2])
+        ends = {}
+        for name, (low, high, mean) in ranges.items():
+            found = _quantiles(low, high, self.weight[0], tails)
+            ends[name] = float(min(found[0], mean)), float(max(found[1], mean))
+        return ends
 
 
 def candidates(
@@ -127,7 +180,19 @@ def candidates(
         ]
     found.sort(key=lambda pair: -pair[0])
     best = found[0][0]
-    return [candidate for evidence, candidate in found[:most] if evidence > best - drop]
+    kept = [pair for pair in found[:most] if pair[0] > best - drop]
+    return [_standing_for(candidate, kept, found) for _, candidate in kept]
+
+
+def _standing_for(
+    candidate: Candidate, kept: list[tuple[float, Candidate]], found: list[tuple[float, Candidate]]
+) -> Candidate:
+    """A candidate that also carries the weight of those of its kind that were left out."""
+    left, everyone = (
+        np.logaddexp.reduce([evidence for evidence, other in some if other.kind == candidate.kind])
+        for some in (kept, found)
+    )
+    return replace(candidate, log_weight=candidate.log_weight + float(everyone - left))
 
 
 def _evidence(
@@ -195,7 +260,10 @@ def posterior(
     list of Candidate
         The kinds of shape, to be continued from the fit of the first row.
     """
-    alphas, betas, logs, cleans, kinds, ahead = [], [], [], [], [], []
+    parts: list[tuple[Cells, Cells, FloatArray]] = []
+    clean: list[BoolArray] = []
+    kinds: list[str] = []
+    ahead = []
     for candidate in kept:
         shape = candidate.shape
         curves = Curves(
@@ -207,42 +275,39 @@ def posterior(
             candidate.offset[None],
         )
         base = candidate.log_weight - float(np.log(shape.sd).sum())
-        start, clean_start = candidate.start, candidate.clean_start
+        onward = candidate
         if clean_prior < 1:
-            x = _peak(curves, shape, start, _EVERYTHING, n_steps)
+            x = _peak(curves, shape, candidate.start, _EVERYTHING, n_steps)
             a, b, log = _grid(curves, shape, x, n_nodes)
-            logs.append(log + base + np.log((1 - clean_prior) / _NOISY_MASS) + _log_delta(a, b))
-            alphas.append(a * (1 - b) / (1 - a * b))
-            betas.append((1 - b) / (1 - a * b))
-            cleans.append(np.zeros(a.shape[1], dtype=np.bool_))
-            kinds += [candidate.kind] * a.shape[1]
-            start = x[0]
+            log += base + np.log((1 - clean_prior) / _NOISY_MASS) + np.log(_delta(a[1], b[1]))
+            parts.append((a, b, log))
+            onward = replace(onward, start=x[0])
         if clean_prior > 0:
-            x = _peak(curves, shape, clean_start, _CLEAN, n_steps)
-            a, log = _line(curves, shape, x, n_nodes)
-            logs.append(log + base + np.log(clean_prior / _CLEAN_MASS) + np.log1p(-a))
-            alphas.append(a)
-            betas.append(np.ones_like(a))
-            cleans.append(np.ones(a.shape[1], dtype=np.bool_))
-            kinds += [candidate.kind] * a.shape[1]
-            clean_start = x[0]
-        ahead.append(
-            Candidate(
-                candidate.kind, shape, candidate.offset, candidate.log_weight, start, clean_start
-            )
-        )
-    log = np.concatenate(logs, axis=1)
+            x = _peak(curves, shape, candidate.clean_start, _CLEAN, n_steps)
+            a, b, log = _line(curves, shape, x, n_nodes)
+            log += base + np.log(clean_prior / _CLEAN_MASS) + np.log1p(-a[1])
+            parts.append((a, b, log))
+            onward = replace(onward, clean_start=x[0])
+        for _, b, _ in parts[len(clean) :]:
+            clean.append(np.full(b[1].shape[1], not b[1].any()))
+            kinds += [candidate.kind] * b[1].shape[1]
+        ahead.append(onward)
+    log = np.concatenate([part[2] for part in parts], axis=1)
     weight = np.exp(log - log.max(axis=1, keepdims=True))
     weight /= weight.sum(axis=1, keepdims=True)
-    names = np.array(kinds)
     found = Posterior(
-        alpha=np.concatenate(alphas, axis=1),
-        beta=np.concatenate(betas, axis=1),
+        a=_joined([part[0] for part in parts]),
+        b=_joined([part[1] for part in parts]),
         weight=weight,
-        clean=weight[:, np.concatenate(cleans)].sum(axis=1),
-        kinds={name: weight[:, names == name].sum(axis=1) for name in WEIGHTS},
+        clean=np.concatenate(clean),
+        kinds=np.array(kinds),
     )
     return found, ahead
+
+
+def _joined(parts: list[Cells]) -> Cells:
+    low, middle, high = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
+    return low, middle, high
 
 
 def _one(bins: RankBins, offset: FloatArray) -> Curves:
@@ -267,42 +332,54 @@ def _peak(
 
 def _grid(
     curves: Curves, shape: Shape, peak: FloatArray, n_nodes: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Nodes around a peak, and log-density times area of each."""
+) -> tuple[Cells, Cells, FloatArray]:
+    """Cells around a peak, and log-density times area of each."""
     curvature = information(curves, shape, peak)
-    spread = _spread(curvature)
-    a, a_width = _nodes(peak[:, 0], spread[:, 0], n_nodes)
-    b, b_width = _nodes(peak[:, 1], spread[:, 1], n_nodes)
-    a, b = np.repeat(a, n_nodes, axis=1), np.tile(b, (1, n_nodes))
-    log = _integrated(curves, shape, peak, curvature, a, b)
-    return a, b, log + np.log(a_width * b_width)[:, None]
+    spread = _spread(curvature, curves)
+    a = _cells(peak[:, 0], spread[:, 0], n_nodes)
+    b = _cells(peak[:, 1], spread[:, 1], n_nodes)
+    a = (
+        np.repeat(a[0], n_nodes, axis=1),
+        np.repeat(a[1], n_nodes, axis=1),
+        np.repeat(a[2], n_nodes, axis=1),
+    )
+    b = np.tile(b[0], (1, n_nodes)), np.tile(b[1], (1, n_nodes)), np.tile(b[2], (1, n_nodes))
+    log = _integrated(curves, shape, peak, curvature, a[1], b[1])
+    return a, b, log + np.log((a[2] - a[0]) * (b[2] - b[0]))
 
 
 def _line(
     curves: Curves, shape: Shape, peak: FloatArray, n_nodes: int
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Cells, Cells, FloatArray]:
     """The same for clean labels, where b is 0."""
     curvature = information(curves, shape, peak)
     others = np.flatnonzero(_CLEAN)
-    spread = _spread(curvature[:, others][:, :, others])
-    a, width = _nodes(peak[:, 0], spread[:, 0], n_nodes)
-    log = _integrated(curves, shape, peak, curvature, a, np.zeros_like(a))
-    return a, log + np.log(width)[:, None]
+    spread = _spread(curvature[:, others][:, :, others], curves)
+    a = _cells(peak[:, 0], spread[:, 0], n_nodes)
+    none = np.zeros_like(a[1])
+    log = _integrated(curves, shape, peak, curvature, a[1], none)
+    return a, (none, none, none), log + np.log(a[2] - a[0])
 
 
-def _spread(curvature: FloatArray) -> FloatArray:
-    """Standard deviations of the first two parameters at a peak."""
+def _spread(curvature: FloatArray, curves: Curves) -> FloatArray:
+    """Standard deviations of the first two parameters at a peak.
+
+    At 0 the posterior falls off as fast as one over the number of examples at most.
+    """
     ridge = np.eye(curvature.shape[1]) * 1e-9
     variance = np.linalg.inv(curvature + ridge)[:, [0, 1], [0, 1]]
-    return np.sqrt(variance.clip(0)).clip(1e-4, 1)
+    least = 2 / curves.total.sum(axis=1, keepdims=True)
+    return np.asarray(np.sqrt(variance.clip(0)).clip(np.minimum(least, 0.5), 1))
 
 
-def _nodes(center: FloatArray, spread: FloatArray, n_nodes: int) -> tuple[FloatArray, FloatArray]:
-    """Midpoints of a grid and its width."""
-    low = np.clip(center - _WIDE * spread, 0, 0.98)
-    high = np.clip(center + _WIDE * spread, 0.02, LARGEST)
-    width = (high - low) / n_nodes
-    return low[:, None] + width[:, None] * (np.arange(n_nodes) + 0.5), width
+def _cells(center: FloatArray, spread: FloatArray, n_nodes: int) -> Cells:
+    """Cells around a center, finer towards 0: their roots are evenly spaced."""
+    low = np.sqrt(np.clip(center - _WIDE * spread, 0, 0.98))
+    high = np.sqrt(np.clip(center + _WIDE * spread, 0, LARGEST))
+    step = ((high - low) / n_nodes)[:, None]
+    edges = low[:, None] + step * np.arange(n_nodes + 1)
+    middle = low[:, None] + step * (np.arange(n_nodes) + 0.5)
+    return edges[:, :-1] ** 2, middle**2, edges[:, 1:] ** 2
 
 
 def _integrated(
@@ -329,5 +406,23 @@ def _integrated(
     return np.asarray(log.reshape(n_rows, n_nodes), dtype=np.float64)
 
 
-def _log_delta(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray(np.log((1 - a) * (1 - b) / (1 - a * b)), dtype=np.float64)
+def _quantiles(
+    low: FloatArray, high: FloatArray, weight: FloatArray, tails: FloatArray
+) -> FloatArray:
+    """Quantiles of a mixture of uniform distributions; a cell without width is a point."""
+    high = np.maximum(high, low + 1e-12)
+    places = np.unique(np.concatenate((low, high)))
+    passed = ((places[:, None] - low) / (high - low)).clip(0, 1) @ weight
+    return np.interp(tails * passed[-1], passed, places)
+
+
+def _alpha(a: FloatArray, b: FloatArray) -> FloatArray:
+    return np.asarray(a * (1 - b) / (1 - a * b), dtype=np.float64)
+
+
+def _beta(a: FloatArray, b: FloatArray) -> FloatArray:
+    return np.asarray((1 - b) / (1 - a * b), dtype=np.float64)
+
+
+def _delta(a: FloatArray, b: FloatArray) -> FloatArray:
+    return np.asarray((1 - a) * (1 - b) / (1 - a * b), dtype=np.float64)

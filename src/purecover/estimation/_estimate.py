@@ -32,8 +32,8 @@ class PriorEstimate:
     spread : mapping of str to tuple of float
         Alpha and beta of the estimator and of several others on the same scores, by name.
     identification : mapping of str to tuple of float
-        The ends between which ``"alpha"``, ``"beta"``, ``"delta"`` and ``"auc"`` lie if positives
-        may be among the negatives in disguise, so that no region of the scores is pure.
+        The ends between which ``"alpha"``, ``"beta"``, ``"delta"`` and ``"auc"`` lie, with 95 %
+        confidence, even if no region of the scores is pure; see :func:`inclusion_bound`.
     notes : tuple of str
         What the estimator has to say.
     identifiable : bool
@@ -42,8 +42,10 @@ class PriorEstimate:
         Whether the estimate lies at an end of what its method can return.
     beta_estimated : bool
         Whether beta was estimated too, not given and not taken as 1 by the method.
+    beta_given : bool
+        Whether beta was given by the caller.
     clean_p_value : float or None
-        Of the test of beta = 1, if beta was estimated by a method that gives no probability.
+        Of the test of beta = 1, unless beta was given or the method gives a probability.
     clean_probability : float or None
         Probability of beta = 1, if beta was estimated by a method that gives one.
     n_rejected : int
@@ -59,6 +61,7 @@ class PriorEstimate:
     identifiable: bool = True
     at_edge: bool = False
     beta_estimated: bool = False
+    beta_given: bool = False
     clean_p_value: float | None = None
     clean_probability: float | None = None
     n_rejected: int = 0
@@ -96,6 +99,7 @@ class PriorEstimate:
             "identifiable": self.identifiable,
             "at_edge": self.at_edge,
             "beta_estimated": self.beta_estimated,
+            "beta_given": self.beta_given,
             "clean_p_value": None if p is None or not math.isfinite(p) else p,
             "clean_probability": self.clean_probability,
             "n_rejected": self.n_rejected,

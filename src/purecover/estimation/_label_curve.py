@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from purecover._typing import CountArray, FloatArray
+from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts
 from purecover.estimation._base import Inclusions, PriorEstimator
 from purecover.estimation._clean import CLEAN_RULES
 from purecover.estimation._curve_posterior import (
+    WEIGHTS,
     Candidate,
     Posterior,
     candidates,
@@ -31,11 +32,19 @@ CLEAN_PRIOR = 0.6
 WIDE = 0.5
 """If alpha or delta can be anywhere in an interval as wide, the scores do not tell them."""
 
+_FEWEST_BINS = 6
+"""The curve has as many parameters."""
+
+_SMALLEST_DELTA = 0.02
+"""If delta may be smaller, labeled and unlabeled may be the same."""
+
 _LEVEL = 0.95
 _MOST_AGAIN = 3
 _LEAST_AGAIN = 0.02
 """Replicates go on with so many kinds of shape at most, each with that probability at least."""
 
+_HANDFUL = 5
+_ENOUGH_ROWS = 20
 _ROWS = 64
 """Replicates treated at a time: what they need then fits into the cache."""
 
@@ -127,25 +136,27 @@ class LabelCurve(PriorEstimator):
     # -- the data -----------------------------------------------------------------------
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        found, _, _ = self._solve(counts)
+        found, bins, _ = self._solve(counts)
         alpha, beta = found.mean[0]
-        ends = posterior_ends(found, _LEVEL)
-        identifiable = all(high - low <= WIDE for low, high in (ends["alpha"], ends["delta"]))
+        ends = _told(found.ends(_LEVEL), counts)
+        widest = max(high - low for low, high in (ends["alpha"], ends["delta"]))
+        enough = bins.total.size >= _FEWEST_BINS and ends["delta"][0] > _SMALLEST_DELTA
+        identifiable = widest <= WIDE and enough
         notes = []
         if not identifiable:
-            low, high = ends["alpha"]
+            (low, high), (lower, higher) = ends["alpha"], ends["beta"]
             notes.append(
                 "the scores hardly tell alpha and beta, since positives and negatives overlap "
-                f"throughout or examples are few: alpha may be anything from {low:.2f} to "
-                f"{high:.2f}"
+                "throughout or there are few examples or few different scores: alpha may be "
+                f"anything from {low:.2f} to {high:.2f}, and beta from {lower:.2f} to {higher:.2f}"
             )
-        clean = float(found.clean[0])
+        clean = float(found.clean_probability[0])
         if self.clean == "test" and clean > 0.5:
             notes.append(f"labels are clean with probability {clean:.2f}")
         details: dict[str, Any] = {
             "identifiable": identifiable,
             "clean_probability": clean,
-            **{kind: float(weight[0]) for kind, weight in found.kinds.items()},
+            **{kind: float(found.kind_probability(kind)[0]) for kind in WEIGHTS},
             **{f"{key}_interval": pair for key, pair in ends.items()},
         }
         return Inclusions(
@@ -180,29 +191,31 @@ class LabelCurve(PriorEstimator):
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        alpha, beta = self._means(counts, labeled, unlabeled)[0].T
+        parts, _ = self._repeated(counts, labeled, unlabeled)
+        alpha, beta = np.concatenate([part.mean for part in parts]).T
         return np.column_stack((alpha / beta, (1 - beta) / (1 - alpha)))
 
-    def _means(
+    def _repeated(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> tuple[FloatArray, Posterior]:
-        """Posterior means of replicates, and the posterior of the data."""
+    ) -> tuple[list[Posterior], Posterior]:
+        """Posteriors of replicates, some at a time, and that of the data."""
         found, bins, ahead = self._solve(counts)
         few, everyone = bins.tally(labeled, unlabeled)
         again = _worth_repeating(found, ahead)
-        means = [
+        parts = [
             posterior(
                 bins,
                 few[i : i + _ROWS],
                 everyone[i : i + _ROWS],
                 again,
                 clean_prior=self._clean_prior,
-                n_nodes=5,
+                # Few bins leave the shape open, and a coarse grid would show.
+                n_nodes=5 if bins.total.size > 3 * _FEWEST_BINS else 9,
                 n_steps=6,
-            )[0].mean
+            )[0]
             for i in range(0, len(few), _ROWS)
         ]
-        return np.concatenate(means), found
+        return parts, found
 
     def proportions_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -212,52 +225,77 @@ class LabelCurve(PriorEstimator):
         Means of replicates vary less than the posterior says they should, where the prior and
         the choice of a shape hold them in place. What is missing is made up for by draws from
         the posterior, so that intervals of anything computed from the rows are honest about
-        what the scores cannot tell.
+        what the scores cannot tell. Labels are clean in as many rows as the posterior says.
         """
-        means, found = self._means(counts, labeled, unlabeled)
-        drawn = _draws(found, len(means), zlib.crc32(np.ascontiguousarray(labeled).tobytes()))
-        center = found.mean[0]
-        wanted = found.weight[0] @ _squares(found, center)
-        present = means.var(axis=0) if len(means) > 1 else np.zeros(2)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            missing = np.sqrt(np.nan_to_num(1 - present / wanted).clip(0))
-        rows = (means + missing * (drawn - center)).clip(0, 1)
+        parts, found = self._repeated(counts, labeled, unlabeled)
+        rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(labeled).tobytes()))
+        places = _drawn(found.weight[0], len(labeled), rng)
+        drawn = np.column_stack((found.alpha[0, places], found.beta[0, places]))
+        rows = np.empty_like(drawn)
+        for clean in (False, True):
+            here = found.clean[places] == clean
+            if not here.any():
+                continue
+            means = np.concatenate([_means_where(part, clean) for part in parts])
+            center = found.mean_over(found.clean == clean)[0]
+            missing = _missing_share(found, center, clean, means)
+            rows[here] = means[here] + missing * (drawn[here] - center)
+        rows = rows.clip(0, 1)
         lost = ~(rows[:, 0] < rows[:, 1])
         return np.where(lost[:, None], np.nan, rows)
 
     def _posterior_ends(self, level: float) -> dict[str, tuple[float, float]]:
-        return posterior_ends(self._solve(self._counts)[0], level)
+        ends = _told(self._solve(self._counts)[0].ends(level), self._counts)
+        # The estimate came from all scores, not from thinned ones.
+        values = {name: getattr(self.proportions_, name) for name in ends}
+        return {name: (min(ends[name][0], v), max(ends[name][1], v)) for name, v in values.items()}
 
 
-def posterior_ends(found: Posterior, level: float) -> dict[str, tuple[float, float]]:
-    """Quantiles of alpha, beta and delta at both ends of an interval."""
-    weight = found.weight[0]
-    columns = {
-        "alpha": found.alpha[0],
-        "beta": found.beta[0],
-        "delta": found.beta[0] - found.alpha[0],
+def _told(
+    ends: dict[str, tuple[float, float]], counts: ScoreCounts
+) -> dict[str, tuple[float, float]]:
+    """Ends of intervals, where fewer than a handful of examples are not told from none."""
+    (alpha_low, alpha_high), (beta_low, beta_high) = ends["alpha"], ends["beta"]
+    if alpha_low * counts.n_unlabeled < _HANDFUL:
+        alpha_low = 0.0
+    if (1 - beta_high) * counts.n_labeled < _HANDFUL:
+        beta_high = 1.0
+    low, high = ends["delta"]
+    if alpha_low == 0 and beta_high == 1:
+        high = 1.0 if alpha_high * counts.n_unlabeled < _HANDFUL else high
+    return {
+        "alpha": (alpha_low, alpha_high),
+        "beta": (beta_low, beta_high),
+        "delta": (low, high),
     }
-    tails = np.array([(1 - level) / 2, (1 + level) / 2])
-    ends = {}
-    for key, values in columns.items():
-        order = np.argsort(values)
-        reached = np.cumsum(weight[order]) - 0.5 * weight[order]
-        low, high = np.interp(tails, reached, values[order])
-        ends[key] = float(low), float(high)
-    return ends
 
 
-def _draws(found: Posterior, n: int, seed: int) -> FloatArray:
-    """Nodes drawn by their weights, spread evenly over the posterior, in random order."""
-    rng = np.random.default_rng(seed)
-    reached = np.cumsum(found.weight[0])
+def _drawn(weight: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
+    """Cells drawn by their weights, spread evenly over the posterior, in random order."""
+    reached = np.cumsum(weight)
     places = np.searchsorted(reached, (np.arange(n) + rng.random(n)) / n * reached[-1])
-    places = rng.permutation(places.clip(0, reached.size - 1))
-    return np.column_stack((found.alpha[0, places], found.beta[0, places]))
+    drawn: IntArray = rng.permutation(places.clip(0, reached.size - 1))
+    return drawn
 
 
-def _squares(found: Posterior, center: FloatArray) -> FloatArray:
-    return np.column_stack(((found.alpha[0] - center[0]) ** 2, (found.beta[0] - center[1]) ** 2))
+def _means_where(part: Posterior, clean: bool) -> FloatArray:
+    """Means if labels are clean, or if not; overall ones in rows where that is out of question."""
+    means = part.mean_over(part.clean == clean)
+    return np.where(np.isnan(means), part.mean, means)
+
+
+def _missing_share(
+    found: Posterior, center: FloatArray, clean: bool, means: FloatArray
+) -> FloatArray:
+    """Which share of its spread the posterior has beyond that of means of replicates."""
+    cells = found.clean == clean
+    weight = found.weight[0, cells] / found.weight[0, cells].sum()
+    away = np.column_stack((found.alpha[0, cells], found.beta[0, cells])) - center
+    wanted = weight @ away**2
+    # Too few rows do not tell their variance.
+    present = means.var(axis=0) if len(means) >= _ENOUGH_ROWS else wanted / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.sqrt(np.nan_to_num(1 - present / wanted).clip(0))
 
 
 def _worth_repeating(found: Posterior, ahead: list[Candidate]) -> list[Candidate]:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from purecover._given import GivenProportions
-from purecover._typing import CountArray, FloatArray
 from purecover._validation import bad_type, check_choice
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
@@ -33,16 +30,23 @@ class Estimation:
     estimate: PriorEstimate
     estimator: ProportionEstimator
 
-    def with_replicates(self, replicates: BootstrapResult | None) -> PriorEstimate:
-        """The estimate with intervals from replicates."""
+    def with_replicates(
+        self, replicates: BootstrapResult | None, *, level: float, independent: bool
+    ) -> PriorEstimate:
+        """The estimate with intervals: its own, if it has a posterior, or from replicates."""
+        own = getattr(self.estimator, "interval_method", "bootstrap") != "bootstrap"
+        n_rejected = 0 if replicates is None else replicates.n_rejected
+        if own and independent:
+            found = self.estimator.interval(confidence_level=level)  # type: ignore[attr-defined]
+            return replace(self.estimate, intervals=found, n_rejected=n_rejected)
         if replicates is None:
             return self.estimate
-        fixed = isinstance(self.estimator, _KnownBeta)
-        names = [name for name in PROPORTIONS if not (fixed and name == "beta")]
+        given = self.estimate.beta_given
+        names = [name for name in PROPORTIONS if not (given and name == "beta")]
         return replace(
             self.estimate,
             intervals={name: replicates.interval(name) for name in names},
-            n_rejected=replicates.n_rejected,
+            n_rejected=n_rejected,
         )
 
     def unstable(self, reason: str) -> Estimation:
@@ -51,34 +55,27 @@ class Estimation:
         return replace(self, estimate=replace(self.estimate, identifiable=False, notes=notes))
 
 
-@dataclass(frozen=True)
-class _KnownBeta:
-    r"""An estimator whose beta is known: :math:`\alpha = a\,\beta` with its inclusion a."""
-
-    estimator: PriorEstimator
-    beta: float
-
-    def proportions_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> FloatArray:
-        alpha, beta = self.estimator.proportions_many(counts, labeled, unlabeled).T
-        own = alpha / beta * self.beta
-        return np.column_stack((own, np.where(np.isnan(own), np.nan, self.beta)))
-
-
 def check_estimator(function: str, value: Any) -> PriorEstimator:
-    """An estimator from its name, from an example of it (which stays as it is), or the default."""
+    """An estimator from its name, from an example of it (which stays as it is), or the default.
+
+    By name, a method for clean labels is run both ways, so that it means the same as in
+    :func:`compare_priors`; an example is taken as it is.
+    """
     from sklearn.base import clone
 
     from purecover.estimation._base import PriorEstimator
     from purecover.estimation._default import default_estimator
+    from purecover.estimation._noisy import NoisyLabels
     from purecover.estimation._registry import prior_estimators
 
     if value is None:
         return default_estimator()
     if isinstance(value, str):
         known = prior_estimators()
-        return known[check_choice(function, "estimator", value, known)]()
+        if check_choice(function, "estimator", value, ("default", *known)) == "default":
+            return default_estimator()
+        named = known[value]()
+        return named if named.estimates_beta else NoisyLabels(named)
     if isinstance(value, PriorEstimator):
         copy: PriorEstimator = clone(value)
         return copy
@@ -93,16 +90,20 @@ def estimate_proportions(
     function: str, counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator
 ) -> Estimation:
     """Estimate alpha, and beta unless it is known."""
+    from purecover.estimation._known_beta import KnownBeta, full_name
+
+    if given.beta == 1 and "clean" in estimator.get_params(deep=False):
+        estimator.set_params(clean="always")
     try:
         estimator.fit(counts)
     except IdentifiabilityError as error:
         raise IdentifiabilityError(f"{function} cannot estimate alpha and beta. {error}") from error
     found, diagnostics = estimator.proportions_, estimator.diagnostics_
-    name = name_of(estimator)
+    name = full_name(estimator)
     used = _as_given(found, given, name)
     beta_estimated = given.beta is None and estimator.estimates_beta
     p_value = probability = None
-    if beta_estimated:
+    if given.beta is None:
         probability = diagnostics.get("clean_probability")
         p_value = diagnostics.get("clean_p_value")
         if probability is None and p_value is None:
@@ -120,17 +121,12 @@ def estimate_proportions(
         identifiable=bool(diagnostics["identifiable"]),
         at_edge=bool(diagnostics.get("at_edge", False)),
         beta_estimated=beta_estimated,
+        beta_given=given.beta is not None,
         clean_p_value=p_value,
         clean_probability=probability,
     )
-    again = estimator if given.beta is None else _KnownBeta(estimator, given.beta)
+    again = estimator if given.beta is None else KnownBeta(estimator, given.beta)
     return Estimation(estimate, again)
-
-
-def name_of(estimator: PriorEstimator) -> str:
-    """The class of an estimator, with that of the one it wraps."""
-    name, inner = type(estimator).__name__, _wrapped(estimator)
-    return name if inner is None else f"{name}({name_of(inner)})"
 
 
 def _wrapped(estimator: PriorEstimator) -> PriorEstimator | None:
@@ -177,20 +173,31 @@ def _identification(
 ) -> dict[str, tuple[float, float]]:
     """What the data allow without the assumption that some scores are pure.
 
-    Any alpha <= a beta and 1 - beta <= b (1 - alpha) then fits, and alpha and beta of the
-    estimate are only the corner farthest from (0, 1).
+    Any alpha <= a beta and 1 - beta <= b (1 - alpha) then fits. The inclusions a and b are taken
+    at upper bounds that hold together with 95 % confidence.
     """
+    from purecover.estimation._base import flipped_counts
+    from purecover.estimation._bounds import inclusion_bound
+
     observed = auc_pu(counts)
+    level = 0.95 if given.beta is not None else 0.975
+    a = min(max(inclusion_bound(counts, confidence_level=level), used.unlabeled_inclusion), 1.0)
     if given.beta is not None:
-        ends = {"alpha": (0.0, used.alpha), "delta": (used.delta, used.beta)}
-        far = [min(max(0.5 + (observed - 0.5) / delta, 0.0), 1.0) for delta in ends["delta"]]
+        ends = {"alpha": (0.0, a * used.beta), "delta": ((1 - a) * used.beta, used.beta)}
+        far = [
+            min(max(0.5 + (observed - 0.5) / max(delta, 1e-12), 0.0), 1.0)
+            for delta in ends["delta"]
+        ]
         return ends | {"auc": (min(far), max(far))}
-    a, b = used.unlabeled_inclusion, used.labeled_inclusion
+    b = inclusion_bound(flipped_counts(counts), confidence_level=level)
+    b = min(max(b, used.labeled_inclusion), 1.0)
+    least = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
+    bounded = min(a, 1 - 1e-12), min(b, 1 - 1e-12)
     return {
         "alpha": (0.0, a),
         "beta": (1 - b, 1.0),
-        "delta": (used.delta, 1.0),
-        "auc": auc_identification_interval(observed, a, b),
+        "delta": (least, 1.0),
+        "auc": auc_identification_interval(observed, *bounded),
     }
 
 

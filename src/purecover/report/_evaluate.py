@@ -259,7 +259,11 @@ def evaluate(
     if rows.resampler is None and (estimation is None or replicates is None):
         # Rows are independent, so the closed form applies and covers better than percentiles.
         intervals["roc_auc"] = auc_interval(counts, used, confidence_level=level)
-    found = None if estimation is None else estimation.with_replicates(replicates)
+    found = None
+    if estimation is not None:
+        found = estimation.with_replicates(
+            replicates, level=level, independent=rows.resampler is None
+        )
     figures = None
     if rows.truth is not None and rows.scores is not None and rows.labeled is not None:
         figures = true_figures(
