@@ -1,0 +1,327 @@
+"""``purecover audit``: how many, which rows, and what the answers tell."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import purecover
+from purecover import simulate
+from purecover.audit._plan import plan_audit
+from purecover.audit._posterior import alpha_from_audit
+from purecover.audit._strata import stratified_audit
+from purecover.cli import main
+
+EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
+PYTHON = re.compile(r"parameter of|The '|\(type |\w+_\w+=|n_resamples|random_state|_guess\b")
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out, parse_constant=lambda token: pytest.fail(f"token {token}"))
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    def call(*argv: object) -> Result:
+        code = main(["audit", *(str(arg) for arg in argv)])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        assert "internal error" not in err
+        if code == 2:
+            assert err.startswith("purecover: error: ")
+            assert out == ""
+            assert PYTHON.search(err) is None, err
+        return Result(code, out, err)
+
+    return call
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fill(path: Path, answers: list[str]) -> Path:
+    """The file with answers in its last column."""
+    head, *lines = path.read_text(encoding="utf-8").splitlines()
+    filled = [f"{line}{word}" for line, word in zip(lines, answers, strict=True)]
+    path.write_text("\n".join([head, *filled]) + "\n", encoding="utf-8")
+    return path
+
+
+# -- plan -------------------------------------------------------------------------------------
+
+
+def test_the_plan_is_that_of_the_library(run) -> None:
+    result = run("plan", "--width", "0.1", "--alpha-guess", "0.05,0.2", "--json")
+    assert result.json == plan_audit(width=0.1, alpha_guess=(0.05, 0.2)).to_dict()
+    plain = run("plan", "--width", ".1")
+    assert plain.out.startswith("judge 382 random unlabeled examples\n")
+    assert max(map(len, plain.out.splitlines())) <= 100
+    quiet = run("plan", "--width", ".1", "--alpha-guess", "0.1", "--unlabeled", "900", "-q")
+    expected = plan_audit(width=0.1, alpha_guess=0.1, n_unlabeled=900).n_items
+    assert quiet == (0, f"{expected}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        ([], "--width"),
+        (["--width", "10"], "Hint: 0.1 means 10 %."),
+        (["--width", "0"], "--width must be"),
+        (["--width", ".1", "--alpha-guess", "low"], "--alpha-guess must be numbers"),
+        (["--width", ".1", "--alpha-guess", ".3,.1"], "--alpha-guess must be in rising order"),
+        (["--width", ".1", "--assurance", "1"], "--assurance must be"),
+        (["--width", ".1", "--confidence-level", "1"], "--confidence-level must be"),
+    ],
+)
+def test_plans_that_cannot_be(run, argv, says) -> None:
+    result = run("plan", *argv)
+    assert result.code == 2
+    assert says in result.err
+
+
+# -- sample -----------------------------------------------------------------------------------
+
+
+def test_the_sample_holds_random_unlabeled_rows_as_they_are(run, tmp_path) -> None:
+    out = tmp_path / "audit.csv"
+    result = run("sample", EXAMPLE, "--n", "300", "--out", out, "--seed", "4")
+    assert (result.code, result.out) == (0, "")
+    assert "300 of 1,497 unlabeled rows written" in result.err
+    original, drawn = rows_of(Path(EXAMPLE)), rows_of(out)
+    assert list(drawn[0]) == ["row", "score", "labeled", "truth", "positive"]
+    numbers = [int(row["row"]) for row in drawn]
+    assert len(set(numbers)) == 300
+    assert numbers != sorted(numbers)  # whoever stops early leaves a random sample
+    for number, row in zip(numbers, drawn, strict=True):
+        there = original[number - 1]
+        assert {name: row[name] for name in there} == there
+        assert there["labeled"] == "0"
+        assert row["positive"] == ""
+    # Random in the score: the mean rank is that of all unlabeled rows.
+    scores = np.array([float(row["score"]) for row in original if row["labeled"] == "0"])
+    chosen = np.array([float(row["score"]) for row in drawn])
+    rank = np.searchsorted(np.sort(scores), chosen).mean() / scores.size
+    assert rank == pytest.approx(0.5, abs=0.05)
+
+
+def test_equal_seeds_draw_equal_rows(run) -> None:
+    texts = [run("sample", EXAMPLE, "--n", "20", "--seed", seed).out for seed in (1, 1, 2)]
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_known_negatives_are_not_unlabeled(run, tmp_path) -> None:
+    path = tmp_path / "scores.csv"
+    labels = ["positive"] * 5 + ["negative"] * 5 + ["unlabeled"] * 10
+    lines = [f"{i},{label},name {i}" for i, label in enumerate(labels)]
+    path.write_text("score,labeled,name\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    options = ("--negative-label", "negative", "--positive-label", "positive")
+    out = tmp_path / "audit.csv"
+    assert run("sample", path, "--n", "10", *options, "--columns", "name", "--out", out).code == 0
+    drawn = rows_of(out)
+    assert list(drawn[0]) == ["row", "name", "positive"]
+    assert {row["name"] for row in drawn} == {f"name {i}" for i in range(10, 20)}
+
+
+def test_strata_get_equal_parts_or_those_of_neyman(run, tmp_path) -> None:
+    out = tmp_path / "audit.csv"
+    assert run("sample", EXAMPLE, "--n", "90", "--strata=-2,-1", "--out", out).code == 0
+    drawn = rows_of(out)
+    names = ["1: score >= -1", "2: -2 <= score < -1", "3: score < -2"]
+    assert sorted({row["stratum"] for row in drawn}) == names
+    for name in names:
+        members = [row for row in drawn if row["stratum"] == name]
+        assert len(members) == 30
+        for row in members:
+            score = float(row["score"])
+            place = 1 + (score < -1) + (score < -2)
+            assert name.startswith(f"{place}:")
+    sizes = {row["stratum"]: int(row["stratum_size"]) for row in drawn}
+    assert sum(sizes.values()) == 1497
+    shares = ("--shares", "0.95,0.5,0.05")
+    assert run("sample", EXAMPLE, "--n", "90", "--strata=-2,-1", *shares, "--out", out).code == 0
+    parts = [sum(row["stratum"] == name for row in rows_of(out)) for name in names]
+    assert sum(parts) == 90
+    assert parts[1] == max(parts)
+
+
+def test_columns_of_other_formats(run, tmp_path) -> None:
+    path = tmp_path / "scores.jsonl"
+    rows = [{"score": i / 10, "labeled": i % 2 == 0, "text": f'say "{i}",\nyes'} for i in range(20)]
+    rows[3]["text"] = None
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    out = tmp_path / "audit.csv"
+    assert run("sample", path, "--n", "10", "--out", out).code == 0
+    for row in rows_of(out):
+        assert row["text"] == (rows[int(row["row"]) - 1]["text"] or "")
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--n", "1498"], "--n must be at most 1,497"),
+        (["--n", "0"], "--n must be a whole number of at least 1"),
+        ([], "--n"),
+        (["--n", "9", "--strata", "high"], "--strata must be numbers"),
+        (["--n", "9", "--strata", "99"], "no unlabeled row with score >= 99"),
+        (["--n", "1", "--strata", "-1"], "--n must be at least 2"),
+        (["--n", "9", "--shares", ".5,.1"], "--shares needs --strata"),
+        (["--n", "9", "--strata", "-1", "--shares", ".5"], "--shares must be of 2 strata"),
+        (["--n", "9", "--columns", "nane"], "no column named 'nane'"),
+        (["--n", "9", "--weight", "truth"], "does not take --weight"),
+        (["--n", "9", "--out", EXAMPLE], "would overwrite the data"),
+        (["--n", "9", "--out", "/no/such/place.csv"], "there is no directory"),
+    ],
+)
+def test_samples_that_cannot_be(run, argv, says) -> None:
+    argv = [re.sub(r"^-1$", "-1.0", word) for word in argv]
+    if "--strata" in argv:  # a value that begins with a minus needs the other spelling
+        at = argv.index("--strata")
+        argv[at : at + 2] = [f"--strata={argv[at + 1]}"]
+    result = run("sample", EXAMPLE, *argv)
+    assert result.code == 2
+    assert says in result.err
+
+
+def test_names_that_clash_are_told(run, tmp_path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("score,labeled,positive\n1,1,0\n0,0,1\n", encoding="utf-8")
+    result = run("sample", path, "--n", "1")
+    assert result.code == 2
+    assert "a column 'positive'" in result.err
+    assert run("sample", path, "--n", "1", "--columns", "score").code == 0
+    assert "twice" in run("sample", "-", "--n", "1").err
+
+
+# -- estimate ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def audited(run, tmp_path) -> Path:
+    path = tmp_path / "audit.csv"
+    run("sample", EXAMPLE, "--n", "100", "--columns", "score", "--out", path)
+    return fill(path, ["yes"] * 20 + ["1"] * 10 + ["No"] * 30 + ["0"] * 30 + [""] * 10)
+
+
+def test_answers_are_counted(run, audited) -> None:
+    result = run("estimate", audited)
+    assert result.code == 0
+    assert result.out == f"{alpha_from_audit(30, 90)}\n"
+    assert "10 rows were not judged" in result.err
+    document = run("estimate", audited, "--json", "--confidence-level", "0.8").json
+    expected = alpha_from_audit(30, 90, confidence_level=0.8)
+    assert document == {"audit": expected.to_dict(), "not_judged": 10}
+    assert run("estimate", audited, "-q").out == f"{alpha_from_audit(30, 90).alpha.estimate!r}\n"
+    finite = run("estimate", audited, "--unlabeled", "200", "--json").json["audit"]
+    assert finite == alpha_from_audit(30, 90, n_unlabeled=200).to_dict()
+
+
+def test_the_answers_of_strata(run, tmp_path) -> None:
+    path = tmp_path / "audit.csv"
+    run("sample", EXAMPLE, "--n", "150", "--strata=-1,-2", "--out", path)
+    drawn = rows_of(path)
+    document = run("estimate", path, "--answer", "truth", "--json").json
+    names = sorted({row["stratum"] for row in drawn})
+    members = [[row for row in drawn if row["stratum"] == name] for name in names]
+    expected = stratified_audit(
+        [int(rows[0]["stratum_size"]) for rows in members],
+        [sum(row["truth"] == "1" for row in rows) for rows in members],
+        [len(rows) for rows in members],
+    )
+    assert document["audit"] == expected.to_dict()
+    assert document["strata"] == ["score >= -1", "-2 <= score < -1", "score < -2"]
+    # The truth of the example is known.
+    original = [row for row in rows_of(Path(EXAMPLE)) if row["labeled"] == "0"]
+    above = [row["truth"] == "1" for row in original if float(row["score"]) >= -2]
+    assert np.mean(above) in expected.precision[1]
+    text = run("estimate", path, "--answer", "truth").out
+    assert "unlabeled rows with score >= -1\n" in text
+    assert "unlabeled rows with score >= -2\n" in text
+
+
+def test_scores_and_audit_together(run, tmp_path) -> None:
+    path = tmp_path / "audit.csv"
+    run("sample", EXAMPLE, "--n", "200", "--out", path)
+    options = ("--answer", "truth", "--scores", EXAMPLE, "--resamples", "20")
+    document = run("estimate", path, *options, "--json").json
+    both = document["combined"]
+    assert not both["conflict"]
+    assert document["report"]["proportions"]["alpha"] == both["proportions"]["alpha"]
+    low, high = document["auc_over_alpha"]
+    assert low < 0.951 < high  # the true AUC
+    assert both["intervals"]["alpha"]["low"] < 0.405 < both["intervals"]["alpha"]["high"]
+    text = run("estimate", path, *options).out
+    for words in ("from the audit", "from both", "recovered", "over the interval of alpha"):
+        assert words in text
+    other = run("estimate", path, *options, "--estimator", "BBE", "--clean", "--json").json
+    assert other["combined"]["proportions"]["origin"] == "NoisyLabels and audit"
+    assert other["combined"]["proportions"]["beta"] == 1
+    quiet = run("estimate", path, *options, "-q")
+    assert quiet == (0, f"{both['intervals']['alpha']['estimate']!r}\n", "")
+
+
+def test_where_they_contradict_the_audit_is_believed(run, tmp_path) -> None:
+    scores = tmp_path / "scores.csv"
+    sample = simulate.laplace(separation=2.0).sample(500, 5000, alpha=0.25, random_state=0)
+    rows = zip(sample.scores.tolist(), sample.labeled.astype(int).tolist(), strict=True)
+    lines = [f"{score!r},{labeled}" for score, labeled in rows]
+    scores.write_text("score,labeled\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    path = tmp_path / "audit.csv"
+    run("sample", scores, "--n", "400", "--out", path)
+    fill(path, ["yes"] * 100 + ["no"] * 300)
+    options = ("--scores", scores, "--resamples", "0", "--clean")
+    document = run("estimate", path, *options, "--json").json
+    assert document["combined"]["conflict"]
+    assert document["report"]["proportions"]["beta"] == 1
+    expected = alpha_from_audit(100, 400).alpha.estimate
+    assert document["report"]["proportions"]["alpha"] == expected
+    text = run("estimate", path, *options).out
+    assert "trust the audit" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "argv", "says"),
+    [
+        ("row,positive\n1,\n2,\n", [], "no answers in column 'positive'"),
+        ("row,positive\n1,yes\n2,maybe\n", [], "says 'maybe' in column 'positive', row 2"),
+        ("row,answer\n1,yes\n", [], "no column named 'positive'"),
+        ("row,positive\n1,yes\n", ["--answer", "x"], "no column named 'x'"),
+        ("row,positive\n1,yes\n2,no\n", ["--unlabeled", "1"], "--unlabeled must be"),
+        ("row,positive\n1,yes\n", ["--estimator", "bbe"], "--estimator needs --scores"),
+        ("row,positive\n1,yes\n", ["--clean"], "--clean needs --scores"),
+        ("row,positive\n1,yes\n", ["--scores", EXAMPLE, "--estimator", "b"], "--estimator must"),
+        ("stratum,stratum_size,positive\n1: a,9,yes\n2: b,9,\n", [], "no answer in stratum '2: b'"),
+        ("stratum,stratum_size,positive\n1: a,9,yes\n3: b,9,no\n", [], "lacks a stratum"),
+        ("stratum,stratum_size,positive\n1: a,9,yes\n1: a,8,no\n", [], "two sizes"),
+        ("stratum,stratum_size,positive\nhigh,9,yes\n", [], "did not write"),
+        ("stratum,stratum_size,positive\n1: a,9,yes\n", ["--unlabeled", "9"], "--unlabeled is"),
+        ("stratum,stratum_size,positive\n1: a,1,yes\n1: a,1,no\n", [], "2 of 1"),
+    ],
+)
+def test_answers_that_cannot_be(run, tmp_path, content, argv, says) -> None:
+    path = tmp_path / "audit.csv"
+    path.write_text(content, encoding="utf-8")
+    result = run("estimate", path, *argv)
+    assert result.code == 2
+    assert says in result.err
+
+
+@pytest.mark.parametrize("command", ["plan", "sample", "estimate"])
+def test_help(run, command) -> None:
+    result = run(command, "--help")
+    assert result.code == 0
+    assert "--quiet" in result.out
