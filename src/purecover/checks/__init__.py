@@ -16,6 +16,7 @@ from purecover.checks._estimation import (
     estimate_at_edge,
     estimators_disagree,
     noise_not_significant,
+    noise_overlooked,
     not_identifiable,
 )
 from purecover.checks._negatives import negatives_disagree
@@ -31,10 +32,10 @@ from purecover.checks._samples import (
     small_samples,
     threshold_of_same_data,
 )
+from purecover.checks._scar import labels_thin_out
 
 __all__ = ["CHECKS", "Check", "CheckContext", "CheckResult", "list_checks", "run_checks"]
 
-# Reserved: PU006, labeled examples that are not a random sample of the positives.
 CHECKS: Mapping[str, Check] = MappingProxyType(
     {
         check.code: check
@@ -44,6 +45,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
             few_labeled_at_threshold,  # PU003
             estimate_at_edge,  # PU004
             heavy_ties,  # PU005
+            labels_thin_out,  # PU006
             interval_ignores_proportions,  # PU007
             infeasible_auc,  # PU008
             not_concave,  # PU009
@@ -55,6 +57,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
             one_class_target,  # PU015
             threshold_of_same_data,  # PU016
             not_identifiable,  # PU017
+            noise_overlooked,  # PU018
         )
     }
 )

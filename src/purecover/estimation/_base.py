@@ -68,6 +68,9 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         the scores can tell; and what else the estimator has to show.
     """
 
+    takes: ClassVar[str] = "scores"
+    """What is estimated from: "scores", or "features" where several columns are welcome."""
+
     noisy: ClassVar[bool] = False
     """Whether beta is estimated too; otherwise labels are taken as clean, beta = 1."""
 
@@ -230,8 +233,9 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         infimum, which is not differentiable, so that consistency of the bootstrap is not
         guaranteed.
 
-        ``"m-out-of-n"`` is the cautious variant. Replicates hold a share :math:`s` of the
-        examples on each side, with :math:`s n = n^{0.7}` on the smaller one. From their
+        ``"m-out-of-n"`` is meant for estimators that are not smooth. Replicates hold a share
+        :math:`s` of the examples on each side, with :math:`s n = n^{0.7}` on the smaller one.
+        From their
         quantiles :math:`q` and the estimate :math:`\hat\theta` follow the ends
         :math:`\hat\theta - \sqrt{s}\,(q - \hat\theta)`, cut to [0, 1]. The estimate itself
         may lie outside, if small samples bias the estimator much. Where the two variants
@@ -265,11 +269,7 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         The parameters are those of :meth:`_estimate_many`. A replicate whose alpha is not below
         its beta has no estimate.
         """
-        a, b = self._estimate_many(counts, labeled, unlabeled).T
-        with np.errstate(divide="ignore", invalid="ignore"):
-            alpha, beta = a * (1 - b) / (1 - a * b), (1 - b) / (1 - a * b)
-            lost = ~(alpha < beta)
-        return np.where(lost[:, None], np.nan, np.column_stack((alpha, beta)))
+        return proportions_of_many(self._estimate_many(counts, labeled, unlabeled))
 
     # -- scikit-learn -------------------------------------------------------------------
 
@@ -286,10 +286,6 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         tags.input_tags.two_d_array = False
         tags.target_tags.required = True
         return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        return state
 
 
 def _usual_method(estimator: PriorEstimator, resampler: object) -> Any:
@@ -337,6 +333,15 @@ def proportions_of(inclusions: Inclusions, name: str) -> MixtureProportions:
     return MixtureProportions.from_inclusions(a, b, origin=name)
 
 
+def proportions_of_many(inclusions: FloatArray) -> FloatArray:
+    """Alpha and beta of each row of a and b; NaN where alpha is not below beta."""
+    a, b = inclusions.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alpha, beta = a * (1 - b) / (1 - a * b), (1 - b) / (1 - a * b)
+        lost = ~(alpha < beta)
+    return np.where(lost[:, None], np.nan, np.column_stack((alpha, beta)))
+
+
 def check_both_sides(function: str, counts: ScoreCounts) -> None:
     """Refuse counts from which nobody can tell anything."""
     for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
@@ -353,13 +358,19 @@ def check_both_sides(function: str, counts: ScoreCounts) -> None:
 FEW_LABELED, FEW_UNLABELED = 50, 100
 
 
+def size_notes(n_labeled: float, n_unlabeled: float) -> tuple[str, ...]:
+    """What to say of samples that are small."""
+    if n_labeled >= FEW_LABELED and n_unlabeled >= FEW_UNLABELED:
+        return ()
+    note = (
+        f"only {n_labeled:g} labeled and {n_unlabeled:g} unlabeled examples: the estimate is "
+        "rough, read its interval"
+    )
+    return (note,)
+
+
 def _common_notes(counts: ScoreCounts) -> tuple[str, ...]:
-    notes = []
-    if counts.n_labeled < FEW_LABELED or counts.n_unlabeled < FEW_UNLABELED:
-        notes.append(
-            f"only {counts.n_labeled:g} labeled and {counts.n_unlabeled:g} unlabeled examples: "
-            "the estimate is rough, read its interval"
-        )
+    notes = list(size_notes(counts.n_labeled, counts.n_unlabeled))
     if counts.ordered_pairs <= 0.5 * counts.n_labeled * counts.n_unlabeled:
         notes.append(
             "labeled examples do not score higher than unlabeled ones (AUC at most 1/2): inverted "

@@ -34,8 +34,8 @@ class BBE(PriorEstimator):
 
     Parameters
     ----------
-    delta : float, default=0.1
-        Probability with which the confidence bound may fail.
+    error : float, default=0.1
+        Probability :math:`\varepsilon` with which the confidence bound may fail.
     gamma : float, default=0.01
         Factor by which the penalty exceeds the margin of the bound.
 
@@ -57,8 +57,8 @@ class BBE(PriorEstimator):
     .. math::
 
         \hat t = \arg\min_t \frac{q_U(t) + c}{q_L(t)}, \qquad
-        c = (1 + \gamma)\left(\sqrt{\frac{\ln(4/\delta)}{2 n_U}}
-            + \sqrt{\frac{\ln(4/\delta)}{2 n_L}}\right), \qquad
+        c = (1 + \gamma)\left(\sqrt{\frac{\ln(4/\varepsilon)}{2 n_U}}
+            + \sqrt{\frac{\ln(4/\varepsilon)}{2 n_L}}\right), \qquad
         \hat\alpha = \frac{q_U(\hat t)}{q_L(\hat t)}.
 
     It depends on the order of the scores only. It needs a region at the top that holds hardly
@@ -85,13 +85,13 @@ class BBE(PriorEstimator):
 
     reference: ClassVar[str] = "Garg, Wu, Smola, Balakrishnan & Lipton, NeurIPS 2021"
 
-    def __init__(self, *, delta: float = 0.1, gamma: float = 0.01) -> None:
-        self.delta = delta
+    def __init__(self, *, error: float = 0.1, gamma: float = 0.01) -> None:
+        self.error = error
         self.gamma = gamma
 
     def _check_params(self) -> None:
         name = type(self).__name__
-        check_real(name, "delta", self.delta, low=0, high=1, closed="neither")
+        check_real(name, "error", self.error, low=0, high=1, closed="neither")
         check_real(name, "gamma", self.gamma, low=0)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
@@ -125,7 +125,7 @@ class BBE(PriorEstimator):
         q_unlabeled, totals = row_shares(unlabeled)
         n_unlabeled = row_sizes(totals, counts.n_unlabeled, counts.unlabeled_sq)
         with np.errstate(divide="ignore", invalid="ignore"):
-            margin = np.sqrt(np.log(4 / self.delta) / 2) * (n_unlabeled**-0.5 + n_labeled**-0.5)
+            margin = np.sqrt(np.log(4 / self.error) / 2) * (n_unlabeled**-0.5 + n_labeled**-0.5)
             margin *= 1 + self.gamma
             bound = q_unlabeled + margin[:, None]
             bound /= q_labeled  # infinite above the highest labeled score

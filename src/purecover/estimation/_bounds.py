@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import betaincinv
 
-from purecover._typing import CountArray, FloatArray
-from purecover._validation import check_choice, check_instance
+from purecover._typing import ArrayLike, CountArray, FloatArray
+from purecover._validation import bad_type, bad_value, check_choice
 from purecover.counts import ScoreCounts
+from purecover.estimation._base import _read
 from purecover.intervals._interval import check_level
 from purecover.recovery._variance import effective_size
 
-__all__ = ["binomial_lower", "binomial_upper", "inclusion_bound", "row_shares", "row_sizes"]
+__all__ = [
+    "binomial_lower",
+    "binomial_upper",
+    "inclusion_bound",
+    "read_both_sides",
+    "row_shares",
+    "row_sizes",
+]
 
 BoundMethod = Literal["scott", "bbe"]
 BOUND_METHODS = ("scott", "bbe")
@@ -26,8 +34,10 @@ FEWEST = 4
 
 
 def inclusion_bound(
-    counts: ScoreCounts,
+    scores: ArrayLike | ScoreCounts,
+    labeled: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
     confidence_level: float = 0.95,
     method: BoundMethod = "scott",
 ) -> float:
@@ -40,8 +50,13 @@ def inclusion_bound(
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Labeled and unlabeled counts, two independent samples.
+    scores : array-like of shape (n,) or ScoreCounts
+        Scores of held-out examples, larger means more positive; or their counts, and then
+        nothing else. Labeled and unlabeled are two independent samples.
+    labeled : array-like of shape (n,)
+        True where the example carries the positive label.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
     confidence_level : float, default=0.95
         Probability of the statement.
     method : {"scott", "bbe"}, default="scott"
@@ -58,23 +73,24 @@ def inclusion_bound(
     is :math:`t` or more. Since :math:`f \ge a g` everywhere, :math:`a \le F(t)/G(t)` at every
     :math:`t`; wherever :math:`F(t) \le \bar F(t)` and :math:`G(t) \ge \underline G(t)` hold for
     all :math:`t \in T` together, :math:`a \le \min_{t \in T} \bar F(t)/\underline G(t)`. With
-    :math:`\delta` = 1 - ``confidence_level``, each method makes either family of bounds fail
-    with probability of at most :math:`\delta/2`.
+    :math:`\varepsilon` = 1 - ``confidence_level``, each method makes either family of bounds fail
+    with probability of at most :math:`\varepsilon/2`.
 
     ``"scott"``: fix ranks :math:`k_1, \ldots, k_J` by the sample size alone, and let
     :math:`t_j` be the :math:`k_j`-th largest labeled score. (i) :math:`G(t_j)` is
     stochastically not smaller than a Beta(:math:`k_j, n_L - k_j + 1`) variable (equal in law
-    without ties), so its quantile at :math:`\delta/2J` is a lower bound, and all :math:`J` hold
-    together but for :math:`\delta/2`. (ii) Given the labeled sample the :math:`t_j` are fixed,
-    and the unlabeled scores at or above :math:`t_j` are binomial; the exact upper bounds at
-    :math:`1 - \delta/2J` hold together but for :math:`\delta/2`. Neither asks for a continuous
-    distribution. At most 13 ranks are used, from 2.5 % to 98 % of the labeled.
+    without ties), so its quantile at :math:`\varepsilon/2J` is a lower bound, and all
+    :math:`J` hold together but for :math:`\varepsilon/2`. (ii) Given the labeled sample the
+    :math:`t_j` are fixed, and the unlabeled scores at or above :math:`t_j` are binomial; the exact
+    upper bounds at :math:`1 - \varepsilon/2J` hold together but for :math:`\varepsilon/2`. Neither
+    asks for a continuous distribution. At most 13 ranks are used, from 2.5 % to 98 % of the
+    labeled.
 
     ``"bbe"``: by the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant,
     one-sided, an empirical share exceeds (or falls short of) the true one by
-    :math:`\sqrt{\ln(2/\delta)/(2n)}` anywhere with probability of at most :math:`\delta/2`.
-    Valid at all thresholds, hence after any choice among them, but much wider where shares
-    are small.
+    :math:`\sqrt{\ln(2/\varepsilon)/(2n)}` anywhere with probability of at most
+    :math:`\varepsilon/2`. Valid at all thresholds, hence after any choice among them, but much
+    wider where shares are small.
 
     With weights the effective sizes take the place of the sizes, and the statement is
     approximate.
@@ -91,38 +107,58 @@ def inclusion_bound(
     >>> counts = pu.ScoreCounts.from_counts([2, 1], labeled=[1000, 0], unlabeled=[3000, 7000])
     >>> round(pu.inclusion_bound(counts), 3), round(pu.inclusion_bound(counts, method="bbe"), 3)
     (0.325, 0.328)
+    >>> sample = pu.simulate.binormal(3).sample(1000, 5000, alpha=0.3, random_state=0)
+    >>> 0.3 <= pu.inclusion_bound(sample.scores, sample.labeled)
+    True
     """
     name = "inclusion_bound"
-    check_instance(name, "counts", counts, ScoreCounts, "build one with ScoreCounts.from_scores")
-    delta = 1 - check_level(name, confidence_level)
+    error = 1 - check_level(name, confidence_level)
     check_choice(name, "method", method, BOUND_METHODS)
+    counts = read_both_sides(name, scores, labeled, sample_weight)
     n_labeled = effective_size(counts.n_labeled, counts.labeled_sq)
     n_unlabeled = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
-    labeled: FloatArray = np.cumsum(counts.labeled, dtype=np.float64) / counts.n_labeled
+    above: FloatArray = np.cumsum(counts.labeled, dtype=np.float64) / counts.n_labeled
     unlabeled: FloatArray = np.cumsum(counts.unlabeled, dtype=np.float64) / counts.n_unlabeled
     if method == "bbe":
-        high = unlabeled + np.sqrt(np.log(2 / delta) / (2 * n_unlabeled))
-        low = labeled - np.sqrt(np.log(2 / delta) / (2 * n_labeled))
+        high = unlabeled + np.sqrt(np.log(2 / error) / (2 * n_unlabeled))
+        low = above - np.sqrt(np.log(2 / error) / (2 * n_labeled))
     else:
         ranks: FloatArray = np.ceil(np.array(LEVELS, dtype=np.float64) * n_labeled)
         ranks = ranks[(ranks >= FEWEST) & (ranks <= n_labeled)]
         if not ranks.size:
             return 1.0
         # A hair below, so that a share summed up in floats still counts as reached.
-        reached = np.searchsorted(labeled, ranks / n_labeled * (1 - 1e-12))
-        share = delta / (2 * ranks.size)
+        reached = np.searchsorted(above, ranks / n_labeled * (1 - 1e-12))
+        share = error / (2 * ranks.size)
         high = binomial_upper(n_unlabeled * unlabeled[reached], n_unlabeled, share)
         low = binomial_lower(ranks, n_labeled, share)
     useful = low > 0
     return float(min(1.0, np.min(high[useful] / low[useful], initial=1.0)))
 
 
+def read_both_sides(
+    function: str,
+    scores: Any,
+    labeled: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
+) -> ScoreCounts:
+    """Counts of scores and labels, or those given, with examples of both kinds."""
+    if labeled is None and not isinstance(scores, ScoreCounts):
+        must = "given with scores: for each, whether the example carries the label"
+        raise bad_type(function, "labeled", must, labeled, "or pass a ScoreCounts alone")
+    counts = _read(function, scores, labeled, sample_weight)
+    for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
+        if not total > 0:
+            raise bad_value(function, "labeled", f"such that an example is {side}", "none")
+    return counts
+
+
 def binomial_upper(
-    successes: FloatArray, trials: float | FloatArray, delta: float | FloatArray
+    successes: FloatArray, trials: float | FloatArray, error: float | FloatArray
 ) -> FloatArray:
     r"""Exact upper confidence bound of a binomial proportion (Clopper and Pearson).
 
-    The :math:`p` with :math:`P(Bin(n, p) \le k) = \delta`, a quantile of
+    The :math:`p` with :math:`P(Bin(n, p) \le k) = \varepsilon`, a quantile of
     Beta(:math:`k+1, n-k`). Neither number need be whole.
 
     Examples
@@ -134,12 +170,12 @@ def binomial_upper(
     """
     failures = np.asarray(trials - successes, dtype=np.float64)
     some = failures > 1e-9  # what is left of all but rounding is nothing
-    found = betaincinv(successes + 1, np.where(some, failures, 1.0), 1 - np.asarray(delta))
+    found = betaincinv(successes + 1, np.where(some, failures, 1.0), 1 - np.asarray(error))
     return np.where(some, found, 1.0)
 
 
 def binomial_lower(
-    successes: FloatArray, trials: float | FloatArray, delta: float | FloatArray
+    successes: FloatArray, trials: float | FloatArray, error: float | FloatArray
 ) -> FloatArray:
     """Exact lower confidence bound of a binomial proportion.
 
@@ -150,7 +186,7 @@ def binomial_lower(
     >>> binomial_lower(np.array([0.0, 80.0]), 100, 0.1).round(7)
     array([0.       , 0.7393153])
     """
-    return 1 - binomial_upper(trials - successes, trials, delta)
+    return 1 - binomial_upper(trials - successes, trials, error)
 
 
 def row_sizes(totals: FloatArray, total: float, squares: FloatArray | None) -> FloatArray:

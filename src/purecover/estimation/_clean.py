@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc
 
-from purecover._typing import BoolArray, CountArray, FloatArray
-from purecover._validation import bad_value, check_instance, check_real
+from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray
+from purecover._validation import check_real
 from purecover.counts import ScoreCounts
-from purecover.estimation._bounds import row_sizes
+from purecover.estimation._bounds import read_both_sides, row_sizes
 
 __all__ = ["CLEAN_RULES", "CleanTest", "clean_by_rule", "clean_many", "clean_note", "clean_test"]
 
@@ -43,7 +43,13 @@ class CleanTest:
     clean: bool
 
 
-def clean_test(counts: ScoreCounts, *, significance: float = SIGNIFICANCE) -> CleanTest:
+def clean_test(
+    scores: ArrayLike | ScoreCounts,
+    labeled: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    significance: float = SIGNIFICANCE,
+) -> CleanTest:
     r"""Test whether the labels can be clean, which is beta = 1.
 
     Labeled examples with the lowest scores are either positives that the classifier mistakes
@@ -52,8 +58,13 @@ def clean_test(counts: ScoreCounts, *, significance: float = SIGNIFICANCE) -> Cl
 
     Parameters
     ----------
-    counts : ScoreCounts
-        Labeled and unlabeled counts.
+    scores : array-like of shape (n,) or ScoreCounts
+        Scores of held-out examples, larger means more positive; or their counts, and then
+        nothing else.
+    labeled : array-like of shape (n,)
+        True where the example carries the positive label.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
     significance : float, default=0.05
         Probability with which clean labels may be rejected, at most.
 
@@ -90,18 +101,15 @@ def clean_test(counts: ScoreCounts, *, significance: float = SIGNIFICANCE) -> Cl
     >>> import purecover as pu
     >>> world = pu.simulate.binormal(separation=3)
     >>> clean = world.sample(500, 2000, alpha=0.25, random_state=0)
-    >>> pu.clean_test(clean.counts)
+    >>> pu.clean_test(clean.scores, clean.labeled)
     CleanTest(p_value=1.0, clean=True)
     >>> noisy = world.sample(500, 2000, alpha=0.25, beta=0.8, random_state=0)
-    >>> pu.clean_test(noisy.counts).clean
+    >>> pu.clean_test(noisy.scores, noisy.labeled).clean
     False
     """
     name = "clean_test"
-    check_instance(name, "counts", counts, ScoreCounts, "build one with ScoreCounts.from_scores")
     check_real(name, "significance", significance, low=0, high=1, closed="neither")
-    for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
-        if not total > 0:
-            raise bad_value(name, "counts", f"of at least one {side} example", "none")
+    counts = read_both_sides(name, scores, labeled, sample_weight)
     p_value = float(_p_values(counts, counts.labeled[None], counts.unlabeled[None])[0])
     return CleanTest(p_value, p_value > significance)
 

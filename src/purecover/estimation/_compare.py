@@ -14,22 +14,26 @@ from purecover._typing import ArrayLike, RandomState
 from purecover._validation import (
     bad_type,
     bad_value,
-    check_flag,
     check_integer,
     check_names,
     check_random_state,
+    check_real,
     show,
 )
 from purecover.counts import ScoreCounts
-from purecover.estimation._base import PriorEstimator, check_both_sides
+from purecover.estimation._base import MAX_THRESHOLDS, PriorEstimator, check_both_sides
 from purecover.estimation._comparison import PriorComparison, PriorRow
 from purecover.estimation._default import default_estimator
+from purecover.estimation._intervals import proportion_intervals
+from purecover.estimation._known_beta import KnownBeta, full_name
 from purecover.estimation._noisy import NoisyLabels
 from purecover.estimation._registry import prior_estimators
 from purecover.exceptions import InvalidInputError, PurecoverError
 from purecover.intervals._groups import make_group_resampler
 from purecover.intervals._interval import Interval, check_level
 from purecover.intervals._resample import GroupResampler
+from purecover.proportions import percent_hint
+from purecover.recovery._variance import effective_size
 
 __all__ = ["compare_priors", "estimator_names"]
 
@@ -37,13 +41,16 @@ _NAME = "compare_priors"
 DEFAULT = "default"
 """What the default estimator is called where it is not registered under another name."""
 
+FEW_LABELED, FEW_RESAMPLES = 10, 40
+"""With fewer, a bootstrap interval means nothing: 2.5 % of 40 replicates is one of them."""
+
 
 def compare_priors(
     scores: ArrayLike | ScoreCounts,
     labeled: ArrayLike | None = None,
     *,
     estimators: Iterable[str | PriorEstimator] | Mapping[str, PriorEstimator] | None = None,
-    noisy: bool = True,
+    beta: float | None = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     positive_label: object = None,
@@ -68,12 +75,14 @@ def compare_priors(
     estimators : iterable or mapping, optional
         Names of :func:`prior_estimators` (and ``"default"``), estimators of your own, or
         estimators by the name they shall have in the table. By default the default estimator
-        and all that are registered, but not :class:`AlphaMax` beside :class:`AlphaMaxN`, which
-        is the same run both ways.
-    noisy : bool, default=True
-        Whether labels may be wrong. If so, an estimator that takes them for clean is run both
-        ways by :class:`NoisyLabels`, so that it gives beta too. If not, those that estimate
-        beta are told that it is 1, and are left out unless one of them is named or the default.
+        and all registered ones that are made for scores: not those that look at features, for
+        which scores are only one column, nor those that wrap another, nor :class:`AlphaMax`
+        beside :class:`AlphaMaxN`, which is the same run both ways.
+    beta : float, optional
+        The share of positives among the labeled, if it is known: 1 says that no label is wrong.
+        Alpha is then estimated for that beta, and methods that estimate beta are left out
+        unless one of them is named or the default. By default beta is estimated too: a method
+        that takes labels for clean is run both ways by :class:`NoisyLabels`.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights.
     groups : array-like of shape (n,), optional
@@ -110,12 +119,17 @@ def compare_priors(
     ['bbe', 'roc-slope']
     >>> all(abs(row.proportions.alpha - 0.3) < 0.15 for row in found)
     True
+    >>> [row.proportions.origin for row in found]
+    ['NoisyLabels(BBE)', 'NoisyLabels(RocSlope)']
     """
-    check_flag(_NAME, "noisy", noisy)
+    if beta is not None:
+        beta = check_real(
+            _NAME, "beta", beta, low=0, high=1, closed="right", hint=percent_hint(beta)
+        )
     level = check_level(_NAME, confidence_level)
     n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
     seed = _seed(random_state)
-    chosen, default = _choose(estimators, noisy=noisy)
+    chosen, default = _choose(estimators, noisy=beta is None)
     rows_given = {"sample_weight": sample_weight, "groups": groups}
     labels = {"positive_label": positive_label, "negative_label": negative_label}
     counts, resampler = _read(scores, labeled, rows_given, labels)
@@ -125,7 +139,7 @@ def compare_priors(
     for done, (name, estimator) in enumerate(chosen.items()):
         if progress is not None:
             progress(done, len(chosen))
-        row = _run(name, _prepared(estimator, noisy=noisy), counts, n_resamples, settings)
+        row = _run(name, _prepared(estimator, beta), beta, counts, n_resamples, settings)
         rows.append(replace(row, is_default=name == default))
     if progress is not None:
         progress(len(chosen), len(chosen))
@@ -134,15 +148,35 @@ def compare_priors(
         n_labeled=counts.n_labeled,
         n_unlabeled=counts.n_unlabeled,
         n_thresholds=counts.n_thresholds,
-        noisy=bool(noisy),
+        beta=beta,
         confidence_level=level,
         n_resamples=n_resamples,
+        notes=_interval_notes(counts, n_resamples) if n_resamples else (),
     )
+
+
+def _interval_notes(counts: ScoreCounts, n_resamples: int) -> tuple[str, ...]:
+    """What to say of all bootstrap intervals together."""
+    notes = []
+    n_labeled = effective_size(counts.n_labeled, counts.labeled_sq)
+    if n_labeled < FEW_LABELED:
+        many = "" if n_labeled == 1 else "s"
+        notes.append(
+            f"bootstrap intervals of {n_labeled:.3g} labeled example{many} say little: do not "
+            "rely on them"
+        )
+    if n_resamples < FEW_RESAMPLES:
+        many = "" if n_resamples == 1 else "s"
+        notes.append(
+            f"bootstrap intervals from {n_resamples} resample{many} are rough: take 200 or more"
+        )
+    return tuple(notes)
 
 
 def _run(
     name: str,
     estimator: PriorEstimator,
+    beta: float | None,
     counts: ScoreCounts,
     n_resamples: int,
     settings: Mapping[str, Any],
@@ -154,18 +188,32 @@ def _run(
     except PurecoverError as error:
         return PriorRow(name=name, error=str(error), seconds=perf_counter() - start)
     seconds = perf_counter() - start
+    # One that takes labels for clean, or was told that they are, says beta = 1 by itself.
+    fixed = None
+    if beta is not None and (beta != 1 or estimator.estimates_beta):
+        fixed = KnownBeta(estimator, beta)
     notes = tuple(estimator.diagnostics_["notes"])
     intervals: Mapping[str, Interval] = {}
     if n_resamples:
         try:
-            intervals = estimator.interval(n_resamples=n_resamples, **settings)
+            if fixed is None:
+                intervals = estimator.interval(n_resamples=n_resamples, **settings)
+            else:
+                thinned = counts.thinned(MAX_THRESHOLDS)
+                intervals = proportion_intervals(
+                    fixed, thinned, n_resamples=n_resamples, **settings
+                )
         except PurecoverError as error:
             notes += (f"no interval: {str(error).splitlines()[0]}",)
         told = [each.method for each in intervals.values() if "rejected" in each.method]
         notes += tuple(dict.fromkeys(f"interval: {method}" for method in told))
     return PriorRow(
         name=name,
-        proportions=estimator.proportions_,
+        proportions=(
+            replace(estimator.proportions_, origin=full_name(estimator))
+            if fixed is None
+            else fixed.proportions_
+        ),
         intervals=intervals,
         notes=notes,
         seconds=seconds,
@@ -192,7 +240,7 @@ def _choose(estimators: Any, *, noisy: bool) -> tuple[dict[str, PriorEstimator],
             # The wrapper is no method of its own: it is what wraps the others here. And what
             # has a variant that estimates beta would give the same numbers when wrapped.
             in_other_words = any(other is not cls and issubclass(other, cls) for other in noisily)
-            if name == title or cls is NoisyLabels or (noisy and in_other_words):
+            if name == title or not _for_scores(cls) or (noisy and in_other_words):
                 continue
             if noisy or cls not in noisily:
                 chosen[name] = cls()
@@ -221,6 +269,11 @@ def _choose(estimators: Any, *, noisy: bool) -> tuple[dict[str, PriorEstimator],
     return chosen, next((name for name, each in pairs if _alike(each, default)), None)
 
 
+def _for_scores(cls: type[PriorEstimator]) -> bool:
+    """Whether it is a method of its own, made for one score; others are slow or repeat one."""
+    return cls.takes == "scores" and "estimator" not in cls().get_params(deep=False)
+
+
 def _alike(one: PriorEstimator, other: PriorEstimator) -> bool:
     """Whether two are of one class and have the same parameters, which they show."""
     return type(one) is type(other) and repr(one) == repr(other)
@@ -247,12 +300,12 @@ def _check_estimators(given: Iterable[Any]) -> None:
             raise bad_type(_NAME, "estimators", "names or PriorEstimator objects", each, hint)
 
 
-def _prepared(estimator: PriorEstimator, *, noisy: bool) -> PriorEstimator:
+def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
     """A copy that answers the question asked: with beta, or with clean labels."""
     copy: PriorEstimator = clone(estimator)
-    if noisy:
+    if beta is None:
         return copy if copy.estimates_beta else NoisyLabels(copy)
-    if "clean" in copy.get_params(deep=False):
+    if beta == 1 and "clean" in copy.get_params(deep=False):
         copy.set_params(clean="always")
     return copy
 

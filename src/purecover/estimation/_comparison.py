@@ -20,9 +20,10 @@ __all__ = ["QUANTITIES", "PriorComparison", "PriorRow"]
 QUANTITIES = ("alpha", "beta", "delta")
 """What is estimated; delta is beta - alpha, by which recovery divides."""
 
+_HEADS = {"alpha": "alpha", "beta": "beta", "delta": "beta - alpha"}
 _WIDTH = 100
-_NUMBER, _ENDS, _SECONDS = 8, 17, 9
-"""Widths of columns: a share, the ends of its interval, a time."""
+_NUMBER, _ENDS, _SECONDS = 8, 17, 8
+"""Least widths of columns: a share, the ends of its interval, a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,21 +93,24 @@ class PriorComparison:
         One for each estimator.
     n_labeled, n_unlabeled, n_thresholds : float and int
         Examples (or total weights) and distinct scores they were estimated from.
-    noisy : bool
-        Whether beta was estimated; otherwise labels were taken for clean.
+    beta : float or None
+        The beta that was given, 1 for clean labels; None if beta was estimated.
     confidence_level : float
         Nominal coverage of the intervals.
     n_resamples : int
         Bootstrap replicates of each interval; 0 if there are no intervals.
+    notes : tuple of str
+        Sentences to read beside the whole table.
     """
 
     rows: tuple[PriorRow, ...]
     n_labeled: float
     n_unlabeled: float
     n_thresholds: int
-    noisy: bool = True
+    beta: float | None = None
     confidence_level: float = 0.95
     n_resamples: int = 0
+    notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[PriorRow]:
         return iter(self.rows)
@@ -165,11 +169,12 @@ class PriorComparison:
             "n_labeled": self.n_labeled,
             "n_unlabeled": self.n_unlabeled,
             "n_thresholds": self.n_thresholds,
-            "noisy": self.noisy,
+            "beta": self.beta,
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
             "default": None if self.default is None else self.default.name,
             "spread": spread,
+            "notes": list(self.notes),
             "estimators": [row.to_dict() for row in self.rows],
         }
 
@@ -184,24 +189,25 @@ class PriorComparison:
 
     def _data_line(self) -> str:
         many = "" if self.n_thresholds == 1 else "s"
+        known = "labels taken for clean" if self.beta == 1 else f"beta = {self.beta} given"
         return (
             f"{self.n_labeled:,.10g} labeled, {self.n_unlabeled:,.10g} unlabeled, "
             f"{self.n_thresholds:,} distinct score{many}; "
-            + ("beta estimated too" if self.noisy else "labels taken for clean")
+            + ("beta estimated too" if self.beta is None else known)
         )
 
     def _shown(self) -> tuple[str, ...]:
-        """Beta and delta say nothing new where labels are clean."""
-        told = any(row.value("beta") != 1 for row in self.succeeded)
-        return QUANTITIES if self.noisy or told else QUANTITIES[:1]
+        """Beta and delta say nothing new where beta is known."""
+        return QUANTITIES if self.beta is None else QUANTITIES[:1]
 
     def _table(self) -> list[str]:
-        wide = max([len(row.name) for row in self.rows], default=0) + 3
+        wide = max([len(row.name) for row in self.rows], default=0) + 2
         shown = self._shown()
         level = f"{100 * self.confidence_level:g} % interval"
         head = " " * wide
+        widths = {quantity: max(_NUMBER, len(_HEADS[quantity]) + 2) for quantity in shown}
         for quantity in shown:
-            head += f"{quantity:>{_NUMBER}}"
+            head += f"{_HEADS[quantity]:>{widths[quantity]}}"
             if self.n_resamples:
                 head += f"{level:>{_ENDS}}"
         lines = [f"{head}{'seconds':>{_SECONDS}}"]
@@ -212,7 +218,7 @@ class PriorComparison:
                 lines.append(f"{text}   no estimate, see below")
                 continue
             for quantity in shown:
-                text += f"{row.value(quantity):>{_NUMBER}.4f}"
+                text += f"{row.value(quantity):>{widths[quantity]}.4f}"
                 if self.n_resamples:
                     low, high = row.ends(quantity)
                     ends = "none" if math.isnan(low) else f"{low:.4f} - {high:.4f}"
@@ -230,10 +236,11 @@ class PriorComparison:
             delta = f", of beta - alpha by {self.spread['delta']:.4f}"
             texts.append(
                 f"{found} estimates of alpha (median {np.median(alphas):.4f}) differ by "
-                f"{self.spread['alpha']:.4f}" + (delta if self.noisy else "")
+                f"{self.spread['alpha']:.4f}" + (delta if self.beta is None else "")
             )
         elif not found:
             texts.append("no estimator finds alpha and beta")
+        texts += self.notes
         texts += [f"{', '.join(names)}: {said}" for said, names in self._remarks().items()]
         return [
             line for text in texts for line in textwrap.wrap(text, _WIDTH, subsequent_indent="  ")

@@ -58,7 +58,7 @@ class MedianEnsemble(PriorEstimator):
     >>> import purecover as pu
     >>> world = pu.simulate.binormal(separation=3)
     >>> sample = world.sample(500, 2000, alpha=0.25, random_state=0)
-    >>> estimator = pu.MedianEnsemble([pu.BBE(), pu.RocSlope(), pu.RocSlope(delta=0.2)])
+    >>> estimator = pu.MedianEnsemble([pu.BBE(), pu.RocSlope(), pu.RocSlope(error=0.2)])
     >>> estimator = estimator.fit(sample.scores, sample.labeled)
     >>> sorted(estimator.diagnostics_["members"])
     ['BBE', 'RocSlope', 'RocSlope 2']

@@ -61,10 +61,9 @@ def proportion_intervals(
 ) -> Mapping[str, Interval]:
     """Intervals of alpha, beta and delta; see :meth:`PriorEstimator.interval`."""
     name = f"{type(estimator).__name__}.interval"
-    level = check_level(name, confidence_level)
-    check_choice(name, "method", method, INTERVAL_METHODS)
-    n_resamples = check_integer(name, "n_resamples", n_resamples, low=1, high=10**7)
-    rng = check_random_state(name, random_state)
+    level, n_resamples, rng = check_interval_settings(
+        name, confidence_level, method, n_resamples, random_state
+    )
     _check_resampler(name, method, resampler)
     if method == "bound":
         return _bounds(estimator, counts, level)
@@ -79,6 +78,30 @@ def proportion_intervals(
     else:
         resampler = resampler_for(counts, "multinomial")
     draws = proportion_draws(estimator, resampler, n_resamples, rng)
+    return intervals_of_draws(estimator.proportions_, draws, level, words, share)
+
+
+def check_interval_settings(
+    function: str, confidence_level: float, method: str, n_resamples: int, random_state: RandomState
+) -> tuple[float, int, np.random.Generator]:
+    """The level, the number of replicates and a generator, or a complaint."""
+    level = check_level(function, confidence_level)
+    check_choice(function, "method", method, INTERVAL_METHODS)
+    n_resamples = check_integer(function, "n_resamples", n_resamples, low=1, high=10**7)
+    return level, n_resamples, check_random_state(function, random_state)
+
+
+def intervals_of_draws(
+    proportions: MixtureProportions,
+    draws: FloatArray,
+    level: float,
+    words: str,
+    share: float = 1.0,
+) -> Mapping[str, Interval]:
+    """Intervals from alpha and beta of replicates, NaN where there was no estimate.
+
+    Replicates hold ``share`` of the examples; the errors of smaller ones are shrunk.
+    """
     known = draws[~np.isnan(draws[:, 0])]
     n_rejected = len(draws) - len(known)
     if n_rejected:
@@ -86,11 +109,11 @@ def proportion_intervals(
     if 2 * n_rejected > len(draws):
         # What most replicates fail to see the rest cannot vouch for.
         ends = dict.fromkeys(("alpha", "beta", "delta"), (0.0, 1.0))
-        return _intervals(estimator.proportions_, ends, level, f"{words}: not identified")
+        return _intervals(proportions, ends, level, f"{words}: not identified")
     ends = _percentiles(known, level)
-    if method == "m-out-of-n":
-        ends = _rescaled(ends, estimator.proportions_, share)
-    return _intervals(estimator.proportions_, ends, level, words)
+    if words.startswith("m-out-of-n"):
+        ends = _rescaled(ends, proportions, share)
+    return _intervals(proportions, ends, level, words)
 
 
 def proportion_draws(
@@ -235,10 +258,15 @@ def subsample_share(counts: ScoreCounts) -> float:
     One share for both sides keeps their ratio, on which the distribution of an estimate
     depends, and gives one factor by which to shrink it.
     """
-    n = min(
+    return share_of_sizes(
         effective_size(counts.n_labeled, counts.labeled_sq),
         effective_size(counts.n_unlabeled, counts.unlabeled_sq),
     )
+
+
+def share_of_sizes(n_labeled: float, n_unlabeled: float) -> float:
+    """:func:`subsample_share` of samples of these sizes."""
+    n = min(n_labeled, n_unlabeled)
     return min(1.0, max(n**_EXPONENT, _FEWEST) / n)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from sklearn.base import clone
 
 from purecover._typing import CountArray, FloatArray
@@ -13,12 +15,14 @@ from purecover.estimation._base import Inclusions, PriorEstimator
 from purecover.estimation._clean import CLEAN_RULES, clean_by_rule, clean_note, clean_test
 from purecover.estimation._ensemble import MedianEnsemble, check_estimator_parameter
 from purecover.estimation._registry import register_prior_estimator
+from purecover.estimation._rows import RowPriorEstimator, Rows
+from purecover.exceptions import IdentifiabilityError
 
 __all__ = ["NoisyLabels"]
 
 
 @register_prior_estimator("noisy")
-class NoisyLabels(PriorEstimator):
+class NoisyLabels(RowPriorEstimator):
     r"""Estimate beta too, with any estimator that takes labels as clean.
 
     Parameters
@@ -46,6 +50,10 @@ class NoisyLabels(PriorEstimator):
     :math:`a = \alpha/\beta` and :math:`b = (1-\beta)/(1-\alpha)`, hence
 
     .. math:: \alpha = \frac{a(1-b)}{1-ab}, \qquad \beta = \frac{1-b}{1-ab}.
+
+    Around an estimator that takes features, ``fit(X, labeled)`` takes them too. The test then
+    looks at scores of a logistic regression of the label on the features, each from a fit
+    without the fold the row is in.
 
     Bootstrap replicates repeat all of it, the test included, so that the interval of beta
     knows that another sample might have been found noisy.
@@ -104,14 +112,36 @@ class NoisyLabels(PriorEstimator):
         """A copy, so that an estimate leaves no trace in the parameters."""
         return MedianEnsemble() if self.estimator is None else clone(self.estimator)
 
+    def _reads_rows(self) -> bool:
+        return self.estimator is not None and self.estimator.takes == "features"
+
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         inner = self._inner()
-        run = inner._estimate(counts)
+        return self._both_ways(
+            inner._estimate(counts), lambda: inner._estimate_flipped(counts), lambda: counts
+        )
+
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        inner = self._inner()
+        if not isinstance(inner, RowPriorEstimator):  # fit asks _reads_rows first
+            raise TypeError(type(inner))
+        run = inner._estimate_rows(rows, rng)
+        return self._both_ways(
+            run, lambda: inner._estimate_rows(rows.flipped(), rng), lambda: out_of_fold(rows)
+        )
+
+    def _both_ways(
+        self,
+        run: Inclusions,
+        exchanged: Callable[[], Inclusions],
+        scored: Callable[[], ScoreCounts],
+    ) -> Inclusions:
+        """Put the two runs together; the second one only where labels are not clean."""
         notes = list(run.notes)
         details: dict[str, Any] = {"a": run.a, "unlabeled_run": dict(run.details)}
         clean = self.clean == "always"
         if self.clean == "test":
-            test = clean_test(counts)
+            test = clean_test(scored())
             clean = test.clean
             details["clean_p_value"] = test.p_value
             if clean:
@@ -121,7 +151,7 @@ class NoisyLabels(PriorEstimator):
             b = 0.0
             details["labeled_run"] = None
         else:
-            flipped = inner._estimate_flipped(counts)
+            flipped = exchanged()
             b = flipped.a
             notes += [f"with the samples exchanged, for beta: {note}" for note in flipped.notes]
             details["labeled_run"] = dict(flipped.details)
@@ -145,3 +175,32 @@ class NoisyLabels(PriorEstimator):
             flipped = inner._estimate_many_flipped(counts, labeled[noisy], unlabeled[noisy])
             found[noisy, 1] = flipped[:, 0]
         return found
+
+
+FOLDS = 5
+
+
+def out_of_fold(rows: Rows) -> ScoreCounts:
+    """Counts of logistic-regression scores, each from a fit without the fold the row is in."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    folds = min(FOLDS, rows.n_labeled, rows.n_unlabeled)
+    if folds < 2:
+        raise IdentifiabilityError(
+            "Whether labels are clean cannot be tested with one example on a side.\n"
+            "Hint: clean='always' takes them as clean, clean='never' estimates beta untested"
+        )
+    tame = rows.scaled()
+    # Every fifth row of each sample: reproducible, and the samples are in no order that matters.
+    sides = [np.arange(n) % folds for n in (rows.n_labeled, rows.n_unlabeled)]
+    X = np.concatenate((tame.labeled, tame.unlabeled))
+    fold = np.concatenate(sides)
+    ours = np.arange(fold.size) < rows.n_labeled
+    scores = np.empty(fold.size)
+    for k in range(folds):
+        held = fold == k
+        model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        scores[held] = model.fit(X[~held], ours[~held]).decision_function(X[held])
+    return ScoreCounts.from_scores(scores, ours)

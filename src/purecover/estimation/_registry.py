@@ -18,12 +18,23 @@ _REGISTERED: dict[str, type[PriorEstimator]] = {}
 _BUILT_IN = (
     "_alphamax",
     "_bbe",
+    "_clustered",
     "_dedpul",
+    "_dist_curve",
     "_elkan_noto",
     "_ensemble",
+    "_fitted_roc",
+    "_gaussian_mixture",
+    "_kernel_mean",
     "_label_curve",
     "_noisy",
+    "_patra_sen",
+    "_pearson",
+    "_penalized_l1",
+    "_regrouping",
     "_roc_slope",
+    "_subsampling",
+    "_tice",
 )
 
 

@@ -34,8 +34,8 @@ class RocSlope(PriorEstimator):
 
     Parameters
     ----------
-    delta : float, default=0.1
-        Probability with which each binomial bound may fail.
+    error : float, default=0.1
+        Probability :math:`\varepsilon` with which each binomial bound may fail.
     n_thresholds : int or None, default=200
         At how many thresholds, of like numbers of examples between them, the ratio is taken;
         None: at every distinct score.
@@ -61,7 +61,7 @@ class RocSlope(PriorEstimator):
         \hat\alpha = \min_t
             \frac{UCB(k_U(t), n_U)}{LCB(k_L(t), n_L)},
 
-    where :math:`UCB(k, n)` solves :math:`P(Bin(n, p) \le k) = \delta` and
+    where :math:`UCB(k, n)` solves :math:`P(Bin(n, p) \le k) = \varepsilon` and
     :math:`LCB(k, n) = 1 - UCB(n - k, n)`. Each bound holds alone; that all hold together would
     take larger margins and more bias. The estimate depends on the order of the scores only. It
     converges to alpha if positives at the top become pure, and errs upward for few examples or
@@ -85,13 +85,13 @@ class RocSlope(PriorEstimator):
 
     reference: ClassVar[str] = "Blanchard, Lee & Scott, JMLR 2010; Scott, AISTATS 2015"
 
-    def __init__(self, *, delta: float = 0.1, n_thresholds: int | None = 200) -> None:
-        self.delta = delta
+    def __init__(self, *, error: float = 0.1, n_thresholds: int | None = 200) -> None:
+        self.error = error
         self.n_thresholds = n_thresholds
 
     def _check_params(self) -> None:
         name = type(self).__name__
-        check_real(name, "delta", self.delta, low=0, high=1, closed="neither")
+        check_real(name, "error", self.error, low=0, high=1, closed="neither")
         if self.n_thresholds is not None:
             check_integer(name, "n_thresholds", self.n_thresholds, low=2)
 
@@ -132,9 +132,9 @@ class RocSlope(PriorEstimator):
         n_labeled = row_sizes(totals, counts.n_labeled, counts.labeled_sq)
         q_unlabeled, totals = row_shares(unlabeled)
         n_unlabeled = row_sizes(totals, counts.n_unlabeled, counts.unlabeled_sq)
-        low = _row_bounds(1 - q_labeled, n_labeled, self.delta)
+        low = _row_bounds(1 - q_labeled, n_labeled, self.error)
         np.subtract(1, low, out=low)
-        bound = _row_bounds(q_unlabeled, n_unlabeled, self.delta)
+        bound = _row_bounds(q_unlabeled, n_unlabeled, self.error)
         with np.errstate(divide="ignore", invalid="ignore"):
             bound /= low
         place = np.argmin(bound, axis=1)
@@ -145,7 +145,7 @@ class RocSlope(PriorEstimator):
         return _Slopes(place, np.minimum(bound[rows, place], 1.0), ratio, above)
 
 
-def _row_bounds(shares: FloatArray, sizes: FloatArray, delta: float) -> FloatArray:
+def _row_bounds(shares: FloatArray, sizes: FloatArray, error: float) -> FloatArray:
     """Upper bounds of shares among samples of these sizes, one sample a row."""
     size = float(sizes[0])
     successes = shares * sizes[:, None]
@@ -153,5 +153,5 @@ def _row_bounds(shares: FloatArray, sizes: FloatArray, delta: float) -> FloatArr
     if size == np.rint(size) and (sizes == size).all() and np.abs(whole - successes).max() < 1e-6:
         # Whole numbers repeat from replicate to replicate: look each up once.
         values, inverse = np.unique(whole, return_inverse=True)
-        return binomial_upper(values, size, delta)[inverse.reshape(shares.shape)]
-    return binomial_upper(successes, sizes[:, None], delta)
+        return binomial_upper(values, size, error)[inverse.reshape(shares.shape)]
+    return binomial_upper(successes, sizes[:, None], error)

@@ -1,0 +1,333 @@
+"""MSGMM: both samples as mixtures of the same two normal densities."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from scipy.special import logit
+
+from purecover._typing import CountArray, FloatArray, IntArray
+from purecover._validation import check_choice, check_flag, check_integer, check_real
+from purecover.counts import ScoreCounts
+from purecover.estimation._base import Inclusions
+from purecover.estimation._clean import (
+    CLEAN_RULES,
+    SIGNIFICANCE,
+    clean_by_rule,
+    clean_note,
+    clean_test,
+)
+from purecover.estimation._gaussian_em import GaussianEM, Mixtures, Tally
+from purecover.estimation._noisy import out_of_fold
+from purecover.estimation._registry import register_prior_estimator
+from purecover.estimation._rows import FeaturePriorEstimator, Rows
+from purecover.recovery._variance import effective_size
+
+__all__ = ["GaussianMixtures"]
+
+MOST_SCORES = 1000
+"""More distinct scores are merged into groups of like size."""
+
+MOST_NUMBERS = 2**24
+"""Rows are drawn such that they and the products of their features hold no more numbers."""
+
+_FARTHEST = 20.0
+"""Features are cut so many robust standard deviations from their medians."""
+
+_SHORT_RUN = 40
+"""Rounds after which only the better half of the starts go on."""
+
+_BATCH = 64
+"""Replicates that are fitted side by side."""
+
+_NOISY_START = 0.95
+"""Beta at first, where it is to be estimated."""
+
+
+class _Scores(NamedTuple):
+    """Groups of scores, as an algorithm for rows wants them."""
+
+    points: FloatArray
+    tally: Tally
+    starts: IntArray
+    units: tuple[float, float]
+
+
+@register_prior_estimator("msgmm")
+class GaussianMixtures(FeaturePriorEstimator):
+    r"""Fit the labeled and the unlabeled as mixtures of the same two normal densities.
+
+    Parameters
+    ----------
+    clean : {"test", "never", "always"}, default="test"
+        When to take labels as clean, which is beta = 1 exactly: if a test does not reject it
+        (:func:`clean_test`, on scores of a logistic regression where there are several
+        features), never, or always.
+    covariance : {"full", "diagonal"}, default="full"
+        Whether features may be correlated within a class.
+    logit_scores : bool, default=True
+        Whether scores that all lie in [0, 1] are mapped to their logits first. It concerns one
+        column only.
+    n_starts : int, default=6
+        Starts of the algorithm; the best end counts.
+    ridge : float, default=1e-3
+        What is added to each variance, of features with a robust variance of 1, so that no
+        covariance matrix is singular.
+    max_iter : int, default=1000
+        Rounds of each start at most.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`. The diagnostics hold ``"a"`` and ``"b"``, the
+        ``"log_likelihood"`` per example of features brought to unit scale, ``"clean"`` and, if
+        tested, ``"clean_p_value"``.
+
+    See Also
+    --------
+    NoisyLabels : Estimates beta without a formula for the densities.
+
+    Notes
+    -----
+    The unlabeled are taken to have the density :math:`\alpha\varphi_1 + (1-\alpha)\varphi_0` and
+    the labeled :math:`\beta\varphi_1 + (1-\beta)\varphi_0`, with normal densities
+    :math:`\varphi_1` and :math:`\varphi_0`. Expectation and maximization alternate: the
+    probabilities
+
+    .. math:: r_U = \frac{\alpha\varphi_1}{\alpha\varphi_1 + (1-\alpha)\varphi_0}, \qquad
+        r_L = \frac{\beta\varphi_1}{\beta\varphi_1 + (1-\beta)\varphi_0}
+
+    have the means :math:`\alpha` and :math:`\beta`, and means and covariances are weighted by
+    them over both samples. Starts divide the unlabeled at different heights along the direction
+    that separates the samples best. The component with more of the labeled is the positive one.
+
+    Where the classes are normal it needs neither pure regions nor much data, and estimates beta
+    as well as alpha. Where they are not, it is wrong by any amount: a class of two clusters may
+    lose one to the other component. Scores of a good classifier pile up at 0 and 1; on the
+    logit scale they are nearer to normal. Of more than :math:`2^{24}` numbers (products of
+    features included) a part of the rows is drawn.
+
+    References
+    ----------
+    Jain, White & Radivojac (2016), "Estimating the class prior and posterior from noisy
+    positives and unlabeled data", NIPS.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> world = pu.simulate.binormal(2)
+    >>> sample = world.sample(1000, 10000, alpha=0.25, beta=0.8, random_state=0)
+    >>> p = pu.GaussianMixtures().fit(sample.scores, sample.labeled).proportions_
+    >>> abs(p.alpha - 0.25) < 0.05, abs(p.beta - 0.8) < 0.05
+    (True, True)
+    """
+
+    noisy: ClassVar[bool] = True
+    reference: ClassVar[str] = "Jain, White & Radivojac, NIPS 2016"
+
+    def __init__(
+        self,
+        *,
+        clean: Literal["test", "never", "always"] = "test",
+        covariance: Literal["full", "diagonal"] = "full",
+        logit_scores: bool = True,
+        n_starts: int = 6,
+        ridge: float = 1e-3,
+        max_iter: int = 1000,
+    ) -> None:
+        self.clean = clean
+        self.covariance = covariance
+        self.logit_scores = logit_scores
+        self.n_starts = n_starts
+        self.ridge = ridge
+        self.max_iter = max_iter
+
+    @property
+    def estimates_beta(self) -> bool:
+        """Whether beta can come out below 1."""
+        return self.clean != "always"
+
+    def _check_params(self) -> None:
+        name = type(self).__name__
+        check_choice(name, "clean", self.clean, CLEAN_RULES)
+        check_choice(name, "covariance", self.covariance, ("full", "diagonal"))
+        check_flag(name, "logit_scores", self.logit_scores)
+        check_integer(name, "n_starts", self.n_starts, low=1)
+        check_real(name, "ridge", self.ridge, low=0, closed="neither")
+        check_integer(name, "max_iter", self.max_iter, low=1)
+
+    # -- scores -------------------------------------------------------------------------
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        scores = self._scores(counts)
+        em = self._em(scores.points)
+        test = clean_test(counts) if self.clean == "test" else None
+        return self._inclusions(em, scores.tally, None if test is None else test.p_value, ())
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        scores = self._scores(counts)
+        em = self._em(scores.points)
+        clean = clean_by_rule(self.clean, counts, labeled, unlabeled)
+        whole = bool(
+            clean_by_rule(self.clean, counts, counts.labeled[None], counts.unlabeled[None])
+        )
+        first = self._best(em, scores.tally, clean=whole)
+        tally = Tally(
+            *(
+                np.add.reduceat(side, scores.starts, axis=1) * unit
+                for side, unit in zip((labeled, unlabeled), scores.units, strict=True)
+            )
+        )
+        found = np.full((len(labeled), 2), np.nan)
+        usable = (tally.labeled.sum(axis=1) > 0) & (tally.unlabeled.sum(axis=1) > 0)
+        places = np.flatnonzero(usable)
+        for batch in np.split(places, range(_BATCH, places.size, _BATCH)):
+            # Replicates resemble the data, so the fit to the data is start enough.
+            start = first.only(np.zeros(batch.size, dtype=np.int64))
+            noisy = np.where(start.beta < 1, start.beta, _NOISY_START)
+            start = start._replace(beta=np.where(clean[batch], 1.0, noisy))
+            ends = em.run(start, tally.only(batch), max_iter=self.max_iter, tol=1e-6).ordered()
+            found[batch] = np.stack(_inclusions_of(ends), axis=1)
+        return found
+
+    def _scores(self, counts: ScoreCounts) -> _Scores:
+        few = counts.thinned(MOST_SCORES)
+        # Thresholds decrease and each group keeps its lowest, where the next one starts.
+        ends = np.searchsorted(-counts.thresholds, -few.thresholds)
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        if self.logit_scores and _are_shares(counts.thresholds):
+            values = _logits(counts.thresholds)
+        else:
+            column = counts.thresholds[:, None]
+            values = Rows(column, column[:0]).scaled().labeled[:, 0]
+        mass = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
+        total = np.add.reduceat(mass, starts)
+        means = np.add.reduceat(mass * values, starts) / np.where(total > 0, total, 1)
+        middle = np.where(total > 0, means, values[starts])
+        units = (
+            effective_size(counts.n_labeled, counts.labeled_sq) / counts.n_labeled,
+            effective_size(counts.n_unlabeled, counts.unlabeled_sq) / counts.n_unlabeled,
+        )
+        tally = Tally(
+            np.asarray(few.labeled * units[0], dtype=np.float64),
+            np.asarray(few.unlabeled * units[1], dtype=np.float64),
+        )
+        points = _standardized(middle[:, None], tally.labeled + tally.unlabeled)
+        return _Scores(points, tally, starts, units)
+
+    # -- features -----------------------------------------------------------------------
+
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        p = rows.n_features
+        columns = 1 + p + (p if self.covariance == "diagonal" else p * (p + 1) // 2)
+        total = rows.n_labeled + rows.n_unlabeled
+        share = min(1.0, MOST_NUMBERS / columns / total)
+        few = rows.subsampled(
+            max(1, int(share * rows.n_labeled)), max(1, int(share * rows.n_unlabeled)), rng
+        )
+        notes: tuple[str, ...] = ()
+        if share < 1:
+            drawn = f"{few.n_labeled} labeled and {few.n_unlabeled} unlabeled rows"
+            notes = (f"estimated from {drawn}, drawn at random",)
+        scaled = few.scaled()
+        ours = np.arange(few.n_labeled + few.n_unlabeled) < few.n_labeled
+        pooled = np.concatenate((scaled.labeled, scaled.unlabeled))
+        points = _standardized(pooled, np.ones(ours.size))
+        tally = Tally(ours.astype(np.float64), (~ours).astype(np.float64))
+        test = clean_test(out_of_fold(rows)) if self.clean == "test" else None
+        p_value = None if test is None else test.p_value
+        return self._inclusions(self._em(points), tally, p_value, notes)
+
+    # -- both ---------------------------------------------------------------------------
+
+    def _em(self, points: FloatArray) -> GaussianEM:
+        return GaussianEM(points, diagonal=self.covariance == "diagonal", ridge=self.ridge)
+
+    def _inclusions(
+        self, em: GaussianEM, tally: Tally, p_value: float | None, notes: tuple[str, ...]
+    ) -> Inclusions:
+        clean = self.clean == "always" or (p_value is not None and p_value > SIGNIFICANCE)
+        details: dict[str, Any] = {"clean": clean}
+        if p_value is not None:
+            details["clean_p_value"] = p_value
+            if clean:
+                notes += (clean_note(p_value),)
+        best = self._best(em, tally, clean=clean)
+        a, b = (float(side[0]) for side in _inclusions_of(best))
+        size = float(tally.labeled.sum() + tally.unlabeled.sum())
+        likelihood = float(em.log_likelihood(best, tally)[0]) / size
+        details |= {"a": a, "b": b, "log_likelihood": likelihood, "at_edge": not 0 < a < 1}
+        return Inclusions(a, b, notes, details)
+
+    def _best(self, em: GaussianEM, tally: Tally, *, clean: bool) -> Mixtures:
+        """The end with the largest likelihood, of all starts."""
+        starts = self._starts(em, tally, clean=clean)
+        short = em.run(starts, tally, max_iter=min(_SHORT_RUN, self.max_iter), tol=1e-7)
+        good = np.argsort(-em.log_likelihood(short, tally))[: (self.n_starts + 1) // 2]
+        ends = em.run(short.only(good), tally, max_iter=self.max_iter, tol=1e-7)
+        best = int(np.argmax(em.log_likelihood(ends, tally)))
+        return ends.only(np.array([best])).ordered()
+
+    def _starts(self, em: GaussianEM, tally: Tally, *, clean: bool) -> Mixtures:
+        p = em.n_features
+        points = em.design[:, 1 : p + 1]
+        middle = [side @ points / side.sum() for side in tally]
+        both = tally.labeled + tally.unlabeled
+        everyone = both @ points / both.sum()
+        spread = (points * both[:, None]).T @ points / both.sum() - np.outer(everyone, everyone)
+        direction = np.linalg.solve(spread + 1e-3 * np.eye(p), middle[0] - middle[1])
+        if not direction.any():
+            direction = np.ones(p)
+        along = points @ direction
+        order = np.argsort(-along, kind="stable")
+        above = np.empty(order.size)
+        above[order] = np.cumsum(tally.unlabeled[order]) / tally.unlabeled.sum()
+        heights = (np.arange(self.n_starts) + 0.5) / self.n_starts
+        top = above <= heights[:, None]
+        # Softly, so that no component is empty.
+        among_unlabeled = np.where(top, 0.95, 0.05)
+        beta = 1.0 if clean else _NOISY_START
+        among_labeled = np.full(top.shape, beta)
+        return em.maximized(among_labeled, among_unlabeled, tally)
+
+
+def _inclusions_of(mixtures: Mixtures) -> tuple[FloatArray, FloatArray]:
+    """The inclusions a and b; 1 and 1 where the two samples have the same mixture."""
+    alpha, beta = mixtures.alpha, mixtures.beta
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = alpha / beta, (1 - beta) / (1 - alpha)
+    same = ~(alpha < beta)
+    return np.where(same, 1.0, a), np.where(same, 1.0, b)
+
+
+def _are_shares(scores: FloatArray) -> bool:
+    """Whether scores look like probabilities, of which some are strictly inside."""
+    inside = (scores > 0) & (scores < 1)
+    return bool(inside.any() and scores.min() >= 0 and scores.max() <= 1)
+
+
+def _logits(shares: FloatArray) -> FloatArray:
+    """Logits; 0 and 1 are put beyond the others, by as much as half their distance."""
+    inside = shares[(shares > 0) & (shares < 1)]
+    low, high = inside.min() / 2, (1 - inside.max()) / 2
+    return np.asarray(logit(np.clip(shares, max(low, 1e-300), min(1 - high, 1 - 2**-53))))
+
+
+def _standardized(points: FloatArray, weights: FloatArray) -> FloatArray:
+    """Each column moved and stretched to median 0 and robust standard deviation 1."""
+    result = np.empty_like(points)
+    for j, column in enumerate(points.T):
+        order = np.argsort(column, kind="stable")
+        below = np.cumsum(weights[order]) / weights.sum()
+        low, middle, high = column[order][
+            np.minimum(np.searchsorted(below, (0.25, 0.5, 0.75)), column.size - 1)
+        ]
+        scale = (high - low) / 1.349
+        if not scale > 0:
+            # Half of all are equal: the spread of the others has to do.
+            scale = float(np.sqrt(np.average((column - middle) ** 2, weights=weights))) or 1.0
+        result[:, j] = np.clip((column - middle) / scale, -_FARTHEST, _FARTHEST)
+    return result

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from purecover import simulate
+from purecover.counts import ScoreCounts
+from purecover.estimation._dist_curve import DistCurve, Network, load_network
+from purecover.estimation._distance_curves import (
+    N_QUANTILES,
+    distance_curves,
+    distance_quantiles,
+    sample_points,
+)
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+
+ROOT = Path(__file__).parents[1]
+
+
+def slow_curve(draws, points):
+    """All distances to all that remain, at every step."""
+    remaining, found = sorted(points), []
+    for draw in draws:
+        distances = [abs(point - draw) for point in remaining]
+        nearest = int(np.argmin(distances))  # the lower one of two
+        found.append(distances[nearest])
+        del remaining[nearest]
+    return found
+
+
+# -- curves -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 29, 30, 31, 62, 63, 200, 1022])
+def test_curves_equal_all_distances_at_every_step(n):
+    rng = np.random.default_rng(n)
+    draws, points = rng.uniform(size=(3, n)), np.sort(rng.uniform(size=(3, n)) ** 2)
+    found = distance_curves(draws, points)
+    for row, few, many in zip(found, draws, points, strict=True):
+        np.testing.assert_allclose(row, slow_curve(few, many), atol=1e-15)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=1, max_size=60))
+def test_curves_with_ties(pairs):
+    draws, points = np.array(pairs, dtype=float).T
+    points = np.sort(points)
+    assert distance_curves(draws[None], points[None])[0].tolist() == slow_curve(draws, points)
+
+
+def test_curves_have_a_most_length():
+    with pytest.raises(ValueError, match="at most 1022 points"):
+        distance_curves(np.zeros((1, 1023)), np.zeros((1, 1023)))
+
+
+def test_points_are_quantiles_of_pooled_ranks():
+    # Labeled at 3 and 4, unlabeled at 1, 2, 3 and 3: below 3 lies half of the unlabeled, ranks
+    # up to 1/4; the tie at 3 takes the next 1/4 + 1/4; 4 the last 1/4.
+    counts = ScoreCounts.from_scores([3, 4, 1, 2, 3, 3], [1, 1, 0, 0, 0, 0])
+    labeled, unlabeled = sample_points(counts.labeled[None], counts.unlabeled[None], 1000)
+    shares = (np.arange(1000) + 0.5) / 1000
+    np.testing.assert_allclose(
+        labeled[0], np.interp(shares, [0, 0.5, 1], [0.25, 0.75, 1]), atol=1e-3
+    )
+    np.testing.assert_allclose(
+        unlabeled[0], np.interp(shares, [0, 0.5, 1], [0, 0.25, 0.75]), atol=1e-3
+    )
+
+
+def test_quantiles_of_the_average_curve():
+    rng = np.random.default_rng(0)
+    labeled, unlabeled = (np.sort(rng.uniform(size=(2, 150)), axis=1) for _ in range(2))
+    orders = np.array([rng.permutation(150) for _ in range(3)])
+    found = distance_quantiles(labeled, unlabeled, orders)
+    for row, few, many in zip(found, labeled, unlabeled, strict=True):
+        average = np.mean([slow_curve(few[order], many) for order in orders], axis=0)
+        expected = np.quantile(average, np.arange(N_QUANTILES) / N_QUANTILES)
+        np.testing.assert_allclose(row, expected / expected.sum(), rtol=1e-9)
+
+
+def test_distances_grow_once_the_positives_are_gone():
+    sample = simulate.binormal(6).sample(1000, 5000, alpha=0.4, random_state=0)
+    curve = DistCurve().fit(sample.scores, sample.labeled).diagnostics_["curve"]
+    assert curve.sum() == pytest.approx(1)
+    assert curve[30] < 0.05 * curve[60]
+
+
+# -- the network ------------------------------------------------------------------------------
+
+
+def test_network_is_plain_arithmetic():
+    network = Network(
+        np.array([1.0, 0.0]),
+        np.array([2.0, 1.0]),
+        (np.array([[1.0, -1.0], [0.5, 1.0]]), np.array([[0.3], [0.2]])),
+        (np.array([0.0, 1.0]), np.array([0.1])),
+    )
+    # (3, 1) becomes (1, 1), then (1.5, 1), then .45 + .2 + .1.
+    assert network(np.array([[3.0, 1.0]])) == pytest.approx([0.75])
+    # (1, -4) becomes (0, -4), then (-2, -3), of which nothing is left but the last bias.
+    assert network(np.array([[1.0, -4.0]])) == pytest.approx([0.1])
+    assert network(np.array([[1000.0, 0.0]])) == [1.0]
+
+
+def test_what_comes_with_the_package():
+    folder = files("purecover") / "data"
+    assert len((folder / "dist_curve.npz").read_bytes()) < 200_000
+    log = json.loads((folder / "dist_curve.json").read_text(encoding="utf-8"))
+    network = load_network()
+    shapes = [weight.shape for weight in network.weights]
+    assert shapes == list(zip(log["layers"], log["layers"][1:], strict=False))
+    errors = log["validation_mean_absolute_error_by_epoch"]
+    assert log["validation_mean_absolute_error"] == min(errors) == errors[log["best_epoch"] - 1]
+    assert len(log["half_squared_error_by_epoch"]) == len(errors)
+    assert all(np.isfinite(array).all() for array in (*network.weights, *network.biases))
+    with pytest.raises(ValueError, match="read-only"):
+        network.center[0] = 0
+
+
+@pytest.mark.slow
+def test_training_runs_again(tmp_path):
+    command = [sys.executable, "tools/train_dist_curve.py", "--curves", "300", "--epochs", "3"]
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        subprocess.run([*command, "--out", tmp_path / name], cwd=ROOT, check=True)
+    first, second = (tmp_path / name for name in ("first", "second"))
+    assert (first / "dist_curve.json").read_bytes() == (second / "dist_curve.json").read_bytes()
+    one, two = np.load(first / "dist_curve.npz"), np.load(second / "dist_curve.npz")
+    assert one.files == two.files == np.load(files("purecover") / "data" / "dist_curve.npz").files
+    assert all(np.array_equal(one[name], two[name]) for name in one.files)
+
+
+# -- what it finds ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.25, 0.5, 0.75])
+def test_finds_alpha_of_shapes_like_those_it_knows(alpha):
+    world = simulate.binormal(3)
+    samples = [world.sample(1000, 5000, alpha=alpha, random_state=i) for i in range(5)]
+    found = [DistCurve().fit(s.scores, s.labeled).proportions_.alpha for s in samples]
+    assert np.mean(np.abs(np.subtract(found, alpha))) < 0.06
+
+
+def test_more_data_do_not_make_it_consistent():
+    # What the network takes the limiting curve for is not quite the truth.
+    world = simulate.binormal(1)
+    sample = world.sample(50_000, 200_000, alpha=0.05, random_state=0)
+    assert DistCurve().fit(sample.scores, sample.labeled).proportions_.alpha > 0.05 + 0.03
+    sample = simulate.binormal(4).sample(50_000, 200_000, alpha=0.95, random_state=0)
+    assert DistCurve().fit(sample.scores, sample.labeled).proportions_.alpha < 0.95 - 0.03
+
+
+def test_depends_on_the_order_of_the_scores_only():
+    sample = simulate.binormal(2).sample(200, 1000, alpha=0.4, random_state=1)
+    plain = DistCurve().fit(sample.scores, sample.labeled).proportions_.alpha
+    for mapped in (np.exp(sample.scores), np.arctan(sample.scores), 1e-9 * sample.scores - 5):
+        assert DistCurve().fit(mapped, sample.labeled).proportions_.alpha == plain
+
+
+def test_orders_matter_little():
+    sample = simulate.binormal(3).sample(500, 2000, alpha=0.4, random_state=1)
+    found = [
+        DistCurve(random_state=s).fit(sample.scores, sample.labeled).proportions_.alpha
+        for s in range(10)
+    ]
+    assert len(set(found)) == 10
+    assert np.std(found) < 0.02
+
+
+def test_replicates_equal_fits_one_by_one():
+    sample = simulate.binormal(2).sample(80, 300, alpha=0.4, random_state=1)
+    counts, rng = sample.counts, np.random.default_rng(0)
+    labeled = rng.multinomial(80, counts.labeled / 80, 8)
+    unlabeled = rng.multinomial(300, counts.unlabeled / 300, 8)
+    estimator = DistCurve(n_curves=400)  # so that there are chunks
+    found = estimator._estimate_many(counts, labeled, unlabeled)
+    for row, few, many in zip(found, labeled, unlabeled, strict=True):
+        used = few + many > 0
+        alone = ScoreCounts.from_counts(counts.thresholds[used], few[used], many[used])
+        assert row[0] == pytest.approx(estimator._estimate(alone).a, abs=1e-9)
+        assert row[1] == 0
+
+
+def test_replicates_without_labeled_examples_have_no_estimate():
+    counts = simulate.binormal(2).sample(80, 300, alpha=0.4, random_state=1).counts
+    labeled = np.vstack((counts.labeled, 0 * counts.labeled))
+    unlabeled = np.vstack((counts.unlabeled, counts.unlabeled))
+    found = DistCurve()._estimate_many(counts, labeled, unlabeled)
+    assert np.isnan(found[:, 0]).tolist() == [False, True]
+
+
+def test_extremes():
+    labeled = np.arange(500) < 100
+    separated = DistCurve().fit(np.linspace(1, 0, 500), labeled)
+    assert separated.proportions_.alpha < 0.05
+    # Ties are spread evenly, so that two values say the same as many.
+    assert DistCurve().fit(labeled.astype(float), labeled).proportions_.alpha == pytest.approx(
+        separated.proportions_.alpha, abs=1e-3
+    )
+    same = DistCurve().fit(np.tile(np.arange(250), 2), np.arange(500) < 250)
+    assert same.proportions_.alpha == pytest.approx(0.999)
+    assert any("alpha near 1" in note for note in same.diagnostics_["notes"])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"n_curves": 0}, InvalidInputError),
+        ({"n_curves": 1.5}, InvalidTypeError),
+        ({"random_state": "x"}, InvalidTypeError),
+    ],
+)
+def test_bad_parameters(parameters, error):
+    (parameter,) = parameters
+    with pytest.raises(error, match=f"'{parameter}' parameter of DistCurve"):
+        DistCurve(**parameters).fit([3, 2, 1, 0], [1, 0, 1, 0])

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from purecover import simulate
+from purecover.counts import ScoreCounts
+from purecover.estimation._fitted_roc import FittedRoc, _points, curve, deviance, end_slope
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+
+FAMILIES = ("binormal", "power")
+both = pytest.mark.parametrize("family", FAMILIES)
+
+
+def parameters_of(family):
+    return np.array([0.3, 1.2] if family == "binormal" else [0.3, 0.5, np.log(1.7)])
+
+
+def slow_curve(family, parameters, x):
+    if family == "binormal":
+        gamma, d = parameters
+        return (1 - gamma) * stats.norm.cdf(stats.norm.ppf(x) + d) + gamma * x
+    gamma, d, mu = parameters[0], parameters[1], np.exp(parameters[2])
+    return (1 - gamma) * (1 + d * (x**-mu - 1)) ** (-1 / mu) + gamma * x
+
+
+def slow_deviance(family, parameters, labeled, unlabeled):
+    """A loop over the points before and after each labeled score, without ties."""
+    total = 0.0
+    for t in labeled:
+        for x, y in (
+            ((labeled < t).sum(), (unlabeled < t).mean()),
+            ((labeled <= t).sum(), (unlabeled <= t).mean()),
+        ):
+            fitted = slow_curve(family, parameters, (x + 0.5) / (labeled.size + 1))
+            total -= y * np.log(fitted) + (1 - y) * np.log(1 - fitted)
+    return total / labeled.size
+
+
+def test_slopes_at_the_end():
+    slope = end_slope("binormal", np.array([0.3, 1.2]))
+    assert slope == 0.3
+    # It is reached slowly.
+    for distance, expected in ((1e-3, 0.3062), (1e-5, 0.3016), (1e-7, 0.3005)):
+        (value,), _ = curve("binormal", np.array([0.3, 1.2]), np.array([1 - distance]))
+        assert (1 - value) / distance == pytest.approx(expected, abs=1e-4)
+    for mu in (0.4, 1.0, 3.0):
+        found = np.array([0.3, 0.5, np.log(mu)])
+        assert end_slope("power", found) == pytest.approx(0.65)
+        (value,), _ = curve("power", found, np.array([1 - 1e-6]))
+        assert (1 - value) / 1e-6 == pytest.approx(0.65, abs=1e-5)
+
+
+@both
+def test_curves_equal_their_formulas_and_are_concave(family):
+    x = np.linspace(0.001, 0.999, 500)
+    values, _ = curve(family, parameters_of(family), x)
+    np.testing.assert_allclose(values, slow_curve(family, parameters_of(family), x), rtol=1e-12)
+    assert (np.diff(values, 2) < 1e-12).all()
+    assert (values >= x).all()
+
+
+@both
+def test_deviance_equals_a_loop_and_its_gradient_is_right(family):
+    rng = np.random.default_rng(0)
+    labeled, unlabeled = rng.normal(1, 1, 30), rng.normal(0, 1, 80)
+    rows = np.concatenate((labeled, unlabeled)), np.arange(110) < 30
+    counts = ScoreCounts.from_scores(*rows)
+    points = _points(counts, counts.labeled, counts.unlabeled)
+    one, two = parameters_of(family), parameters_of(family) * 0.7
+    # The two ends of the curve, which no parameter moves, are in the loop only.
+    found = deviance(family, one, points)[0] - deviance(family, two, points)[0]
+    expected = slow_deviance(family, one, labeled, unlabeled)
+    expected -= slow_deviance(family, two, labeled, unlabeled)
+    assert found == pytest.approx(expected, abs=0.05 * abs(expected) + 1e-3)
+    error = optimize.check_grad(
+        lambda p: deviance(family, p, points)[0], lambda p: deviance(family, p, points)[1], one
+    )
+    assert error < 1e-6
+
+
+@both
+def test_exact_points_give_the_parameters_back(family):
+    # So many labeled examples that half of one moves nothing.
+    x = np.linspace(0, 1, 401)
+    y = slow_curve(family, parameters_of(family), np.clip(x, 1e-100, 1))
+    y[0] = 0
+    labeled, unlabeled = np.diff(x)[::-1] * 1e9, np.diff(y)[::-1] * 1e9
+    counts = ScoreCounts.from_counts(
+        np.arange(400, 0, -1.0), np.rint(labeled).astype(int), np.rint(unlabeled).astype(int)
+    )
+    estimator = FittedRoc(family=family).fit(counts)
+    expected = end_slope(family, parameters_of(family))
+    assert estimator.proportions_.alpha == pytest.approx(expected, abs=2e-3)
+    assert estimator.diagnostics_["deviance"] < 1e-6
+
+
+def test_no_other_solver_finds_less():
+    sample = simulate.binormal(2).sample(300, 1500, alpha=0.4, random_state=3)
+    counts = sample.counts
+    points = _points(counts, counts.labeled, counts.unlabeled)
+    for family in FAMILIES:
+        found = FittedRoc(family=family, n_thresholds=None).fit(counts).diagnostics_["deviance"]
+        bounds = [(0, 1), (0, 6)] if family == "binormal" else [(0, 1), (0, 1), (-4, 2.9)]
+        other = optimize.differential_evolution(
+            lambda p, family=family: deviance(family, p, points)[0], bounds, seed=0, tol=1e-8
+        )
+        assert found <= other.fun + 1e-7
+
+
+def test_right_where_its_family_is():
+    # Equal variances are the binormal family exactly; the error shrinks with more examples.
+    world = simulate.binormal(2)
+    errors = []
+    for n in (100, 2000):
+        samples = (world.sample(n, 5 * n, alpha=0.25, random_state=i) for i in range(10))
+        found = [FittedRoc().fit(s.scores, s.labeled).proportions_.alpha for s in samples]
+        errors.append(np.mean(np.abs(np.subtract(found, 0.25))))
+    assert errors[1] < 0.5 * errors[0]
+    assert errors[1] < 0.02
+
+
+def test_wrong_where_no_curve_of_the_family_fits():
+    # Negatives that vary three times as much as the positives: more examples do not help.
+    rng = np.random.default_rng(0)
+    n = 40_000
+    positive = rng.random(4 * n) < 0.25
+    unlabeled = np.where(positive, rng.normal(2, 1, 4 * n), rng.normal(0, 3, 4 * n))
+    scores = np.concatenate((rng.normal(2, 1, n), unlabeled))
+    found = FittedRoc().fit(scores, np.arange(5 * n) < n).proportions_.alpha
+    assert abs(found - 0.25) > 0.1
+
+
+@both
+def test_depends_on_the_order_of_the_scores_only(family):
+    sample = simulate.binormal(2).sample(200, 1000, alpha=0.4, random_state=1)
+    plain = FittedRoc(family=family).fit(sample.scores, sample.labeled).proportions_.alpha
+    for mapped in (np.exp(sample.scores), np.arctan(sample.scores)):
+        found = FittedRoc(family=family).fit(mapped, sample.labeled).proportions_.alpha
+        assert found == plain
+
+
+@both
+def test_replicates_equal_fits_one_by_one(family):
+    counts = simulate.binormal(2).sample(80, 300, alpha=0.4, random_state=1).counts
+    rng = np.random.default_rng(0)
+    labeled = rng.multinomial(80, counts.labeled / 80, 5)
+    unlabeled = rng.multinomial(300, counts.unlabeled / 300, 5)
+    estimator = FittedRoc(family=family)
+    found = estimator._estimate_many(counts, labeled, unlabeled)
+    for row, few, many in zip(found, labeled, unlabeled, strict=True):
+        used = (few > 0) | (many > 0)
+        alone = ScoreCounts.from_counts(counts.thresholds[used], few[used], many[used])
+        assert row[0] == pytest.approx(estimator._estimate(alone).a, abs=1e-3)
+        assert row[1] == 0
+
+
+def test_notes():
+    rng = np.random.default_rng(0)
+    scores = np.concatenate((rng.normal(0.25, 1, 400), rng.normal(0, 1, 4000)))
+    estimator = FittedRoc().fit(scores, np.arange(4400) < 400)
+    assert any("close to the diagonal" in note for note in estimator.diagnostics_["notes"])
+    apart = FittedRoc().fit(np.arange(300.0), np.arange(300) > 250)
+    assert apart.proportions_.alpha == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"family": "cubic"}, InvalidInputError),
+        ({"family": 3}, InvalidTypeError),
+        ({"n_thresholds": 1}, InvalidInputError),
+        ({"n_thresholds": 2.5}, InvalidTypeError),
+    ],
+)
+def test_bad_parameters(parameters, error):
+    (parameter,) = parameters
+    with pytest.raises(error, match=f"'{parameter}' parameter of FittedRoc"):
+        FittedRoc(**parameters).fit([1, 2, 3, 4], [0, 0, 1, 1])

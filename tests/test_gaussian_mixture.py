@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from purecover import simulate
+from purecover.counts import ScoreCounts
+from purecover.estimation import _gaussian_mixture
+from purecover.estimation._gaussian_em import GaussianEM, Mixtures, Tally
+from purecover.estimation._gaussian_mixture import GaussianMixtures, _logits, _standardized
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+
+
+def mixtures_of(alpha, beta, means, covariances):
+    """One run."""
+    return Mixtures(
+        np.array([alpha]), np.array([beta]), np.array([means], float), np.array([covariances])
+    )
+
+
+def two_samples(n_labeled, n_unlabeled, alpha, beta, *, n_features=3, separation=3.0, seed=0):
+    """Correlated normal classes."""
+    rng = np.random.default_rng(seed)
+    shares = np.repeat([beta, alpha], [n_labeled, n_unlabeled])
+    positive = rng.random(shares.size) < shares
+    X = rng.normal(size=(shares.size, n_features)) @ (np.eye(n_features) + 0.3)
+    X[positive] *= 0.8
+    X[:, 0] += separation * positive
+    return X, np.arange(shares.size) < n_labeled
+
+
+def slow_step(labeled, unlabeled, alpha, beta, means, covariances):
+    """Sample by sample, with densities from elsewhere."""
+
+    def posterior(rows, share):
+        first, second = (
+            stats.multivariate_normal(m, c).pdf(rows)
+            for m, c in zip(means, covariances, strict=True)
+        )
+        return share * first / (share * first + (1 - share) * second)
+
+    r_labeled, r_unlabeled = posterior(labeled, beta), posterior(unlabeled, alpha)
+    rows, r = np.concatenate((labeled, unlabeled)), np.concatenate((r_labeled, r_unlabeled))
+    moments = [
+        (np.average(rows, axis=0, weights=w), np.cov(rows.T, aweights=w, ddof=0))
+        for w in (r, 1 - r)
+    ]
+    return r_unlabeled.mean(), r_labeled.mean(), moments
+
+
+# -- the algorithm ----------------------------------------------------------------------------
+
+
+def test_worked_example():
+    em = GaussianEM(np.array([[0.0], [1.0], [2.0]]))
+    tally = Tally(np.array([0.0, 1.0, 1.0]), np.array([1.0, 1.0, 1.0]))
+    start = mixtures_of(0.5, 0.9, [[2.0], [0.0]], np.ones((2, 1, 1)))
+    found = em.step(start, tally)
+    assert found.alpha[0] == pytest.approx(0.5)
+    assert found.beta[0] == pytest.approx(0.942593, abs=1e-6)
+    np.testing.assert_allclose(found.means[0, :, 0], [1.516007, 0.537545], atol=1e-6)
+    np.testing.assert_allclose(found.covariances[0, :, 0, 0], [0.320170, 0.414575], atol=1e-6)
+
+
+def test_step_and_likelihood_equal_slow_ones():
+    X, labeled = two_samples(40, 90, 0.3, 0.8)
+    means = np.array([[2.0, 0.5, 0], [0, 0, 0.3]])
+    covariances = np.array([np.eye(3) + 0.2, 1.5 * np.eye(3) - 0.1])
+    em, tally = GaussianEM(X), Tally(labeled.astype(float), (~labeled).astype(float))
+    start = mixtures_of(0.4, 0.7, means, covariances)
+    found = em.step(start, tally)
+    alpha, beta, moments = slow_step(X[labeled], X[~labeled], 0.4, 0.7, means, covariances)
+    assert (found.alpha[0], found.beta[0]) == pytest.approx((alpha, beta))
+    for k, (mean, covariance) in enumerate(moments):
+        np.testing.assert_allclose(found.means[0, k], mean, atol=1e-10)
+        np.testing.assert_allclose(found.covariances[0, k], covariance, atol=1e-10)
+    first, second = (
+        stats.multivariate_normal(m, c).pdf(X) for m, c in zip(means, covariances, strict=True)
+    )
+    share = np.where(labeled, 0.7, 0.4)
+    expected = np.log(share * first + (1 - share) * second).sum()
+    assert em.log_likelihood(start, tally)[0] == pytest.approx(expected)
+
+
+def test_likelihood_never_falls_and_runs_do_not_mix():
+    X, labeled = two_samples(100, 400, 0.3, 0.8)
+    em, tally = GaussianEM(X), Tally(labeled.astype(float), (~labeled).astype(float))
+    estimator = GaussianMixtures(n_starts=4)
+    runs = estimator._starts(em, tally, clean=False)
+    alone = runs.only(np.array([2]))
+    before = em.log_likelihood(runs, tally)
+    for _ in range(60):
+        runs, alone = em.step(runs, tally), em.step(alone, tally)
+        after = em.log_likelihood(runs, tally)
+        assert (after >= before - 1e-8).all()
+        before = after
+    assert runs.alpha[2] == pytest.approx(alone.alpha[0], rel=1e-9)
+
+
+def test_counts_are_repeated_rows():
+    rng = np.random.default_rng(0)
+    points, often = rng.normal(size=(30, 2)), rng.integers(1, 4, (2, 30))
+    start = mixtures_of(0.4, 0.8, [[1.0, 0], [0, 0]], np.array([np.eye(2)] * 2))
+    merged = GaussianEM(points).step(start, Tally(*often.astype(float)))
+    rows = np.concatenate([np.repeat(points, n, axis=0) for n in often])
+    ours = (np.arange(len(rows)) < often[0].sum()).astype(float)
+    spread = GaussianEM(rows).step(start, Tally(ours, 1 - ours))
+    for one, two in zip(merged, spread, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-9)
+
+
+def test_clean_labels_and_empty_components_stay():
+    em, tally = GaussianEM(np.arange(4.0)[:, None]), Tally(np.ones(4), np.ones(4))
+    start = mixtures_of(0.5, 1.0, [[3.0], [0.0]], np.ones((2, 1, 1)))
+    assert em.step(start, tally).beta[0] == 1
+    empty = em.step(mixtures_of(0.0, 0.0, [[3.0], [0.0]], np.ones((2, 1, 1))), tally)
+    assert empty.means[0, 0, 0] == 3
+    assert np.isfinite(empty.means).all()
+
+
+def test_order():
+    swapped = mixtures_of(0.9, 0.2, [[3.0], [0.0]], np.array([[[1.0]], [[2.0]]])).ordered()
+    assert (swapped.alpha[0], swapped.beta[0]) == pytest.approx((0.1, 0.8))
+    assert swapped.means[0, 0, 0] == 0
+    assert swapped.covariances[0, 0, 0, 0] == 2
+
+
+# -- the estimate -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.75])
+@pytest.mark.parametrize("alpha", [0.05, 0.25, 0.6])
+def test_right_on_normal_scores(alpha, beta):
+    sample = simulate.binormal(2).sample(2000, 10_000, alpha=alpha, beta=beta, random_state=1)
+    estimator = GaussianMixtures(clean="never").fit(sample.scores, sample.labeled)
+    assert estimator.proportions_.alpha == pytest.approx(alpha, abs=0.03)
+    assert estimator.proportions_.beta == pytest.approx(beta, abs=0.06)
+
+
+@pytest.mark.parametrize("covariance", ["full", "diagonal"])
+def test_right_on_normal_features(covariance):
+    X, labeled = two_samples(800, 4000, 0.3, 0.8)
+    if covariance == "diagonal":
+        X = X @ np.linalg.inv(np.eye(3) + 0.3)  # then features are independent in each class
+    estimator = GaussianMixtures(clean="never", covariance=covariance).fit(X, labeled)
+    assert estimator.n_features_in_ == 3
+    assert estimator.proportions_.alpha == pytest.approx(0.3, abs=0.05)
+    assert estimator.proportions_.beta == pytest.approx(0.8, abs=0.06)
+
+
+def test_features_are_tested_for_clean_labels_too():
+    clean = GaussianMixtures().fit(*two_samples(500, 2000, 0.3, 1.0, separation=5))
+    assert clean.diagnostics_["clean"]
+    assert clean.proportions_.beta == 1
+    noisy = GaussianMixtures().fit(*two_samples(500, 2000, 0.3, 0.7, separation=5))
+    assert not noisy.diagnostics_["clean"]
+    assert noisy.diagnostics_["clean_p_value"] < 0.05
+    assert noisy.proportions_.beta == pytest.approx(0.7, abs=0.07)
+
+
+def test_wrong_where_a_class_is_not_normal():
+    # Negatives of two clusters, one on each side: the normal density that is to be both is high
+    # between them, where there are positives only, and takes those for its own.
+    rng = np.random.default_rng(0)
+    n = 4000
+    negative = np.where(rng.random(n) < 0.5, -4.0, 8.0)
+    unlabeled = np.where(rng.random(n) < 0.3, 2.0, negative) + rng.normal(size=n)
+    scores = np.concatenate((rng.normal(2, 1, 1000), unlabeled))
+    estimator = GaussianMixtures(clean="always").fit(scores, np.arange(n + 1000) < 1000)
+    assert estimator.proportions_.alpha < 0.3 - 0.15
+
+
+def test_probabilities_are_taken_to_logits():
+    sample = simulate.binormal(2).sample(500, 3000, alpha=0.3, random_state=0)
+    probabilities = 1 / (1 + np.exp(1 - 2 * sample.scores))
+    plain = GaussianMixtures().fit(sample.scores, sample.labeled).proportions_.alpha
+    mapped = GaussianMixtures().fit(probabilities, sample.labeled).proportions_.alpha
+    assert mapped == pytest.approx(plain, abs=1e-3)
+    kept = GaussianMixtures(logit_scores=False).fit(probabilities, sample.labeled)
+    assert kept.proportions_.alpha != pytest.approx(plain, abs=1e-3)
+    found = _logits(np.array([0.0, 0.2, 0.5, 1.0]))
+    np.testing.assert_allclose(1 / (1 + np.exp(-found)), [0.1, 0.2, 0.5, 0.75])
+
+
+def test_units_do_not_matter():
+    X, labeled = two_samples(300, 1000, 0.3, 0.8)
+    plain = GaussianMixtures().fit(X, labeled).proportions_
+    for units in ([1e3, 1e3, 1e3], [1.0, 1e-4, 1e5], [1e200, 1e200, 1e200]):
+        found = GaussianMixtures().fit(X * units + np.array(units), labeled).proportions_
+        assert found.alpha == pytest.approx(plain.alpha, abs=0.01)
+    sample = simulate.binormal(2).sample(300, 1000, alpha=0.3, random_state=0)
+    ones = {
+        GaussianMixtures().fit(scale * sample.scores, sample.labeled).proportions_.alpha
+        for scale in (1.0, 2.0**40, 2.0**-900)
+    }
+    assert max(ones) - min(ones) < 1e-6
+
+
+def test_singular_features():
+    X, labeled = two_samples(300, 1000, 0.3, 1.0, separation=4)
+    wide = np.column_stack((X, X[:, :2], np.ones(len(X)), X.sum(axis=1)))
+    found = GaussianMixtures().fit(wide, labeled).proportions_.alpha
+    assert found == pytest.approx(0.3, abs=0.1)
+
+
+def test_outliers_are_cut():
+    column = np.concatenate((np.random.default_rng(0).normal(size=999), [1e30]))[:, None]
+    found = _standardized(column, np.ones(1000))
+    assert found.max() == 20
+    assert np.std(found[:-1]) == pytest.approx(1, abs=0.1)
+
+
+def test_many_rows_are_drawn_from(monkeypatch):
+    monkeypatch.setattr(_gaussian_mixture, "MOST_NUMBERS", 10_000)
+    estimator = GaussianMixtures().fit(*two_samples(500, 3000, 0.3, 1.0, separation=5))
+    assert any("drawn at random" in note for note in estimator.diagnostics_["notes"])
+    assert estimator.proportions_.alpha == pytest.approx(0.3, abs=0.1)
+
+
+def test_groups_of_scores_lose_little(monkeypatch):
+    sample = simulate.binormal(2).sample(1000, 4000, alpha=0.3, beta=0.8, random_state=0)
+    merged = GaussianMixtures().fit(sample.scores, sample.labeled).proportions_
+    monkeypatch.setattr(_gaussian_mixture, "MOST_SCORES", 10**6)
+    exact = GaussianMixtures().fit(sample.scores, sample.labeled).proportions_
+    assert merged.alpha == pytest.approx(exact.alpha, abs=2e-3)
+    assert merged.beta == pytest.approx(exact.beta, abs=5e-3)
+
+
+def test_weighted_counts_are_repeated_rows():
+    sample = simulate.binormal(2).sample(200, 800, alpha=0.3, random_state=0)
+    repeats = np.where(sample.scores > 1, 2, 1)
+    weighted = ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=repeats)
+    rows = np.repeat(np.arange(repeats.size), repeats)
+    repeated = ScoreCounts.from_scores(sample.scores[rows], sample.labeled[rows])
+    one, two = (
+        GaussianMixtures(clean="always").fit(c).proportions_.alpha for c in (weighted, repeated)
+    )
+    assert one == pytest.approx(two, abs=0.01)
+
+
+def test_replicates_equal_fits_one_by_one():
+    counts = simulate.binormal(3).sample(80, 300, alpha=0.4, beta=0.8, random_state=1).counts
+    rng = np.random.default_rng(0)
+    labeled = rng.multinomial(80, counts.labeled / 80, 5)
+    unlabeled = rng.multinomial(300, counts.unlabeled / 300, 5)
+    estimator = GaussianMixtures()
+    found = estimator._estimate_many(counts, labeled, unlabeled)
+    for row, few, many in zip(found, labeled, unlabeled, strict=True):
+        used = (few > 0) | (many > 0)
+        alone = ScoreCounts.from_counts(counts.thresholds[used], few[used], many[used])
+        inclusions = estimator._estimate(alone)
+        assert tuple(row) == pytest.approx((inclusions.a, inclusions.b), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"clean": "often"}, InvalidInputError),
+        ({"covariance": None}, InvalidTypeError),
+        ({"logit_scores": 1}, InvalidTypeError),
+        ({"n_starts": 0}, InvalidInputError),
+        ({"ridge": 0}, InvalidInputError),
+        ({"max_iter": 2.5}, InvalidTypeError),
+    ],
+)
+def test_bad_parameters(parameters, error):
+    (parameter,) = parameters
+    with pytest.raises(error, match=f"'{parameter}' parameter of GaussianMixtures"):
+        GaussianMixtures(**parameters).fit([1, 2, 3, 4], [0, 0, 1, 1])

@@ -1,0 +1,355 @@
+"""Estimators on features: reading rows, one column as scores, replicates of rows."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import purecover as pu
+from purecover.estimation import _rows
+from purecover.estimation._base import Inclusions
+from purecover.estimation._noisy import NoisyLabels, out_of_fold
+from purecover.estimation._rows import FeaturePriorEstimator, Rows
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+
+X = np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0], [4.0, 8.0]])
+LABELED = np.array([False, True, False, True])
+
+
+class HalfPlane(FeaturePriorEstimator):
+    """Twice the share of unlabeled rows on the labeled side of their median."""
+
+    def __init__(self, random_state: Any = 0) -> None:
+        self.random_state = random_state
+
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        toward = rows.labeled.mean(axis=0) - rows.unlabeled.mean(axis=0)
+        border = np.median(rows.labeled @ toward)
+        share = np.mean(rows.unlabeled @ toward >= border) / np.mean(
+            rows.labeled @ toward >= border
+        )
+        details = {"drawn": float(rng.random()), "n_features": rows.n_features}
+        return Inclusions(min(1.0, float(share)), details=details)
+
+
+def plane(
+    n_labeled: int = 400, n_unlabeled: int = 1600, *, beta: float = 1.0, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two clouds in two dimensions, a quarter of the unlabeled in the upper one."""
+    rng = np.random.default_rng(seed)
+    labeled = np.arange(n_labeled + n_unlabeled) < n_labeled
+    positive = rng.random(labeled.size) < np.where(labeled, beta, 0.25)
+    return rng.normal(size=(labeled.size, 2)) + 2.5 * positive[:, None], labeled
+
+
+# -- rows -------------------------------------------------------------------------------------
+
+
+def test_same_rows_from_every_door() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
+    columns = {"u": X[:, 0], "v": X[:, 1]}
+    doors: list[Any] = [
+        X,
+        X.tolist(),
+        X.astype(np.float32),
+        X.astype(int),
+        X.astype(object),
+        np.asfortranarray(X),
+        np.ma.masked_array(X),
+        columns,
+        pandas.DataFrame(columns),
+        polars.DataFrame(columns),
+        pyarrow.table(columns),
+    ]
+    for door in doors:
+        rows = Rows.from_data("f", door, LABELED)
+        assert np.array_equal(rows.labeled, X[LABELED])
+        assert np.array_equal(rows.unlabeled, X[~LABELED])
+        assert rows.labeled.dtype == np.float64
+    assert (rows.n_labeled, rows.n_unlabeled, rows.n_features) == (2, 2, 2)
+    assert not rows.labeled.flags.writeable
+    assert X.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ([[1, np.nan], [2, 3]], "'X' parameter of f must be finite everywhere"),
+        ([["a", "b"], ["c", "d"]], "'X' parameter of f must be numeric"),
+        ([[1, 2], [3]], "'X' parameter of f must be"),
+        (np.ones((2, 2, 2)), "'X' parameter of f must be"),
+        (np.ones((0, 2)), "'X' parameter of f must be non-empty"),
+        (np.ones((2, 0)), "'X' parameter of f must be non-empty"),
+        (np.ma.masked_array([[1, 2], [3, 4]], [[True, False], [False, False]]), "1 masked of 4"),
+        (None, "'X' parameter of f must be"),
+        ("text", "'X' parameter of f must be"),
+        ({}, "at least one column"),
+        ({"u": [1.0, np.inf], "v": [1, 2]}, r"X\['u'\].*finite everywhere"),
+        (np.ones((3, 2)), "'labeled' parameter of f must be"),
+    ],
+)
+def test_bad_data(data: Any, words: str) -> None:
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=words):
+        Rows.from_data("f", data, [True, False])
+
+
+def test_sparse_and_unlabeled() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(InvalidInputError, match="dense matrix, got a sparse one"):
+        Rows.from_data("f", sparse.csr_array(X), LABELED)
+    with pytest.raises(InvalidTypeError, match="'labeled' parameter of f must be an array"):
+        Rows.from_data("f", X, None)
+
+
+def test_rows_in_another_order_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X)
+    with pytest.raises(InvalidInputError, match="same index in another order"):
+        Rows.from_data("f", frame, pandas.Series(LABELED, index=[3, 2, 1, 0]))
+
+
+def test_counts_are_repeated() -> None:
+    counts = pu.ScoreCounts.from_counts([3.0, 2.0, 1.0], [2, 0, 1], [0, 1, 3])
+    rows = Rows.from_counts("f", counts)
+    assert rows.labeled[:, 0].tolist() == [3, 3, 1]
+    assert rows.unlabeled[:, 0].tolist() == [2, 1, 1, 1]
+
+
+def test_very_many_counts_are_thinned_evenly() -> None:
+    counts = pu.ScoreCounts.from_counts([2.0, 1.0], [10**9, 3 * 10**9], [7, 1])
+    rows = Rows.from_counts("f", counts)
+    assert rows.n_labeled == _rows.MOST_COUNTED
+    assert np.mean(rows.labeled == 2) == 0.25
+    assert rows.n_unlabeled == 8
+
+
+def test_weighted_counts_are_refused() -> None:
+    counts = pu.ScoreCounts.from_scores([2.0, 1.0], [1, 0], sample_weight=[1, 2])
+    with pytest.raises(InvalidInputError, match="knows no weights"):
+        Rows.from_counts("f", counts)
+    with pytest.raises(InvalidInputError, match="'sample_weight' parameter of HalfPlane"):
+        HalfPlane().fit(counts)
+    with pytest.raises(InvalidInputError, match=r"'sample_weight' parameter of HalfPlane\.fit"):
+        HalfPlane().fit(X, LABELED, sample_weight=np.ones(4))
+
+
+def test_flipped() -> None:
+    rows = Rows.from_data("f", X, LABELED)
+    assert np.array_equal(rows.flipped().labeled, rows.unlabeled)
+    assert np.array_equal(rows.flipped().flipped().labeled, rows.labeled)
+
+
+def test_subsamples_are_rows_in_their_order() -> None:
+    matrix = np.arange(200.0).reshape(100, 2)
+    rows = Rows.from_data("f", matrix, np.arange(100) < 40)
+    some = rows.subsampled(10, 1000, np.random.default_rng(0))
+    assert some.labeled.shape == (10, 2)
+    assert np.array_equal(some.unlabeled, rows.unlabeled)
+    assert (np.diff(some.labeled[:, 0]) > 0).all()
+    assert set(some.labeled[:, 0]) <= set(rows.labeled[:, 0])
+    assert rows.subsampled(40, 60, np.random.default_rng(0)) is rows
+
+
+def test_scaling_keeps_ratios_of_distances() -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(60, 3))
+    labeled = np.arange(60) < 20
+    plain = Rows.from_data("f", matrix, labeled).scaled()
+    for factor in (1e300, 1e-300, 1e-3):
+        other = Rows.from_data("f", matrix * factor + 7 * factor, labeled).scaled()
+        np.testing.assert_allclose(other.labeled, plain.labeled, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(other.unlabeled, plain.unlabeled, rtol=1e-9, atol=1e-12)
+    given = Rows.from_data("f", matrix, labeled).scaled(0.5)
+    expected = (matrix[labeled] - np.median(np.r_[matrix[labeled], matrix[~labeled]], axis=0)) / 0.5
+    np.testing.assert_allclose(given.labeled, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("far", [1e200, 1.7e308])
+@pytest.mark.parametrize("unit", [None, 1.0, 5e-324])
+def test_outliers_leave_squares_finite(far: float, unit: float | None) -> None:
+    matrix = np.array([[far, 1.0], [-far, 2.0], [0.5, 3.0], [0.7, 1.0]])
+    rows = Rows.from_data("f", matrix, LABELED).scaled(unit)
+    assert np.isfinite(np.square(np.r_[rows.labeled, rows.unlabeled]).sum())
+
+
+# -- fitting ----------------------------------------------------------------------------------
+
+
+def test_features() -> None:
+    data = plane()
+    estimator = HalfPlane().fit(*data)
+    assert estimator.proportions_.alpha == pytest.approx(0.25, abs=0.06)
+    assert estimator.proportions_.beta == 1
+    assert estimator.proportions_.origin == "HalfPlane"
+    assert estimator.n_features_in_ == 2
+    assert estimator.diagnostics_["n_features"] == 2
+    assert estimator.diagnostics_["notes"] == ()
+    assert estimator.diagnostics_["identifiable"] is True
+    assert estimator.takes == "features"
+    assert pu.BBE.takes == "scores"
+
+
+def test_one_column_is_a_score() -> None:
+    data, labeled = plane()
+    scores = data.sum(axis=1)
+    expected = HalfPlane().fit(scores, labeled)
+    assert expected.n_features_in_ == 1
+    counts = pu.ScoreCounts.from_scores(scores, labeled)
+    for door in ((scores[:, None], labeled), (counts,), ({"score": scores}, labeled)):
+        assert HalfPlane().fit(*door).proportions_ == expected.proportions_
+    assert set(expected.interval(method="bound")) == {"alpha", "beta", "delta"}
+
+
+def test_small_samples_are_noted() -> None:
+    estimator = HalfPlane().fit(*plane(20, 90))
+    assert "only 20 labeled and 90 unlabeled examples" in estimator.diagnostics_["notes"][0]
+
+
+def test_constant_rows() -> None:
+    with pytest.raises(IdentifiabilityError, match=r"HalfPlane\.fit needs rows that differ, got 4"):
+        HalfPlane().fit(np.ones((4, 3)), LABELED)
+
+
+def test_random_state() -> None:
+    data = plane()
+    first, second = (HalfPlane().fit(*data).diagnostics_["drawn"] for _ in range(2))
+    assert first == second
+    assert HalfPlane(random_state=1).fit(*data).diagnostics_["drawn"] != first
+
+
+# -- intervals --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "m-out-of-n", None])
+def test_intervals_of_rows(method: Any) -> None:
+    estimator = HalfPlane().fit(*plane())
+    found = estimator.interval(method=method)
+    assert found["alpha"].low < 0.25 < found["alpha"].high
+    assert found["alpha"].width < 0.2
+    assert found["beta"].low == found["beta"].high == 1
+    assert found["alpha"].varied == "scores and proportions"
+    assert estimator.interval(method=method) == found
+    assert estimator.interval(method=method, random_state=1) != found
+
+
+def test_replicates_are_drawn_from_each_sample() -> None:
+    seen = []
+
+    class Watching(HalfPlane):
+        def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+            seen.append((rows.n_labeled, rows.n_unlabeled, len(np.unique(rows.labeled, axis=0))))
+            return super()._estimate_rows(rows, rng)
+
+    estimator = Watching().fit(*plane(100, 300))
+    estimator.interval_  # noqa: B018
+    assert len(seen) == 101
+    assert seen[0] == (100, 300, 100)
+    assert all(each[:2] == (100, 300) and each[2] < 80 for each in seen[1:])
+    seen.clear()
+    estimator.interval(method="m-out-of-n", n_resamples=2)
+    assert seen[0][:2] == (25, 75)  # 100 ** 0.7
+
+
+def test_replicates_without_an_estimate() -> None:
+    class Failing(HalfPlane):
+        def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+            if len(np.unique(rows.labeled, axis=0)) < rows.n_labeled:
+                raise IdentifiabilityError("nothing")
+            return super()._estimate_rows(rows, rng)
+
+    found = Failing().fit(*plane(100, 300)).interval(n_resamples=4)["alpha"]
+    assert found.method.endswith("4 of 4 draws rejected: not identified")
+    assert (found.low, found.high) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"method": "bound"}, "'method' parameter of HalfPlane.interval"),
+        ({"method": "posterior"}, "'method' parameter of HalfPlane.interval"),
+        ({"method": "magic"}, "'method' parameter of HalfPlane.interval"),
+        ({"resampler": object()}, "'resampler' parameter of HalfPlane.interval"),
+        ({"n_resamples": 0}, "'n_resamples' parameter of HalfPlane.interval"),
+        ({"confidence_level": 2}, "'confidence_level' parameter of HalfPlane.interval"),
+        ({"random_state": "x"}, "'random_state' parameter of HalfPlane.interval"),
+    ],
+)
+def test_bad_settings(settings: Any, words: str) -> None:
+    estimator = HalfPlane().fit(*plane(60, 200))
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=words):
+        estimator.interval(**settings)
+
+
+def test_a_second_fit_forgets_the_rows() -> None:
+    data, labeled = plane(60, 200)
+    estimator = HalfPlane().fit(data, labeled)
+    estimator.interval_  # noqa: B018
+    estimator.fit(data[:, 0], labeled)
+    assert "interval_" not in vars(estimator)
+    again = HalfPlane().fit(data[:, 0], labeled)
+    assert estimator.interval(n_resamples=5) == again.interval(n_resamples=5)
+
+
+def test_copies() -> None:
+    estimator = HalfPlane(random_state=3).fit(*plane(60, 200))
+    twin = pickle.loads(pickle.dumps(estimator))  # noqa: S301
+    assert twin.interval(n_resamples=5) == estimator.interval(n_resamples=5)
+    assert repr(clone(estimator)) == "HalfPlane(random_state=3)"
+
+
+# -- noisy labels -----------------------------------------------------------------------------
+
+
+def test_noisy_labels_on_features() -> None:
+    data = plane(800, 3200, beta=0.75)
+    estimator = NoisyLabels(HalfPlane(), clean="never").fit(*data)
+    rows = Rows.from_data("f", *data)
+    one = HalfPlane()._estimate_rows(rows, np.random.default_rng(0)).a
+    two = HalfPlane()._estimate_rows(rows.flipped(), np.random.default_rng(0)).a
+    expected = pu.MixtureProportions.from_inclusions(one, two)
+    assert estimator.proportions_.alpha == expected.alpha
+    assert estimator.proportions_.beta == expected.beta < 0.9
+    assert estimator.n_features_in_ == 2
+    found = estimator.interval(n_resamples=20)
+    assert found["beta"].low < estimator.proportions_.beta < found["beta"].high
+
+
+@pytest.mark.parametrize(("beta", "clean"), [(1.0, True), (0.75, False)])
+def test_clean_labels_are_tested_on_features(beta: float, clean: bool) -> None:
+    estimator = NoisyLabels(HalfPlane()).fit(*plane(800, 3200, beta=beta))
+    assert estimator.diagnostics_["clean"] is clean
+    assert (estimator.proportions_.beta == 1) is clean
+    assert (estimator.diagnostics_["clean_p_value"] > 0.05) is clean
+
+
+def test_scores_around_the_fold_of_a_row() -> None:
+    data, labeled = plane()
+    counts = out_of_fold(Rows.from_data("f", data, labeled))
+    direct = pu.ScoreCounts.from_scores(data.sum(axis=1), labeled)
+    pairs = counts.n_labeled * counts.n_unlabeled
+    # The sum is the best score in this world; out of fold, the fitted one is nearly as good.
+    assert counts.ordered_pairs / pairs == pytest.approx(direct.ordered_pairs / pairs, abs=0.01)
+    noise = np.random.default_rng(0).normal(size=(400, 150))
+    none = out_of_fold(Rows.from_data("f", noise, np.arange(400) < 200))
+    # In sample it would be near 1.
+    assert none.ordered_pairs / 200**2 == pytest.approx(0.5, abs=0.1)
+
+
+def test_one_example_cannot_be_tested() -> None:
+    data, labeled = plane(1, 50)
+    with pytest.raises(IdentifiabilityError, match="cannot be tested with one example"):
+        NoisyLabels(HalfPlane()).fit(data, labeled)
+    assert NoisyLabels(HalfPlane(), clean="always").fit(data, labeled).proportions_.beta == 1
+
+
+def test_noisy_labels_around_scores_take_scores() -> None:
+    data, labeled = plane()
+    with pytest.raises(InvalidInputError, match=r"'scores' parameter of NoisyLabels\.fit"):
+        NoisyLabels(pu.BBE()).fit(data, labeled)
+    estimator = NoisyLabels(pu.BBE()).fit(data[:, 0], labeled, sample_weight=np.ones(len(data)))
+    assert 0 < estimator.proportions_.alpha < 1
