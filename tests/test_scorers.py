@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn import clone, config_context
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -173,13 +175,185 @@ def test_a_threshold_of_ones_own(data: tuple[np.ndarray, ...]) -> None:
     ("metric", "options", "message"),
     [
         ("roc", {"alpha": 0.2}, "'metric' parameter of make_pu_scorer"),
-        ("roc_auc", {}, "exactly one of 'alpha'"),
+        ("roc_auc", {"alpha": 0.2, "estimator": "bbe"}, "left out where 'alpha' is given"),
+        ("roc_auc", {"estimator": "bbee"}, "(?s)'estimator' parameter.*did you mean 'bbe'"),
+        ("roc_auc", {"estimator": pu.BBE}, r"(?s)'estimator' parameter.*make one first: BBE\(\)"),
+        ("roc_auc", {"estimator": LogisticRegression()}, "'estimator' parameter"),
+        ("roc_auc", {"beta": 0.0}, "'beta' parameter"),
         ("roc_auc", {"alpha": 0.2, "prior": 0.3}, "'alpha' and 'prior'"),
         ("roc_auc", {"prior": 0.3}, "'scenario' parameter"),
         ("roc_auc", {"alpha": 1.2}, "'alpha' parameter"),
         ("precision_at_k", {"alpha": 0.2}, "top_k"),
     ],
 )
-def test_bad_calls_complain_at_once(metric: str, options: dict[str, float], message: str) -> None:
+def test_bad_calls_complain_at_once(metric: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(pu.exceptions.PurecoverError, match=message):
-        pu.make_pu_scorer(metric, **options)  # type: ignore[arg-type]
+        pu.make_pu_scorer(metric, **options)
+
+
+# -- alpha and beta estimated in each fold ----------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "auc_pr", "f1", "precision", "cost"])
+@pytest.mark.parametrize("estimator", [None, "bbe", pu.AlphaMaxN(elbow="paper")], ids=str)
+def test_a_fold_is_judged_by_its_own_estimate(
+    data: tuple[np.ndarray, ...], metric: str, estimator: Any
+) -> None:
+    X, labeled, _ = data
+    model = LogisticRegression(class_weight="balanced").fit(X, labeled)
+    held_out = slice(1, None, 2)
+    # The same by hand: the proportions from the scores, also where `predict` decides.
+    scores = model.decision_function(X[held_out])
+    by_hand = pu.evaluate(scores, labeled[held_out], estimator=estimator, n_resamples=0)
+    expected = pu.make_pu_scorer(metric, proportions=by_hand.proportions)
+    found = pu.make_pu_scorer(metric, estimator=estimator)
+    assert found(model, X[held_out], labeled[held_out]) == pytest.approx(
+        expected(model, X[held_out], labeled[held_out]), rel=1e-12
+    )
+    assert by_hand.proportions.alpha == pytest.approx(0.25, abs=0.1)
+
+
+@pytest.mark.parametrize("beta", [0.9, 1])
+def test_what_is_known_stays_known(data: tuple[np.ndarray, ...], beta: float) -> None:
+    X, labeled, _ = data
+    model = LogisticRegression(class_weight="balanced").fit(X, labeled)
+    options: dict[str, Any] = {"beta": beta, "scenario": "censoring"}
+    by_hand = pu.evaluate(model.decision_function(X), labeled, **options, n_resamples=0).proportions
+    assert (by_hand.beta, by_hand.scenario) == (beta, "censoring")
+    for metric in ("f1", "roc_auc"):
+        expected = pu.make_pu_scorer(metric, proportions=by_hand)(model, X, labeled)
+        assert pu.make_pu_scorer(metric, **options)(model, X, labeled) == pytest.approx(expected)
+
+
+def test_cross_validation_without_alpha_is_close_to_the_truth(
+    data: tuple[np.ndarray, ...],
+) -> None:
+    X, labeled, truth = data
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    model = LogisticRegression(class_weight="balanced")
+    scoring = {
+        "auc": pu.make_pu_scorer("roc_auc", beta=1),
+        "f1": pu.make_pu_scorer("f1", beta=1),
+        "naive": "f1",
+    }
+    result = cross_validate(model, X, labeled, scoring=scoring, cv=folds)
+    unlabeled = ~labeled
+    true_f1 = f1_score(truth[unlabeled], model.fit(X, labeled).predict(X[unlabeled]))
+    assert result["test_auc"].mean() == pytest.approx(pu.simulate.binormal(2.0).auc, abs=0.03)
+    assert result["test_f1"].mean() == pytest.approx(true_f1, abs=0.06)
+    assert result["test_naive"].mean() < true_f1 - 0.15
+
+
+def test_an_estimator_is_copied_not_used(data: tuple[np.ndarray, ...]) -> None:
+    X, labeled, _ = data
+    model = LogisticRegression().fit(X, labeled)
+    own = pu.BBE()
+    scorer = pu.make_pu_scorer("roc_auc", estimator=own)
+    before = scorer(model, X, labeled)
+    assert not hasattr(own, "proportions_")
+    own.fit(X[:, 0], labeled)  # an earlier or a later fit plays no part
+    assert pu.make_pu_scorer("roc_auc", estimator=own)(model, X, labeled) == before
+    assert scorer(model, X, labeled) == before
+
+
+def test_estimating_scorers_travel(data: tuple[np.ndarray, ...]) -> None:
+    X, labeled, _ = data
+    scorer = pu.make_pu_scorer("f1", estimator="dedpul")
+    model = LogisticRegression(class_weight="balanced").fit(X, labeled)
+    value = scorer(model, X, labeled)
+    assert pickle.loads(pickle.dumps(scorer))(model, X, labeled) == value  # noqa: S301
+    search = clone(GridSearchCV(model, {"C": [1.0]}, scoring=scorer, cv=2))
+    assert 0 < search.fit(X, labeled).best_score_ < 1
+    assert repr(pu.make_pu_scorer("f1", estimator=pu.DEDPUL())) == (
+        "PUScorer('f1', estimator=DEDPUL())"
+    )
+    assert repr(pu.make_pu_scorer("f1", beta=0.9)) == (
+        "PUScorer('f1', beta=0.9, estimator=LabelCurve())"
+    )
+
+
+def test_weights_count_in_the_estimate(data: tuple[np.ndarray, ...]) -> None:
+    X, labeled, truth = data
+    model = LogisticRegression(class_weight="balanced").fit(X, labeled)
+    # Positives among the unlabeled count double: alpha is 2/5, no longer 1/4.
+    weight = np.where(truth & ~labeled, 2.0, 1.0)
+    scorer = pu.make_pu_scorer("precision", beta=1)
+    direct = scorer(model, X, labeled, sample_weight=weight)
+    assert direct > scorer(model, X, labeled) + 0.05
+    known = pu.make_pu_scorer("precision", alpha=0.4)
+    assert direct == pytest.approx(known(model, X, labeled, sample_weight=weight), abs=0.08)
+    with config_context(enable_metadata_routing=True):
+        routed = cross_validate(
+            LogisticRegression(class_weight="balanced").set_fit_request(sample_weight=False),
+            X,
+            labeled,
+            scoring=scorer.set_score_request(sample_weight=True),
+            params={"sample_weight": weight},
+            cv=3,
+        )["test_score"]
+    assert routed.mean() == pytest.approx(direct, abs=0.1)
+
+
+def test_a_fold_that_tells_nothing_is_an_error(data: tuple[np.ndarray, ...]) -> None:
+    X, labeled, _ = data
+    constant = DummyClassifier(strategy="prior").fit(X, labeled)
+    scorer = pu.make_pu_scorer("roc_auc")
+    with pytest.raises(pu.exceptions.IdentifiabilityError, match="600 labeled and 3000 unlabeled"):
+        scorer(constant, X, labeled)
+    with pytest.raises(pu.exceptions.IdentifiabilityError):
+        cross_validate(constant, X, labeled, scoring=scorer, error_score="raise")
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        scores = cross_validate(constant, X, labeled, scoring=scorer, cv=2)["test_score"]
+    assert np.isnan(scores).all()
+    # Known proportions need no scores that differ.
+    assert pu.make_pu_scorer("roc_auc", alpha=0.25)(constant, X, labeled) == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed", "ignore:One or more of the test scores")
+def test_a_candidate_that_tells_nothing_comes_last(data: tuple[np.ndarray, ...]) -> None:
+    X, labeled, _ = data
+    search = GridSearchCV(
+        DecisionTreeClassifier(random_state=0, class_weight="balanced"),
+        {"max_depth": [3, 1], "min_samples_leaf": [1, 3000]},  # a leaf of all: constant scores
+        scoring=pu.make_pu_scorer("f1", beta=1, estimator="bbe"),
+        cv=2,
+    ).fit(X, labeled)
+    blind = [p["min_samples_leaf"] == 3000 for p in search.cv_results_["params"]]
+    assert np.isnan(search.cv_results_["mean_test_score"][blind]).all()
+    assert search.best_params_["min_samples_leaf"] == 1
+
+
+def test_estimating_needs_scores() -> None:
+    class Decided:
+        classes_ = np.array([False, True])
+
+        def predict(self, X: Any) -> Any:
+            return X[:, 0] > 0
+
+    X, labeled = np.array([[1.0], [-1.0], [2.0], [-2.0]]), np.array([True, False, False, True])
+    assert np.isfinite(pu.make_pu_scorer("recall", alpha=0.25)(Decided(), X, labeled))
+    with pytest.raises(pu.exceptions.InvalidTypeError, match="decision_function or predict_proba"):
+        pu.make_pu_scorer("recall")(Decided(), X, labeled)
+
+
+def rows_of_two_collections(seed: int, n_labeled: int, n_unlabeled: int) -> tuple[np.ndarray, ...]:
+    """Positives collected apart, and rows of which a tenth are positive."""
+    rng = np.random.default_rng(seed)
+    labeled = np.repeat([True, False], [n_labeled, n_unlabeled])
+    truth = labeled | (rng.random(labeled.size) < 0.1)
+    X = rng.normal(size=(labeled.size, 5))
+    X[truth, :2] += 1.8
+    return X, labeled, truth
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_search_picks_the_better_model_where_the_naive_score_picks_the_worse(seed: int) -> None:
+    X, labeled, _ = rows_of_two_collections(seed, 2000, 1000)
+    new, _, new_truth = rows_of_two_collections(1000 + seed, 0, 20_000)
+    weights = {"class_weight": [{True: w, False: 1} for w in (0.1, 0.3, 1, 3)]}
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    truly = {}
+    for name, scoring in (("naive", "f1"), ("recovered", pu.make_pu_scorer("f1"))):
+        search = GridSearchCV(LogisticRegression(), weights, scoring=scoring, cv=folds)
+        truly[name] = f1_score(new_truth, search.fit(X, labeled).predict(new))
+    assert truly["recovered"] > truly["naive"] + 0.1

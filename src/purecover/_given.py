@@ -9,7 +9,7 @@ from purecover._typing import Scenario
 from purecover._validation import bad_type, bad_value, check_choice, check_real, show
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
-from purecover.proportions import PERCENT_HINT, SCENARIOS, MixtureProportions
+from purecover.proportions import SCENARIOS, MixtureProportions, percent_hint
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class GivenProportions:
                     low=0,
                     high=1,
                     closed=closed,
-                    hint=PERCENT_HINT,
+                    hint=percent_hint(getattr(self, name)),
                 )
         if self.label_frequency is not None:
             check_real(
@@ -135,3 +135,12 @@ class GivenProportions:
         return MixtureProportions.from_censoring(
             counts, prior=self.prior, label_frequency=self.label_frequency, beta=self._beta
         )
+
+    def estimated(self, found: MixtureProportions) -> MixtureProportions:
+        """An estimate with the beta and the scenario that the caller knows."""
+        alpha, beta, origin = found.alpha, found.beta, found.origin
+        if self.beta is not None:
+            # Of a = alpha / beta the scores tell, whatever beta is.
+            alpha, beta = found.unlabeled_inclusion * self.beta, self.beta
+            origin += ", beta given"
+        return MixtureProportions(alpha, beta, origin, self.scenario or "case-control")

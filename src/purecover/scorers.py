@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,12 +12,15 @@ from purecover._response import labeled_value, response_scores
 from purecover._typing import AreaRule, ArrayLike, Repair, Scenario, Target
 from purecover._validation import bad_type, check_choice, check_real, to_numpy
 from purecover.counts import ScoreCounts
-from purecover.exceptions import InvalidInputError
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._auc import recover_auc
 from purecover.recovery._metrics import recover_metrics
 from purecover.recovery._registry import METRICS, MetricOptions
 from purecover.recovery._roc import REPAIRS
+
+if TYPE_CHECKING:  # loads scikit-learn, which is not needed to name a scorer
+    from purecover.estimation._base import PriorEstimator
 
 __all__ = ["PUScorer", "make_pu_scorer"]
 
@@ -36,32 +39,48 @@ class PUScorer:
         given: GivenProportions,
         positive_label: object,
         options: dict[str, Any],
+        prior_estimator: PriorEstimator | None = None,
     ) -> None:
         self.metric = metric
         self._given = given
         self._positive_label = positive_label
         self._options = options
+        self._prior_estimator = prior_estimator
         self._requests: dict[str, bool | str | None] = {}
 
     def __call__(
         self, estimator: Any, X: Any, labeled: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Score a fitted classifier on rows ``X`` with the label column ``labeled``."""
+        """Score a fitted classifier on rows ``X`` with the label column ``labeled``.
+
+        Raises
+        ------
+        IdentifiabilityError
+            Where alpha and beta are estimated and these rows do not tell them.
+        """
         values = to_numpy(_NAME, "labeled", labeled)
         positive = labeled_value(_NAME, values, self._positive_label)
+
+        def counted(scores: Any) -> ScoreCounts:
+            return ScoreCounts.from_scores(
+                scores, values, sample_weight=sample_weight, positive_label=positive
+            )
+
+        def ranked() -> ScoreCounts:
+            return counted(response_scores(_NAME, estimator, X, positive=positive))
+
         entry, options = METRICS[self.metric], self._options
         if entry.kind == "threshold" and options["threshold"] is None:
             # What `predict` calls positive is what the label column calls labeled.
             if not hasattr(estimator, "predict"):
                 raise bad_type(_NAME, "estimator", "a fitted classifier with predict", estimator)
-            scores = np.asarray(estimator.predict(X)) == positive
+            counts = counted(np.asarray(estimator.predict(X)) == positive)
             options = {**options, "threshold": 1.0}
+            # Yes and no are too little to estimate from: that takes the scores behind them.
+            proportions = self._proportions(ranked() if self._prior_estimator else counts)
         else:
-            scores = response_scores(_NAME, estimator, X, positive=positive)
-        counts = ScoreCounts.from_scores(
-            scores, values, sample_weight=sample_weight, positive_label=positive
-        )
-        proportions = self._given.resolve(_NAME, counts)
+            counts = ranked()
+            proportions = self._proportions(counts)
         if self.metric == "roc_auc":
             value = recover_auc(counts, proportions, clip=False)
         else:
@@ -69,6 +88,23 @@ class PUScorer:
                 self.metric
             ]
         return value if entry.greater_is_better else -value
+
+    def _proportions(self, counts: ScoreCounts) -> MixtureProportions:
+        """Alpha and beta of one fold: what was given, or what its scores say."""
+        if self._prior_estimator is None:
+            return self._given.resolve(_NAME, counts)
+        from sklearn.base import clone
+
+        # A scorer is shared by the folds, which may be scored at the same time.
+        fresh = clone(self._prior_estimator)
+        try:
+            found = fresh.fit(counts).proportions_
+        except IdentifiabilityError as error:
+            raise IdentifiabilityError(
+                f"{_NAME} cannot estimate alpha and beta from the {counts.n_labeled:g} labeled and "
+                f"{counts.n_unlabeled:g} unlabeled examples of a fold. {error}"
+            ) from error
+        return self._given.estimated(found)
 
     def set_score_request(self, **requests: bool | str | None) -> PUScorer:
         """Ask scikit-learn's metadata routing for ``sample_weight`` (True, False or an alias)."""
@@ -91,23 +127,26 @@ class PUScorer:
         return request
 
     def __repr__(self) -> str:
-        given = ", ".join(
+        given = [
             f"{name}={value!r}"
             for name, value in vars(self._given).items()
-            if value is not None and (name, value) != ("beta", 1.0)
-        )
-        return f"PUScorer({self.metric!r}, {given})"
+            if value is not None and name != "estimator"
+        ]
+        if self._prior_estimator is not None:
+            given.append(f"estimator={self._prior_estimator!r}")
+        return f"PUScorer({self.metric!r}, {', '.join(given)})"
 
 
 def make_pu_scorer(
     metric: str,
     *,
     alpha: float | None = None,
-    beta: float = 1.0,
+    beta: float | None = None,
     proportions: MixtureProportions | None = None,
     prior: float | None = None,
     label_frequency: float | None = None,
     scenario: Scenario | None = None,
+    estimator: PriorEstimator | str | None = None,
     positive_label: object = None,
     target: Target = "population",
     repair: Repair | None = None,
@@ -130,13 +169,19 @@ def make_pu_scorer(
         A name from ``METRICS``, such as ``"roc_auc"``, ``"auc_pr"`` or ``"f1"``.
     alpha : float, optional
         Share of positives among the unlabeled. Give this or ``proportions`` or ``prior`` with
-        ``scenario`` or ``label_frequency``.
-    beta : float, default=1.0
-        Share of positives among the labeled.
+        ``scenario`` or ``label_frequency``; with none of them alpha is estimated in each fold.
+    beta : float, optional
+        Share of positives among the labeled. Default: 1 beside a known alpha, estimated beside
+        an estimated one.
     proportions : MixtureProportions, optional
-        Both at once.
+        Both at once. This is how to use one estimate for all folds and all models.
     prior, label_frequency, scenario
         As in :func:`evaluate`; alpha then follows from the labeled share of each fold.
+    estimator : PriorEstimator or str, optional
+        What estimates alpha and beta in each fold, or its name in :func:`prior_estimators`;
+        :class:`LabelCurve` if not given. By name, a method that takes labels as clean is run both
+        ways, as in :func:`evaluate`. A copy is fitted to the scores of the fold, so that an
+        earlier fit of it plays no part.
     positive_label : object, optional
         The value of ``y`` that means labeled, where it cannot be read off.
     target, repair, f_beta, cost_fn, cost_fp, max_fpr, top_k, area
@@ -156,11 +201,23 @@ def make_pu_scorer(
     See Also
     --------
     recover_metrics : The same values from scores.
+    evaluate : Estimates alpha and beta once, with intervals and checks.
 
     Notes
     -----
     The AUC is the direct one and is not clipped: with few examples in a fold it can exceed 1,
     and clipping would bias the mean over folds and hide which model is better.
+
+    With alpha and beta estimated in each fold every model brings its own: an honest score for
+    one model that includes all steps, but between models part of a difference is a difference
+    of two estimates, and ROC AUC, whose order no correction changes, is then better compared
+    as observed (``scoring="roc_auc"``). To compare models that rank differently, estimate once
+    from out-of-fold scores and pass ``proportions``.
+
+    Where the scores of a fold do not tell alpha and beta, the scorer raises
+    :class:`~purecover.exceptions.IdentifiabilityError`. ``cross_validate`` and searches turn it
+    into their ``error_score``: NaN by default, with a warning, and a candidate with one such
+    fold is ranked last.
 
     Examples
     --------
@@ -173,6 +230,13 @@ def make_pu_scorer(
     >>> result = cross_validate(LogisticRegression(), X, sample.labeled, scoring=scoring)
     >>> bool(0.8 < result["test_score"].mean() < 0.92)
     True
+
+    Without alpha:
+
+    >>> scoring = make_pu_scorer("f1", beta=1, estimator="dedpul")
+    >>> result = cross_validate(LogisticRegression(), X, sample.labeled, scoring=scoring)
+    >>> result["test_score"].shape
+    (5,)
     """
     # Complain now, not in the first fold.
     check_choice(_NAME, "metric", metric, METRICS)
@@ -184,7 +248,16 @@ def make_pu_scorer(
         check_choice(_NAME, "repair", repair, REPAIRS)
     if threshold is not None:
         check_real(_NAME, "threshold", threshold)
-    given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+    given = GivenProportions(
+        alpha, beta, proportions, prior, label_frequency, scenario, estimator
+    ).validated(_NAME, can_estimate=True)
+    prior_estimator = None
+    if not given.ways:
+        from purecover.report._estimation import check_estimator
+
+        prior_estimator = check_estimator(_NAME, estimator)
+        if given.beta == 1 and "clean" in prior_estimator.get_params(deep=False):
+            prior_estimator.set_params(clean="always")  # as evaluate does
     options = {
         "threshold": threshold,
         "target": target,
@@ -196,4 +269,4 @@ def make_pu_scorer(
         "top_k": top_k,
         "area": area,
     }
-    return PUScorer(metric, given.validated(_NAME), positive_label, options)
+    return PUScorer(metric, given, positive_label, options, prior_estimator)
