@@ -19,12 +19,12 @@ EXAMPLE := src/purecover/data/example_scores.csv
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint type docs bench coverage repairs peers fuzz line-coverage \
-	leaderboard priors-speed prior-coverage \
-	test-oldest format requirements changelog example figure dist clean
+	leaderboard priors-speed prior-coverage prior-peers \
+	test-oldest format requirements changelog example figure train-dist-curve choosing dist clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' \
-		| while IFS="$$(printf '\t')" read -r name text; do printf '  %-14s %s\n' "$$name" "$$text"; done
+		| while IFS="$$(printf '\t')" read -r name text; do printf '  %-16s %s\n' "$$name" "$$text"; done
 
 # -- set-up ---------------------------------------------------------------------------------
 
@@ -122,6 +122,9 @@ priors-speed: $(VENV)/.dev ## Time the estimators of alpha and beta, up to 10^6 
 prior-coverage: $(VENV)/.dev ## Study how often intervals of estimated proportions hold the truth
 	$(BIN)/python -m benchmarks.prior_coverage --jobs $(STUDY_JOBS) $(STUDY_ARGS)
 
+prior-peers: $(VENV)/.dev ## Compare the estimators of alpha with the programs of their authors
+	$(BIN)/python -m benchmarks.prior_peers --jobs $(STUDY_JOBS) $(STUDY_ARGS)
+
 # -- upkeep ---------------------------------------------------------------------------------
 
 # No addresses in the files (--no-emit-index-url), and no torch: its build depends on the machine.
@@ -145,6 +148,12 @@ example: $(VENV)/.dev ## Make the bundled example scores again
 
 figure: $(VENV)/.dev ## Make the figure of the README again
 	$(BIN)/python tools/make_readme_figure.py
+
+train-dist-curve: $(VENV)/.dev ## Train the network of DistCurve again (a few minutes)
+	$(BIN)/python tools/train_dist_curve.py
+
+choosing: $(VENV)/.dev ## Make the tables and the figure on choosing an estimator again
+	$(BIN)/python tools/make_choosing.py
 
 dist: $(VENV)/.dev ## Build the wheel and the source archive
 	$(BIN)/python -m build --no-isolation

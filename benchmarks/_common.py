@@ -6,10 +6,14 @@ import argparse
 import datetime as dt
 import os
 import platform
+import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
+
+from purecover import __version__
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -54,8 +58,10 @@ def publish(name: str, title: str, body: str, *, write: bool) -> None:
 
 def provenance(name: str) -> str:
     """Date, command, versions and machine, as a markdown list."""
-    packages = ("purecover", "numpy", "scipy", "scikit-learn")
-    versions = ", ".join(f"{package} {_version(package)}" for package in packages)
+    packages = ("numpy", "scipy", "scikit-learn")
+    versions = ", ".join(
+        [f"purecover {__version__}{_commit()}", *(f"{each} {_version(each)}" for each in packages)]
+    )
     command = " ".join(["python", "-m", f"benchmarks.{name}", *sys.argv[1:]])
     today = dt.datetime.now(tz=dt.UTC).date().isoformat()
     return (
@@ -83,3 +89,19 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return "(not installed)"
+
+
+def _commit() -> str:
+    """The commit the figures come from, and whether files were changed since."""
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    found = []
+    for question in (["rev-parse", "--short=10", "HEAD"], ["status", "--porcelain", "--", "src"]):
+        command = [git, "-C", str(RESULTS.parents[1]), *question]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:  # no repository, as in an unpacked archive
+            return ""
+        found.append(done.stdout.strip())
+    commit, changes = found
+    return f" ({commit}{', changed since' if changes else ''})"

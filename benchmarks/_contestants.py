@@ -25,7 +25,17 @@ from purecover.exceptions import IdentifiabilityError
 PEERS_FOLDER = Path(__file__).parents[1] / ".venv-peers"
 """Where ``make leaderboard`` puts the other packages, which are no dependencies of ours."""
 
-DEFAULT = "default"
+DEFAULT_NAME = next(
+    (
+        name
+        for name, kind in prior_estimators().items()
+        if repr(kind()) == repr(default_estimator())
+    ),
+    None,
+)
+DEFAULT = "default" if DEFAULT_NAME is None else f"{DEFAULT_NAME} (default)"
+"""What the default estimator is called in the tables; it has one row, under its own name."""
+
 RELEASED = "AlphaMax-N, released elbow"
 CALIBRATED = "Elkan-Noto e3, scores as probabilities"
 SLOW_LIMIT = 12_000
@@ -124,8 +134,8 @@ def ours() -> list[Contestant]:
     """Every registered estimator and the variants worth a row of their own."""
     found = [Contestant(DEFAULT, default_estimator)]
     for name, kind in prior_estimators().items():
-        if name in ("noisy", "alphamax", "alphamax-n", "elkan-noto"):
-            continue  # a wrapper, or present by its variants
+        if name in (DEFAULT_NAME, "noisy", "alphamax", "alphamax-n", "elkan-noto"):
+            continue  # the first row, a wrapper, or present by its variants
         found.append(Contestant(name, partial(_noisy_of, kind)))
     found += [
         Contestant("AlphaMax-N, default elbow", partial(_alphamax_n)),

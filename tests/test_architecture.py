@@ -21,11 +21,12 @@ LAYERS = {
     3: {"recovery", "models"},
     4: {"intervals"},
     5: {"estimation"},
-    6: {"checks", "displays"},
-    7: {"report", "scorers", "html", "studies"},
-    8: {"cli", "__init__", "__main__"},
+    6: {"audit"},
+    7: {"checks", "displays"},
+    8: {"report", "scorers", "html", "studies"},
+    9: {"cli", "__init__", "__main__"},
 }
-SHARED = {0, 1, 7, 8}
+SHARED = {0, 1, 8, 9}
 LAYER_OF = {unit: layer for layer, units in LAYERS.items() for unit in units}
 
 # Packages that only some units may import at the top of a file; the rest import inside functions.

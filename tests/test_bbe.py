@@ -19,11 +19,11 @@ def two_samples(labeled, unlabeled):
     return [*labeled, *unlabeled], [1] * len(labeled) + [0] * len(unlabeled)
 
 
-def slow_bbe(labeled, unlabeled, delta=0.1, gamma=0.01):
+def slow_bbe(labeled, unlabeled, error=0.1, gamma=0.01):
     """A loop over all scores, straight from the definition."""
     labeled, unlabeled = np.asarray(labeled), np.asarray(unlabeled)
     constant = (1 + gamma) * sum(
-        np.sqrt(np.log(4 / delta) / (2 * sample.size)) for sample in (labeled, unlabeled)
+        np.sqrt(np.log(4 / error) / (2 * sample.size)) for sample in (labeled, unlabeled)
     )
     best, ratio = np.inf, np.nan
     for t in sorted({*labeled, *unlabeled}, reverse=True):
@@ -48,10 +48,10 @@ def test_worked_example():
     st.lists(st.integers(0, 12), min_size=1, max_size=60),
     st.floats(0.001, 0.9),
 )
-def test_equals_a_loop_over_all_scores(labeled, unlabeled, delta):
+def test_equals_a_loop_over_all_scores(labeled, unlabeled, error):
     counts = ScoreCounts.from_scores(*two_samples(labeled, unlabeled))
-    found = BBE(delta=delta)._estimate(counts).a
-    assert found == pytest.approx(slow_bbe(labeled, unlabeled, delta), abs=1e-9)
+    found = BBE(error=error)._estimate(counts).a
+    assert found == pytest.approx(slow_bbe(labeled, unlabeled, error), abs=1e-9)
 
 
 def test_error_shrinks_where_the_top_is_pure():
@@ -142,9 +142,9 @@ def test_extremes():
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
-        ({"delta": 0}, InvalidInputError),
-        ({"delta": 1.0}, InvalidInputError),
-        ({"delta": "x"}, InvalidTypeError),
+        ({"error": 0}, InvalidInputError),
+        ({"error": 1.0}, InvalidInputError),
+        ({"error": "x"}, InvalidTypeError),
         ({"gamma": -0.1}, InvalidInputError),
         ({"gamma": None}, InvalidTypeError),
     ],

@@ -6,6 +6,8 @@ import gzip
 import importlib
 import os
 import pickle
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+
+import purecover
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,6 +28,7 @@ STUDIES = {
     "leaderboard": ["--parts", "a", "--replicates", "1", "--no-slow", "--jobs", "2"],
     "priors_speed": ["--replicates", "1", "--resamples", "10", "--large", "1000+10000"],
     "prior_coverage": ["--replicates", "1", "--n-resamples", "20"],
+    "prior_peers": ["--replicates", "1"],
 }
 KINDS_OF_TABLES = {"leaderboard": 3, "priors_speed": 3}
 
@@ -232,6 +237,28 @@ def test_probabilities_without_calibration_are_no_rival_on_their_own_grid(monkey
         *rows_of(board, board.RELEASED, [0.5, 0.5]),
     ]
     assert board.promises(rows)[1] == []
+
+
+def test_every_contestant_has_one_row_and_the_default_its_name(monkeypatch):
+    contestants = study("_contestants", monkeypatch)
+    found = contestants.ours()
+    names = [each.name for each in found]
+    assert len(set(names)) == len(names)
+    assert names[0] == contestants.DEFAULT == "label-curve (default)"
+    assert "label-curve" not in names
+    made = [repr(each.make()) for each in found]
+    assert made.count(made[0]) == 1
+
+
+def test_results_say_which_code_they_come_from(monkeypatch):
+    common = study("_common", monkeypatch)
+    said = common.provenance("leaderboard")
+    version = re.escape(purecover.__version__)
+    git = Path(ROOT / ".git").exists() and shutil.which("git")
+    commit = r" \([0-9a-f]{10}(, changed since)?\)" if git else ""
+    assert re.search(rf"purecover {version}{commit}, numpy \d", said)
+    monkeypatch.setattr(common.shutil, "which", lambda _: None)
+    assert re.search(rf"purecover {version}, numpy \d", common.provenance("leaderboard"))
 
 
 def test_peers_get_examples_and_both_directions(monkeypatch):

@@ -23,7 +23,7 @@ from purecover.proportions import MixtureProportions
 from purecover.recovery._roc import recover_roc
 
 PAGES = Path(__file__).parents[1] / "docs" / "checks"
-RESERVED = {"PU006"}
+RESERVED: set[str] = set()
 
 
 def context_of(counts, alpha, beta=1.0, **more):
@@ -80,6 +80,18 @@ def easy_positives():
         np.concatenate([labeled[labeled > 1.5], sample.scores[~sample.labeled]]),
         np.arange(int((labeled > 1.5).sum()) + 10_000) < (labeled > 1.5).sum(),
     )
+
+
+def clear_cases_left_out(seed=0, n=(1000, 10_000)):
+    """Of the positives among the best three tenths, three in ten get labeled as others do."""
+    rng = np.random.default_rng(seed)
+    sample = simulate.binormal(2).sample(4 * n[0], n[1], alpha=0.25, random_state=rng)
+    positives = sample.scores[sample.labeled]
+    clear = positives > np.quantile(positives, 0.7)
+    labeled = positives[rng.random(positives.size) < np.where(clear, 0.3, 1.0)][: n[0]]
+    scores = np.concatenate([labeled, sample.scores[~sample.labeled]])
+    counts = ScoreCounts.from_scores(scores, np.arange(scores.size) < labeled.size)
+    return context_of(counts, 0.25)
 
 
 def ten_examples():
@@ -186,12 +198,42 @@ CASES = {
         "identifiable": (estimated, "quiet"),
         "given": (lambda: drawn(BINORMAL), "not applicable"),
     },
+    "PU018": {
+        "overlooked": (lambda: estimated(clean_p_value=0.001), "fired"),
+        "compatible": (lambda: estimated(clean_p_value=0.4), "quiet"),
+        "estimated": (
+            lambda: estimated(beta=0.9, beta_estimated=True, clean_p_value=0.001),
+            "not applicable",
+        ),
+        "beta given": (
+            lambda: estimated(beta_given=True, clean_p_value=0.001),
+            "not applicable",
+        ),
+        "no test": (estimated, "not applicable"),
+        "given": (lambda: drawn(BINORMAL), "not applicable"),
+    },
     "PU005": {
         "one digit": (lambda: tied(1), "fired"),
         "classes": (lambda: tied(0), "fired"),
         "three digits": (lambda: tied(3), "quiet"),
         "no ties among eight": (lambda: tallies([1, 0] * 4, [0, 1] * 4, 0.1), "quiet"),
         "ties among eight": (lambda: tallies([2, 0] * 4, [0, 2] * 4, 0.1), "fired"),
+    },
+    "PU006": {
+        "clear cases left out": (clear_cases_left_out, "fired"),
+        "random": (lambda: drawn(BINORMAL), "quiet"),
+        "random, all positives alike": (lambda: drawn(simulate.binormal(8)), "quiet"),
+        "random, wide positives": (lambda: drawn(simulate.nonconcave()), "quiet"),
+        # Too many labels at the top look like good scores.
+        "only clear cases": (lambda: context_of(easy_positives(), 0.4), "quiet"),
+        "a third rarer at the top": (
+            lambda: tallies([100, 300, 100], [400, 700, 3400], 0.1),
+            "fired",
+        ),
+        "few labeled": (lambda: drawn(BINORMAL, n=(15, 3000)), "not applicable"),
+        "inverted": (lambda: drawn(simulate.binormal(-1.5)), "not applicable"),
+        "constant scores": (lambda: tallies([50], [50], 0.2), "not applicable"),
+        "groups": (lambda: replace(clear_cases_left_out(), n_groups=50), "not applicable"),
     },
     "PU007": {
         "scores only": (lambda: drawn(BINORMAL), "fired"),
@@ -334,6 +376,12 @@ def test_pu005_ignores_scores_of_known_negatives():
         range(30), [3] + [0] * 28 + [3], [3] + [0] * 28 + [3], negative=[1] * 30
     )
     assert "there are 2 distinct scores" in CHECKS["PU005"].run(context_of(counts, 0.1)).message
+
+
+def test_pu006_names_the_shares():
+    result = CHECKS["PU006"].run(tallies([100, 300, 100], [400, 700, 3400], 0.1))
+    assert "20.0% of the 500 highest scores are labeled" in result.message
+    assert "30.0% of the 1,000 below" in result.message
 
 
 def test_pu007_says_what_an_error_of_alpha_does():
@@ -549,6 +597,28 @@ def test_pu002_seldom_fires_with_the_right_proportions(world):
     contexts = (drawn(world, n=(100, 1000), beta=0.75, seed=i) for i in range(100))
     # At 1 % each, more than 5 of 100 happen once in 1,900 such tests.
     assert false_alarms("PU002", contexts) <= 0.05
+
+
+FLAT = {**WORLDS, "all alike": simulate.binormal(8.0), "no pure scores": simulate.laplace(1.0)}
+
+
+@pytest.mark.parametrize("world", FLAT.values(), ids=FLAT)
+def test_pu006_seldom_fires_with_random_labels(world):
+    contexts = (drawn(world, n=(300, 1500), seed=i) for i in range(100))
+    assert false_alarms("PU006", contexts) <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", FLAT.values(), ids=FLAT)
+@pytest.mark.parametrize("n", [(300, 1000), (1000, 10_000)])
+def test_pu006_false_alarm_rate(world, n):
+    contexts = (drawn(world, n=n, seed=i) for i in range(500))
+    assert false_alarms("PU006", contexts) <= 0.01 + 3 * math.sqrt(0.01 * 0.99 / 500)
+
+
+def test_pu006_sees_clear_cases_left_out():
+    contexts = (clear_cases_left_out(seed=i) for i in range(20))
+    assert false_alarms("PU006", contexts) >= 0.9
 
 
 @pytest.mark.slow

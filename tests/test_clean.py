@@ -221,19 +221,32 @@ def test_empty_replicates_do_no_harm() -> None:
     assert clean_many(counts, nothing, counts.unlabeled[None]).tolist() == [True]
 
 
+def test_rows_and_counts_say_the_same() -> None:
+    sample = simulate.binormal(2).sample(200, 800, alpha=0.3, beta=0.9, random_state=0)
+    expected = clean_test(sample.counts)
+    assert clean_test(sample.scores, sample.labeled) == expected
+    words = np.where(sample.labeled, "positive", "unlabeled")
+    assert clean_test(sample.scores.tolist(), words) == expected
+    weight = np.arange(sample.scores.size) % 4
+    weighted = ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weight)
+    assert clean_test(sample.scores, sample.labeled, sample_weight=weight) == clean_test(weighted)
+
+
 # -- bad input --------------------------------------------------------------------------------
 
 
 def test_bad_input() -> None:
-    with pytest.raises(InvalidTypeError, match="'counts' parameter of clean_test"):
-        clean_test([1, 2])  # type: ignore[arg-type]
+    with pytest.raises(InvalidTypeError, match="'labeled' parameter of clean_test must be given"):
+        clean_test([1, 2])
+    with pytest.raises(InvalidInputError, match="takes no labels or weights beside a ScoreCounts"):
+        clean_test(with_stragglers(0), [1, 0])
     for significance in (0, 1, -0.1):
         with pytest.raises(InvalidInputError, match="'significance' parameter of clean_test"):
             clean_test(with_stragglers(0), significance=significance)
     one, none = np.array([0, 1]), np.array([0, 0])
     for side, few, many in (("labeled", none, one), ("unlabeled", one, none)):
         counts = ScoreCounts(thresholds=np.array([2.0, 1.0]), labeled=few, unlabeled=many)
-        with pytest.raises(InvalidInputError, match=f"at least one {side} example"):
+        with pytest.raises(InvalidInputError, match=f"such that an example is {side}"):
             clean_test(counts)
 
 

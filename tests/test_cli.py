@@ -164,7 +164,7 @@ def test_evaluate_estimates_what_is_not_known(run) -> None:
 def test_evaluate_takes_the_name_of_an_estimator_and_a_beta(run) -> None:
     common = ("evaluate", EXAMPLE, "--resamples", "0", "--json", "--estimator", "bbe")
     document = run(*common).json
-    assert document["proportions"]["origin"] == "BBE"
+    assert document["proportions"]["origin"] == "NoisyLabels(BBE)"
     known = run(*common, "--beta", "0.8", "--scenario", "censoring").json
     assert known["proportions"]["alpha"] == pytest.approx(0.8 * document["proportions"]["alpha"])
     assert known["proportions"]["scenario"] == "censoring"
@@ -177,11 +177,45 @@ def test_evaluate_takes_the_name_of_an_estimator_and_a_beta(run) -> None:
     assert "--estimator must be left out where 'alpha' is given" in both.err
 
 
-def test_threshold_still_needs_alpha_or_a_prior(run) -> None:
-    result = run("threshold", EXAMPLE, "--recall", "0.8")
+def test_threshold_estimates_what_is_not_known(run) -> None:
+    asked = ("threshold", EXAMPLE, "--precision", "0.8", *FEW)
+    document = run(*asked, "--json").json
+    report = run("evaluate", EXAMPLE, *FEW, "--json").json
+    assert document["proportions"] == report["proportions"]
+    estimation = document["estimation"]
+    assert estimation["intervals"] == report["estimation"]["intervals"]
+    known = run("threshold", EXAMPLE, *ALPHA, "--precision", "0.8", *FEW, "--json").json
+    assert known["estimation"] is None
+    # Every replicate estimates again, which a known alpha does not.
+    assert document["interval"]["varied"] == "scores and proportions"
+    assert known["interval"]["varied"] == "scores"
+    text = run(*asked).out
+    assert f"alpha {document['proportions']['alpha']:.3f} [" in text
+    assert ", estimated by LabelCurve" in text
+    assert "estimated by" not in run("threshold", EXAMPLE, *ALPHA, "--best", "f1", *FEW).out
+
+
+def test_threshold_estimates_as_told(run) -> None:
+    asked = ("threshold", EXAMPLE, "--best", "f1", "--resamples", "0")
+    named = run(*asked, "--estimator", "bbe", "--json").json
+    report = run("evaluate", EXAMPLE, "--estimator", "bbe", "--resamples", "0", "--json").json
+    assert named["proportions"] == report["proportions"]
+    assert named["interval"] is None
+    assert run(*asked, "--beta", "0.9", "--json").json["proportions"]["beta"] == 0.9
+    both = run(*asked, *ALPHA, "--estimator", "bbe")
+    assert both.code == 2
+    assert "--estimator must be left out where 'alpha' is given" in both.err
+    assert run(*asked, "--estimator", "bbx").code == 2
+    assert run(*asked, "--prior", "0.3").code == 2
+
+
+def test_threshold_where_nothing_can_be_estimated(run, tmp_path: Path) -> None:
+    path = tmp_path / "same.csv"
+    lines = [f"{i % 50},{int(i < 50)}" for i in range(100)]
+    path.write_text("score,labeled\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    result = run("threshold", path, "--best", "f1", "--estimator", "bbe")
     assert result.code == 2
-    assert "--alpha" in result.err
-    assert "--prior" in result.err
+    assert "cannot estimate alpha and beta" in result.err
 
 
 @pytest.mark.parametrize(

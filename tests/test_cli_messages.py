@@ -130,9 +130,12 @@ def test_a_percentage_as_target_is_explained(message, value: str) -> None:
     ("text", "hint"),
     [
         ("99.5", "0.995 means 99.5 %"),
-        ("1.3", "0.013 means 1.3 %"),
+        ("1.3%", "0.013 means 1.3 %"),
+        ("2", "0.02 means 2 %"),
         (".5%", "0.005 means 0.5 %"),
         (",5", "0.5 means 50 %"),
+        ("1.3", ""),
+        ("1,2", ""),
         ("101", ""),
         ("-25", ""),
         ("25%%", ""),

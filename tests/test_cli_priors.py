@@ -79,12 +79,14 @@ def test_prints_the_comparison(run, example) -> None:
         assert re.sub(r" +\d+\.\d{3}$", "", one) == re.sub(r" +\d+\.\d{3}$", "", other)
 
 
-def test_all_estimators_by_default(run) -> None:
+def test_all_estimators_by_default(run, example) -> None:
     result = run(EXAMPLE, "--resamples", "0")
     assert result.code == 0
-    for name in estimator_names():
-        if name not in ("default", "noisy", "alphamax"):
-            assert re.search(rf"^[* ] {name} ", result.out, re.MULTILINE), name
+    rows = re.findall(r"^[* ] ([a-z][\w-]*) +0\.\d{4}", result.out, re.MULTILINE)
+    assert rows == [row.name for row in compare_priors(*example, n_resamples=0)]
+    assert {"label-curve", "alphamax-n", "bbe", "dedpul", "roc-slope"} <= set(rows)
+    assert set(rows) < set(estimator_names())
+    assert not {"noisy", "alphamax", "default"} & set(rows)
     assert "the default estimator" in result.out
 
 
@@ -98,8 +100,35 @@ def test_clean_labels(run, example) -> None:
     assert result.code == 0
     assert "labels taken for clean" in result.out
     assert "beta" not in result.out
-    found = compare_priors(*example, estimators=["bbe"], noisy=False, n_resamples=0)
+    found = compare_priors(*example, estimators=["bbe"], beta=1, n_resamples=0)
     assert f"{found['bbe'].value('alpha'):.4f}" in result.out
+
+
+@pytest.mark.parametrize("beta", ["0.9", "1"])
+def test_a_known_beta(run, example, beta: str) -> None:
+    result = run(EXAMPLE, *QUICK, "--beta", beta, "--json")
+    found = compare_priors(*example, estimators=["bbe"], beta=float(beta), n_resamples=0)
+    assert result.json["beta"] == float(beta)
+    row = result.json["estimators"][0]
+    assert row["proportions"] == found["bbe"].proportions.to_dict()
+    if beta == "1":
+        clean = run(EXAMPLE, *QUICK, "--clean", "--json").json
+        assert clean["estimators"][0]["proportions"] == row["proportions"]
+        assert run(EXAMPLE, *QUICK, "--clean", "--beta", "1").code == 0
+
+
+def test_rows_say_what_made_them(run) -> None:
+    rows = run(EXAMPLE, "--resamples", "0", "--json").json["estimators"]
+    origins = [row["proportions"]["origin"] for row in rows]
+    assert len(set(origins)) == len(origins)
+    assert "NoisyLabels(BBE)" in origins
+    assert "NoisyLabels" not in origins
+
+
+def test_few_resamples_are_noted(run) -> None:
+    rough = run(EXAMPLE, *PAIR, "--resamples", "20").out
+    assert "bootstrap intervals from 20 resamples are rough" in rough
+    assert "rough" not in run(EXAMPLE, *PAIR, "--resamples", "40").out
 
 
 def test_json(run, example) -> None:
@@ -217,12 +246,30 @@ def test_plot_without_matplotlib(run, tmp_path: Path, monkeypatch: pytest.Monkey
         (["--score", "nothing"], "asked for by --score"),
         (["--group", "nothing"], "asked for by --group"),
         (["--alpha", "0.3"], "--alpha"),
+        (["--beta", "0"], "--beta must be a number in (0, 1], got 0"),
+        (["--beta", "1.2"], "--beta must be a number in [0, 1], got '1.2'.\n"),
+        (["--beta", "0.9", "--clean"], "--clean says that beta is 1, but --beta says 0.9"),
     ],
 )
 def test_bad_usage(run, argv: list[str], says: str) -> None:
     result = run(EXAMPLE, *argv)
     assert result.code == 2
     assert says in result.err
+
+
+def test_help_names_what_is_left_out_by_default(run) -> None:
+    text = " ".join(run("--help").out.replace("│", " ").split())
+    assert "but not alphamax, which alphamax-n runs both ways" in text
+    assert "such as noisy" in text
+    assert "every method that takes labels for clean is run both ways" in text
+
+
+def test_near_names_are_suggested(run) -> None:
+    assert (
+        "Hint: did you mean bbe? The names are default, "
+        in run(EXAMPLE, "--estimators", "default,bbee").err
+    )
+    assert "did you mean dedpul?" in run(EXAMPLE, "--estimators", "DEDPULL").err
 
 
 def test_unknown_names_get_the_known_ones(run) -> None:

@@ -270,7 +270,7 @@ def test_wrong_axes(case: Case) -> None:
 
 @all_cases
 def test_wrong_result(case: Case) -> None:
-    pattern = f"The '{case.parameter}' parameter of {case.cls.__name__} must be a "
+    pattern = f"The '{case.parameter}' parameter of {case.cls.__name__} must be an? "
     for wrong in (None, COUNTS, [1, 2], "roc"):
         with pytest.raises(InvalidTypeError, match=pattern):
             case.cls(wrong)

@@ -18,11 +18,15 @@ COUNTS = pu.ScoreCounts.from_scores([5, 4, 3, 2, 1, 0], [1, 1, 0, 1, 0, 0])
 PROPORTIONS = pu.MixtureProportions(0.2, 0.9)
 BOTH = {"counts": COUNTS, "proportions": PROPORTIONS}
 ROWS = {"scores": [5, 4, 3, 2, 1, 0], "labeled": [1, 1, 0, 1, 0, 0]}
+ALPHA_INTERVAL = pu.Interval(
+    estimate=0.2, low=0.1, high=0.3, confidence_level=0.95, method="somehow"
+)
 CONTEXT = pu.CheckContext(**BOTH, roc=pu.recover_roc(**BOTH))
 COMPARISON = pu.compare_priors(COUNTS, estimators=["bbe"], n_resamples=0)
 
 # For each public function, arguments that it takes.
 VALID = {
+    "alpha_from_audit": {"n_positive": 3, "n_audited": 20},
     "auc_from_pu": {"auc": 0.6, "proportions": PROPORTIONS},
     "auc_identification_interval": {"auc": 0.6, "unlabeled_inclusion": 0.2},
     "auc_interval": BOTH,
@@ -32,7 +36,8 @@ VALID = {
     "auc_to_pu": {"auc": 0.6, "proportions": PROPORTIONS},
     "bootstrap": {**BOTH, "n_resamples": 5, "random_state": 0},
     "choose_threshold": {**BOTH, "criterion": "recall", "value": 0.5},
-    "clean_test": {"counts": COUNTS},
+    "clean_test": ROWS,
+    "combine_audit": {"estimate": ALPHA_INTERVAL, "n_positive": 3, "n_audited": 20},
     "compare_priors": {**ROWS, "estimators": ["bbe"], "n_resamples": 0},
     "correct_posterior": {
         "posterior_pu": [0.2, 0.3],
@@ -43,12 +48,14 @@ VALID = {
     "error_maps": {"alphas": [0.2], "betas": [0.9], "aucs": [0.8], "n_grid": 5},
     "evaluate": {**ROWS, "alpha": 0.2, "n_resamples": 5},
     "group_resampler": {**ROWS, "groups": [1, 1, 2, 2, 3, 3]},
-    "inclusion_bound": {"counts": COUNTS},
+    "inclusion_bound": ROWS,
     "lines_of_interest": {"alpha": 0.2, "beta": 0.9, "auc": 0.8},
     "list_checks": {},
     "make_pu_scorer": {"metric": "roc_auc", "alpha": 0.2},
     "min_auc_pr": {"prior": 0.2},
     "observe_rates": {"tpr": 0.5, "fpr": 0.2, "proportions": PROPORTIONS},
+    "plan_audit": {"width": 0.3},
+    "plan_strata": {"n_unlabeled": [50, 100], "n_items": 30},
     "posterior_band": {"labeled_share": 0.2, "proportions": PROPORTIONS},
     "prior_estimators": {},
     "pu_roc_curve": {"counts": COUNTS},
@@ -65,6 +72,18 @@ VALID = {
     "recover_roc": BOTH,
     "register_prior_estimator": {"name": "my-own"},
     "run_checks": {"context": CONTEXT},
+    "scar_test": {
+        "X": [[5.0], [4.0], [3.0], [2.0], [1.0], [0.0]] * 10,
+        "labeled": [1, 1, 0, 1, 0, 0] * 10,
+        "alpha": 0.2,
+        "n_permutations": 20,
+    },
+    "stratified_audit": {
+        "n_unlabeled": [50, 100],
+        "n_positive": [3, 1],
+        "n_audited": [10, 10],
+        "n_draws": 100,
+    },
     "sensitivity": {"counts": COUNTS, "metric": "precision", "alphas": [0.1], "threshold": 2.0},
     "simulate.beta": {},
     "simulate.binormal": {},
@@ -152,8 +171,13 @@ FREE_EVERYWHERE = {
 
 # Not to be known before there are data.
 LATER = {"make_pu_scorer-top_k-more than all"}
-# A beta of None is not said.
-UNSAID = {"evaluate-beta-nothing", "make_pu_scorer-beta-nothing"}
+# None means not said.
+UNSAID = {
+    "compare_priors-beta-nothing",
+    "evaluate-beta-nothing",
+    "make_pu_scorer-beta-nothing",
+    "scar_test-scores-nothing",
+}
 
 
 def find(name):

@@ -118,10 +118,26 @@ def test_equal_weights_change_nothing():
         assert inclusion_bound(weighted, method=method) == pytest.approx(plain, rel=1e-6)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_and_counts_say_the_same(method):
+    sample = simulate.binormal(3).sample(200, 800, alpha=0.3, random_state=0)
+    expected = inclusion_bound(sample.counts, method=method)
+    assert inclusion_bound(sample.scores, sample.labeled, method=method) == expected
+    weight = np.arange(sample.scores.size) % 4
+    weighted = ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weight)
+    found = inclusion_bound(sample.scores, sample.labeled, sample_weight=weight, method=method)
+    assert found == inclusion_bound(weighted, method=method)
+
+
 def test_bad_parameters():
     counts = ScoreCounts.from_scores([3, 2, 1, 0], [1, 1, 0, 0])
-    with pytest.raises(InvalidTypeError, match="'counts' parameter of inclusion_bound"):
+    with pytest.raises(InvalidTypeError, match="'labeled' parameter of inclusion_bound"):
         inclusion_bound([1, 2])
+    with pytest.raises(InvalidInputError, match="takes no labels or weights beside a ScoreCounts"):
+        inclusion_bound(counts, [1, 1, 0, 0])
+    nobody = ScoreCounts(thresholds=np.array([1.0]), labeled=np.array([0]), unlabeled=np.array([3]))
+    with pytest.raises(InvalidInputError, match="such that an example is labeled"):
+        inclusion_bound(nobody)
     with pytest.raises(InvalidInputError, match="confidence_level"):
         inclusion_bound(counts, confidence_level=1.0)
     with pytest.raises(InvalidInputError, match="'method' parameter of inclusion_bound"):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from purecover import simulate
+from purecover import evaluate, simulate
 from purecover.counts import ScoreCounts
 from purecover.estimation import _compare
 from purecover.estimation._base import Inclusions, PriorEstimator
@@ -70,7 +71,9 @@ def test_a_row_is_what_the_estimator_says_alone(name: str) -> None:
     )
     alone = noisy(name).fit(COUNTS)
     row = found[name]
-    assert row.proportions == alone.proportions_
+    assert row.proportions == replace(
+        alone.proportions_, origin=f"NoisyLabels({CLASSES[name].__name__})"
+    )
     assert row.intervals == alone.interval(n_resamples=25, confidence_level=0.8, random_state=7)
     assert row.notes == tuple(alone.diagnostics_["notes"])
     assert row.error is None
@@ -79,7 +82,7 @@ def test_a_row_is_what_the_estimator_says_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAIR)
 def test_clean_labels_leave_alpha_alone(name: str) -> None:
-    row = compare_priors(COUNTS, estimators=PAIR, noisy=False, n_resamples=0)[name]
+    row = compare_priors(COUNTS, estimators=PAIR, beta=1, n_resamples=0)[name]
     assert row.proportions == CLASSES[name]().fit(COUNTS).proportions_
     assert row.proportions.beta == 1
 
@@ -87,10 +90,62 @@ def test_clean_labels_leave_alpha_alone(name: str) -> None:
 def test_estimators_of_beta_are_told_that_labels_are_clean() -> None:
     two = {"both ways": NoisyLabels(BBE(), clean="never")}
     with_beta = compare_priors(COUNTS, estimators=two, n_resamples=0)["both ways"]
-    without = compare_priors(COUNTS, estimators=two, noisy=False, n_resamples=0)["both ways"]
+    without = compare_priors(COUNTS, estimators=two, beta=1, n_resamples=0)["both ways"]
     assert with_beta.proportions.beta < 1
     assert without.value("beta") == 1
     assert without.value("alpha") == pytest.approx(BBE().fit(COUNTS).proportions_.alpha)
+
+
+@pytest.mark.parametrize("estimator", [RocSlope(), NoisyLabels(RocSlope(), clean="never")])
+def test_a_known_beta(estimator: PriorEstimator) -> None:
+    settings: dict[str, Any] = {"n_resamples": 40, "random_state": 3}
+    row = compare_priors(COUNTS, estimators={"own": estimator}, beta=0.8, **settings)["own"]
+    # What scores tell is alpha / beta: here the ratio of one run, whatever the other one says.
+    a = RocSlope().fit(COUNTS).proportions_.alpha
+    assert row.proportions.alpha == pytest.approx(0.8 * a, rel=1e-9)
+    assert row.proportions.beta == 0.8
+    assert row.proportions.origin.endswith("RocSlope, beta given") or "(RocSlope)" in (
+        row.proportions.origin
+    )
+    alone = RocSlope().fit(COUNTS).interval(**settings)["alpha"]
+    assert row.ends("alpha") == pytest.approx((0.8 * alone.low, 0.8 * alone.high), rel=1e-9)
+    assert row.ends("beta") == (0.8, 0.8)
+    assert row.ends("delta") == pytest.approx((0.8 - 0.8 * alone.high, 0.8 - 0.8 * alone.low))
+
+
+def test_a_known_beta_is_told_in_the_text() -> None:
+    found = compare_priors(COUNTS, estimators=PAIR, beta=0.9, n_resamples=0)
+    text = str(found)
+    assert text.splitlines()[0].endswith("; beta = 0.9 given")
+    assert "beta - alpha" not in text
+    assert found.to_dict()["beta"] == 0.9
+    assert compare_priors(COUNTS, estimators=PAIR, n_resamples=0).to_dict()["beta"] is None
+
+
+def test_a_known_beta_agrees_with_evaluate() -> None:
+    for estimator in (BBE(), NoisyLabels(BBE())):
+        found = compare_priors(COUNTS, estimators={"own": estimator}, beta=0.85, n_resamples=0)
+        report = evaluate(COUNTS, estimator=estimator, beta=0.85, n_resamples=0)
+        assert found["own"].proportions == report.proportions
+
+
+def test_few_examples_and_few_resamples_are_noted() -> None:
+    scores, labeled = np.arange(60.0), np.arange(60) >= 52
+    few = compare_priors(scores, labeled, estimators=PAIR, n_resamples=39)
+    assert len(few.notes) == 2
+    assert "8 labeled examples say little" in few.notes[0]
+    assert "39 resamples are rough" in few.notes[1]
+    for note in few.notes:
+        assert note in " ".join(str(few).split())
+    assert few.to_dict()["notes"] == list(few.notes)
+    assert compare_priors(scores, labeled, estimators=PAIR, n_resamples=0).notes == ()
+    assert compare_priors(COUNTS, estimators=["bbe"], n_resamples=40).notes == ()
+    # Weights that add up to little are no few examples.
+    light = np.full(SAMPLE.scores.size, 0.001)
+    weighted = compare_priors(
+        SAMPLE.scores, SAMPLE.labeled, sample_weight=light, estimators=["bbe"], n_resamples=40
+    )
+    assert weighted.notes == ()
 
 
 def test_a_row_does_not_depend_on_the_others() -> None:
@@ -130,8 +185,9 @@ def test_all_estimators_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     found = compare_priors(COUNTS, n_resamples=0)
     names = [row.name for row in found]
     assert names[0] == "default"
-    # The wrapper is how the others are run, not a method; wrapped, alphamax is alphamax-n.
-    assert set(names[1:]) == set(prior_estimators()) - {"noisy", "alphamax"}
+    # Wrapped, alphamax is alphamax-n.
+    expected = {n for n, cls in prior_estimators().items() if cls.takes == "scores"}
+    assert set(names[1:]) == expected - {"noisy", "regrouping", "subsampling", "alphamax"}
     assert names[1:] == sorted(names[1:])
     assert found.default is found.rows[0]
     assert [row.is_default for row in found] == [True] + [False] * (len(names) - 1)
@@ -146,8 +202,10 @@ def test_alphamax_run_both_ways_is_alphamax_n() -> None:
 
 
 def test_one_sided_ones_by_default_where_labels_are_clean() -> None:
-    names = {row.name for row in compare_priors(COUNTS, noisy=False, n_resamples=0)}
-    one_sided = {n for n, cls in prior_estimators().items() if not cls().estimates_beta}
+    names = {row.name for row in compare_priors(COUNTS, beta=1, n_resamples=0)}
+    known = {n: cls for n, cls in prior_estimators().items() if cls.takes == "scores"}
+    one_sided = {n for n, cls in known.items() if not cls().estimates_beta}
+    one_sided -= {"regrouping", "subsampling"}  # which wrap another
     assert one_sided <= names
     assert len(names - one_sided) <= 1  # the default may estimate beta otherwise
 
@@ -157,13 +215,13 @@ def test_a_registered_default_keeps_its_name(monkeypatch: pytest.MonkeyPatch) ->
     for estimators in (None, ["default", "roc-slope"], ["bbe", "roc-slope"], [BBE(), RocSlope()]):
         found = compare_priors(COUNTS, estimators=estimators, n_resamples=0)
         assert found.default is found["bbe"]
-    other = compare_priors(COUNTS, estimators=[BBE(delta=0.2)], n_resamples=0)
+    other = compare_priors(COUNTS, estimators=[BBE(error=0.2)], n_resamples=0)
     assert other.default is None  # of the same class, but set otherwise
 
 
 def test_estimators_by_names_of_your_own() -> None:
     mine = {"few": Says(0.1), "many": Says(0.6)}
-    found = compare_priors(COUNTS, estimators=mine, noisy=False, n_resamples=0)
+    found = compare_priors(COUNTS, estimators=mine, beta=1, n_resamples=0)
     assert [(row.name, row.value("alpha")) for row in found] == [("few", 0.1), ("many", 0.6)]
     assert not hasattr(mine["few"], "proportions_")  # a copy was fitted
 
@@ -192,7 +250,7 @@ def test_a_complaint_is_a_row() -> None:
 
 
 def test_no_interval_is_a_note() -> None:
-    found = compare_priors(COUNTS, estimators=[NoInterval()], noisy=False, n_resamples=5)
+    found = compare_priors(COUNTS, estimators=[NoInterval()], beta=1, n_resamples=5)
     row = found["NoInterval"]
     assert row.value("alpha") == 0.25
     assert not row.intervals
@@ -202,7 +260,7 @@ def test_no_interval_is_a_note() -> None:
 
 def test_rejected_draws_are_told() -> None:
     estimators = [Says(loses_draws=True)]
-    found = compare_priors(COUNTS, estimators=estimators, noisy=False, n_resamples=8)
+    found = compare_priors(COUNTS, estimators=estimators, beta=1, n_resamples=8)
     assert any("2 of 8 draws rejected" in note for note in found["Says"].notes)
 
 
@@ -230,7 +288,9 @@ def test_wrong_estimators(estimators: Any, error: type[Exception], says: str) ->
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"noisy": 1}, "'noisy' parameter of compare_priors"),
+        ({"beta": 0}, r"'beta' parameter of compare_priors must be a number in \(0, 1\]"),
+        ({"beta": 1.2}, "'beta' parameter of compare_priors"),
+        ({"beta": True}, "'beta' parameter of compare_priors"),
         ({"confidence_level": 95}, "'confidence_level' parameter of compare_priors"),
         ({"n_resamples": -1}, "'n_resamples' parameter of compare_priors"),
         ({"random_state": "x"}, "'random_state' parameter of compare_priors"),
@@ -343,9 +403,10 @@ def test_the_text_is_a_table(found: PriorComparison) -> None:
     lines = str(found).splitlines()
     assert lines[0].startswith("300 labeled, 1,500 unlabeled, ")
     assert lines[2].split() == [
-        *(word for q in QUANTITIES for word in (q, "95", "%", "interval")),
-        "seconds",
+        *("alpha", "95", "%", "interval", "beta", "95", "%", "interval"),
+        *("beta", "-", "alpha", "95", "%", "interval", "seconds"),
     ]
+    assert len({len(line) for line in (lines[2], lines[3], lines[5])}) == 1
     row = found["bbe"]
     numbers = [float(word) for word in lines[3].split()[1:] if word != "-"]
     expected = [number for q in QUANTITIES for number in (row.value(q), *row.ends(q))]
@@ -355,7 +416,7 @@ def test_the_text_is_a_table(found: PriorComparison) -> None:
 
 
 def test_the_text_of_clean_labels_speaks_of_alpha_only() -> None:
-    text = str(compare_priors(COUNTS, estimators=PAIR, noisy=False, n_resamples=0))
+    text = str(compare_priors(COUNTS, estimators=PAIR, beta=1, n_resamples=0))
     assert text.splitlines()[2].split() == ["alpha", "seconds"]
     assert "beta" not in text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import matplotlib as mpl
@@ -18,17 +19,18 @@ from purecover.counts import ScoreCounts
 from purecover.displays import AlphaMaxDisplay, PriorsDisplay
 from purecover.displays._base import BLUE, GREEN, VERMILLION, Display
 from purecover.estimation import _compare
-from purecover.estimation._alphamax import AlphaMax
+from purecover.estimation._alphamax import AlphaMax, AlphaMaxN
 from purecover.estimation._base import Inclusions, PriorEstimator, flipped_counts
 from purecover.estimation._bbe import BBE
 from purecover.estimation._compare import compare_priors
-from purecover.estimation._comparison import QUANTITIES
+from purecover.estimation._comparison import QUANTITIES, PriorComparison, PriorRow
 from purecover.exceptions import (
     IdentifiabilityError,
     InvalidInputError,
     InvalidTypeError,
     MissingDependencyError,
 )
+from purecover.proportions import MixtureProportions
 
 SAMPLE = simulate.binormal(3.0).sample(200, 1000, alpha=0.3, beta=0.85, random_state=0)
 COUNTS = SAMPLE.counts
@@ -50,7 +52,7 @@ class Silent(PriorEstimator):
 
 CURVE = AlphaMax().fit(COUNTS).curve_
 FOUND = compare_priors(COUNTS, estimators=["bbe", Silent(), "roc-slope"], n_resamples=15)
-CLEAN = compare_priors(COUNTS, estimators=["bbe", "roc-slope"], noisy=False, n_resamples=0)
+CLEAN = compare_priors(COUNTS, estimators=["bbe", "roc-slope"], beta=1, n_resamples=0)
 MAKERS: dict[str, Any] = {
     "alphamax": lambda **more: AlphaMaxDisplay(CURVE, **more),
     "alphamax with heuristic": lambda **more: AlphaMaxDisplay(CURVE, heuristic=True, **more),
@@ -223,8 +225,8 @@ def test_from_estimator(cls: type[Display]) -> None:
     for name, column in expected.frame().items():
         np.testing.assert_array_equal(display.frame()[name], column)
     assert display.ax_.get_title() == "LogisticRegression"
-    with pytest.raises(InvalidTypeError, match=r"from_estimator has no parameter 'beta'"):
-        cls.from_estimator(model, X, SAMPLE.labeled, beta=1.0)
+    with pytest.raises(InvalidTypeError, match=r"from_estimator has no parameter 'alpha'"):
+        cls.from_estimator(model, X, SAMPLE.labeled, alpha=0.3)
     with pytest.raises(InvalidInputError, match="'estimator'"):
         cls.from_estimator(LogisticRegression(), X, SAMPLE.labeled)
 
@@ -243,13 +245,55 @@ def test_displays_need_no_scikit_learn() -> None:
 def test_the_curve_is_that_of_the_estimator() -> None:
     display = AlphaMaxDisplay(CURVE, heuristic=True).plot()
     x = CURVE.inclusion
-    np.testing.assert_array_equal(xy(display.raw_), np.column_stack([x, CURVE.log_likelihood]))
     np.testing.assert_array_equal(xy(display.line_), np.column_stack([x, CURVE.corrected]))
     np.testing.assert_array_equal(xy(display.heuristic_), np.column_stack([x, CURVE.heuristic]))
     table = display.frame()
     assert list(table) == ["inclusion", "log_likelihood", "corrected", "heuristic"]
     np.testing.assert_array_equal(table["corrected"], CURVE.corrected)
     assert "heuristic" not in AlphaMaxDisplay(CURVE).frame()
+
+
+def test_the_curve_as_computed_is_drawn_where_it_differs() -> None:
+    same = AlphaMaxDisplay(CURVE).plot()
+    assert same.raw_ is None
+    texts = [text.get_text() for text in same.ax_.get_legend().get_texts()]
+    assert texts[0] == "log-likelihood"
+    assert "as computed" not in texts
+    bumpy = CURVE.log_likelihood + 0.1 * np.sin(30 * CURVE.inclusion)
+    smooth = np.maximum.accumulate(bumpy[::-1])[::-1]
+    other = AlphaMaxDisplay(replace(CURVE, log_likelihood=bumpy, corrected=smooth)).plot()
+    assert other.raw_ is not None
+    np.testing.assert_array_equal(xy(other.raw_), np.column_stack([CURVE.inclusion, bumpy]))
+    assert other.raw_.get_zorder() < other.line_.get_zorder()
+    assert other.raw_.get_linewidth() > other.line_.get_linewidth()
+    texts = [text.get_text() for text in other.ax_.get_legend().get_texts()]
+    assert texts[:2] == ["corrected", "as computed"]
+
+
+def test_fitted_estimators_are_taken() -> None:
+    fitted = AlphaMax().fit(COUNTS)
+    display = AlphaMaxDisplay(fitted).plot()
+    assert display.curve is fitted.curve_
+    assert display.ax_.get_xlabel().startswith("Assumed alpha\n(share of the labeled density")
+    noisy = AlphaMaxN(clean="never").fit(COUNTS)
+    assert AlphaMaxDisplay(noisy).curve is noisy.curve_
+    assert AlphaMaxDisplay(noisy).plot().ax_.get_xlabel().startswith("Assumed alpha / beta\n")
+    other = AlphaMaxDisplay(noisy, flipped=True).plot()
+    assert other.curve is noisy.curve_flipped_
+    assert "unlabeled density inside the labeled" in other.ax_.get_xlabel()
+
+
+def test_estimators_without_a_curve_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="must be fitted, got AlphaMax"):
+        AlphaMaxDisplay(AlphaMax())
+    for one_way in (AlphaMax(), AlphaMaxN(clean="always")):
+        with pytest.raises(InvalidInputError, match="run both ways for a flipped curve"):
+            AlphaMaxDisplay(one_way.fit(COUNTS), flipped=True)
+    for other in (BBE().fit(COUNTS), 3):
+        with pytest.raises(InvalidTypeError, match="must be a fitted AlphaMax or AlphaMaxN, or"):
+            AlphaMaxDisplay(other)  # type: ignore[arg-type]
+    with pytest.raises(InvalidTypeError, match="must be an AlphaMax,"):
+        AlphaMaxDisplay.from_predictions(COUNTS, estimator=BBE())  # type: ignore[arg-type]
 
 
 def test_the_elbow_is_the_estimate() -> None:
@@ -280,6 +324,18 @@ def test_the_flipped_curve() -> None:
         AlphaMaxDisplay.from_predictions(COUNTS, flipped="yes")
     with pytest.raises(InvalidTypeError, match="'heuristic' parameter"):
         AlphaMaxDisplay(CURVE, heuristic="yes")
+
+
+@pytest.mark.parametrize("alphas", [(0.4, 0.41), (0.0, 0.01), (0.97, 0.98), (0.2, 0.9), (0.3,)])
+def test_small_differences_look_small(alphas: tuple[float, ...]) -> None:
+    rows = tuple(
+        PriorRow(name=str(alpha), proportions=MixtureProportions(alpha)) for alpha in alphas
+    )
+    found = PriorComparison(rows=rows, n_labeled=9, n_unlabeled=9, n_thresholds=9, beta=1.0)
+    low, high = PriorsDisplay(found).plot().ax_.get_xlim()
+    assert high - low >= 0.3 - 1e-9
+    assert -0.021 <= low < min(alphas)
+    assert max(alphas) < high <= 1.021
 
 
 # -- all estimators ---------------------------------------------------------------------------

@@ -17,21 +17,21 @@ def two_samples(labeled, unlabeled):
     return [*labeled, *unlabeled], [1] * len(labeled) + [0] * len(unlabeled)
 
 
-def slow_upper(k, n, delta):
+def slow_upper(k, n, error):
     """Inverts the binomial distribution function by root finding."""
     if k >= n:
         return 1.0
-    return optimize.brentq(lambda p: stats.binom.cdf(k, n, p) - delta, 1e-12, 1 - 1e-12)
+    return optimize.brentq(lambda p: stats.binom.cdf(k, n, p) - error, 1e-12, 1 - 1e-12)
 
 
-def slow_slope(labeled, unlabeled, delta):
+def slow_slope(labeled, unlabeled, error):
     labeled, unlabeled = np.asarray(labeled), np.asarray(unlabeled)
     best = 1.0
     for t in {*labeled, *unlabeled}:
         k = int((labeled >= t).sum())
-        low = 1 - slow_upper(labeled.size - k, labeled.size, delta)
+        low = 1 - slow_upper(labeled.size - k, labeled.size, error)
         if low > 0:
-            high = slow_upper(int((unlabeled >= t).sum()), unlabeled.size, delta)
+            high = slow_upper(int((unlabeled >= t).sum()), unlabeled.size, error)
             best = min(best, high / low)
     return best
 
@@ -49,13 +49,13 @@ def test_worked_examples():
 
 
 @given(st.integers(0, 60), st.integers(1, 60), st.floats(0.001, 0.5))
-def test_bounds_invert_the_binomial_distribution(k, n, delta):
+def test_bounds_invert_the_binomial_distribution(k, n, error):
     k = min(k, n)
-    assert binomial_upper(np.array([float(k)]), n, delta)[0] == pytest.approx(
-        slow_upper(k, n, delta), abs=1e-8
+    assert binomial_upper(np.array([float(k)]), n, error)[0] == pytest.approx(
+        slow_upper(k, n, error), abs=1e-8
     )
-    low = binomial_lower(np.array([float(k)]), n, delta)[0]
-    assert low == pytest.approx(0 if k == 0 else stats.beta.ppf(delta, k, n - k + 1), abs=1e-8)
+    low = binomial_lower(np.array([float(k)]), n, error)[0]
+    assert low == pytest.approx(0 if k == 0 else stats.beta.ppf(error, k, n - k + 1), abs=1e-8)
 
 
 @given(
@@ -171,8 +171,8 @@ def test_extremes():
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
-        ({"delta": 0}, InvalidInputError),
-        ({"delta": "x"}, InvalidTypeError),
+        ({"error": 0}, InvalidInputError),
+        ({"error": "x"}, InvalidTypeError),
         ({"n_thresholds": 1}, InvalidInputError),
         ({"n_thresholds": 2.5}, InvalidTypeError),
     ],

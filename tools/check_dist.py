@@ -12,6 +12,8 @@ IN_WHEEL = (
     "purecover/py.typed",
     "purecover/data/example_scores.csv",
     "purecover/data/example_scores.json",
+    "purecover/data/dist_curve.npz",
+    "purecover/data/dist_curve.json",
 )
 IN_SDIST = (
     "pyproject.toml",

@@ -26,19 +26,28 @@ _HOMES = {
     "AlphaMaxCurve": "purecover.estimation._alphamax",
     "AlphaMaxDisplay": "purecover.displays",
     "AlphaMaxN": "purecover.estimation._alphamax",
+    "AuditEstimate": "purecover.audit._posterior",
+    "AuditPlan": "purecover.audit._plan",
     "BBE": "purecover.estimation._bbe",
     "BootstrapResult": "purecover.intervals._bootstrap",
     "CHECKS": "purecover.checks",
     "CheckContext": "purecover.checks",
     "CheckResult": "purecover.checks",
     "CleanTest": "purecover.estimation._clean",
+    "ClusteredLabels": "purecover.estimation._clustered",
+    "CombinedAudit": "purecover.audit._combine",
     "CurveBand": "purecover.intervals._interval",
     "DEDPUL": "purecover.estimation._dedpul",
+    "DistCurve": "purecover.estimation._dist_curve",
     "ElkanNoto": "purecover.estimation._elkan_noto",
     "ErrorMap": "purecover.recovery._error_maps",
     "ErrorMapDisplay": "purecover.displays",
+    "FeaturePriorEstimator": "purecover.estimation._rows",
+    "FittedRoc": "purecover.estimation._fitted_roc",
+    "GaussianMixtures": "purecover.estimation._gaussian_mixture",
     "Inclusions": "purecover.estimation._base",
     "Interval": "purecover.intervals._interval",
+    "KernelMean": "purecover.estimation._kernel_mean",
     "LabelCurve": "purecover.estimation._label_curve",
     "LineOfInterest": "purecover.recovery._error_maps",
     "METRICS": "purecover.recovery._registry",
@@ -50,6 +59,9 @@ _HOMES = {
     "PUReport": "purecover.report",
     "PURoc": "purecover.curves",
     "PUScorer": "purecover.scorers",
+    "PatraSen": "purecover.estimation._patra_sen",
+    "PearsonDivergence": "purecover.estimation._pearson",
+    "PenalizedL1": "purecover.estimation._penalized_l1",
     "PriorComparison": "purecover.estimation._comparison",
     "PriorEstimate": "purecover.estimation._estimate",
     "PriorEstimator": "purecover.estimation._base",
@@ -62,12 +74,19 @@ _HOMES = {
     "RecoveredPrDisplay": "purecover.displays",
     "RecoveredRoc": "purecover.recovery._roc",
     "RecoveredRocDisplay": "purecover.displays",
+    "Regrouping": "purecover.estimation._regrouping",
     "RocSlope": "purecover.estimation._roc_slope",
+    "Rows": "purecover.estimation._rows",
+    "ScarTest": "purecover.estimation._scar",
     "ScoreCounts": "purecover.counts",
     "SensitivityDisplay": "purecover.displays",
     "SensitivityGrid": "purecover.recovery._sensitivity",
+    "StratifiedAudit": "purecover.audit._strata",
+    "Subsampling": "purecover.estimation._subsampling",
+    "TIcE": "purecover.estimation._tice",
     "ThresholdChoice": "purecover.recovery._thresholds",
     "ThresholdDisplay": "purecover.displays",
+    "alpha_from_audit": "purecover.audit._posterior",
     "auc_from_pu": "purecover.recovery._auc",
     "auc_identification_interval": "purecover.recovery._auc",
     "auc_interval": "purecover.intervals._delong",
@@ -78,6 +97,7 @@ _HOMES = {
     "bootstrap": "purecover.intervals._bootstrap",
     "choose_threshold": "purecover.recovery._thresholds",
     "clean_test": "purecover.estimation._clean",
+    "combine_audit": "purecover.audit._combine",
     "compare_priors": "purecover.estimation._compare",
     "correct_posterior": "purecover.recovery._posterior",
     "error_map": "purecover.recovery._error_maps",
@@ -90,6 +110,8 @@ _HOMES = {
     "make_pu_scorer": "purecover.scorers",
     "min_auc_pr": "purecover.recovery._pr",
     "observe_rates": "purecover.recovery._rates",
+    "plan_audit": "purecover.audit._plan",
+    "plan_strata": "purecover.audit._strata",
     "posterior_band": "purecover.recovery._posterior",
     "prior_estimators": "purecover.estimation._registry",
     "pu_roc_curve": "purecover.curves",
@@ -106,7 +128,9 @@ _HOMES = {
     "recover_roc": "purecover.recovery._roc",
     "register_prior_estimator": "purecover.estimation._registry",
     "run_checks": "purecover.checks",
+    "scar_test": "purecover.estimation._scar",
     "sensitivity": "purecover.recovery._sensitivity",
+    "stratified_audit": "purecover.audit._strata",
 }
 _MODULES = ("exceptions", "simulate")
 
@@ -115,6 +139,15 @@ __all__ = [*_HOMES, *_MODULES, "__version__"]  # noqa: PLE0604 - they are string
 if TYPE_CHECKING:
     from purecover import exceptions as exceptions
     from purecover import simulate as simulate
+    from purecover.audit._combine import CombinedAudit as CombinedAudit
+    from purecover.audit._combine import combine_audit as combine_audit
+    from purecover.audit._plan import AuditPlan as AuditPlan
+    from purecover.audit._plan import plan_audit as plan_audit
+    from purecover.audit._posterior import AuditEstimate as AuditEstimate
+    from purecover.audit._posterior import alpha_from_audit as alpha_from_audit
+    from purecover.audit._strata import StratifiedAudit as StratifiedAudit
+    from purecover.audit._strata import plan_strata as plan_strata
+    from purecover.audit._strata import stratified_audit as stratified_audit
     from purecover.checks import CHECKS as CHECKS
     from purecover.checks import CheckContext as CheckContext
     from purecover.checks import CheckResult as CheckResult
@@ -141,18 +174,33 @@ if TYPE_CHECKING:
     from purecover.estimation._bounds import inclusion_bound as inclusion_bound
     from purecover.estimation._clean import CleanTest as CleanTest
     from purecover.estimation._clean import clean_test as clean_test
+    from purecover.estimation._clustered import ClusteredLabels as ClusteredLabels
     from purecover.estimation._compare import compare_priors as compare_priors
     from purecover.estimation._comparison import PriorComparison as PriorComparison
     from purecover.estimation._comparison import PriorRow as PriorRow
     from purecover.estimation._dedpul import DEDPUL as DEDPUL
+    from purecover.estimation._dist_curve import DistCurve as DistCurve
     from purecover.estimation._elkan_noto import ElkanNoto as ElkanNoto
     from purecover.estimation._ensemble import MedianEnsemble as MedianEnsemble
     from purecover.estimation._estimate import PriorEstimate as PriorEstimate
+    from purecover.estimation._fitted_roc import FittedRoc as FittedRoc
+    from purecover.estimation._gaussian_mixture import GaussianMixtures as GaussianMixtures
+    from purecover.estimation._kernel_mean import KernelMean as KernelMean
     from purecover.estimation._label_curve import LabelCurve as LabelCurve
     from purecover.estimation._noisy import NoisyLabels as NoisyLabels
+    from purecover.estimation._patra_sen import PatraSen as PatraSen
+    from purecover.estimation._pearson import PearsonDivergence as PearsonDivergence
+    from purecover.estimation._penalized_l1 import PenalizedL1 as PenalizedL1
     from purecover.estimation._registry import prior_estimators as prior_estimators
     from purecover.estimation._registry import register_prior_estimator as register_prior_estimator
+    from purecover.estimation._regrouping import Regrouping as Regrouping
     from purecover.estimation._roc_slope import RocSlope as RocSlope
+    from purecover.estimation._rows import FeaturePriorEstimator as FeaturePriorEstimator
+    from purecover.estimation._rows import Rows as Rows
+    from purecover.estimation._scar import ScarTest as ScarTest
+    from purecover.estimation._scar import scar_test as scar_test
+    from purecover.estimation._subsampling import Subsampling as Subsampling
+    from purecover.estimation._tice import TIcE as TIcE
     from purecover.intervals._bootstrap import BootstrapResult as BootstrapResult
     from purecover.intervals._bootstrap import bootstrap as bootstrap
     from purecover.intervals._delong import auc_interval as auc_interval

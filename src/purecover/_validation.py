@@ -158,7 +158,8 @@ def check_names(
 def check_instance(function: str, parameter: str, value: object, kind: type, hint: str) -> None:
     """An object of one of our own classes."""
     if not isinstance(value, kind):
-        raise bad_type(function, parameter, f"a {kind.__name__}", value, hint)
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise bad_type(function, parameter, f"{article} {kind.__name__}", value, hint)
 
 
 def check_random_state(function: str, value: RandomState) -> np.random.Generator:

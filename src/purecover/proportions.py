@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["MixtureProportions"]
 
 PERCENT_HINT = "it is a share: 0.25 means 25 %"
+LEAST_PERCENTAGE = 1.5
+"""A share that is too large by less is a slip, not a percentage."""
+
 TARGETS = ("population", "deployment", "pooled")
 SCENARIOS = ("case-control", "censoring")
 
@@ -30,6 +33,14 @@ def check_target(function: str, target: object) -> None:
     else:
         hint = f"0.25 means 25 %; or write one of {', '.join(TARGETS)}"
         check_real(function, "target", target, low=0, high=1, hint=hint)
+
+
+def percent_hint(value: object) -> str | None:
+    """What to say of a wrong share that looks like a percentage; None of any other."""
+    if isinstance(value, str):
+        return PERCENT_HINT if "%" in value else None
+    looks_like = isinstance(value, (int, float)) and LEAST_PERCENTAGE <= value <= 100
+    return PERCENT_HINT if looks_like else None
 
 
 @dataclass(frozen=True)
@@ -85,8 +96,8 @@ class MixtureProportions:
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        alpha = check_real(name, "alpha", self.alpha, low=0, high=1, hint=PERCENT_HINT)
-        beta = check_real(name, "beta", self.beta, low=0, high=1, hint=PERCENT_HINT)
+        alpha = check_real(name, "alpha", self.alpha, low=0, high=1, hint=percent_hint(self.alpha))
+        beta = check_real(name, "beta", self.beta, low=0, high=1, hint=percent_hint(self.beta))
         if not isinstance(self.origin, str):
             raise bad_type(name, "origin", "a string", self.origin)
         check_choice(name, "scenario", self.scenario, SCENARIOS)
@@ -129,8 +140,8 @@ class MixtureProportions:
         0.2
         """
         name = "MixtureProportions.from_case_control"
-        check_real(name, "prior", prior, low=0, high=1, hint=PERCENT_HINT)
-        check_real(name, "beta", beta, low=0, high=1, hint=PERCENT_HINT)
+        check_real(name, "prior", prior, low=0, high=1, hint=percent_hint(prior))
+        check_real(name, "beta", beta, low=0, high=1, hint=percent_hint(beta))
         return cls(prior, beta, origin, "case-control")
 
     @classmethod
@@ -191,7 +202,7 @@ class MixtureProportions:
             share = check_real(
                 name, "labeled_share", labeled_share, low=0, high=1, closed="neither"
             )
-        beta = check_real(name, "beta", beta, low=0, high=1, hint=PERCENT_HINT)
+        beta = check_real(name, "beta", beta, low=0, high=1, hint=percent_hint(beta))
         if label_frequency is not None:
             frequency = check_real(
                 name, "label_frequency", label_frequency, low=0, high=1, closed="right"
@@ -199,7 +210,7 @@ class MixtureProportions:
             prior = beta * share / frequency
             parameter, shown = "label_frequency", frequency
         else:
-            prior = check_real(name, "prior", prior, low=0, high=1, hint=PERCENT_HINT)
+            prior = check_real(name, "prior", prior, low=0, high=1, hint=percent_hint(prior))
             parameter, shown = "prior", prior
         alpha = (prior - beta * share) / (1 - share)
         # A prior that leaves no positives (or more than all rows) among the unlabeled.

@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from purecover import __version__
+from purecover.cli._audit_app import audit
 from purecover.cli._options import (
     ASSUMPTIONS,
     CRITERION,
@@ -54,6 +55,7 @@ app = App(
     default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
 )
+app.command(audit)
 
 
 @app.command
@@ -137,6 +139,7 @@ def threshold(
     *,
     data: DataOptions = NO_DATA_OPTIONS,
     assumptions: AssumptionOptions = NO_ASSUMPTIONS,
+    estimator: Annotated[Text, Parameter(group=ASSUMPTIONS)] = None,
     precision: Annotated[Share | None, Parameter(group=CRITERION)] = None,
     recall: Annotated[Share | None, Parameter(group=CRITERION)] = None,
     fpr: Annotated[Share | None, Parameter(group=CRITERION)] = None,
@@ -160,6 +163,9 @@ def threshold(
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
         gzipped; - reads standard input.
+    estimator
+        What estimates alpha and beta where they are not known, such as alphamax-n; purecover
+        priors lists them all.
     precision
         At least this precision, then the highest recall.
     recall
@@ -197,6 +203,7 @@ def threshold(
         file,
         data,
         assumptions,
+        estimator=estimator,
         wanted=wanted,
         best=best,
         weights=weights,
@@ -215,6 +222,7 @@ def priors(
     *,
     data: DataOptions = NO_DATA_OPTIONS,
     estimators: Annotated[Text, Parameter(group=ESTIMATORS)] = None,
+    beta: Annotated[Share | None, Parameter(group=ESTIMATORS)] = None,
     clean: Annotated[Flag, Parameter(group=ESTIMATORS)] = False,
     resamples: Annotated[Whole, Parameter(group=RESAMPLING)] = 200,
     group: Annotated[Text, Parameter(group=RESAMPLING)] = None,
@@ -235,9 +243,14 @@ def priors(
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
         gzipped; - reads standard input.
     estimators
-        Names with commas between them, such as default,alphamax-n,bbe; all by default.
+        Names with commas between them, such as default,alphamax-n,bbe; an unknown one brings
+        the list. By default all that are made for scores, but not alphamax, which alphamax-n
+        runs both ways, nor those that wrap another, such as noisy.
+    beta
+        Share of positives among the labeled, if it is known. By default it is estimated: every
+        method that takes labels for clean is run both ways, labeled and unlabeled exchanged.
     clean
-        No label is wrong: beta is 1, and alpha alone is estimated.
+        No label is wrong, the same as --beta 1: alpha alone is estimated.
     resamples
         Bootstrap resamples for the intervals of each estimator; 0 for none.
     group
@@ -259,6 +272,7 @@ def priors(
         file,
         data,
         estimators=estimators,
+        beta=beta,
         clean=clean,
         resamples=resamples,
         group=group,

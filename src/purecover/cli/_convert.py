@@ -43,10 +43,14 @@ def share(_: Any, tokens: Any) -> float:
 
 def share_hint(text: str) -> str:
     """What 25, 25% or 0,25 should have been, as the last line of a complaint."""
+    from purecover.proportions import LEAST_PERCENTAGE
+
     match = _PERCENTAGE.fullmatch(text.strip())
     if match is None:
         return ""
     value = float(match[1].replace(",", "."))
+    if not match[2] and 1 < value < LEAST_PERCENTAGE:
+        return ""
     if match[2] or value > 1:
         value /= 100
     return f"\nHint: {value:.6g} means {100 * value:.6g} %." if value <= 1 else ""

@@ -22,11 +22,11 @@ from purecover.exceptions import PurecoverError
 __all__ = [
     "Rows",
     "check_codes",
+    "check_prior_knowledge",
     "describe_source",
     "note_blank_labels",
     "parse_target",
     "read_rows",
-    "require_prior_knowledge",
 ]
 
 _NUMBERS = ("score", "weight")
@@ -273,15 +273,9 @@ def check_codes(given: tuple[str, ...]) -> tuple[str, ...]:
     return codes
 
 
-def require_prior_knowledge(options: AssumptionOptions) -> None:
-    """Recovery needs to know one share of positives."""
+def check_prior_knowledge(options: AssumptionOptions) -> None:
+    """At most one share of positives, said completely; none means that it is estimated."""
     given = (options.alpha, options.prior, options.label_frequency)
-    if all(value is None for value in given):
-        raise CommandError(
-            "give --alpha, the share of positives among the unlabeled.\nHint: if you know the "
-            "share in the population, or how often positives get labeled, say --scenario and "
-            "--prior or --label-frequency."
-        )
     if sum(value is not None for value in given) > 1:
         raise CommandError("give only one of --alpha, --prior and --label-frequency.")
     if options.prior is not None and options.scenario is None:

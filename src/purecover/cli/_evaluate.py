@@ -6,11 +6,11 @@ import shlex
 
 from purecover.cli._data import (
     check_codes,
+    check_prior_knowledge,
     describe_source,
     note_blank_labels,
     parse_target,
     read_rows,
-    require_prior_knowledge,
 )
 from purecover.cli._messages import note
 from purecover.cli._options import (
@@ -49,9 +49,7 @@ def run_evaluate(
     quiet: bool,
 ) -> int:
     """Evaluate, print, write, return the exit code."""
-    known = (assumptions.alpha, assumptions.prior, assumptions.label_frequency)
-    if any(value is not None for value in known):
-        require_prior_knowledge(assumptions)
+    check_prior_knowledge(assumptions)
     target = parse_target(assumptions.target)
     ignore = check_codes(intervals.ignore_check)
     if html is not None:

@@ -100,7 +100,7 @@ class AssumptionOptions:
     Parameters
     ----------
     alpha
-        Share of positives among the unlabeled; evaluate estimates it if nothing is said.
+        Share of positives among the unlabeled; estimated if nothing is said.
     beta
         Share of positives among the labeled; 1 means that no label is wrong. By default 1 beside
         a known alpha, and estimated beside an estimated one.

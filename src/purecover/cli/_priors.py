@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 
 from purecover._validation import require, show
@@ -26,6 +27,7 @@ def run_priors(
     data: DataOptions,
     *,
     estimators: str | None,
+    beta: float | None,
     clean: bool,
     resamples: int,
     group: str | None,
@@ -37,6 +39,8 @@ def run_priors(
 ) -> int:
     """Estimate, print, draw, return the exit code."""
     names = _names(estimators)
+    if clean and beta not in (None, 1):
+        raise CommandError(f"--clean says that beta is 1, but --beta says {beta:g}.")
     level = check_level(_COMMAND, confidence_level)
     if plot is not None:
         _check_plot(plot, file)
@@ -49,7 +53,7 @@ def run_priors(
             sample_weight=rows.weights,
             groups=rows.groups,
             estimators=names,
-            noisy=not clean,
+            beta=1.0 if clean else beta,
             confidence_level=level,
             n_resamples=resamples,
             random_state=seed,
@@ -77,13 +81,16 @@ def _names(given: str | None) -> list[str] | None:
         return None
     words = ["-" if given == DASH else word.strip() for word in given.split(",")]
     known = estimator_names()
-    for word in words:
-        if word.casefold().replace("_", "-") not in known:
+    names = [word.casefold().replace("_", "-") for word in words]
+    for word, name in zip(words, names, strict=True):
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]}? The names are" if near else "the names are"
             raise CommandError(
                 f"--estimators must be names with commas between them, got {show(word)}.\n"
-                f"Hint: the names are {', '.join(known)}."
+                f"Hint: {hint} {', '.join(known)}."
             )
-    return list(dict.fromkeys(word.casefold().replace("_", "-") for word in words))
+    return list(dict.fromkeys(names))
 
 
 def _require_an_estimate(found: PriorComparison) -> None:

@@ -14,11 +14,11 @@ from purecover.checks import CheckContext, CheckResult, run_checks
 from purecover.cli._data import (
     Rows,
     check_codes,
+    check_prior_knowledge,
     describe_source,
     note_blank_labels,
     parse_target,
     read_rows,
-    require_prior_knowledge,
 )
 from purecover.cli._messages import CommandError, in_options, rename
 from purecover.cli._options import (
@@ -31,14 +31,17 @@ from purecover.cli._options import (
 from purecover.cli._output import print_json
 from purecover.cli._progress import progress_bars
 from purecover.counts import ScoreCounts
-from purecover.exceptions import InvalidInputError, RecoveryWarning
+from purecover.estimation._estimate import PriorEstimate
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, RecoveryWarning
 from purecover.html import shown_metrics, title_of
 from purecover.intervals._bootstrap import bootstrap
 from purecover.intervals._groups import group_resampler
 from purecover.intervals._interval import Interval, check_level
 from purecover.intervals._resample import GroupResampler
+from purecover.proportions import MixtureProportions
 from purecover.recovery._roc import recover_roc
 from purecover.recovery._thresholds import THRESHOLD_METRICS, ThresholdChoice, choose_threshold
+from purecover.report._estimation import Estimation, check_estimator, estimate_proportions
 
 __all__ = ["run_threshold"]
 
@@ -51,6 +54,7 @@ def run_threshold(
     data: DataOptions,
     assumptions: AssumptionOptions,
     *,
+    estimator: str | None,
     wanted: Mapping[str, float | None],
     best: str | None,
     weights: WeightOptions,
@@ -62,7 +66,7 @@ def run_threshold(
 ) -> int:
     """Choose, print, return the exit code."""
     criterion, value = _criterion(wanted, best)
-    require_prior_knowledge(assumptions)
+    check_prior_knowledge(assumptions)
     target = parse_target(assumptions.target)
     ignore = check_codes(intervals.ignore_check)
     level = check_level(_COMMAND, intervals.confidence_level)
@@ -78,36 +82,42 @@ def run_threshold(
             file, data, command=_COMMAND, group=intervals.group, progress=steps("Reading")
         )
         counts, resampler = _count(rows)
-        proportions = GivenProportions(
-            alpha=assumptions.alpha,
-            beta=assumptions.beta,
-            prior=assumptions.prior,
-            label_frequency=assumptions.label_frequency,
-            scenario=assumptions.scenario,
-        ).resolve(_COMMAND, counts)
+        proportions, estimation = _proportions(assumptions, estimator, counts)
         try:
             choice = choose_threshold(counts, proportions, criterion, value, **how)
         except InvalidInputError as error:
             named = rename(str(error), {"value": f"--{criterion}", "criterion": "--best"})
             raise CommandError(in_options(named)) from error
-        interval = None
+        replicates = None
         if resamples:
-            with warnings.catch_warnings():
-                # What a repair has to say, it said when the threshold was chosen.
-                warnings.simplefilter("ignore", RecoveryWarning)
-                interval = bootstrap(
-                    counts,
-                    proportions,
-                    metrics=[criterion],
-                    threshold=choice.threshold,
-                    curves=False,
-                    n_resamples=resamples,
-                    confidence_level=level,
-                    resampler=resampler,
-                    random_state=intervals.seed,
-                    progress=steps("Resampling"),
-                    **how,
-                ).interval(criterion)
+            try:
+                with warnings.catch_warnings():
+                    # What a repair has to say, it said when the threshold was chosen.
+                    warnings.simplefilter("ignore", RecoveryWarning)
+                    replicates = bootstrap(
+                        counts,
+                        proportions,
+                        estimator=None if estimation is None else estimation.estimator,
+                        metrics=[criterion],
+                        threshold=choice.threshold,
+                        curves=False,
+                        n_resamples=resamples,
+                        confidence_level=level,
+                        resampler=resampler,
+                        random_state=intervals.seed,
+                        progress=steps("Resampling"),
+                        **how,
+                    )
+            except IdentifiabilityError as error:
+                if estimation is None:
+                    raise
+                # The estimate stands, without intervals; check PU017 says so.
+                estimation = estimation.unstable(str(error).partition("\n")[0])
+    interval = None if replicates is None else replicates.interval(criterion)
+    found = None
+    if estimation is not None:
+        independent = resampler is None
+        found = estimation.with_replicates(replicates, level=level, independent=independent)
     checks = run_checks(
         CheckContext(
             counts=counts,
@@ -116,6 +126,8 @@ def run_threshold(
             threshold=choice.threshold,
             prior=choice.metrics.prior,
             n_groups=None if resampler is None else resampler.n_groups,
+            interval_varies_proportions=found is not None and replicates is not None,
+            estimation=found,
         ),
         ignore=ignore,
     )
@@ -123,6 +135,7 @@ def run_threshold(
         document = choice.to_dict()
         document["interval"] = None if interval is None else interval.to_dict()
         document["proportions"] = proportions.to_dict()
+        document["estimation"] = None if found is None else found.to_dict()
         document["checks"] = [check.to_dict() for check in checks]
         document["source"] = describe_source(file, rows)
         print_json(document)
@@ -130,7 +143,7 @@ def run_threshold(
         # repr, so that the threshold printed is the threshold chosen to the last digit.
         print(repr(choice.threshold))  # noqa: T201
     else:
-        print(_describe(choice, interval, resamples, checks))  # noqa: T201
+        print(_describe(choice, found, interval, resamples, checks))  # noqa: T201
     note_blank_labels(rows, quiet=quiet)
     serious = any(check.fired and check.severity == "error" for check in checks)
     return 1 if strict and serious else 0
@@ -171,6 +184,25 @@ _EXAMPLES = {
 }
 
 
+def _proportions(
+    assumptions: AssumptionOptions, estimator: str | None, counts: ScoreCounts
+) -> tuple[MixtureProportions, Estimation | None]:
+    """Alpha and beta: those that are known, or an estimate as evaluate makes it."""
+    given = GivenProportions(
+        alpha=assumptions.alpha,
+        beta=assumptions.beta,
+        prior=assumptions.prior,
+        label_frequency=assumptions.label_frequency,
+        scenario=assumptions.scenario,
+        estimator=estimator,
+    ).validated(_COMMAND, can_estimate=True)
+    if given.ways:
+        return given.resolve(_COMMAND, counts), None
+    asked = check_estimator(_COMMAND, estimator)
+    estimation = estimate_proportions(_COMMAND, counts, given, asked)
+    return estimation.estimate.proportions, estimation
+
+
 def _count(rows: Rows) -> tuple[ScoreCounts, GroupResampler | None]:
     """The counts, and what resamples whole groups if there are any."""
     labels: dict[str, Any] = {
@@ -188,6 +220,7 @@ def _count(rows: Rows) -> tuple[ScoreCounts, GroupResampler | None]:
 
 def _describe(
     choice: ThresholdChoice,
+    estimate: PriorEstimate | None,
     interval: Interval | None,
     resamples: int,
     checks: tuple[CheckResult, ...],
@@ -200,6 +233,8 @@ def _describe(
             "which was chosen on the same data: expect a little worse on new data)",
             _WIDTH,
         )
+    if estimate is not None:
+        lines += textwrap.wrap(_estimate_words(estimate), _WIDTH, subsequent_indent="  ")
     lines += ["", f"{'':<38}{'observed':>10}{'recovered':>11}"]
     lines += [
         f"{title_of(name, metrics.options):<38}{_number(metrics.observed[name]):>10}"
@@ -220,6 +255,15 @@ def _interval_words(choice: ThresholdChoice, interval: Interval) -> str:
     if math.isnan(interval.low):
         return f"{level} of {title}: undefined"
     return f"{level} of {title}: {interval.low:.4f} - {interval.high:.4f}"
+
+
+def _estimate_words(estimate: PriorEstimate) -> str:
+    shares = []
+    for name in ("alpha", "beta"):
+        ends = estimate.intervals.get(name)
+        within = "" if ends is None else f" [{ends.low:.3f}, {ends.high:.3f}]"
+        shares.append(f"{name} {getattr(estimate.proportions, name):.3f}{within}")
+    return f"{', '.join(shares)}, estimated by {estimate.proportions.origin}"
 
 
 def _number(value: float) -> str:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from purecover._typing import ArrayLike
-from purecover._validation import check_flag, check_instance
+from purecover._validation import bad_type, bad_value, check_flag, check_instance
 from purecover.counts import ScoreCounts
 from purecover.displays._base import (
     BLUE,
-    OBSERVED,
     ORANGE,
     RECOVERED,
     VERMILLION,
@@ -30,6 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = ["AlphaMaxDisplay"]
 
+_RAW: dict[str, Any] = {"color": "#c4c4c4", "linestyle": "-", "linewidth": 5.0, "zorder": 2.1}
+_SEEN = 0.002
+"""Curves that differ by a smaller part of the height of the picture are one."""
+
+_LABEL = "Assumed {}\n(share of the labeled density inside the unlabeled one)"
+_FLIPPED_LABEL = "Assumed share of the unlabeled density inside the labeled one"
 _ELBOW: dict[str, Any] = {"color": VERMILLION, "linestyle": "-", "linewidth": 1.2, "zorder": 2.2}
 
 
@@ -41,8 +46,11 @@ class AlphaMaxDisplay(ScoresDisplay):
 
     Parameters
     ----------
-    curve : AlphaMaxCurve
-        The curve, ``AlphaMax().fit(scores, labeled).curve_``.
+    curve : AlphaMax or AlphaMaxCurve
+        A fitted :class:`AlphaMax` or :class:`AlphaMaxN`, or its ``curve_``.
+    flipped : bool, default=False
+        Whether to draw the curve that beta hangs on, with labeled and unlabeled exchanged: the
+        ``curve_flipped_`` of a fitted :class:`AlphaMaxN`.
     heuristic : bool, default=False
         Whether to draw the quantity by which the elbow was chosen, on an axis of its own.
     name : str, optional
@@ -50,8 +58,10 @@ class AlphaMaxDisplay(ScoresDisplay):
 
     Attributes
     ----------
-    raw_, line_ : matplotlib Line2D
-        The log-likelihood as computed and after correction; set by :meth:`plot`.
+    line_ : matplotlib Line2D
+        The log-likelihood, corrected to fall everywhere; set by :meth:`plot`.
+    raw_ : matplotlib Line2D or None
+        The log-likelihood as computed, where one can see that it differs.
     elbow_ : matplotlib Line2D
         The vertical line at the elbow.
     heuristic_ : matplotlib Line2D or None
@@ -70,29 +80,34 @@ class AlphaMaxDisplay(ScoresDisplay):
     --------
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
-    >>> curve = pu.AlphaMax().fit(sample.scores, sample.labeled).curve_
-    >>> display = pu.AlphaMaxDisplay(curve).plot()
+    >>> fitted = pu.AlphaMax().fit(sample.scores, sample.labeled)
+    >>> display = pu.AlphaMaxDisplay(fitted).plot()
     >>> display.ax_.get_ylabel()
     'Log-likelihood'
     """
 
-    raw_: Line2D
+    raw_: Line2D | None
     line_: Line2D
     elbow_: Line2D
     heuristic_: Line2D | None
     heuristic_ax_: Axes | None
 
     def __init__(
-        self, curve: AlphaMaxCurve, *, heuristic: bool = False, name: str | None = None
+        self,
+        curve: AlphaMax | AlphaMaxCurve,
+        *,
+        flipped: bool = False,
+        heuristic: bool = False,
+        name: str | None = None,
     ) -> None:
-        # Here, because estimators bring scikit-learn, which the other displays do without.
-        from purecover.estimation._alphamax import AlphaMaxCurve
-
         function = type(self).__name__
-        hint = "take AlphaMax().fit(scores, labeled).curve_"
-        check_instance(function, "curve", curve, AlphaMaxCurve, hint)
+        check_flag(function, "flipped", flipped)
         check_flag(function, "heuristic", heuristic)
-        self.curve = curve
+        self.curve = _curve_of(function, curve, flipped=bool(flipped))
+        self.flipped = bool(flipped)
+        # What the share is: with wrong labels, not alpha alone.
+        wrong_labels = getattr(curve, "curve_flipped_", None) is not None
+        self._share = "alpha / beta" if wrong_labels else "alpha"
         self.heuristic = bool(heuristic)
         self.name = name
 
@@ -157,7 +172,8 @@ class AlphaMaxDisplay(ScoresDisplay):
         check_instance(function, "estimator", estimator, AlphaMax, "write AlphaMax(...)")
         counts = count(function, scores, labeled, sample_weight, positive_label)
         fitted = clone(estimator).fit(flipped_counts(counts) if flipped else counts)
-        return cls(fitted.curve_, heuristic=heuristic, name=name).plot(ax, **options)
+        display = cls(fitted.curve_, flipped=flipped, heuristic=heuristic, name=name)
+        return display.plot(ax, **options)
 
     def _summary(self) -> str:
         return f"elbow at {self.curve.elbow:.3g}, {self.curve.inclusion.size} points"
@@ -208,14 +224,17 @@ class AlphaMaxDisplay(ScoresDisplay):
         ax = self._open(ax, figsize=(6.4, 4.2))
         curve = self.curve
         self.heuristic_, self.heuristic_ax_ = None, None
-        # On top of the corrected one, from which it seldom differs.
-        look = {**OBSERVED, "linewidth": 1.0, "zorder": 2.4, "label": "as computed"}
-        (self.raw_,) = ax.plot(curve.inclusion, curve.log_likelihood, **look)
-        look = {**RECOVERED, "color": BLUE, "label": "corrected"}
+        self.raw_ = None
+        apart = float(np.abs(curve.corrected - curve.log_likelihood).max())
+        if apart > _SEEN * float(np.ptp(curve.log_likelihood)):
+            look = {**_RAW, "label": "as computed"}
+            (self.raw_,) = ax.plot(curve.inclusion, curve.log_likelihood, **look)
+        label = "log-likelihood" if self.raw_ is None else "corrected"
+        look = {**RECOVERED, "color": BLUE, "label": label}
         (self.line_,) = ax.plot(curve.inclusion, curve.corrected, **style(look, curve_kwargs))
         look = {**_ELBOW, "label": f"elbow at {curve.elbow:.3g}"}
         self.elbow_ = ax.axvline(curve.elbow, **style(look, elbow_kwargs))
-        handles = [self.line_, self.raw_, self.elbow_]
+        handles = [each for each in (self.line_, self.raw_, self.elbow_) if each is not None]
         if self.heuristic:
             self.heuristic_ax_ = ax.twinx()
             look = {"color": ORANGE, "linestyle": "-.", "linewidth": 1.3, "label": "heuristic"}
@@ -223,7 +242,7 @@ class AlphaMaxDisplay(ScoresDisplay):
             self.heuristic_ax_.set_ylabel("Heuristic of the elbow")
             handles.append(self.heuristic_)
         ax.set(
-            xlabel="Assumed inclusion of one density in the other",
+            xlabel=_FLIPPED_LABEL if self.flipped else _LABEL.format(self._share),
             ylabel="Log-likelihood",
             xlim=(0.0, 1.0),
         )
@@ -240,3 +259,24 @@ class AlphaMaxDisplay(ScoresDisplay):
         else:  # there the heuristic is, low first and high last; and the upper axes cover the lower
             self.heuristic_ax_.legend(handles=handles, loc="center left", framealpha=1)
         return self
+
+
+def _curve_of(function: str, given: Any, *, flipped: bool) -> AlphaMaxCurve:
+    """The curve itself, or that of a fitted estimator."""
+    # Here, because estimators bring scikit-learn, which the other displays do without.
+    from purecover.estimation._alphamax import AlphaMax, AlphaMaxCurve
+
+    if isinstance(given, AlphaMaxCurve):
+        return given
+    if not isinstance(given, AlphaMax):
+        must = "a fitted AlphaMax or AlphaMaxN, or its curve"
+        raise bad_type(function, "curve", must, given, "take AlphaMax().fit(scores, labeled)")
+    if not hasattr(given, "curve_"):
+        raise bad_value(function, "curve", "fitted", repr(given), "call fit(scores, labeled) first")
+    if not flipped:
+        return given.curve_
+    found: AlphaMaxCurve | None = getattr(given, "curve_flipped_", None)
+    if found is None:
+        hint = "AlphaMaxN(clean='never') always runs both ways"
+        raise bad_value(function, "curve", "run both ways for a flipped curve", repr(given), hint)
+    return found

@@ -34,6 +34,9 @@ _TITLES = {
     "beta": r"$\beta$ (labeled)",
     "delta": r"$\beta - \alpha$",
 }
+LEAST_SPAN = 0.3
+"""How much of [0, 1] the axis shows at least, so that a small difference looks small."""
+
 _ROW_SHARE = 0.6
 """How much of its row an estimator's marks take up."""
 
@@ -49,7 +52,7 @@ class PriorsDisplay(ScoresDisplay):
     comparison : PriorComparison
         The estimates, from :func:`compare_priors`.
     quantities : iterable of {"alpha", "beta", "delta"}, optional
-        What to draw. By default all three, or alpha alone where labels were taken for clean.
+        What to draw. By default all three, or alpha alone where beta was given.
     name : str, optional
         The title of the axes.
 
@@ -96,10 +99,7 @@ class PriorsDisplay(ScoresDisplay):
         hint = "make it with compare_priors(scores, labeled)"
         check_instance(function, "comparison", comparison, PriorComparison, hint)
         if quantities is None:
-            known_clean = not comparison.noisy and all(
-                row.value("beta") == 1 for row in comparison.succeeded
-            )
-            quantities = QUANTITIES[:1] if known_clean else QUANTITIES
+            quantities = QUANTITIES if comparison.beta is None else QUANTITIES[:1]
         asked = check_names(function, "quantities", quantities, QUANTITIES)
         if not asked:
             raise bad_value(function, "quantities", "at least one name", "none")
@@ -116,7 +116,7 @@ class PriorsDisplay(ScoresDisplay):
         positive_label: object = None,
         sample_weight: ArrayLike | None = None,
         estimators: Iterable[str | PriorEstimator] | Mapping[str, PriorEstimator] | None = None,
-        noisy: bool = True,
+        beta: float | None = None,
         confidence_level: float = 0.95,
         n_resamples: int = 200,
         random_state: RandomState = 0,
@@ -131,7 +131,7 @@ class PriorsDisplay(ScoresDisplay):
         ----------
         scores, labeled, positive_label, sample_weight
             The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
-        estimators, noisy, confidence_level, n_resamples, random_state
+        estimators, beta, confidence_level, n_resamples, random_state
             As in :func:`compare_priors`.
         quantities : iterable of {"alpha", "beta", "delta"}, optional
             What to draw.
@@ -152,7 +152,7 @@ class PriorsDisplay(ScoresDisplay):
         >>> from purecover import PriorsDisplay, simulate
         >>> sample = simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
         >>> display = PriorsDisplay.from_predictions(
-        ...     sample.scores, sample.labeled, estimators=["bbe"], noisy=False, n_resamples=20
+        ...     sample.scores, sample.labeled, estimators=["bbe"], beta=1, n_resamples=20
         ... )
         >>> display.quantities
         ('alpha',)
@@ -165,7 +165,7 @@ class PriorsDisplay(ScoresDisplay):
         found = compare_priors(
             count(function, scores, labeled, sample_weight, positive_label),
             estimators=estimators,
-            noisy=noisy,
+            beta=beta,
             confidence_level=confidence_level,
             n_resamples=n_resamples,
             random_state=random_state,
@@ -246,7 +246,8 @@ class PriorsDisplay(ScoresDisplay):
         if len(self.quantities) > 1:  # all of [0, 1], so that one sees what is near its ends
             ax.set(xlabel="Share of positives", xlim=limits(*drawn))
         else:
-            ax.set_xlabel(f"Share of positives, {_TITLES[self.quantities[0]]}")
+            label = f"Share of positives, {_TITLES[self.quantities[0]]}"
+            ax.set(xlabel=label, xlim=_near(*drawn))
         name = self.name if name is None else name
         if name is not None:
             ax.set_title(name)
@@ -326,6 +327,24 @@ def save_priors(comparison: PriorComparison, file: BinaryIO, kind: str) -> None:
     figure = Figure(figsize=display.figsize, layout="constrained")
     display.plot(figure.subplots())
     figure.savefig(file, format=kind, dpi=150)
+
+
+def _near(*values: FloatArray) -> tuple[float, float]:
+    """A part of the unit interval around the values, wide enough to show small as small."""
+    pooled = np.concatenate(values)
+    pooled = pooled[np.isfinite(pooled)]
+    if not pooled.size:
+        return limits(pooled)
+    low, high = float(pooled.min()), float(pooled.max())
+    more = max(0.05 * (high - low), 0.01, (LEAST_SPAN - (high - low)) / 2)
+    low, high = low - more, high + more
+    # An end of the unit interval may be passed by a little, as in all displays.
+    bottom, top = limits(pooled)
+    if low < bottom:
+        low, high = bottom, max(high, bottom + LEAST_SPAN)
+    if high > top:
+        low, high = min(low, top - LEAST_SPAN), top
+    return max(low, bottom), high
 
 
 def _has_room(ax: Axes) -> bool:

@@ -1,0 +1,80 @@
+"""The page on adding an estimator, followed to the letter, passes the tests it sends one to."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "howto" / "add_estimator.rst"
+
+
+def module_of_the_page() -> str:
+    """The file that the page shows in full."""
+    text = PAGE.read_text(encoding="utf-8")
+    blocks = re.findall(r"^( +)\.\. code-block:: python\n\n((?:\1   .*\n|\n)+)", text, re.MULTILINE)
+    (found,) = [block for _, block in blocks if "from __future__" in block]
+    return textwrap.dedent(found).rstrip() + "\n"
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project after the first two steps of the page."""
+    folder = tmp_path_factory.mktemp("clone")
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "src", folder / "src", ignore=ignore)
+    shutil.copytree(ROOT / "tests", folder / "tests", ignore=ignore)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    estimation = folder / "src" / "purecover" / "estimation"
+    (estimation / "_top_share.py").write_text(module_of_the_page(), encoding="utf-8")
+    registry = estimation / "_registry.py"
+    text = registry.read_text(encoding="utf-8")
+    assert "_BUILT_IN = (\n" in text
+    text = text.replace("_BUILT_IN = (\n", '_BUILT_IN = (\n    "_top_share",\n')
+    registry.write_text(text, encoding="utf-8")
+    return folder
+
+
+def run_tests(folder: Path, *arguments: str) -> str:
+    """What pytest prints, all tests passed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+def test_the_page_sends_one_to_these_tests() -> None:
+    assert "pytest -q tests/test_prior_common.py -k top-share" in PAGE.read_text(encoding="utf-8")
+
+
+def test_layers_parameters_and_docstring(clone: Path) -> None:
+    chosen = "parameters and top-share or easy_data and top-share or TopShare or imports or circles"
+    module = "src/purecover/estimation/_top_share.py"
+    said = run_tests(
+        clone, "-k", chosen, "tests/test_prior_common.py", "tests/test_architecture.py", module
+    )
+    passed = re.search(r"(\d+) passed", said)
+    assert passed is not None
+    # Two about its parameter, two fits, two about layers, a doctest: none was missed by its name.
+    assert int(passed[1]) >= 7
+
+
+@pytest.mark.slow
+def test_the_battery(clone: Path) -> None:
+    said = run_tests(clone, "tests/test_prior_common.py", "-k", "top-share")
+    passed = re.search(r"(\d+) passed", said)
+    assert passed is not None
+    assert int(passed[1]) > 100
