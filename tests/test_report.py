@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -745,3 +746,11 @@ def test_identification_holds_the_truth() -> None:
         ends = report.estimation.identification
         hits.append(all(ends[k][0] <= v <= ends[k][1] for k, v in truth.items()))
     assert np.mean(hits) >= 0.9
+
+
+def test_beta_may_be_any_kind_of_number() -> None:
+    sample = pu.simulate.binormal(2.0).sample(60, 300, alpha=0.25, random_state=0)
+    for beta in (Fraction(9, 10), np.float32(0.9)):
+        report = pu.evaluate(sample.scores, sample.labeled, beta=beta, n_resamples=5)
+        assert report.proportions.beta == pytest.approx(0.9)
+        assert report.bootstrap is not None

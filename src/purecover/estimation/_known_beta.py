@@ -22,10 +22,10 @@ class KnownBeta:
     estimates_beta = False
 
     def __init__(self, estimator: PriorEstimator, beta: float) -> None:
-        self.estimator, self.beta = estimator, beta
+        self.estimator, self.beta = estimator, float(beta)  # any kind of number
         a = estimator.proportions_.unlabeled_inclusion
         origin = f"{full_name(estimator)}, beta given"
-        self.proportions_ = MixtureProportions(a * beta, beta, origin)
+        self.proportions_ = MixtureProportions(a * self.beta, self.beta, origin)
 
     def proportions_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
