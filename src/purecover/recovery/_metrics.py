@@ -286,7 +286,8 @@ def compute_metrics(
                 value = metric.of_rates(tpr_at_k, fpr_at_k, view.prior_at_k, options)
             else:
                 value = metric.of_rates(tpr, fpr, prior, options)
-        out[metric.name] = float(value)
+        # A lift over next to no positives overflows: there is nothing to compare with.
+        out[metric.name] = math.nan if math.isinf(value) else float(value)
     return out
 
 
