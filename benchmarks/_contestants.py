@@ -125,6 +125,10 @@ _PEERS: tuple[tuple[str, str, str, str, tuple[tuple[str, Any], ...], bool, bool]
 )
 
 
+SLOW = ("kernel-mean", "pearson", "penalized-l1")
+"""Registered ones of a good part of a second a fit."""
+
+
 def noisy(estimator: PriorEstimator) -> PriorEstimator:
     """The estimator itself if it estimates beta, else two runs of it."""
     return estimator if estimator.estimates_beta else NoisyLabels(estimator)
@@ -134,9 +138,9 @@ def ours() -> list[Contestant]:
     """Every registered estimator and the variants worth a row of their own."""
     found = [Contestant(DEFAULT, default_estimator)]
     for name, kind in prior_estimators().items():
-        if name in (DEFAULT_NAME, "noisy", "alphamax", "alphamax-n", "elkan-noto"):
-            continue  # the first row, a wrapper, or present by its variants
-        found.append(Contestant(name, partial(_noisy_of, kind)))
+        if name in (DEFAULT_NAME, "noisy", "clustered", "alphamax", "alphamax-n", "elkan-noto"):
+            continue  # the first row, nothing of its own on one column, or present by its variants
+        found.append(Contestant(name, partial(_noisy_of, kind), slow=name in SLOW))
     found += [
         Contestant("AlphaMax-N, default elbow", partial(_alphamax_n)),
         Contestant(RELEASED, partial(_alphamax_n, elbow="released", step=0.01)),
