@@ -11,6 +11,7 @@ from tests.prior_dummies import Blind, Fixed, FixedNoisy
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
+from purecover.estimation import _clustered
 from purecover.estimation._bbe import BBE
 from purecover.estimation._clustered import ClusteredLabels, out_of_fold_scores
 from purecover.estimation._noisy import NoisyLabels
@@ -37,6 +38,35 @@ def test_helps_where_one_kind_is_labeled_rarely(inner):
     # In the limit all labeled together give the least of 0.2/0.9 and 0.2/0.1, instead of 0.4.
     assert alphas(ClusteredLabels(inner, n_clusters=1)) == pytest.approx(0.2 / 0.9, abs=0.03)
     assert alphas(ClusteredLabels(inner)) == pytest.approx(0.4, abs=0.03)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_skewed_kind_is_one_cluster(seed):
+    # Half a dozen normal components describe it, and the sum over them would be far too high.
+    rng = np.random.default_rng(seed)
+    labeled = np.arange(5000) < 1000
+    positive = np.arange(5000) < 2200
+    X = np.where(
+        positive[:, None], 1.5 + rng.exponential(1.5, size=(5000, 2)), rng.normal(size=(5000, 2))
+    )
+    found = ClusteredLabels().fit(X, labeled)
+    assert found.diagnostics_["n_clusters"] == 1
+    assert found.proportions_.alpha == pytest.approx(0.3, abs=0.03)
+    split = ClusteredLabels(n_clusters=6).fit(X, labeled)
+    assert split.proportions_.alpha > found.proportions_.alpha + 0.01
+
+
+def test_merging():
+    # The first two share rows, the third has its own.
+    shares = np.array([[0.6, 0.4, 0], [0.4, 0.6, 0], [0.5, 0.5, 0], [0, 0, 1], [0, 0.02, 0.98]])
+    found = _clustered.merged(shares, 0.05)
+    np.testing.assert_allclose(found, np.column_stack((shares[:, :2].sum(axis=1), shares[:, 2])))
+    assert _clustered.merged(shares, 0.9) is shares
+    assert _clustered.merged(np.ones((3, 1)), 0.05).shape == (3, 1)
+    np.testing.assert_allclose(_clustered.merged(shares, 0.0).sum(axis=1), 1)
+    # A component without rows of its own is taken in by none.
+    empty = np.column_stack((shares[:, :2], np.zeros(5)))
+    assert _clustered.merged(empty, 0.05).shape == (5, 2)
 
 
 def test_no_harm_where_labels_are_random_and_kinds_lie_apart():
@@ -190,3 +220,31 @@ def test_too_few():
 def test_bad_parameters(parameters, error, words):
     with pytest.raises(error, match=words):
         ClusteredLabels(**parameters).fit(*two_kinds(negatives=50))
+
+
+def test_threads_are_left_to_the_classifier_of_others(monkeypatch):
+    """Clusters and the default classifier keep to one thread; what a user brings does not."""
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    seen = {"mixture": set(), "default": set(), "given": set()}
+
+    def watched(name, function):
+        def call(*args, **kwargs):
+            seen[name] |= {pool["num_threads"] for pool in threadpool_info()}
+            return function(*args, **kwargs)
+
+        return call
+
+    class Given(LogisticRegression):
+        fit = watched("given", LogisticRegression.fit)
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2)) + 4 * (np.arange(600) < 300)[:, None]
+    labeled = np.arange(600) < 150
+    monkeypatch.setattr(_clustered, "_mixture", watched("mixture", _clustered._mixture))
+    with threadpool_limits(2):
+        ClusteredLabels(classifier=Given()).fit(X, labeled)
+        with monkeypatch.context() as patch:
+            patch.setattr(LogisticRegression, "fit", watched("default", LogisticRegression.fit))
+            ClusteredLabels().fit(X, labeled)
+    assert seen == {"mixture": {1}, "default": {1}, "given": {2}}

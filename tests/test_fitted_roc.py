@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from purecover import simulate
+from purecover import NoisyLabels, simulate
 from purecover.counts import ScoreCounts
 from purecover.estimation._fitted_roc import FittedRoc, _points, curve, deviance, end_slope
 from purecover.exceptions import InvalidInputError, InvalidTypeError
@@ -132,6 +132,22 @@ def test_wrong_where_no_curve_of_the_family_fits():
     assert abs(found - 0.25) > 0.1
 
 
+def test_only_the_power_family_describes_two_mixtures():
+    # With wrong labels x is a mixture, which the binormal curve takes for positives alone.
+    world = simulate.binormal(2)
+    samples = [world.sample(2000, 10_000, alpha=0.3, beta=0.8, random_state=i) for i in range(3)]
+    found = {}
+    for family in ("binormal", "power"):
+        estimator = NoisyLabels(FittedRoc(family=family), clean="never")
+        fits = [estimator.fit(s.counts).proportions_ for s in samples]
+        found[family] = np.mean([(p.alpha, p.beta) for p in fits], axis=0)
+        warned = any("two mixtures" in note for note in estimator.diagnostics_["notes"])
+        assert warned is (family == "binormal")
+    assert found["power"] == pytest.approx((0.3, 0.8), abs=0.04)
+    assert found["binormal"][0] < 0.3 - 0.05
+    assert found["binormal"][1] > 0.95
+
+
 @both
 def test_depends_on_the_order_of_the_scores_only(family):
     sample = simulate.binormal(2).sample(200, 1000, alpha=0.4, random_state=1)
@@ -154,6 +170,18 @@ def test_replicates_equal_fits_one_by_one(family):
         alone = ScoreCounts.from_counts(counts.thresholds[used], few[used], many[used])
         assert row[0] == pytest.approx(estimator._estimate(alone).a, abs=1e-3)
         assert row[1] == 0
+
+
+@pytest.mark.parametrize(("family", "n_values"), [("binormal", 2), ("power", 3)])
+def test_fewer_points_than_parameters_leave_alpha_open(family, n_values):
+    sample = simulate.binormal(2).sample(1000, 5000, alpha=0.3, random_state=0)
+    values = np.digitize(sample.scores, np.linspace(0, 2, n_values - 1))
+    found = FittedRoc(family=family).fit(values, sample.labeled).diagnostics_
+    assert found["n_points"] == n_values - 1
+    assert found["identifiable"] is False
+    assert "many others fit as well" in found["notes"][-1]
+    values = np.digitize(sample.scores, np.linspace(0, 2, n_values))
+    assert FittedRoc(family=family).fit(values, sample.labeled).diagnostics_["identifiable"] is True
 
 
 def test_notes():

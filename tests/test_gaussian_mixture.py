@@ -206,9 +206,45 @@ def test_singular_features():
 
 def test_outliers_are_cut():
     column = np.concatenate((np.random.default_rng(0).normal(size=999), [1e30]))[:, None]
-    found = _standardized(column, np.ones(1000))
-    assert found.max() == 20
+    found, notes = _standardized(column, np.ones(1000))
+    assert 4 < found.max() < 5
+    assert notes == ()
+    _, notes = _standardized(np.vstack((column, [[1e30]])), np.ones(1001))
+    assert notes[0].startswith("2 of 1001 examples lie where normal densities hold none")
     assert np.std(found[:-1]) == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("outlier", [(-30.0, 0.0), (15.0, 0.0), (1e6, 0.0), (0.0, 1e6)])
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_one_outlier_matters_little(outlier, n_features):
+    rng = np.random.default_rng(0)
+    labeled = np.arange(2000) < 1000
+    X = rng.normal(size=(2000, n_features))
+    X[:1300, 0] += 2
+    plain = GaussianMixtures().fit(X, labeled).proportions_.alpha
+    assert plain == pytest.approx(0.3, abs=0.05)
+    more = np.vstack((X, [outlier[:n_features]])), np.append(labeled, False)
+    assert GaussianMixtures().fit(*more).proportions_.alpha == pytest.approx(plain, abs=0.02)
+
+
+def test_says_so_where_a_component_holds_next_to_nothing(monkeypatch):
+    data = two_samples(300, 1000, 0.3, 1.0, separation=5)
+
+    def notes():
+        found = GaussianMixtures(clean="always").fit(*data).diagnostics_["notes"]
+        return [note for note in found if note.startswith("one of the two normal densities")]
+
+    assert not notes()
+    monkeypatch.setattr(_gaussian_mixture, "_SMALLEST", 0.49)
+    assert len(notes()) == 1  # the positives are 600 of 1,300
+
+
+def test_ends_without_outliers_are_preferred():
+    tally = Tally(np.ones(400), np.ones(600))
+    shares = np.array([0.5, 0.999]), np.array([1.0, 1.0])
+    found = Mixtures(*shares, np.zeros((2, 2, 1)), np.ones((2, 2, 1, 1)))
+    assert _gaussian_mixture._smallest_masses(found, tally) == pytest.approx([300, 0.6])
+    assert _gaussian_mixture._sound(found, tally).tolist() == [True, False]
 
 
 def test_many_rows_are_drawn_from(monkeypatch):

@@ -206,9 +206,14 @@ def test_prior_masses() -> None:
     assert sum(WEIGHTS.values()) == pytest.approx(1)
 
 
-def test_posterior_against_brute_force() -> None:
-    """One shape, labels known to be clean: a sampler of all five parameters agrees."""
-    bins = RankBins.from_counts(sample(n=(150, 900), alpha=0.3).counts)
+@pytest.mark.parametrize("seed", range(3))
+def test_posterior_against_brute_force(seed: int) -> None:
+    """One shape, labels known to be clean: a sampler of all five parameters agrees.
+
+    Laplace's method puts the mean nearly a tenth of a standard deviation too high: neither a
+    finer grid (101 nodes) nor five times as many draws change that.
+    """
+    bins = RankBins.from_counts(sample(n=(150, 900), alpha=0.3, seed=seed).counts)
     kept = [c for c in candidates(bins, clean_prior=1.0) if c.kind == "smooth"]
     found, _ = posterior(
         bins, bins.labeled[None], bins.total[None], kept, clean_prior=1.0, n_nodes=25
@@ -216,8 +221,8 @@ def test_posterior_against_brute_force() -> None:
     mean = found.mean[0, 0]
     sd = float(np.sqrt(found.weight[0] @ (found.alpha[0] - mean) ** 2))
     draws = _sampled(bins)
-    assert mean == pytest.approx(draws.mean(), abs=0.25 * sd)
-    assert sd == pytest.approx(draws.std(), rel=0.25)
+    assert mean == pytest.approx(draws.mean(), abs=0.18 * sd)
+    assert sd == pytest.approx(draws.std(), rel=0.025)
 
 
 def _sampled(bins: RankBins, n_chains: int = 200, n_steps: int = 2500) -> Array:

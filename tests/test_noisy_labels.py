@@ -11,9 +11,10 @@ from tests.prior_dummies import Blind, Fixed, FixedNoisy, TopRatio
 
 import purecover as pu
 from purecover.estimation import _ensemble
-from purecover.estimation._base import PriorEstimator, flipped_counts
+from purecover.estimation._base import PriorEstimator
 from purecover.estimation._ensemble import MedianEnsemble
 from purecover.estimation._noisy import NoisyLabels
+from purecover.estimation._samples import flipped_counts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 # Four scores with positives (0, .1, .3, .6) and negatives (.5, .3, .2, 0), at alpha = 1/4 and
@@ -278,6 +279,20 @@ def test_default_members() -> None:
     found = MedianEnsemble().fit(counts)
     assert found.proportions_.alpha == pytest.approx(np.median(singles), abs=1e-12)
     assert list(found.diagnostics_["members"].values()) == pytest.approx(singles)
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.7])
+def test_no_line_is_needed_to_tell_clean_labels(beta: float) -> None:
+    """Positives are a ring around the negatives, in which a line sees nothing."""
+    rng = np.random.default_rng(1)
+    labeled = np.arange(2500) < 500
+    positive = rng.random(2500) < np.where(labeled, beta, 0.25)
+    radius = np.where(positive, rng.normal(3.5, 0.4, 2500), np.abs(rng.normal(size=2500)))
+    angle = rng.uniform(0, 2 * np.pi, 2500)
+    X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    found = NoisyLabels(pu.PenalizedL1(random_state=0)).fit(X, labeled)
+    assert found.diagnostics_["clean"] == (beta == 1)
+    assert found.proportions_.beta == pytest.approx(beta, abs=0.1)
 
 
 @pytest.mark.parametrize(

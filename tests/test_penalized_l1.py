@@ -141,6 +141,15 @@ def test_same_samples_cannot_be_told_apart():
     assert PenalizedL1().fit(X, labeled).proportions_.alpha > 0.7
 
 
+def test_seeds_move_the_estimate_by_hundredths():
+    rng = np.random.default_rng(0)
+    labeled = np.arange(6000) < 1000
+    positive = labeled | (rng.random(6000) < 0.3)
+    X = rng.normal(size=(6000, 2)) + 1.5 * positive[:, None]
+    found = [PenalizedL1(random_state=seed).fit(X, labeled).proportions_.alpha for seed in range(8)]
+    assert 0.01 < np.ptp(found) < 0.15
+
+
 def test_seeds_and_small_samples():
     X, labeled = rows_of(300, 900, 0.3, 3, 2)
     one, two = (PenalizedL1(random_state=1).fit(X, labeled).proportions_.alpha for _ in range(2))

@@ -12,6 +12,7 @@ from sklearn.base import clone
 import purecover as pu
 from purecover.estimation import _rows
 from purecover.estimation._base import Inclusions
+from purecover.estimation._halves import HalfResampler, centered
 from purecover.estimation._noisy import NoisyLabels, out_of_fold
 from purecover.estimation._rows import FeaturePriorEstimator, Rows
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
@@ -249,7 +250,10 @@ def test_replicates_are_drawn_from_each_sample() -> None:
     estimator.interval_  # noqa: B018
     assert len(seen) == 101
     assert seen[0] == (100, 300, 100)
-    assert all(each[:2] == (100, 300) and each[2] < 80 for each in seen[1:])
+    assert all(each == (50, 150, 50) for each in seen[1:])  # halves, without copies
+    seen.clear()
+    estimator.interval(method="bootstrap", n_resamples=5)
+    assert all(each[:2] == (100, 300) and each[2] < 80 for each in seen)
     seen.clear()
     estimator.interval(method="m-out-of-n", n_resamples=2)
     assert seen[0][:2] == (25, 75)  # 100 ** 0.7
@@ -262,7 +266,8 @@ def test_replicates_without_an_estimate() -> None:
                 raise IdentifiabilityError("nothing")
             return super()._estimate_rows(rows, rng)
 
-    found = Failing().fit(*plane(100, 300)).interval(n_resamples=4)["alpha"]
+    estimator = Failing().fit(*plane(100, 300))
+    found = estimator.interval(method="bootstrap", n_resamples=4)["alpha"]
     assert found.method.endswith("4 of 4 draws rejected: not identified")
     assert (found.low, found.high) == (0, 1)
 
@@ -283,6 +288,63 @@ def test_bad_settings(settings: Any, words: str) -> None:
     estimator = HalfPlane().fit(*plane(60, 200))
     with pytest.raises((InvalidInputError, InvalidTypeError), match=words):
         estimator.interval(**settings)
+
+
+def test_halves_spread_around_the_estimate_as_it_does_around_the_truth() -> None:
+    fits = [HalfPlane().fit(*plane(200, 800, seed=seed)) for seed in range(60)]
+    alphas = [fit.proportions_.alpha for fit in fits]
+    found = [fit.interval(n_resamples=60)["alpha"] for fit in fits]
+    assert {each.method for each in found} == {"half-samples"}
+    assert all(each.estimate in each for each in found)
+    # 3.92 standard deviations; ends of 60 replicates lie a little inside.
+    assert np.mean([each.width for each in found]) == pytest.approx(3.8 * np.std(alphas), rel=0.15)
+
+
+class Nearest(FeaturePriorEstimator):
+    """Share of the unlabeled rows whose nearest other row is labeled, which copies mislead."""
+
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:  # noqa: ARG002
+        pool = np.concatenate((rows.labeled, rows.unlabeled))
+        apart = np.abs(pool[:, None] - pool).sum(axis=2)
+        np.fill_diagonal(apart, np.inf)
+        nearest = apart.argmin(axis=1)[rows.n_labeled :]
+        return Inclusions(float(np.mean(nearest < rows.n_labeled)))
+
+
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_copies_do_not_mislead_the_default(n_features: int) -> None:
+    data, labeled = plane(100, 300)
+    estimator = Nearest().fit(data[:, :n_features], labeled)
+    halves, copies = (
+        estimator.interval(method=method, n_resamples=30)["alpha"] for method in (None, "bootstrap")
+    )
+    assert halves.method == "half-samples"
+    assert halves.estimate in halves
+    assert copies.high < copies.estimate  # an unlabeled row is nearest to its own copy
+
+
+def test_halves_of_counts() -> None:
+    counts = pu.ScoreCounts.from_counts([3.0, 2.0, 1.0], [4, 0, 5], [1, 8, 10])
+    resampler = HalfResampler(counts)
+    rng = np.random.default_rng(0)
+    drawn = [resampler.draw(rng) for _ in range(400)]
+    for each in drawn:
+        assert (each.n_labeled, each.n_unlabeled) == (4, 9)
+        assert (each.labeled <= counts.labeled).all()
+        assert (each.unlabeled <= counts.unlabeled).all()
+    mean = np.mean([each.unlabeled for each in drawn], axis=0)
+    np.testing.assert_allclose(mean, counts.unlabeled * 9 / 19, atol=0.2)
+    many = pu.ScoreCounts.from_counts([2.0, 1.0], [10**10, 10**9], [1, 1])
+    assert HalfResampler(many).draw(rng).n_labeled == many.n_labeled
+    assert HalfResampler(many).draw(rng).n_unlabeled == 1
+
+
+def test_nothing_to_center() -> None:
+    draws = np.full((3, 2), np.nan)
+    assert centered(draws, pu.MixtureProportions(0.2)) is draws
+    draws = np.array([[0.3, 1.0], [np.nan, np.nan], [0.5, 1.0]])
+    moved = centered(draws, pu.MixtureProportions(0.2))
+    np.testing.assert_allclose(moved, [[0.1, 1], [np.nan, np.nan], [0.3, 1]])
 
 
 def test_a_second_fit_forgets_the_rows() -> None:

@@ -7,11 +7,16 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
+from purecover.audit._posterior import alpha_from_audit
+from purecover.estimation._estimate import PriorEstimate
 from purecover.estimation._scar import _distances, _permutation_test, scar_test
 from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.intervals._interval import Interval
+from purecover.proportions import MixtureProportions
 
 PROPENSITIES = {
     "random": lambda X: np.full(len(X), 0.3),
+    "random, most labeled": lambda X: np.full(len(X), 0.8),
     "by the second feature": lambda X: 0.6 / (1 + np.exp(-X[:, 1])),
     "clear cases more often": lambda X: np.where(X[:, 0] > 4, 0.5, 0.1),
     "clear cases less often": lambda X: 0.6 / (1 + np.exp(3 * X[:, 0] - 14)),
@@ -50,13 +55,107 @@ def test_level(with_score):
     assert rejections(60, "random", with_score=with_score) <= most(60)
 
 
+@pytest.mark.parametrize(
+    ("n", "prior", "distance"), [(10_000, 0.005, 6.0), (4000, 0.02, 5.0), (2000, 0.04, 4.0)]
+)
+def test_level_with_few_hidden_positives(n, prior, distance):
+    # No more examples are looked at than there are positives: 5 to 8 unlabeled ones.
+    found = rejections(
+        60, "random, most labeled", with_score=True, n=n, prior=prior, distance=distance
+    )
+    assert found <= most(60)
+
+
+def test_too_few_hidden_positives_are_not_decided():
+    X, labeled, alpha = drawn(0, "random, most labeled", n=10_000, prior=0.003, distance=6.0)
+    assert alpha * (~labeled).sum() / 2 < 5
+    found = scar_test(X, labeled, alpha=alpha, scores=X[:, 0])
+    assert (found.p_value, found.shape_p_value, found.share_p_value) == (1, 1, 1)
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith("not decided: with alpha = ")
+    assert found.to_dict()["notes"] == list(found.notes)
+    X, labeled, alpha = drawn(0)
+    assert scar_test(X, labeled, alpha=alpha).notes == ()
+
+
+def audited(seed, n_audited):
+    """Whether labels are rejected with an audit, and with its estimate taken as exact."""
+    X, labeled, alpha = drawn(seed, distance=5.0, n=10_000, p=2)
+    k = np.random.default_rng(seed).binomial(n_audited, alpha)
+    audit = alpha_from_audit(int(k), n_audited)
+    more = {"scores": X[:, 0], "n_permutations": 19}
+    exact = scar_test(X, labeled, alpha=audit.alpha.estimate, **more)
+    safe = scar_test(X, labeled, alpha=audit, **more)
+    assert safe.alpha == audit.alpha.low
+    return safe.share_p_value <= 0.025, exact.share_p_value <= 0.025
+
+
+@pytest.mark.parametrize("n_audited", [100, 400])
+def test_level_with_an_audit(n_audited):
+    safe, exact = np.mean([audited(seed, n_audited) for seed in range(40)], axis=0)
+    # An interval of 95 % misses on this side once in forty times.
+    assert safe <= most(40, 0.05)
+    assert exact > most(40, 0.05)
+
+
+def test_any_interval_of_alpha():
+    X, labeled, alpha = drawn(0, "clear cases more often", n=4000)
+    interval = Interval(
+        estimate=alpha, low=alpha - 0.03, high=alpha + 0.03, confidence_level=0.95, method="mine"
+    )
+    known = PriorEstimate(
+        estimator="mine",
+        proportions=MixtureProportions(alpha),
+        intervals={"alpha": interval},
+    )
+    more = {"scores": X[:, 0]}
+    low, exact = (scar_test(X, labeled, alpha=a, **more) for a in (alpha - 0.03, alpha))
+    for given in (interval, known):
+        found = scar_test(X, labeled, alpha=given, **more)
+        assert found == low
+        assert found.alpha == alpha - 0.03
+    assert 0.05 > low.share_p_value > exact.share_p_value
+    # An interval from 0 leaves nothing to look at.
+    nothing = Interval(estimate=0.1, low=0, high=0.3, confidence_level=0.95, method="mine")
+    assert scar_test(X, labeled, alpha=nothing, **more).notes[0].startswith("not decided")
+
+
+@pytest.mark.parametrize(
+    ("alpha", "error", "words"),
+    [
+        (MixtureProportions(0.2), InvalidTypeError, "an estimate with an interval of alpha"),
+        (
+            PriorEstimate(estimator="mine", proportions=MixtureProportions(0.2)),
+            InvalidInputError,
+            "one with an interval of alpha, got none",
+        ),
+        (
+            Interval(estimate=1.2, low=1.1, high=1.3, confidence_level=0.95, method="mine"),
+            InvalidInputError,
+            "a number in",
+        ),
+        (
+            Interval(estimate=1, low=1, high=1, confidence_level=0.95, method="mine"),
+            InvalidInputError,
+            "ends after it begins",
+        ),
+    ],
+)
+def test_bad_intervals(alpha, error, words):
+    X, labeled, _ = drawn(0)
+    with pytest.raises(error, match=f"'alpha' parameter of scar_test must be .*{words}"):
+        scar_test(X, labeled, alpha=alpha)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", [2.5, 3.0, 4.0])
 def test_level_in_many_runs(distance):
     assert rejections(300, "random", distance=distance) <= most(300)
 
 
-@pytest.mark.parametrize("propensity", [name for name in PROPENSITIES if name != "random"])
+@pytest.mark.parametrize(
+    "propensity", [name for name in PROPENSITIES if not name.startswith("random")]
+)
 @pytest.mark.parametrize("with_score", [False, True])
 def test_power(propensity, with_score):
     assert rejections(10, propensity, with_score=with_score) >= 0.8
@@ -92,6 +191,7 @@ def test_weak_scores_reject_though_labels_are_random():
     found = scar_test(X, labeled, alpha=positive[~labeled].mean(), scores=X[:, 0])
     assert found.shape_p_value < 0.05
     assert found.labeled_share < 0.8 * found.expected_share
+    assert "a rejection by the features means little" in found.notes[0]
 
 
 def test_distance_is_that_of_scipy():

@@ -12,7 +12,7 @@ from purecover.estimation._rows import Rows
 from purecover.estimation._tice import TIcE
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 
-ARTICLE = {"n_intervals": 4, "max_bepp": 5, "delta": None, "n_folds": 5}
+ARTICLE = {"n_intervals": 4, "max_bepp": 5, "min_size": 10, "error": None, "n_folds": 5}
 
 
 def features(n_labeled, n_unlabeled, *, alpha, apart, dimensions, seed):
@@ -35,7 +35,7 @@ def slow_fold(X, labeled, tree, held_out, share, settings):
     """One fold of the algorithm with plain sets, scaled features and no arrays of counts."""
     scaled = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     k, n_intervals = settings["max_bepp"], settings["n_intervals"]
-    delta = settings["delta"] or max(0.025, 1 / (1 + 0.004 * len(held_out)))
+    delta = settings["error"] or max(0.025, 1 / (1 + 0.004 * len(held_out)))
     marked = set(np.flatnonzero(labeled))
 
     def split(rows, feature):
@@ -84,7 +84,7 @@ def slow_fold(X, labeled, tree, held_out, share, settings):
 @pytest.mark.parametrize("dimensions", [1, 2, 4])
 @pytest.mark.parametrize(
     "settings",
-    [ARTICLE, {"n_intervals": 10, "max_bepp": 10, "delta": 0.2, "n_folds": 3}],
+    [ARTICLE, {"n_intervals": 10, "max_bepp": 10, "min_size": 10, "error": 0.2, "n_folds": 3}],
     ids=["article", "finer"],
 )
 def test_equals_a_tree_of_sets(dimensions, settings):
@@ -139,10 +139,40 @@ def test_finds_alpha_where_a_box_is_pure():
         assert np.mean(np.abs(errors)) < 0.05
 
 
+def in_one_of(dimensions, n, *, alpha, apart, seed):
+    """Normal features, of which only the first tells the classes apart; a sixth are labeled."""
+    rng = np.random.default_rng(seed)
+    labeled = np.arange(n) < n // 6
+    positive = labeled | (rng.random(n) < alpha)
+    X = rng.normal(size=(n, dimensions))
+    X[:, 0] += apart * positive
+    return X, labeled
+
+
+@pytest.mark.parametrize("alpha", [0.25, 0.6])
+def test_error_does_not_grow_with_the_data(alpha):
+    # A fixed size makes boxes more and more numerous, and the luckiest of them decides.
+    def errors(n, **settings):
+        data = (in_one_of(5, n, alpha=alpha, apart=3, seed=s) for s in range(96_000 // n))
+        return np.array([TIcE(**settings).fit(*d).proportions_.alpha - alpha for d in data])
+
+    few, many = errors(12_000), errors(96_000)
+    assert np.abs(many).mean() < np.abs(few).mean() + 0.02
+    assert np.abs(many).mean() < 0.08
+    assert errors(96_000, min_size=10).mean() < many.mean() - 0.1
+
+
+def test_smallest_size():
+    assert _tice._smallest_size(100) == 10
+    assert _tice._smallest_size(90_000) == pytest.approx(100)
+
+
 def test_ten_dimensions():
-    # The means are 2 apart, along the diagonal, where no box of the grid is pure.
-    data = features(1000, 10_000, alpha=0.25, apart=2, dimensions=10, seed=0)
+    # The means are 2 apart: in one feature, or along the diagonal, where no box is pure.
+    data = in_one_of(10, 12_000, alpha=0.25, apart=2, seed=0)
     assert TIcE().fit(*data).proportions_.alpha == pytest.approx(0.25, abs=0.13)
+    data = features(1000, 10_000, alpha=0.25, apart=2, dimensions=10, seed=0)
+    assert TIcE().fit(*data).proportions_.alpha > 0.25 + 0.1
 
 
 def test_leans_high_in_many_dimensions():
@@ -165,11 +195,13 @@ def test_the_margin_of_the_article_leans_high():
 def test_leans_low_where_many_boxes_are_pure():
     data = [features(1000, 5000, alpha=0.25, apart=5, dimensions=3, seed=s) for s in range(4)]
     bold, cautious = (
-        np.mean([TIcE(delta=delta).fit(*d).proportions_.alpha for d in data])
-        for delta in (0.2, 0.05)
+        np.mean([TIcE(error=error, min_size=10).fit(*d).proportions_.alpha for d in data])
+        for error in (0.2, 0.05)
     )
     assert bold < 0.25 - 0.02
     assert cautious > bold + 0.05
+    # Larger boxes are the default, and lean low less.
+    assert np.mean([TIcE().fit(*d).proportions_.alpha for d in data]) > bold + 0.03
 
 
 def test_scores_are_one_feature():
@@ -205,8 +237,16 @@ def test_diagnostics():
     assert share == pytest.approx(found.diagnostics_["by_fold"].mean())
     assert found.diagnostics_["pooled_prior"] == pytest.approx(0.2 / share)
     assert found.n_features_in_ == 3
-    alpha = found.interval(n_resamples=10)["alpha"]
-    assert alpha.low < alpha.high
+
+
+@pytest.mark.parametrize("n_features", [1, 5])
+def test_interval_holds_the_estimate(n_features):
+    found = []
+    for seed in range(6):
+        X, labeled = in_one_of(n_features, 3000, alpha=0.25, apart=3, seed=seed)
+        found.append(TIcE().fit(X, labeled).interval(n_resamples=20)["alpha"])
+    assert all(alpha.low < alpha.estimate < alpha.high for alpha in found)
+    assert sum(0.25 in alpha for alpha in found) >= 4
 
 
 @pytest.mark.parametrize(
@@ -216,8 +256,8 @@ def test_diagnostics():
         ({"max_bepp": -1}, InvalidInputError),
         ({"max_splits": 0}, InvalidInputError),
         ({"min_size": 0}, InvalidInputError),
-        ({"delta": 1}, InvalidInputError),
-        ({"delta": "x"}, InvalidTypeError),
+        ({"error": 1}, InvalidInputError),
+        ({"error": "x"}, InvalidTypeError),
         ({"n_folds": 1}, InvalidInputError),
         ({"n_rounds": 1.5}, InvalidTypeError),
         ({"random_state": -1}, InvalidTypeError),

@@ -1,4 +1,4 @@
-"""The only code that sorts scores or meets a tie."""
+"""Columns of counts: the only code that sorts scores or meets a tie."""
 
 from __future__ import annotations
 
@@ -6,11 +6,68 @@ from typing import Any
 
 import numpy as np
 
+from purecover._labels import encode_labels
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray
-from purecover._validation import as_masses, bad_value
+from purecover._validation import (
+    as_masses,
+    as_real_vector,
+    as_weights,
+    bad_type,
+    bad_value,
+    check_alignment,
+)
+
+OPTIONAL = ("negative", "labeled_sq", "unlabeled_sq")
+FIELDS = ("labeled", "unlabeled", *OPTIONAL)
+
+Columns = dict[str, Any]
+"""Thresholds and counts under the names of the fields of `ScoreCounts`; None where absent."""
+
+# -- from rows --------------------------------------------------------------------------------
 
 
-def count_two_samples(pool: FloatArray, labeled: FloatArray) -> tuple[dict[str, Any], float | None]:
+def count_rows(
+    function: str,
+    scores: dict[str, ArrayLike],
+    labeled: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None,
+    positive_label: object,
+    negative_label: object,
+) -> tuple[Columns, dict[str, float]]:
+    """Count rows in the name of a public function; ``scores`` is keyed by its parameter.
+
+    Also gives totals that are known from counting, under the names `ScoreCounts` has for them.
+    """
+    ((parameter, column),) = scores.items()
+    check_alignment(function, column, labeled)
+    values = as_real_vector(function, parameter, column)
+    positive, negative = encode_labels(
+        function,
+        labeled,
+        values.size,
+        positive_label=positive_label,
+        negative_label=negative_label,
+    )
+    if sample_weight is not None:
+        weights = as_weights(function, sample_weight, values.size)
+        return count_weighted(function, values, positive, negative, weights), {}
+    ours = values.take(np.flatnonzero(positive))  # faster than values[positive]
+    if negative is None:
+        columns, pairs = count_two_samples(values.copy(), ours)
+        known: dict[str, float] = {
+            "n_labeled": ours.size,
+            "n_unlabeled": values.size - ours.size,
+        }
+        return columns, known if pairs is None else {**known, "ordered_pairs": pairs}
+    columns, _ = count_two_samples(values[~negative], ours)
+    thresholds, tallies = np.unique(values[negative], return_counts=True)
+    none = np.zeros(thresholds.size, dtype=np.int64)
+    others = {"labeled": none, "unlabeled": none, "negative": tallies.astype(np.int64)}
+    return joined(columns, {"thresholds": thresholds, **others}), {}
+
+
+def count_two_samples(pool: FloatArray, labeled: FloatArray) -> tuple[Columns, float | None]:
     """Counts from the pooled scores and, again, the labeled ones; both are sorted in place.
 
     Also gives the number of pairs with the labeled score higher, where there are no ties.
@@ -50,7 +107,7 @@ def count_weighted(
     positive: BoolArray,
     negative: BoolArray | None,
     weights: FloatArray,
-) -> dict[str, Any]:
+) -> Columns:
     """Sums of weights, and of their squares, per distinct score."""
     unlabeled = ~positive if negative is None else ~(positive | negative)
     columns: dict[str, CountArray | None] = {
@@ -69,7 +126,41 @@ def count_weighted(
     return group(values, columns)
 
 
-def as_counts(function: str, parameter: str, values: ArrayLike, size: int) -> CountArray:
+# -- from counts ------------------------------------------------------------------------------
+
+
+def read_counts(
+    function: str, thresholds: ArrayLike, given: dict[str, ArrayLike | None]
+) -> Columns:
+    """Read columns, of which the optional ones may be None, in the name of a function."""
+    values = as_real_vector(function, "thresholds", thresholds)
+    weighted = given.get("labeled_sq") is not None
+    columns: dict[str, CountArray | None] = {}
+    for parameter, array in given.items():
+        columns[parameter] = None
+        if array is None and parameter in OPTIONAL:
+            continue
+        column = _as_counts(function, parameter, array, values.size)
+        if parameter != "negative" and not column.any():
+            raise bad_value(function, parameter, "positive somewhere", "no count above 0")
+        columns[parameter] = column.astype(np.float64) if weighted else column
+    return group(values, columns)
+
+
+def read_dict(function: str, data: Any) -> Columns:
+    """Read what `ScoreCounts.to_dict` wrote."""
+    must = "a dict written by ScoreCounts.to_dict"
+    if not isinstance(data, dict):
+        raise bad_type(function, "data", must, data)
+    missing = {"thresholds", "labeled", "unlabeled"} - set(data)
+    if missing:
+        raise bad_value(function, "data", must, f"no {sorted(missing)}")
+    if (data.get("labeled_sq") is None) != (data.get("unlabeled_sq") is None):
+        raise bad_value(function, "data", "complete", "only one of labeled_sq and unlabeled_sq")
+    return read_counts(function, data["thresholds"], {key: data.get(key) for key in FIELDS})
+
+
+def _as_counts(function: str, parameter: str, values: ArrayLike | None, size: int) -> CountArray:
     numbers = as_masses(function, parameter, values, size)
     # Whole numbers are counted as such as long as doubles can follow their total.
     if np.all(numbers == np.floor(numbers)) and numbers.sum() < 2**53:
@@ -77,12 +168,59 @@ def as_counts(function: str, parameter: str, values: ArrayLike, size: int) -> Co
     return numbers
 
 
-def group(values: FloatArray, columns: dict[str, CountArray | None]) -> dict[str, Any]:
+# -- from columns -----------------------------------------------------------------------------
+
+
+def group(values: FloatArray, columns: dict[str, CountArray | None]) -> Columns:
     """Add up columns over equal values, in decreasing order of value."""
     order = np.argsort(-values, kind="stable")
     values = values[order] + 0.0
     starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-    grouped: dict[str, Any] = {"thresholds": values[starts]}
+    grouped: Columns = {"thresholds": values[starts]}
     for name, column in columns.items():
         grouped[name] = None if column is None else np.add.reduceat(column[order], starts)
     return grouped
+
+
+def joined(first: Columns, second: Columns) -> Columns:
+    """Counts of two data sets together."""
+    columns: dict[str, CountArray | None] = {}
+    for name in FIELDS:
+        one, other = _filled(first, name, second), _filled(second, name, first)
+        columns[name] = None
+        if one is not None and other is not None:
+            columns[name] = np.concatenate([one, other])
+    return group(np.concatenate([first["thresholds"], second["thresholds"]]), columns)
+
+
+def _filled(columns: Columns, name: str, other: Columns) -> CountArray | None:
+    """A column, or what stands for it when only the other counts have it."""
+    column: CountArray | None = columns.get(name)
+    if column is not None or other.get(name) is None:
+        return column
+    if name == "negative":
+        return np.zeros(columns["thresholds"].size, dtype=np.int64)
+    # Unweighted rows have weight 1, so their squares are the counts themselves.
+    plain: CountArray = columns[name.removesuffix("_sq")]
+    return plain.astype(np.float64)
+
+
+def thinned(columns: Columns, max_thresholds: int, keep: float | None) -> Columns:
+    """Neighbors merged into groups of like size, none of which straddles ``keep``."""
+    thresholds, labeled, unlabeled = (
+        columns[name] for name in ("thresholds", "labeled", "unlabeled")
+    )
+    mass = np.cumsum(labeled / labeled.sum()) + np.cumsum(unlabeled / unlabeled.sum())
+    bins = np.minimum((mass / mass[-1] * max_thresholds).astype(np.int64), max_thresholds - 1)
+    new = np.diff(bins, prepend=-1) > 0
+    if keep is not None:
+        below = int(np.searchsorted(thresholds[::-1], keep, side="left"))
+        if below:
+            new[thresholds.size - below] = True
+    starts = np.flatnonzero(new)
+    ends = np.append(starts[1:], thresholds.size) - 1
+    merged: Columns = {"thresholds": thresholds[ends]}
+    for name in FIELDS:
+        if columns[name] is not None:
+            merged[name] = np.add.reduceat(columns[name], starts)
+    return merged

@@ -11,25 +11,25 @@ from typing import Any
 
 import numpy as np
 
-from purecover._counting import as_counts, count_two_samples, count_weighted, group
+from purecover._counting import (
+    FIELDS,
+    OPTIONAL,
+    count_rows,
+    joined,
+    read_counts,
+    read_dict,
+    thinned,
+)
 from purecover._frames import make_frame, read_columns
-from purecover._labels import encode_labels
 from purecover._typing import ArrayLike, CountArray, FloatArray
 from purecover._validation import (
-    as_real_vector,
-    as_weights,
     bad_type,
-    bad_value,
-    check_alignment,
     check_integer,
     check_real,
     read_only,
 )
 
 __all__ = ["ScoreCounts"]
-
-_OPTIONAL = ("negative", "labeled_sq", "unlabeled_sq")
-_FIELDS = ("labeled", "unlabeled", *_OPTIONAL)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,9 +70,8 @@ class ScoreCounts:
     unlabeled_sq: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("thresholds", *_FIELDS):
-            array = getattr(self, name)
-            if array is None and name in _OPTIONAL:
+        for name, array in self._columns().items():
+            if array is None and name in OPTIONAL:
                 continue
             if not isinstance(array, np.ndarray) or array.shape != (np.size(self.thresholds),):
                 raise bad_type(
@@ -144,40 +143,17 @@ class ScoreCounts:
         negative_label: object,
     ) -> ScoreCounts:
         """Count rows in the name of a public function; ``scores`` is keyed by its parameter."""
-        ((parameter, column),) = scores.items()
-        check_alignment(name, column, labeled)
-        values = as_real_vector(name, parameter, column)
-        positive, negative = encode_labels(
+        columns, known = count_rows(
             name,
+            scores,
             labeled,
-            values.size,
+            sample_weight=sample_weight,
             positive_label=positive_label,
             negative_label=negative_label,
         )
-        if sample_weight is not None:
-            weights = as_weights(name, sample_weight, values.size)
-            return cls(**count_weighted(name, values, positive, negative, weights))
-        ours = values.take(np.flatnonzero(positive))  # faster than values[positive]
-        if negative is None:
-            return cls._from_two_samples(values.copy(), ours)
-        counted = cls._from_two_samples(values[~negative], ours)
-        thresholds, tallies = np.unique(values[negative], return_counts=True)
-        none = np.zeros(thresholds.size, dtype=np.int64)
-        return counted + cls(
-            thresholds=thresholds + 0.0,
-            labeled=none,
-            unlabeled=none,
-            negative=tallies.astype(np.int64),
-        )
-
-    @classmethod
-    def _from_two_samples(cls, pool: FloatArray, labeled: FloatArray) -> ScoreCounts:
-        columns, pairs = count_two_samples(pool, labeled)
         counts = cls(**columns)
         # Known already, so that nobody has to pass over millions of counts for them again.
-        vars(counts).update(n_labeled=labeled.size, n_unlabeled=pool.size - labeled.size)
-        if pairs is not None:
-            vars(counts).update(ordered_pairs=pairs)
+        vars(counts).update(known)
         return counts
 
     @classmethod
@@ -263,25 +239,7 @@ class ScoreCounts:
         ScoreCounts(4 labeled, 9 unlabeled, 2 thresholds)
         """
         columns = {"labeled": labeled, "unlabeled": unlabeled, "negative": negative}
-        return cls._from_columns("ScoreCounts.from_counts", thresholds, columns)
-
-    @classmethod
-    def _from_columns(
-        cls, name: str, thresholds: ArrayLike, given: dict[str, ArrayLike | None]
-    ) -> ScoreCounts:
-        """Read columns, of which the optional ones may be None, in the name of a function."""
-        values = as_real_vector(name, "thresholds", thresholds)
-        columns: dict[str, CountArray | None] = {}
-        for parameter, array in given.items():
-            columns[parameter] = None
-            if array is None and parameter in _OPTIONAL:
-                continue
-            column = as_counts(name, parameter, array, values.size)
-            if parameter != "negative" and not column.any():
-                raise bad_value(name, parameter, "positive somewhere", "no count above 0")
-            weighted = given.get("labeled_sq") is not None
-            columns[parameter] = column.astype(np.float64) if weighted else column
-        return cls(**group(values, columns))
+        return cls(**read_counts("ScoreCounts.from_counts", thresholds, columns))
 
     # -- totals ---------------------------------------------------------------------------
 
@@ -333,13 +291,7 @@ class ScoreCounts:
         """Counts of both data sets together."""
         if not isinstance(other, ScoreCounts):
             return NotImplemented
-        columns: dict[str, CountArray | None] = {}
-        for name in _FIELDS:
-            mine, theirs = self._filled(name, other), other._filled(name, self)
-            columns[name] = None
-            if mine is not None and theirs is not None:
-                columns[name] = np.concatenate([mine, theirs])
-        return ScoreCounts(**group(np.concatenate([self.thresholds, other.thresholds]), columns))
+        return ScoreCounts(**joined(self._columns(), other._columns()))
 
     def __radd__(self, other: object) -> ScoreCounts:
         # Makes sum(shards) work, which starts from 0.
@@ -347,16 +299,8 @@ class ScoreCounts:
             return self
         return NotImplemented
 
-    def _filled(self, name: str, other: ScoreCounts) -> CountArray | None:
-        """A column, or what stands for it when only the other counts have it."""
-        mine: CountArray | None = getattr(self, name)
-        if mine is not None or getattr(other, name) is None:
-            return mine
-        if name == "negative":
-            return np.zeros(self.n_thresholds, dtype=np.int64)
-        # Unweighted rows have weight 1, so their squares are the counts themselves.
-        plain: CountArray = getattr(self, name.removesuffix("_sq"))
-        return plain.astype(np.float64)
+    def _columns(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("thresholds", *FIELDS)}
 
     def thinned(self, max_thresholds: int, *, keep: float | None = None) -> ScoreCounts:
         """Merge neighboring scores into about ``max_thresholds`` groups of like size.
@@ -373,32 +317,14 @@ class ScoreCounts:
             keep = check_real(name, "keep", keep)
         if self.n_thresholds <= max_thresholds:
             return self
-        mass = np.cumsum(self.labeled / self.n_labeled)
-        mass += np.cumsum(self.unlabeled / self.n_unlabeled)
-        bins = np.minimum((mass / mass[-1] * max_thresholds).astype(np.int64), max_thresholds - 1)
-        new = np.diff(bins, prepend=-1) > 0
-        if keep is not None:
-            below = int(np.searchsorted(self.thresholds[::-1], keep, side="left"))
-            if below:
-                new[self.n_thresholds - below] = True
-        starts = np.flatnonzero(new)
-        ends = np.append(starts[1:], self.n_thresholds) - 1
-        columns = {
-            name: np.add.reduceat(array, starts)
-            for name in _FIELDS
-            if (array := getattr(self, name)) is not None
-        }
-        return ScoreCounts(thresholds=self.thresholds[ends], **columns)
+        return ScoreCounts(**thinned(self._columns(), max_thresholds, keep))
 
     # -- plain data -----------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, list[float] | None]:
         """Plain lists, ready for JSON; :meth:`from_dict` reads them back."""
-        out: dict[str, list[float] | None] = {"thresholds": self.thresholds.tolist()}
-        for name in _FIELDS:
-            array = getattr(self, name)
-            out[name] = None if array is None else array.tolist()
-        return out
+        columns = self._columns().items()
+        return {name: None if array is None else array.tolist() for name, array in columns}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ScoreCounts:
@@ -411,17 +337,7 @@ class ScoreCounts:
         >>> ScoreCounts.from_dict(counts.to_dict()) == counts
         True
         """
-        name = "ScoreCounts.from_dict"
-        if not isinstance(data, dict):
-            raise bad_type(name, "data", "a dict written by ScoreCounts.to_dict", data)
-        missing = {"thresholds", "labeled", "unlabeled"} - set(data)
-        if missing:
-            raise bad_value(
-                name, "data", "a dict written by ScoreCounts.to_dict", f"no {sorted(missing)}"
-            )
-        if (data.get("labeled_sq") is None) != (data.get("unlabeled_sq") is None):
-            raise bad_value(name, "data", "complete", "only one of labeled_sq and unlabeled_sq")
-        return cls._from_columns(name, data["thresholds"], {key: data.get(key) for key in _FIELDS})
+        return cls(**read_dict("ScoreCounts.from_dict", data))
 
     def frame(self, backend: Any = None) -> Any:
         """The counts as a table: a dict of columns, or a data frame of ``backend``.
@@ -448,8 +364,8 @@ class ScoreCounts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreCounts):
             return NotImplemented
-        for name in ("thresholds", *_FIELDS):
-            mine, theirs = getattr(self, name), getattr(other, name)
+        for name, mine in self._columns().items():
+            theirs = getattr(other, name)
             if (mine is None) != (theirs is None):
                 return False
             if mine is not None and not np.array_equal(mine, theirs):

@@ -1,7 +1,7 @@
 r"""Audit and scores in one posterior of alpha and beta.
 
 What the scores tell becomes the prior of the audit: a cloud of nodes (alpha, beta, weight), made
-continuous in alpha by a kernel on the logit scale and multiplied by the binomial likelihood.
+continuous in alpha by a kernel and multiplied by the likelihood of what the judges found.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import numpy as np
 
 from purecover._frozen import FrozenDict
 from purecover._typing import FloatArray, RandomState
-from purecover._validation import bad_type, bad_value, check_integer, check_random_state
+from purecover._validation import bad_value, check_integer, check_random_state
+from purecover.audit._evidence import Evidence
+from purecover.audit._nodes import nodes_of
 from purecover.audit._posterior import (
     AuditEstimate,
     alpha_from_audit,
@@ -23,7 +25,6 @@ from purecover.audit._posterior import (
     in_words,
 )
 from purecover.audit._strata import StratifiedAudit
-from purecover.estimation._estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals._interval import Interval, check_level
 from purecover.proportions import MixtureProportions
@@ -32,13 +33,6 @@ __all__ = ["CombinedAudit", "combine_audit"]
 
 CONFLICT = 0.05
 """An audit that the scores make less likely than this contradicts them."""
-
-_SMOOTHING = 0.5
-"""Kernels have this share of the standard deviation of the nodes; nodes draw together for it."""
-
-_GRID = 600
-_LIGHT = 1e-9
-_EDGE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -117,7 +111,8 @@ def combine_audit(
         What the scores tell: a fitted estimator such as ``LabelCurve().fit(scores, labeled)``,
         the ``estimation`` of a report, or an interval of alpha.
     n_positive : int, AuditEstimate or StratifiedAudit
-        How many of the judged examples turned out positive; or the result of an audit.
+        How many of the judged examples turned out positive; or the result of an audit, with the
+        prior and the number of unlabeled examples that it was given.
     n_audited : int
         How many were judged; left out if a result is given.
     confidence_level : float, default=0.95
@@ -141,13 +136,20 @@ def combine_audit(
     With the posterior :math:`p(\alpha, \beta)` that the scores give, the combination is
     proportional to :math:`p(\alpha, \beta)\, \alpha^k (1-\alpha)^{n-k}`. :class:`LabelCurve` has
     that posterior; for other estimators bootstrap draws stand for it, and for an interval a
-    normal distribution of the logit of alpha, with beta left as it was. A stratified audit
-    counts as a plain one that makes alpha equally certain.
+    normal distribution of the logit of alpha, with beta left as it was. Draws and intervals that
+    reach 0 or 1 are spread on the scale of :math:`\arcsin\sqrt{\alpha}`, which has room for
+    alpha = 0.
+
+    An audit of N unlabeled examples speaks of these alone: the likelihood is then hypergeometric,
+    of k positives among n of N examples :math:`\alpha N` of which are positive, and nothing is
+    open once all are judged. A stratified audit counts as a plain one of the N examples that
+    makes alpha equally certain. The scores take the place of the audit's prior. What that knows
+    beyond a uniform one still counts, like a - 1 positive and b - 1 negative examples more.
 
     The tail probability is that of k under the predictive distribution
-    :math:`\int Bin(k; n, \alpha)\, p(\alpha)\, d\alpha`. If it is small, one of the two rests on
-    a broken assumption. The audit assumes a random sample and judges without error; the scores
-    assume much more, so that the audit is to be trusted first.
+    :math:`\int Bin(k; n, \alpha)\, p(\alpha)\, d\alpha`, hypergeometric for N examples. If it is
+    small, one of the two rests on a broken assumption. The audit assumes a random sample and
+    judges without error; the scores assume much more, so that the audit is to be trusted first.
 
     Scores and audit are taken as independent given alpha. As the audited examples are among the
     unlabeled ones, a little more could be learned from their own scores.
@@ -169,13 +171,17 @@ def combine_audit(
     level = check_level(name, confidence_level)
     n_resamples = check_integer(name, "n_resamples", n_resamples, low=10, high=10**6)
     rng = check_random_state(name, random_state)
-    audit, k, n = _audited(name, n_positive, n_audited, level)
-    nodes = _nodes_of(name, estimate, n_resamples, rng)
-    logit = nodes.grid(k, n)
-    alpha = _expit(logit)
-    density = nodes.density(logit)  # (n_nodes, n_grid)
-    likely = k * np.log(alpha) + (n - k) * np.log1p(-alpha)
+    audit, evidence = _audited(name, n_positive, n_audited, level)
+    nodes = nodes_of(name, estimate, n_resamples, rng)
+    alpha = evidence.possible(nodes.grid(evidence.quantiles()))
+    density = nodes.density(alpha)  # (n_nodes, n_grid)
+    likely = evidence.log_likelihood(alpha)
     both = density * np.exp(likely - likely.max())
+    if not both.sum() > 0:
+        # The scores leave nothing where the audit puts alpha, to the last digit: then it is known
+        # from the audit alone, if any beta allows it.
+        share = np.gradient(alpha) * (alpha < nodes.beta[:, None])
+        both = nodes.weight[:, None] * share * np.exp(likely - likely.max())
     if not both.sum() > 0:
         raise IdentifiabilityError(
             f"{name} finds no alpha that both the scores and the audit allow: the audit says "
@@ -187,7 +193,8 @@ def combine_audit(
     mean_alpha = float(both.sum(axis=0) @ alpha)
     mean_beta = 1 - float(both.sum(axis=1) @ (1 - nodes.beta))
     origin = f"{nodes.origin} and audit"
-    intervals = {"alpha": _interval(alpha, both.sum(axis=0), level)}
+    whole = evidence.n_unlabeled is not None
+    intervals = {"alpha": _interval(alpha, both.sum(axis=0), level, whole=whole)}
     if nodes.joint:
         intervals["beta"] = _interval(nodes.beta, both.sum(axis=1), level)
         gap = nodes.beta[:, None] - alpha
@@ -197,121 +204,8 @@ def combine_audit(
         intervals=FrozenDict(intervals),
         from_scores=_interval(alpha, density.sum(axis=0), level),
         audit=audit,
-        tail_probability=_tail(k, n, alpha, density.sum(axis=0)),
+        tail_probability=evidence.tail(alpha, density.sum(axis=0)),
     )
-
-
-# -- what the scores tell ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Nodes:
-    """Where the scores put alpha (on the logit scale) and beta, and how a node is blurred."""
-
-    center: FloatArray
-    beta: FloatArray
-    weight: FloatArray
-    blur: float
-    origin: str
-    joint: bool  # whether beta is part of it, or merely given
-
-    @classmethod
-    def smoothed(
-        cls, alpha: FloatArray, beta: FloatArray, weight: FloatArray, origin: str
-    ) -> _Nodes:
-        """Nodes drawn together by as much as the kernel spreads them: the variance remains."""
-        kept = weight > _LIGHT * weight.max()
-        logit, weight = _logit(alpha[kept]), weight[kept] / weight[kept].sum()
-        mean = float(weight @ logit)
-        spread = max(float(weight @ (logit - mean) ** 2) ** 0.5, 1e-3)
-        center = mean + (1 - _SMOOTHING**2) ** 0.5 * (logit - mean)
-        return cls(center, beta[kept], weight, _SMOOTHING * spread, origin, joint=True)
-
-    def grid(self, k: float, n: float) -> FloatArray:
-        """Logits of alpha that are close together wherever scores or audit place it."""
-        from scipy.special import betaincinv, ndtr
-
-        steps = np.linspace(-6, 6, _GRID)
-        likely = _logit(betaincinv(k + 0.5, n - k + 0.5, ndtr(steps)))
-        low, high = self.center.min() - 6 * self.blur, self.center.max() + 6 * self.blur
-        known = np.linspace(low, high, _GRID)
-        return np.unique(np.concatenate((likely, known)).clip(_logit(_EDGE), -_logit(_EDGE)))
-
-    def density(self, logit: FloatArray) -> FloatArray:
-        """Probability of each node at each point of a grid."""
-        apart = (logit - self.center[:, None]) / self.blur
-        # Alpha is below beta; where it is not, labeled and unlabeled would be exchanged.
-        allowed = _expit(logit) < self.beta[:, None]
-        share = np.gradient(logit)
-        return np.asarray(self.weight[:, None] * np.exp(-0.5 * apart**2) * share * allowed)
-
-
-def _nodes_of(function: str, estimate: Any, n_resamples: int, rng: np.random.Generator) -> _Nodes:
-    """Nodes, from whatever the caller knows."""
-    from purecover.estimation._base import PriorEstimator
-    from purecover.estimation._label_curve import LabelCurve
-
-    if isinstance(estimate, LabelCurve):
-        estimate._check_fitted("interval")
-        found = estimate._solve(estimate._counts)[0]
-        return _Nodes.smoothed(found.alpha[0], found.beta[0], found.weight[0], "LabelCurve")
-    if isinstance(estimate, PriorEstimator):
-        estimate._check_fitted("interval")
-        origin = type(estimate).__name__
-        if getattr(estimate, "takes", "scores") == "scores":
-            draws = _bootstrapped(estimate, n_resamples, rng)
-            if draws is not None:
-                return _Nodes.smoothed(draws[:, 0], draws[:, 1], np.ones(len(draws)), origin)
-        interval = estimate.interval(n_resamples=n_resamples, random_state=rng)["alpha"]
-        return _from_interval(function, interval, estimate.proportions_.beta, origin)
-    if isinstance(estimate, PriorEstimate):
-        if "alpha" not in estimate.intervals:
-            hint = "let evaluate draw replicates: n_resamples=200"
-            raise bad_value(function, "estimate", "one with an interval of alpha", "none", hint)
-        return _from_interval(
-            function, estimate.intervals["alpha"], estimate.proportions.beta, estimate.estimator
-        )
-    if isinstance(estimate, Interval):
-        return _from_interval(function, estimate, 1.0, "interval")
-    raise bad_type(
-        function,
-        "estimate",
-        "a fitted PriorEstimator, a PriorEstimate or an Interval",
-        estimate,
-        "for example LabelCurve().fit(scores, labeled)",
-    )
-
-
-def _bootstrapped(estimator: Any, n_resamples: int, rng: np.random.Generator) -> FloatArray | None:
-    """Alpha and beta of replicates; None if most of them allow no estimate."""
-    from purecover.estimation._intervals import proportion_draws
-    from purecover.intervals._resample import resampler_for
-
-    resampler = resampler_for(estimator._counts, "multinomial")
-    draws = proportion_draws(estimator, resampler, n_resamples, rng)
-    known = draws[~np.isnan(draws[:, 0])]
-    # An alpha of exactly 0 means too few to be seen, not none.
-    known[:, 0] = np.maximum(known[:, 0], 0.5 / estimator._counts.n_unlabeled)
-    return known if 2 * len(known) > len(draws) else None
-
-
-def _from_interval(function: str, interval: Interval, beta: float, origin: str) -> _Nodes:
-    """A normal distribution of the logit, from the ends that are inside (0, 1)."""
-    from scipy.special import ndtri
-
-    z = float(ndtri((1 + interval.confidence_level) / 2))
-    low, middle, high = _logit(np.array([interval.low, interval.estimate, interval.high]))
-    if not interval.low < interval.high:
-        got = f"[{interval.low:g}, {interval.high:g}]"
-        raise bad_value(function, "estimate", "an interval of some width", got)
-    if interval.low <= 0 < interval.high < 1 and middle < high:
-        center, spread = middle, (high - middle) / z
-    elif 0 < interval.low < interval.high >= 1 and low < middle:
-        center, spread = middle, (middle - low) / z
-    else:
-        center, spread = (low + high) / 2, (high - low) / (2 * z)
-    one = np.ones(1)
-    return _Nodes(center * one, beta * one, one, float(spread), origin, joint=False)
 
 
 # -- what the audit tells ---------------------------------------------------------------------
@@ -319,49 +213,44 @@ def _from_interval(function: str, interval: Interval, beta: float, origin: str) 
 
 def _audited(
     function: str, n_positive: Any, n_audited: int | None, level: float
-) -> tuple[AuditEstimate | StratifiedAudit, float, float]:
-    """The audit alone, and how many of how many it counts for."""
-    if isinstance(n_positive, (AuditEstimate, StratifiedAudit)):
-        if n_audited is not None:
-            hint = "the result of the audit knows it"
-            raise bad_value(function, "n_audited", "left out", str(n_audited), hint)
-        if isinstance(n_positive, AuditEstimate):
-            return n_positive, n_positive.n_positive, n_positive.n_audited
-        n = n_positive.n_effective
-        return n_positive, n * n_positive.alpha.estimate, n
-    k, n = check_audited(function, n_positive, n_audited)
-    return alpha_from_audit(k, n, confidence_level=level), k, n
-
-
-def _tail(k: float, n: float, alpha: FloatArray, weight: FloatArray) -> float:
-    """Probability of a number of positives at least as extreme, on both sides."""
-    from scipy.special import betainc
-
-    k, n = round(k), max(round(n), 1)
-    # Of at most k, and of at least k, successes in n trials.
-    at_most = betainc(n - k, k + 1, 1 - alpha) if k < n else np.ones_like(alpha)
-    at_least = betainc(k, n - k + 1, alpha) if k > 0 else np.ones_like(alpha)
-    return min(1.0, 2 * float(weight @ at_most), 2 * float(weight @ at_least))
+) -> tuple[AuditEstimate | StratifiedAudit, Evidence]:
+    """The audit alone, and how likely it makes each alpha."""
+    if not isinstance(n_positive, (AuditEstimate, StratifiedAudit)):
+        k, n = check_audited(function, n_positive, n_audited)
+        return alpha_from_audit(k, n, confidence_level=level), Evidence(k, n)
+    if n_audited is not None:
+        hint = "the result of the audit knows it"
+        raise bad_value(function, "n_audited", "left out", str(n_audited), hint)
+    audit = n_positive
+    if isinstance(audit, AuditEstimate):
+        k, n = audit.n_positive, audit.n_audited
+        a, b = audit.posterior[0] - k, audit.posterior[1] - (n - k)
+        return audit, Evidence(k, n, audit.n_unlabeled, (max(a, 1.0), max(b, 1.0)))
+    size = int(audit.n_unlabeled.sum())
+    if (audit.n_audited == audit.n_unlabeled).all():
+        return audit, Evidence(int(audit.n_positive.sum()), size, size)
+    # Without the one example that the prior counts for, as far as it tells of examples not judged.
+    prior = 1 - audit.n_effective / size
+    judged = max(audit.n_effective - prior, 0.0)
+    positive = audit.n_effective * audit.alpha.estimate - prior / 2
+    return audit, Evidence(min(max(positive, 0.0), judged), judged, size)
 
 
 # -- numbers ----------------------------------------------------------------------------------
 
 
-def _interval(values: FloatArray, weight: FloatArray, level: float) -> Interval:
-    """Mean and quantiles of weighted values."""
+def _interval(
+    values: FloatArray, weight: FloatArray, level: float, *, whole: bool = False
+) -> Interval:
+    """Mean and quantiles of weighted values; `whole` if there is nothing between two of them."""
     order = np.argsort(values)
     reached = np.cumsum(weight[order])
-    reached = (reached - 0.5 * weight[order]) / reached[-1]
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
-    low, high = np.interp(tails, reached, values[order])
+    if whole:
+        at = np.searchsorted(reached, tails * reached[-1])
+        low, high = values[order][np.minimum(at, values.size - 1)]
+    else:
+        reached = (reached - 0.5 * weight[order]) / reached[-1]
+        low, high = np.interp(tails, reached, values[order])
     mean = float(1 - weight @ (1 - values) / weight.sum())
     return credible(mean, (float(low), float(high)), level, "posterior quantiles")
-
-
-def _logit(share: Any) -> Any:
-    share = np.clip(share, _EDGE, 1 - _EDGE)
-    return np.log(share / (1 - share))
-
-
-def _expit(logit: FloatArray) -> FloatArray:
-    return np.asarray(1 / (1 + np.exp(-logit)))

@@ -8,21 +8,26 @@ within the range that is thought possible.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from purecover._typing import FloatArray, IntArray
+from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import bad_type, bad_value, check_integer, check_real, show
+from purecover.audit._plan_finite import (
+    MARGIN,
+    MOST_ENUMERATED,
+    Enumeration,
+    between,
+    continuous_widths,
+)
 from purecover.audit._posterior import (
     MOST_ITEMS,
     AuditEstimate,
     AuditPrior,
     beta_ends,
     check_prior,
-    finite_ends,
-    nearly_beta_binomial,
 )
 from purecover.exceptions import InvalidInputError
 from purecover.intervals._interval import Interval, check_level
@@ -52,7 +57,8 @@ class AuditPlan:
     hardest_alpha : float
         The alpha within it for which the promise is tightest.
     probability : float
-        Probability of an interval at most as wide if alpha is the hardest one.
+        Probability of an interval at most as wide if alpha is the hardest one; at least that,
+        where `n_unlabeled` is above 2000.
     n_unlabeled : int or None
         Number of unlabeled examples there are, if that was taken into account.
     """
@@ -139,6 +145,12 @@ def plan_audit(
     probability is largest at one alpha and falls to both sides of it, so that one alpha need be
     looked at. Roughly :math:`n \approx (2 z/w)^2 \alpha(1-\alpha)`.
 
+    With `n_unlabeled` = N, k is hypergeometric, and the intervals end at whole numbers of
+    examples, so that their widths go up and down with k. Up to N = 2000 each k is looked at with
+    each number of positives in the range, and n is the smallest that keeps the promise together
+    with all larger ones. Above, the plan takes widths as continuous and promises one that is
+    3/N narrower, so that n may be a little larger than it need be, never smaller.
+
     A wrong guess breaks the promise: an alpha nearer to 1/2 than guessed gives a wider interval.
     The interval itself remains right.
 
@@ -162,19 +174,20 @@ def plan_audit(
         n_unlabeled = check_integer(name, "n_unlabeled", n_unlabeled, low=1, high=MOST_ITEMS)
     search = _Search(width, level, prior, guessed_range(name, alpha_guess), n_unlabeled)
     n_items = search.smallest(assurance)
-    if n_unlabeled is not None:
-        search = replace(search, exact=True)
-        while search.promise(np.array([n_items]))[0][0] < assurance:
-            n_items += 1
-    probability, hardest = search.promise(np.array([n_items]))
+    if n_unlabeled is not None and n_unlabeled <= MOST_ENUMERATED:
+        every = Enumeration(width, level, check_prior(name, prior), search.positives, n_unlabeled)
+        n_items = every.smallest(n_items, assurance)
+        promised, alpha = every.promise(n_items)
+    else:
+        promised, alpha = (float(found[0]) for found in search.promise(np.array([n_items])))
     return AuditPlan(
         n_items=n_items,
         width=width,
         confidence_level=level,
         assurance=assurance,
         alpha_range=search.alphas,
-        hardest_alpha=float(hardest[0]),
-        probability=float(probability[0]),
+        hardest_alpha=alpha,
+        probability=promised,
         n_unlabeled=n_unlabeled,
     )
 
@@ -188,7 +201,16 @@ class _Search:
     prior: AuditPrior
     alphas: tuple[float, float]
     n_unlabeled: int | None
-    exact: bool = False  # to the last example of a finite number of them, which takes its time
+
+    @property
+    def positives(self) -> tuple[int, int]:
+        """The least and the most positives among a finite number of unlabeled examples."""
+        size = self.n_unlabeled or 0
+        low, high = self.alphas
+        least, most = int(np.ceil(low * size - 1e-9)), int(np.floor(high * size + 1e-9))
+        if least > most:  # no whole number in between
+            least = most = round((low + high) / 2 * size)
+        return least, most
 
     def smallest(self, assurance: float) -> int:
         """The smallest number from which on the promise holds."""
@@ -216,54 +238,76 @@ class _Search:
 
     def promise(self, n: IntArray) -> tuple[FloatArray, FloatArray]:
         """Probability that the interval is narrow enough at the hardest alpha, and that alpha."""
-        low, high = self._too_wide(n)
-        hardest = np.clip(_likeliest(low, high, n), *self.alphas)
-        return 1 - self._probability(low, high, n, hardest), hardest
+        low, high, none, every = self._too_wide(n)
+        peak = np.clip(_likeliest(low, high, n), *self.alphas)
+        if not (none | every).any():
+            hardest = self._possible(peak)
+            return 1 - self._probability(low, high, n, hardest), hardest
+        # None or all positive makes the widest interval where levels are low: the hardest alpha
+        # is one end of the range, or lies between it and the peak of the others.
+        steps = np.linspace(0, 1, 65)[:, None]
+        ends = (np.full_like(peak, end) for end in self.alphas)
+        tries = self._possible(np.concatenate([end + (peak - end) * steps for end in ends]))
+        zero, one = np.zeros_like(n), np.ones_like(n)
+        lost = np.array(
+            [
+                self._probability(low, high, n, alpha)
+                + self._probability(zero, np.where(none, 0, -1), n, alpha)
+                + self._probability(n, np.where(every, n, n - one), n, alpha)
+                for alpha in tries
+            ]
+        )
+        worst = lost.argmax(axis=0), np.arange(n.size)
+        return 1 - lost[worst], tries[worst]
 
-    def _too_wide(self, n: IntArray) -> tuple[IntArray, IntArray]:
-        """The first and the last k whose interval is too wide; first > last if none is."""
+    def _possible(self, alpha: FloatArray) -> FloatArray:
+        """The nearest alpha that a finite number of examples can have."""
+        if self.n_unlabeled is None:
+            return alpha
+        least, most = self.positives
+        return np.asarray(np.rint(alpha * self.n_unlabeled).clip(least, most) / self.n_unlabeled)
+
+    def _too_wide(self, n: IntArray) -> tuple[IntArray, IntArray, BoolArray, BoolArray]:
+        """The first and the last k whose interval is too wide, with first > last if none is.
+
+        And whether k = 0 and k = n, whose intervals are stretched, are too wide beside these.
+        """
         a, b = check_prior("plan_audit", self.prior)
-        # Widths rise up to about here and fall after it.
-        peak = np.clip(np.rint((n + a + b) / 2 - a).astype(np.int64), 0, n)
-        wide = self._widths(peak, n) > self.width
-        first = _bisect(np.full_like(n, -1), peak, lambda k: self._widths(k, n) > self.width)
-        last = _bisect(n + 1, peak, lambda k: self._widths(k, n) > self.width)
-        return np.where(wide, first, 1), np.where(wide, last, 0)
+        # Widths rise up to about here and fall after it, from k = 1 to k = n - 1.
+        least, most = np.minimum(1, n), np.maximum(n - 1, 0)
+        peak = np.clip(np.rint((n + a + b) / 2 - a).astype(np.int64), least, most)
+        wide = self._is_wide(peak, n) & (n > 1)
+        first = _bisect(least - 1, peak, lambda k: self._is_wide(k, n))
+        last = _bisect(most + 1, peak, lambda k: self._is_wide(k, n))
+        first, last = np.where(wide, first, 1), np.where(wide, last, 0)
+        none, every = self._is_wide(np.zeros_like(n), n), self._is_wide(n, n)
+        first = np.where(wide & none & (first == 1), 0, first)
+        last = np.where(wide & every & (last == n - 1), n, last)
+        return first, last, none & (first > 0), every & (last < n)
 
-    def _widths(self, k: IntArray, n: IntArray) -> FloatArray:
+    def _is_wide(self, k: IntArray, n: IntArray) -> BoolArray:
         k = np.clip(k, 0, n)
         if self.n_unlabeled is None:
             low, high = beta_ends(k, n, self.prior, self.level)
-            return np.asarray(high - low)
-        a, b = check_prior("plan_audit", self.prior)
-        if self.exact:
-            widths = []
-            for positive, audited in zip(k.tolist(), n.tolist(), strict=True):
-                posterior = a + positive, b + audited - positive
-                ends = finite_ends(positive, audited, self.n_unlabeled, posterior, self.level)
-                widths.append(ends[1] - ends[0])
-            return np.array(widths)
-        rest = self.n_unlabeled - n
-        tail = (1 - self.level) / 2
-        low, high = nearly_beta_binomial(np.maximum(rest, 1), a + k, b + n - k, tail)
-        low, high = np.where(k == 0, 0.0, low), np.where(k == n, rest, high)
-        return np.asarray(np.where(rest > 0, high - low, 0.0) / self.n_unlabeled)
+            return np.asarray(high - low > self.width)
+        prior = check_prior("plan_audit", self.prior)
+        widths = continuous_widths(k, n, self.n_unlabeled, prior, self.level)
+        # All of them judged leave nothing open, whatever the margin.
+        return np.asarray(
+            (widths > self.width - MARGIN / self.n_unlabeled) & (n < self.n_unlabeled)
+        )
 
     def _probability(
         self, low: IntArray, high: IntArray, n: IntArray, alpha: FloatArray
     ) -> FloatArray:
         """Of a number of positives between two limits."""
-        if self.n_unlabeled is None:
-            from scipy.special import bdtr
+        if self.n_unlabeled is not None:
+            positives = np.rint(alpha * self.n_unlabeled).astype(np.int64)
+            return between(low, high, n, self.n_unlabeled, positives)
+        from scipy.special import bdtr
 
-            below = np.where(low > 0, bdtr(np.maximum(low - 1, 0), n, alpha), 0.0)
-            up_to = bdtr(np.maximum(high, 0), n, alpha)
-        else:
-            from scipy.stats import hypergeom
-
-            positives = np.rint(alpha * self.n_unlabeled)
-            below = hypergeom.cdf(low - 1, self.n_unlabeled, positives, n)
-            up_to = hypergeom.cdf(high, self.n_unlabeled, positives, n)
+        below = np.where(low > 0, bdtr(np.maximum(low - 1, 0), n, alpha), 0.0)
+        up_to = bdtr(np.maximum(high, 0), n, alpha)
         return np.where(high >= low, up_to - below, 0.0)
 
 

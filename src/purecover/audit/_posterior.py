@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from purecover._typing import FloatArray
+from purecover._typing import FloatArray, IntArray
 from purecover._validation import bad_type, bad_value, check_choice, check_integer, check_real
 from purecover.intervals._interval import Interval, check_level
 from purecover.proportions import MixtureProportions
@@ -126,9 +126,10 @@ def alpha_from_audit(
     the doubtful ones spoils the sample too.
 
     With k of n positive the posterior is :math:`Beta(a+k,\, b+n-k)`, and the interval has equal
-    tails; where none (all) are positive it reaches down to 0 (up to 1), as [1]_ recommend. With
-    Jeffreys' prior it also covers a fixed alpha about as often as it says, whereas the textbook
-    interval :math:`k/n \pm 1.96\,\sqrt{(k/n)(1-k/n)/n}` does not where alpha is small.
+    tails; where none (all) are positive it reaches down to 0 (up to 1), as [1]_ recommend, unless
+    a prior with a > 1 (b > 1) rules that out. With Jeffreys' prior it also covers a fixed alpha
+    about as often as it says, whereas the textbook interval
+    :math:`k/n \pm 1.96\,\sqrt{(k/n)(1-k/n)/n}` does not where alpha is small.
 
     With N unlabeled examples, :math:`(k + M)/N` of them are positive, where M of the
     :math:`N - n` that nobody judged follows the beta-binomial distribution of the posterior.
@@ -189,6 +190,14 @@ def credible(mean: float, ends: tuple[float, float], level: float, method: str) 
 # -- the ends of intervals --------------------------------------------------------------------
 
 
+def reaches_edge(prior: float) -> bool:
+    """Whether an interval goes to the edge if nothing was found on the other side of it.
+
+    What was never seen may not exist at all. A prior above 1 knows better: its density is 0 there.
+    """
+    return prior <= 1
+
+
 def beta_ends(
     n_positive: Any, n_audited: Any, prior: AuditPrior, level: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -198,9 +207,16 @@ def beta_ends(
     k, n = np.asarray(n_positive, dtype=np.float64), np.asarray(n_audited, dtype=np.float64)
     a, b = _PRIORS[prior] if isinstance(prior, str) else prior
     tail = (1 - level) / 2
-    low = np.where(k == 0, 0.0, betaincinv(a + k, b + n - k, tail))
-    high = np.where(k == n, 1.0, betaincinv(a + k, b + n - k, 1 - tail))
-    return low, high
+    # Where all of it lies at one point to the last digit, the inverse is not defined.
+    mean = (a + k) / (a + b + n)
+    low, high = (
+        np.where(np.isnan(end), mean, end)
+        for end in (betaincinv(a + k, b + n - k, at) for at in (tail, 1 - tail))
+    )
+    low = np.where((k == 0) & reaches_edge(a), 0.0, low)
+    high = np.where((k == n) & reaches_edge(b), 1.0, high)
+    # At low levels the mean of a skewed posterior may lie outside.
+    return np.minimum(low, mean), np.maximum(high, mean)
 
 
 def finite_ends(
@@ -212,25 +228,31 @@ def finite_ends(
         return n_positive / n_unlabeled, n_positive / n_unlabeled
     tail = (1 - level) / 2
     if rest > _MOST_EXACT:
-        least, most = (float(end) for end in nearly_beta_binomial(rest, *posterior, tail))
+        ends = nearly_beta_binomial(rest, *posterior, tail)
+        least, most = (float(np.rint(end)) for end in ends)
     else:
-        reached = np.cumsum(_beta_binomial(rest, posterior))
-        least = float(np.searchsorted(reached, tail * reached[-1]))
-        most = float(np.searchsorted(reached, (1 - tail) * reached[-1]))
-    # As above: what was never seen may not exist at all.
-    least = 0.0 if n_positive == 0 else least
-    most = float(rest) if n_positive == n_audited else most
+        log = log_beta_binomial(rest, *posterior)
+        least, most = (float(end) for end in whole_ends(log, tail))
+    least = 0.0 if n_positive == 0 and reaches_edge(posterior[0]) else least
+    most = float(rest) if n_positive == n_audited and reaches_edge(posterior[1]) else most
     return (n_positive + least) / n_unlabeled, (n_positive + most) / n_unlabeled
 
 
-def _beta_binomial(n: int, posterior: tuple[float, float]) -> FloatArray:
-    """Probabilities of 0 to n positives."""
-    from scipy.special import betaln, gammaln
+def log_beta_binomial(n: int, a: Any, b: Any) -> FloatArray:
+    """Logarithms of the probabilities of 0 to n positives, up to a constant, in the last axis."""
+    from scipy.special import gammaln
 
-    a, b = posterior
     m = np.arange(n + 1, dtype=np.float64)
-    log = betaln(a + m, b + n - m) - gammaln(m + 1) - gammaln(n - m + 1)
-    return np.asarray(np.exp(log - log.max()), dtype=np.float64)
+    ways = gammaln(m + 1) + gammaln(n - m + 1)
+    return np.asarray(gammaln(a + m) + gammaln(b + (n - m)) - ways)
+
+
+def whole_ends(log: FloatArray, tail: float) -> tuple[IntArray, IntArray]:
+    """Quantiles at both ends, of probabilities over whole numbers in the last axis."""
+    reached = np.cumsum(np.exp(log - log.max(axis=-1, keepdims=True)), axis=-1)
+    total = reached[..., -1:]
+    least, most = ((reached < at * total).sum(axis=-1) for at in (tail, 1 - tail))
+    return least, most
 
 
 def nearly_beta_binomial(n: Any, a: Any, b: Any, tail: float) -> tuple[FloatArray, FloatArray]:
@@ -241,9 +263,8 @@ def nearly_beta_binomial(n: Any, a: Any, b: Any, tail: float) -> tuple[FloatArra
     size = n * (a + b + 1) / (a + b + n) - 1
     share = a / (a + b)
     a, b = size * share, size * (1 - share)
-    ends = (np.rint(n * betaincinv(a, b, at)) for at in (tail, 1 - tail))
-    low, high = ends
-    return low, high
+    low, high = (betaincinv(a, b, at) for at in (tail, 1 - tail))
+    return n * np.where(np.isnan(low), share, low), n * np.where(np.isnan(high), share, high)
 
 
 # -- what callers give ------------------------------------------------------------------------

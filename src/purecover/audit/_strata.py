@@ -6,6 +6,7 @@ them, they may be as unevenly spread as one likes, because the size of each stra
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,12 +23,15 @@ from purecover._validation import (
     read_only,
     show,
 )
-from purecover.audit._posterior import MOST_ITEMS, AuditPrior, check_prior, credible, in_words
-from purecover.exceptions import InvalidInputError
+from purecover.audit._posterior import MOST_ITEMS, AuditPrior, check_prior, in_words
+from purecover.audit._strata_draws import Strata, recall_above
+from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.intervals._interval import Interval, check_level
 from purecover.proportions import MixtureProportions
 
 __all__ = ["StratifiedAudit", "plan_strata", "stratified_audit"]
+
+_FEW = 5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,7 +50,8 @@ class StratifiedAudit:
         For each limit between two strata, from the highest: the share of positives among the
         unlabeled examples above it, and the share of the unlabeled positives that lie above it.
     n_effective : float
-        An audit without strata would have to judge so many for an equally certain alpha.
+        An audit without strata would have to judge so many of these unlabeled examples for an
+        equally certain alpha.
     """
 
     n_unlabeled: IntArray
@@ -129,7 +134,8 @@ def stratified_audit(
     confidence_level : float, default=0.95
         Probability of each interval.
     prior : {"jeffreys", "uniform"} or tuple of two floats, default="jeffreys"
-        Prior of the share of positives in each stratum; see :func:`alpha_from_audit`.
+        Prior of the share of positives; see :func:`alpha_from_audit`. Where an interval adds up
+        several strata they have equal parts of it.
     n_draws : int, default=20000
         Draws from the posterior.
     random_state : int, numpy.random.Generator or None, default=0
@@ -148,16 +154,31 @@ def stratified_audit(
 
     Notes
     -----
-    In stratum h the posterior of the share is Beta(a + k, b + n - k), and the positives among
-    the :math:`N_h - n_h` that nobody judged are binomial given the share, which makes a draw of
-    the number :math:`P_h` of positives. Then :math:`\alpha = \sum_h P_h/N`; above the limit of
-    the first j strata precision is :math:`\sum_{h \le j} P_h / \sum_{h \le j} N_h` and recall
+    In stratum h the posterior of the share is beta, and the positives among the
+    :math:`N_h - n_h` that nobody judged are binomial given the share, which makes a draw of the
+    number :math:`P_h` of positives. Then :math:`\alpha = \sum_h P_h/N`; above the limit of the
+    first j strata precision is :math:`\sum_{h \le j} P_h / \sum_{h \le j} N_h` and recall
     :math:`\sum_{h \le j} P_h / \sum_h P_h`. All speak of the unlabeled examples there are.
 
-    Judges must be right, and the examples of each stratum a random sample of it. The prior
-    counts like one judged example in each stratum: a large stratum with few judged examples and
-    no positive among them still adds some, and recall stays uncertain until enough of the low
-    scores are judged.
+    A prior that counts like one judged example in each of many strata would find positives where
+    there are none: with 20 strata of 5 judged examples each it makes alpha larger by .06. So the
+    m strata that a number adds up share one prior, :math:`Beta(a/m, b/m)` each. Sums over strata
+    with few answers would then be taken for more certain than they are, as
+    :math:`\hat p(1-\hat p)` underrates :math:`p(1-p)` by :math:`1/n_h`; in m strata k of n
+    therefore count as :math:`ck` of :math:`cn`, with :math:`cn = n - 2(1 - 1/m)`. One stratum is
+    what :func:`alpha_from_audit` makes of it. Sums over more than eight strata are drawn from a
+    beta distribution of their mean and variance.
+
+    As in :func:`alpha_from_audit`, an interval reaches 0 (1) where no positive (no negative) was
+    found in the strata it speaks of; recall reaches 1 where none was found below the limit.
+
+    Simulated over many designs, intervals of 95 % hold alpha 94 %, precision 95 % and recall 97 %
+    of the time; least where shares fall steeply inside strata of few answers: alpha 90 % with 2
+    strata of 50 or 5 of 20, down to 81 % with 10 strata of 10 and a very steep fall.
+
+    Judges must be right, and the examples of each stratum a random sample of it. A large stratum
+    with few judged examples may hide many positives even if none was found, so that recall stays
+    uncertain until enough of the low scores are judged. A warning names strata with fewer than 5.
 
     References
     ----------
@@ -168,7 +189,7 @@ def stratified_audit(
     >>> import purecover as pu
     >>> audit = pu.stratified_audit([500, 9500], n_positive=[80, 3], n_audited=[100, 200])
     >>> round(audit.precision[0].estimate, 2), round(audit.alpha.estimate, 3)
-    (0.8, 0.056)
+    (0.8, 0.055)
     """
     name = "stratified_audit"
     sizes = _whole_numbers(name, "n_unlabeled", n_unlabeled, low=1)
@@ -187,29 +208,44 @@ def stratified_audit(
     a, b = check_prior(name, prior)
     n_draws = check_integer(name, "n_draws", n_draws, low=100, high=10**7)
     rng = check_random_state(name, random_state)
-    share = rng.beta(a + found, b + judged - found, size=(n_draws, sizes.size))
-    positives = found + rng.binomial(sizes - judged, share)
-    above, everything = np.cumsum(positives, axis=1), positives.sum(axis=1)
-    # No positive anywhere: there is none to be missed.
-    recall = np.where(everything[:, None] > 0, above / np.maximum(everything, 1)[:, None], 1.0)
-    alpha = everything / sizes.sum()
-    spread, mean = float(alpha.var()), float(alpha.mean())
-    certain = float(sizes.sum())
-
-    def interval(draws: FloatArray) -> Interval:
-        low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-        return credible(float(draws.mean()), (float(low), float(high)), level, "posterior draws")
-
+    _warn_of_few(name, judged, sizes)
+    group = Strata(sizes, found, judged, (a, b), level)
+    limits = range(1, sizes.size)
+    totals = [(group.part(0, j), group.part(j, sizes.size)) for j in limits]
+    drawn = [(above.draw(n_draws, rng), below.draw(n_draws, rng)) for above, below in totals]
+    everything = group.draw(n_draws, rng)
+    spread, mean = float((everything / group.size).var()), float(everything.mean() / group.size)
+    share_of_one = spread / (mean * (1 - mean)) if spread > 0 else 0.0
     return StratifiedAudit(
         n_unlabeled=sizes,
         n_positive=found,
         n_audited=judged,
-        alpha=interval(alpha),
-        shares=tuple(map(interval, (positives / sizes).T)),
-        precision=tuple(map(interval, (above / np.cumsum(sizes)).T[:-1])),
-        recall=tuple(map(interval, recall.T[:-1])),
-        n_effective=min(certain, mean * (1 - mean) / spread) if spread > 0 else certain,
+        alpha=group.share(everything),
+        shares=tuple(group.part(h, h + 1).alone() for h in range(sizes.size)),
+        precision=tuple(
+            above.share(draws) for (above, _), (draws, _) in zip(totals, drawn, strict=True)
+        ),
+        recall=tuple(
+            recall_above(*parts, *draws) for parts, draws in zip(totals, drawn, strict=True)
+        ),
+        # The variance of a plain audit of n of N is mean * (1 - mean) * (1/n - 1/N).
+        n_effective=1 / (share_of_one + 1 / group.size),
     )
+
+
+def _warn_of_few(function: str, judged: IntArray, sizes: IntArray) -> None:
+    """Say where the answers are too few for their spread to be known."""
+    few = np.flatnonzero((judged < _FEW) & (judged < sizes))
+    if sizes.size > 1 and few.size:
+        h = int(few[np.argmin(judged[few])])
+        more = "" if few.size == 1 else f" ({few.size} strata have fewer than {_FEW})"
+        warnings.warn(
+            f"{function} has {judged[h]} judged of {sizes[h]:,} examples in stratum {h + 1}{more}: "
+            "the intervals rest on the prior there, and may be too narrow.\n"
+            f"Hint: judge at least {_FEW} of each stratum, or join neighboring strata",
+            RecoveryWarning,
+            stacklevel=3,
+        )
 
 
 def plan_strata(

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from purecover.estimation._alphamax import AlphaMax, AlphaMaxCurve
+    from purecover.estimation._alphamax import AlphaMax
+    from purecover.estimation._alphamax_curve import AlphaMaxCurve
 
 __all__ = ["AlphaMaxDisplay"]
 
@@ -162,7 +163,7 @@ class AlphaMaxDisplay(ScoresDisplay):
         from sklearn.base import clone
 
         from purecover.estimation._alphamax import AlphaMax
-        from purecover.estimation._base import flipped_counts
+        from purecover.estimation._samples import flipped_counts
 
         function = f"{cls.__name__}.from_predictions"
         cls._refuse_unknown("from_predictions", options)
@@ -264,7 +265,8 @@ class AlphaMaxDisplay(ScoresDisplay):
 def _curve_of(function: str, given: Any, *, flipped: bool) -> AlphaMaxCurve:
     """The curve itself, or that of a fitted estimator."""
     # Here, because estimators bring scikit-learn, which the other displays do without.
-    from purecover.estimation._alphamax import AlphaMax, AlphaMaxCurve
+    from purecover.estimation._alphamax import AlphaMax
+    from purecover.estimation._alphamax_curve import AlphaMaxCurve
 
     if isinstance(given, AlphaMaxCurve):
         return given

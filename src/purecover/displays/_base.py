@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
-from purecover._frames import is_frame, make_frame
+from purecover._frames import make_frame, refuse_frame
 from purecover._given import GivenProportions
 from purecover._response import labeled_value, response_scores
 from purecover._typing import ArrayLike, FloatArray, IntArray, Scenario
@@ -265,15 +265,7 @@ def count(
                 "ScoreCounts, which holds them already."
             )
         return scores
-    if is_frame(scores):
-        raise bad_type(
-            function,
-            "scores",
-            "one column of scores, or a ScoreCounts",
-            scores,
-            "pass frame['score'] and frame['labeled'], or "
-            "ScoreCounts.from_frame(frame, score='score', labeled='labeled')",
-        )
+    refuse_frame(function, scores)
     if labeled is None:
         raise bad_type(function, "labeled", "given with scores", labeled)
     return ScoreCounts._from_rows(

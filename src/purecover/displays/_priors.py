@@ -12,7 +12,7 @@ from purecover._validation import bad_value, check_instance, check_names
 from purecover.counts import ScoreCounts
 from purecover.displays._base import BLUE, GREEN, VERMILLION, count, despine_axes, limits, style
 from purecover.displays._scores import ScoresDisplay
-from purecover.estimation._comparison import QUANTITIES, PriorComparison
+from purecover.estimation._comparison import QUANTITIES, PriorComparison, PriorRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -196,6 +196,7 @@ class PriorsDisplay(ScoresDisplay):
         ends = np.array([row.ends(kind) for kind in kinds for row in rows]).reshape(-1, 2)
         return {
             "estimator": np.array([row.name for _ in kinds for row in rows]),
+            "from": np.array([row.estimated_from for _ in kinds for row in rows]),
             "quantity": np.repeat(np.array(kinds), len(rows)),
             "value": np.array([row.value(kind) for kind in kinds for row in rows]),
             "low": ends[:, 0],
@@ -299,11 +300,7 @@ class PriorsDisplay(ScoresDisplay):
     def _plot_rows(self, ax: Axes) -> None:
         """Names, stripes between the rows, the default's shaded, and who has no estimate."""
         rows = self.comparison.rows
-        labels = [
-            f"{row.name} (default)" if row.is_default and row.name != "default" else row.name
-            for row in rows
-        ]
-        ax.set_yticks(range(len(rows)), labels)
+        ax.set_yticks(range(len(rows)), [_label(row) for row in rows])
         ax.tick_params(axis="y", length=0)
         for at, row in enumerate(rows):
             if row.is_default:
@@ -316,6 +313,13 @@ class PriorsDisplay(ScoresDisplay):
                 )  # fmt: skip
             if at:
                 ax.axhline(at - 0.5, color="#dddddd", linewidth=0.6, zorder=0.6)
+
+
+def _label(row: PriorRow) -> str:
+    """The name of a row, with what sets it apart from most."""
+    if row.estimated_from == "features":
+        return f"{row.name} (from features)"
+    return f"{row.name} (default)" if row.is_default and row.name != "default" else row.name
 
 
 def save_priors(comparison: PriorComparison, file: BinaryIO, kind: str) -> None:

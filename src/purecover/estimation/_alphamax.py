@@ -12,30 +12,23 @@ What differs from the code its authors released:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from purecover._frames import make_frame
 from purecover._typing import BoolArray, CountArray, FloatArray
-from purecover._validation import (
-    bad_value,
-    check_choice,
-    check_integer,
-    check_real,
-    read_only,
-)
+from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
+from purecover.estimation._alphamax_curve import AlphaMaxCurve
 from purecover.estimation._base import Inclusions, PriorEstimator
-from purecover.estimation._clean import CLEAN_RULES, clean_by_rule, clean_note, clean_test
+from purecover.estimation._clean import CLEAN_RULES, clean_by_rule, clean_verdict
 from purecover.estimation._elbows import ELBOWS, RELEASED_RANGE, Curves, Elbow, find_elbow
 from purecover.estimation._histogram import BIN_RULES, Bins, bin_starts, binned
 from purecover.estimation._registry import register_prior_estimator
 from purecover.estimation._separable import inclusion_curve
 from purecover.recovery._variance import effective_size
 
-__all__ = ["AlphaMax", "AlphaMaxCurve", "AlphaMaxN"]
+__all__ = ["AlphaMax", "AlphaMaxN"]
 
 WEIGHTINGS = ("auto", "balanced", "counts")
 
@@ -48,68 +41,6 @@ _AUTO: dict[str, tuple[Bins, str]] = {
 }
 _REPLICATES = 1024
 """Replicates at a time, so that many of few scores do not fill the memory."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AlphaMaxCurve:
-    """The likelihood of AlphaMax as a function of the assumed inclusion.
-
-    Attributes
-    ----------
-    inclusion : ndarray of shape (n_grid,)
-        The grid: assumed shares c of the labeled density inside the unlabeled one.
-    log_likelihood : ndarray of shape (n_grid,)
-        The largest log-likelihood for each.
-    corrected : ndarray of shape (n_grid,)
-        The same made non-increasing: the largest value at c or beyond.
-    heuristic : ndarray of shape (n_grid,)
-        What the elbow was chosen by, NaN where the rule does not look. The two elbows that
-        compare slopes take its maximum, the other two the last c where it is not positive.
-    elbow_index : int
-        Where on the grid the elbow is.
-
-    Examples
-    --------
-    >>> import purecover as pu
-    >>> sample = pu.simulate.binormal(3).sample(500, 2000, alpha=0.3, random_state=0)
-    >>> curve = pu.AlphaMax(step=0.01).fit(sample.scores, sample.labeled).curve_
-    >>> curve
-    AlphaMaxCurve(100 points, elbow at 0.28)
-    """
-
-    inclusion: FloatArray
-    log_likelihood: FloatArray
-    corrected: FloatArray
-    heuristic: FloatArray
-    elbow_index: int
-
-    def __post_init__(self) -> None:
-        for array in (self.inclusion, self.log_likelihood, self.corrected, self.heuristic):
-            read_only(array)
-
-    @property
-    def elbow(self) -> float:
-        """The inclusion at the elbow."""
-        return float(self.inclusion[self.elbow_index])
-
-    def __repr__(self) -> str:
-        return f"AlphaMaxCurve({self.inclusion.size:,} points, elbow at {self.elbow:.4g})"
-
-    def _columns(self) -> dict[str, FloatArray]:
-        names = ("inclusion", "log_likelihood", "corrected", "heuristic")
-        return {name: getattr(self, name) for name in names}
-
-    def frame(self, backend: Any = None) -> Any:
-        """The curve as a table; see :meth:`ScoreCounts.frame`."""
-        return make_frame("AlphaMaxCurve.frame", self._columns(), backend)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers, ready for JSON; None where the heuristic is not defined."""
-        out: dict[str, Any] = {
-            name: [None if np.isnan(x) else x for x in column.tolist()]
-            for name, column in self._columns().items()
-        }
-        return {**out, "elbow_index": self.elbow_index, "elbow": self.elbow}
 
 
 @register_prior_estimator("alphamax")
@@ -376,16 +307,10 @@ class AlphaMaxN(AlphaMax):
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         self.curve_, run = self._run(counts)
         self.curve_flipped_: AlphaMaxCurve | None = None
-        notes, details = list(run.notes), {**run.details, "a": run.a, "b": 0.0}
-        clean = self.clean == "always"
-        if self.clean == "test":
-            test = clean_test(counts)
-            clean = bool(test.clean)
-            details["clean_p_value"] = test.p_value
-            if clean:
-                notes.append(clean_note(test.p_value))
-        details["clean"] = clean
-        if clean:
+        verdict = clean_verdict(self.clean, lambda: counts)
+        notes = [*run.notes, *verdict.notes]
+        details = {**run.details, "a": run.a, "b": 0.0, **verdict.details}
+        if verdict.clean:
             return Inclusions(run.a, 0.0, tuple(notes), details)
         self.curve_flipped_, flipped = self._run(self._flip(counts))
         details["b"] = flipped.a

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,15 +14,21 @@ from sklearn.utils import Tags
 
 from purecover._frozen import FrozenDict
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
-from purecover._validation import bad_type, bad_value
 from purecover.counts import ScoreCounts
 from purecover.estimation._intervals import IntervalMethod, proportion_intervals
-from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.estimation._samples import (
+    check_both_sides,
+    common_notes,
+    flipped_counts,
+    read_counts,
+    replicates_of,
+)
+from purecover.exceptions import IdentifiabilityError
 from purecover.intervals._interval import Interval
 from purecover.intervals._resample import Resampler
 from purecover.proportions import MixtureProportions
 
-__all__ = ["Inclusions", "PriorEstimator", "flipped_counts"]
+__all__ = ["Inclusions", "PriorEstimator"]
 
 MAX_THRESHOLDS = 2**14
 """Counts with more distinct scores are thinned before they are resampled."""
@@ -107,29 +113,13 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
             a and b of each; NaN where a replicate allows no estimate.
         """
         found = np.full((len(labeled), 2), np.nan)
-        for i, drawn in enumerate(self._replicates(counts, labeled, unlabeled)):
+        for i, drawn in enumerate(replicates_of(counts, labeled, unlabeled)):
             try:
                 inclusions = self._estimate(drawn)
             except IdentifiabilityError:
                 continue
             found[i] = inclusions.a, inclusions.b
         return found
-
-    @staticmethod
-    def _replicates(
-        counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> Iterator[ScoreCounts]:
-        """Replicates as counts of their own, for what treats them one by one."""
-        labeled_unit = _squares(counts.labeled, counts.labeled_sq)
-        unlabeled_unit = _squares(counts.unlabeled, counts.unlabeled_sq)
-        for few, many in zip(labeled, unlabeled, strict=True):
-            yield ScoreCounts(
-                thresholds=counts.thresholds,
-                labeled=few,
-                unlabeled=many,
-                labeled_sq=None if labeled_unit is None else few * labeled_unit,
-                unlabeled_sq=None if unlabeled_unit is None else many * unlabeled_unit,
-            )
 
     def _flip(self, counts: ScoreCounts) -> ScoreCounts:
         """Counts with the roles of the two samples exchanged, for an estimate of b."""
@@ -177,11 +167,11 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         """
         self._check_params()
         name = type(self).__name__
-        counts = _read(f"{name}.fit", scores, labeled, sample_weight)
+        counts = read_counts(f"{name}.fit", scores, labeled, sample_weight)
         check_both_sides(f"{name}.fit", counts)
         inclusions = self._estimate(counts)
         self.proportions_ = proportions_of(inclusions, name)
-        notes = (*_common_notes(counts), *inclusions.notes)
+        notes = (*common_notes(counts), *inclusions.notes)
         details = {"identifiable": True, **inclusions.details}
         self.diagnostics_ = FrozenDict({**details, "notes": notes})
         self.n_features_in_ = 1
@@ -293,30 +283,7 @@ def _usual_method(estimator: PriorEstimator, resampler: object) -> Any:
     return estimator.interval_method if resampler is None else "bootstrap"
 
 
-def _squares(tally: CountArray, squares: FloatArray | None) -> FloatArray | None:
-    """Squared weight for each unit of weight at each threshold; None without weights."""
-    if squares is None:
-        return None
-    return np.divide(squares, tally, out=np.zeros(squares.size), where=tally > 0)
-
-
 EstimatorT = TypeVar("EstimatorT", bound=type[PriorEstimator])
-Side = Literal["labeled", "unlabeled"]
-
-
-def flipped_counts(counts: ScoreCounts) -> ScoreCounts:
-    """Labeled and unlabeled exchanged and scores negated, which maps (a, b) to (b, a)."""
-    squares = (
-        None if tally is None else tally[::-1] for tally in (counts.unlabeled_sq, counts.labeled_sq)
-    )
-    labeled_sq, unlabeled_sq = squares
-    return ScoreCounts(
-        thresholds=-counts.thresholds[::-1],
-        labeled=counts.unlabeled[::-1],
-        unlabeled=counts.labeled[::-1],
-        labeled_sq=labeled_sq,
-        unlabeled_sq=unlabeled_sq,
-    )
 
 
 def proportions_of(inclusions: Inclusions, name: str) -> MixtureProportions:
@@ -340,68 +307,3 @@ def proportions_of_many(inclusions: FloatArray) -> FloatArray:
         alpha, beta = a * (1 - b) / (1 - a * b), (1 - b) / (1 - a * b)
         lost = ~(alpha < beta)
     return np.where(lost[:, None], np.nan, np.column_stack((alpha, beta)))
-
-
-def check_both_sides(function: str, counts: ScoreCounts) -> None:
-    """Refuse counts from which nobody can tell anything."""
-    for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
-        if not total > 0:
-            raise bad_value(function, "labeled", f"such that an example is {side}", "none")
-    used = (counts.labeled > 0) | (counts.unlabeled > 0)
-    if int(used.sum()) < 2:
-        raise IdentifiabilityError(
-            f"{function} needs scores that differ, got {counts.thresholds[used][0]:g} throughout: "
-            "a constant score says nothing about alpha and beta."
-        )
-
-
-FEW_LABELED, FEW_UNLABELED = 50, 100
-
-
-def size_notes(n_labeled: float, n_unlabeled: float) -> tuple[str, ...]:
-    """What to say of samples that are small."""
-    if n_labeled >= FEW_LABELED and n_unlabeled >= FEW_UNLABELED:
-        return ()
-    note = (
-        f"only {n_labeled:g} labeled and {n_unlabeled:g} unlabeled examples: the estimate is "
-        "rough, read its interval"
-    )
-    return (note,)
-
-
-def _common_notes(counts: ScoreCounts) -> tuple[str, ...]:
-    notes = list(size_notes(counts.n_labeled, counts.n_unlabeled))
-    if counts.ordered_pairs <= 0.5 * counts.n_labeled * counts.n_unlabeled:
-        notes.append(
-            "labeled examples do not score higher than unlabeled ones (AUC at most 1/2): inverted "
-            "labels or scores, or a classifier without skill"
-        )
-    return tuple(notes)
-
-
-def _read(
-    function: str, scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None
-) -> ScoreCounts:
-    if isinstance(scores, ScoreCounts):
-        if labeled is not None or sample_weight is not None:
-            raise InvalidInputError(
-                f"{function} takes no labels or weights beside a ScoreCounts, which holds them."
-            )
-        return scores
-    if labeled is None:
-        raise bad_type(
-            function,
-            "labeled",
-            "an array: for each score, whether the example carries the label",
-            labeled,
-            "requires y to be passed, but the target y is None",
-        )
-    # In the name of the estimator; a column, as scikit-learn's transformers give it, is welcome.
-    return ScoreCounts._from_rows(
-        function,
-        {"scores": scores},
-        labeled,
-        sample_weight=sample_weight,
-        positive_label=None,
-        negative_label=None,
-    )

@@ -10,7 +10,7 @@ from scipy.special import betaincinv
 from purecover._typing import ArrayLike, CountArray, FloatArray
 from purecover._validation import bad_type, bad_value, check_choice
 from purecover.counts import ScoreCounts
-from purecover.estimation._base import _read
+from purecover.estimation._samples import read_counts
 from purecover.intervals._interval import check_level
 from purecover.recovery._variance import effective_size
 
@@ -146,7 +146,7 @@ def read_both_sides(
     if labeled is None and not isinstance(scores, ScoreCounts):
         must = "given with scores: for each, whether the example carries the label"
         raise bad_type(function, "labeled", must, labeled, "or pass a ScoreCounts alone")
-    counts = _read(function, scores, labeled, sample_weight)
+    counts = read_counts(function, scores, labeled, sample_weight)
     for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
         if not total > 0:
             raise bad_value(function, "labeled", f"such that an example is {side}", "none")

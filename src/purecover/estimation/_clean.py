@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import betainc
@@ -12,7 +14,7 @@ from purecover._validation import check_real
 from purecover.counts import ScoreCounts
 from purecover.estimation._bounds import read_both_sides, row_sizes
 
-__all__ = ["CLEAN_RULES", "CleanTest", "clean_by_rule", "clean_many", "clean_note", "clean_test"]
+__all__ = ["CLEAN_RULES", "CleanTest", "clean_by_rule", "clean_many", "clean_test"]
 
 CLEAN_RULES = ("test", "never", "always")
 """When an estimator takes labels as clean."""
@@ -149,12 +151,29 @@ def clean_by_rule(
     return clean_many(counts, labeled, unlabeled)
 
 
-def clean_note(p_value: float) -> str:
-    """What to say where the test lets labels pass as clean."""
-    return (
-        f"labels are compatible with beta = 1 (p = {p_value:.2g}) and taken as clean, so that "
-        "beta was not estimated"
+class Verdict(NamedTuple):
+    """Whether labels are taken as clean, with what is to be shown and said of it."""
+
+    clean: bool
+    details: dict[str, Any]
+    notes: tuple[str, ...]
+
+
+def clean_verdict(rule: str, counts: Callable[[], ScoreCounts]) -> Verdict:
+    """The verdict on data under one of the rules; only the test asks for the counts."""
+    if rule != "test":
+        clean = rule == "always"
+        return Verdict(clean, {"clean": clean}, ())
+    test = clean_test(counts())
+    clean = bool(test.clean)
+    details = {"clean": clean, "clean_p_value": test.p_value}
+    if not clean:
+        return Verdict(clean, details, ())
+    note = (
+        f"labels are compatible with beta = 1 (p = {test.p_value:.2g}) and taken as clean, so "
+        "that beta was not estimated"
     )
+    return Verdict(clean, details, (note,))
 
 
 def _p_values(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -28,6 +29,9 @@ FEWEST_LABELED = 50
 MOST_CLUSTERED = 5_000
 """Of more labeled rows, as many drawn at random decide what the clusters are."""
 
+OVERLAP = 0.05
+"""Components of which so many rows would be taken for another's are merged with it."""
+
 _MOST_FULL = 10
 _MOST_SQUARED = 20
 _FAR = 1e6
@@ -48,9 +52,9 @@ class ClusteredLabels(FeaturePriorEstimator):
         labels taken as clean.
     n_clusters : int or "auto", default="auto"
         Number of clusters of the labeled positives. If "auto", from 1 to 8 by the Bayesian
-        information criterion of a Gaussian mixture, with 50 labeled examples for each at least;
-        1 for a single column, which may be a score: positives with low scores are no kind of
-        their own.
+        information criterion of a Gaussian mixture, with 50 labeled examples for each at least,
+        of which those that overlap are then merged; 1 for a single column, which may be a
+        score: positives with low scores are no kind of their own.
     classifier : scikit-learn classifier, optional
         What tells labeled examples of a cluster from unlabeled ones; needs
         ``decision_function`` or ``predict_proba``. Default: logistic regression on the features,
@@ -83,6 +87,12 @@ class ClusteredLabels(FeaturePriorEstimator):
 
     Each classifier scores examples that it was not trained on.
 
+    One kind that is not normal, say skewed, is described by several normal components side by
+    side. Were each taken for a kind, each :math:`\alpha_k` would err upward. So with "auto",
+    two components are merged as long as the probability that a row of one is assigned to the
+    other, as estimated from the mixture, exceeds 0.05 for some pair, the largest first. Kinds
+    that overlap as much are merged too: give their number.
+
     Assumed is that the clusters found are the kinds of positives; that within each labels are
     random; and that each has a region where neither negatives nor the other kinds are found.
     A kind that is never labeled cannot be found, and its share is missing from alpha. Negatives
@@ -93,8 +103,9 @@ class ClusteredLabels(FeaturePriorEstimator):
     References
     ----------
     Kumar & Lambert (2023), "Positive unlabeled learning selected not at random", PeerJ Computer
-    Science. Jain, Delano, Sharma & Radivojac (2020), "Class prior estimation with biased
-    positives and unlabeled examples", AAAI.
+    Science. Hennig (2010), "Methods for merging Gaussian mixture components", Advances in Data
+    Analysis and Classification 4. Jain, Delano, Sharma & Radivojac (2020), "Class prior
+    estimation with biased positives and unlabeled examples", AAAI.
 
     Examples
     --------
@@ -179,16 +190,40 @@ class ClusteredLabels(FeaturePriorEstimator):
             choices = list(range(2, most + 1))
         else:
             choices = [min(self.n_clusters, distinct)]
-        found = np.zeros(len(X), dtype=np.int64)
         if choices in ([], [1]):
-            return found
+            return np.zeros(len(X), dtype=np.int64)
         some = X[np.sort(rng.choice(len(X), min(len(X), MOST_CLUSTERED), replace=False))]
-        best = _mixture(1, some, rng).bic(some) if self.n_clusters == "auto" else np.inf
-        for k in choices:
-            mixture = _mixture(k, some, rng)
-            if mixture.bic(some) < best:
-                best, found = mixture.bic(some), mixture.predict(X)
-        return np.asarray(found, dtype=np.int64)
+        with _one_thread():
+            if self.n_clusters != "auto":
+                return np.asarray(_mixture(choices[0], some, rng).predict(X), dtype=np.int64)
+            mixtures = [_mixture(k, some, rng) for k in (1, *choices)]
+            best = mixtures[int(np.argmin([mixture.bic(some) for mixture in mixtures]))]
+            return merged(best.predict_proba(X), OVERLAP).argmax(axis=1)
+
+
+def merged(shares: FloatArray, limit: float) -> FloatArray:
+    """Components merged until none is mistaken for another as often.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n, n_components)
+        Probability of each component, for each row.
+    limit : float
+        Largest probability, in [0, 1], that a row of one is assigned to another.
+    """
+    while shares.shape[1] > 1:
+        n = shares.shape[1]
+        given = np.arange(n) == shares.argmax(axis=1)[:, None]
+        # Rows of the second, in expectation, that are given to the first.
+        mistaken = (given.T.astype(np.float64) @ shares) / np.maximum(shares.sum(axis=0), 1e-300)
+        np.fill_diagonal(mistaken, 0)
+        to, gone = divmod(int(mistaken.argmax()), n)
+        if mistaken[to, gone] <= limit:
+            break
+        shares = shares.copy()
+        shares[:, to] += shares[:, gone]
+        shares = np.delete(shares, gone, axis=1)
+    return shares
 
 
 def out_of_fold_scores(
@@ -210,7 +245,8 @@ def out_of_fold_scores(
     fold = np.concatenate([rng.permutation(n) % folds for n in sizes])
     scores = np.empty(len(X))
     plain = _default_classifier(rows.n_features) if classifier is None else classifier
-    with warnings.catch_warnings():
+    # Someone else's classifier may know what to do with threads.
+    with warnings.catch_warnings(), _one_thread() if classifier is None else nullcontext():
         # Scores from a fit that has not quite converged are scores all the same.
         warnings.simplefilter("ignore", ConvergenceWarning)
         for k in range(folds):
@@ -227,6 +263,18 @@ def check_classifier(function: str, classifier: Any) -> None:
     if isinstance(classifier, type) or not (hasattr(classifier, "fit") and gives):
         must = "a scikit-learn classifier with decision_function or predict_proba"
         raise bad_type(function, "classifier", must, classifier)
+
+
+def _one_thread() -> AbstractContextManager[object]:
+    """Keep k-means and linear algebra on one thread.
+
+    Matrices this small gain nothing from more; and where other work keeps the cores busy, threads
+    spend most of their time waiting for one another.
+    """
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[object] = threadpool_limits(1)
+    return limits
 
 
 def _default_classifier(n_features: int) -> Any:

@@ -22,8 +22,8 @@ QUANTITIES = ("alpha", "beta", "delta")
 
 _HEADS = {"alpha": "alpha", "beta": "beta", "delta": "beta - alpha"}
 _WIDTH = 100
-_NUMBER, _ENDS, _SECONDS = 8, 17, 8
-"""Least widths of columns: a share, the ends of its interval, a time."""
+_NUMBER, _ENDS, _SECONDS, _FROM = 8, 17, 8, 10
+"""Least widths of columns: a share, the ends of its interval, a time, what was looked at."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +46,8 @@ class PriorRow:
         Time of the fit, without the interval.
     is_default : bool
         Whether it is the default estimator.
+    estimated_from : {"scores", "features"}
+        What it looked at; ``"from"`` in tables and JSON.
     """
 
     name: str
@@ -55,6 +57,7 @@ class PriorRow:
     error: str | None = None
     seconds: float = math.nan
     is_default: bool = False
+    estimated_from: str = "scores"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "intervals", FrozenDict(self.intervals))
@@ -73,6 +76,7 @@ class PriorRow:
         return {
             "name": self.name,
             "is_default": self.is_default,
+            "from": self.estimated_from,
             "proportions": None if self.proportions is None else self.proportions.to_dict(),
             "intervals": {name: each.to_dict() for name, each in self.intervals.items()},
             "notes": list(self.notes),
@@ -92,7 +96,10 @@ class PriorComparison:
     rows : tuple of PriorRow
         One for each estimator.
     n_labeled, n_unlabeled, n_thresholds : float and int
-        Examples (or total weights) and distinct scores they were estimated from.
+        Examples (or total weights) and distinct scores they were estimated from; no scores
+        where only features were given.
+    n_features : int
+        Features that those who take features looked at; 0 if none were given.
     beta : float or None
         The beta that was given, 1 for clean labels; None if beta was estimated.
     confidence_level : float
@@ -101,16 +108,20 @@ class PriorComparison:
         Bootstrap replicates of each interval; 0 if there are no intervals.
     notes : tuple of str
         Sentences to read beside the whole table.
+    scores_from : str or None
+        How the scores were made, where that is known.
     """
 
     rows: tuple[PriorRow, ...]
     n_labeled: float
     n_unlabeled: float
     n_thresholds: int
+    n_features: int = 0
     beta: float | None = None
     confidence_level: float = 0.95
     n_resamples: int = 0
     notes: tuple[str, ...] = ()
+    scores_from: str | None = None
 
     def __iter__(self) -> Iterator[PriorRow]:
         return iter(self.rows)
@@ -150,7 +161,8 @@ class PriorComparison:
     def frame(self, backend: Any = None) -> Any:
         """The rows as a table; see :meth:`ScoreCounts.frame`."""
         columns: dict[str, np.ndarray[Any, Any]] = {
-            "estimator": np.array([row.name for row in self.rows])
+            "estimator": np.array([row.name for row in self.rows]),
+            "from": np.array([row.estimated_from for row in self.rows]),
         }
         for quantity in QUANTITIES:
             columns[quantity] = np.array([row.value(quantity) for row in self.rows])
@@ -169,6 +181,8 @@ class PriorComparison:
             "n_labeled": self.n_labeled,
             "n_unlabeled": self.n_unlabeled,
             "n_thresholds": self.n_thresholds,
+            "n_features": self.n_features,
+            "scores_from": self.scores_from,
             "beta": self.beta,
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
@@ -179,7 +193,9 @@ class PriorComparison:
         }
 
     def __str__(self) -> str:
-        return "\n".join([self._data_line(), "", *self._table(), "", *self._words()])
+        source = [] if self.scores_from is None else [f"scores of {self.scores_from}"]
+        lines = [*_wrapped([self._data_line(), *source]), "", *self._table(), ""]
+        return "\n".join([*lines, *_wrapped(self._words())])
 
     def __repr__(self) -> str:
         names = ", ".join(row.name for row in self.rows)
@@ -188,13 +204,15 @@ class PriorComparison:
     # -- words --------------------------------------------------------------------------
 
     def _data_line(self) -> str:
-        many = "" if self.n_thresholds == 1 else "s"
+        parts = [f"{self.n_labeled:,.10g} labeled", f"{self.n_unlabeled:,.10g} unlabeled"]
+        # Without features there are scores, and be it a single one.
+        if self.n_thresholds or not self.n_features:
+            many = "" if self.n_thresholds == 1 else "s"
+            parts.append(f"{self.n_thresholds:,} distinct score{many}")
+        if self.n_features:
+            parts.append(f"{self.n_features:,} feature{'' if self.n_features == 1 else 's'}")
         known = "labels taken for clean" if self.beta == 1 else f"beta = {self.beta} given"
-        return (
-            f"{self.n_labeled:,.10g} labeled, {self.n_unlabeled:,.10g} unlabeled, "
-            f"{self.n_thresholds:,} distinct score{many}; "
-            + ("beta estimated too" if self.beta is None else known)
-        )
+        return f"{', '.join(parts)}; {'beta estimated too' if self.beta is None else known}"
 
     def _shown(self) -> tuple[str, ...]:
         """Beta and delta say nothing new where beta is known."""
@@ -202,9 +220,10 @@ class PriorComparison:
 
     def _table(self) -> list[str]:
         wide = max([len(row.name) for row in self.rows], default=0) + 2
+        wide += 2 * bool(self.n_features)  # a column of words follows
         shown = self._shown()
         level = f"{100 * self.confidence_level:g} % interval"
-        head = " " * wide
+        head = " " * wide + (f"{'from':<{_FROM}}" if self.n_features else "")
         widths = {quantity: max(_NUMBER, len(_HEADS[quantity]) + 2) for quantity in shown}
         for quantity in shown:
             head += f"{_HEADS[quantity]:>{widths[quantity]}}"
@@ -214,6 +233,8 @@ class PriorComparison:
         for row in self.rows:
             text = f"{'* ' if row.is_default else '  '}{row.name}"
             text = f"{text:<{wide}}"
+            if self.n_features:  # else all look at the scores
+                text += f"{row.estimated_from:<{_FROM}}"
             if row.proportions is None:
                 lines.append(f"{text}   no estimate, see below")
                 continue
@@ -242,9 +263,7 @@ class PriorComparison:
             texts.append("no estimator finds alpha and beta")
         texts += self.notes
         texts += [f"{', '.join(names)}: {said}" for said, names in self._remarks().items()]
-        return [
-            line for text in texts for line in textwrap.wrap(text, _WIDTH, subsequent_indent="  ")
-        ]
+        return texts
 
     def _remarks(self) -> dict[str, list[str]]:
         """Notes and complaints, each once, with the names of those who say it."""
@@ -254,3 +273,7 @@ class PriorComparison:
             for each in said:
                 remarks.setdefault(each, []).append(row.name)
         return remarks
+
+
+def _wrapped(texts: list[str]) -> list[str]:
+    return [line for text in texts for line in textwrap.wrap(text, _WIDTH, subsequent_indent="  ")]

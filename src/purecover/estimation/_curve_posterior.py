@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from purecover._typing import BoolArray, FloatArray
+from purecover.estimation._curve_cells import Cells, Posterior, delta_of, joined
 from purecover.estimation._curve_model import (
     HIGH,
     LARGEST,
@@ -24,9 +24,6 @@ from purecover.estimation._curve_model import (
     offset_of,
 )
 from purecover.estimation._rank_bins import RankBins
-
-Cells = tuple[FloatArray, FloatArray, FloatArray]
-StrArray = NDArray[np.str_]
 
 # Chosen on simulated worlds and on scores of real classifiers; the leaderboard also shows worlds
 # and data sets that had no part in the choice.
@@ -60,83 +57,6 @@ class Candidate:
     log_weight: float
     start: FloatArray
     clean_start: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """Cells of a grid over (a, b) with their probabilities, one row for each data set.
-
-    Attributes
-    ----------
-    a, b : tuple of three ndarrays of shape (n_rows, n_cells)
-        Low end, middle and high end of each cell; all 0 in b where labels are clean.
-    weight : ndarray of shape (n_rows, n_cells)
-        Posterior probability of each cell.
-    clean : ndarray of bool of shape (n_cells,)
-        Which cells say that labels are clean.
-    kinds : ndarray of str of shape (n_cells,)
-        Which kind of shape each cell belongs to.
-    """
-
-    a: Cells
-    b: Cells
-    weight: FloatArray
-    clean: BoolArray
-    kinds: StrArray
-
-    @property
-    def alpha(self) -> FloatArray:
-        """Alpha in the middle of each cell."""
-        return _alpha(self.a[1], self.b[1])
-
-    @property
-    def beta(self) -> FloatArray:
-        """Beta in the middle of each cell; exactly 1 where labels are clean."""
-        return _beta(self.a[1], self.b[1])
-
-    @property
-    def mean(self) -> FloatArray:
-        """Means of alpha and beta, shape (n_rows, 2)."""
-        return self.mean_over(np.ones_like(self.clean))
-
-    def mean_over(self, cells: BoolArray) -> FloatArray:
-        """Means over some cells only; NaN in rows where they have no weight."""
-        weight = self.weight[:, cells]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            weight = weight / weight.sum(axis=1, keepdims=True)
-        alpha = (weight * self.alpha[:, cells]).sum(axis=1)
-        noise = (weight * (1 - self.beta[:, cells])).sum(axis=1)  # exactly 0 if labels are clean
-        return np.column_stack((alpha, 1 - noise))
-
-    @property
-    def clean_probability(self) -> FloatArray:
-        """Posterior probability of beta = 1."""
-        return np.asarray(self.weight[:, self.clean].sum(axis=1))
-
-    def kind_probability(self, kind: str) -> FloatArray:
-        """Posterior probability of a kind of shape."""
-        return np.asarray(self.weight[:, self.kinds == kind].sum(axis=1))
-
-    def ends(self, level: float) -> dict[str, tuple[float, float]]:
-        """Quantiles of alpha, beta and delta at both ends of an interval, of the first row.
-
-        Probability is spread evenly over each cell. An interval always holds the mean.
-        """
-        (a_low, _, a_high), (b_low, _, b_high) = (
-            tuple(part[0] for part in cells) for cells in (self.a, self.b)
-        )
-        alpha, beta = self.mean[0]
-        ranges = {
-            "alpha": (_alpha(a_low, b_high), _alpha(a_high, b_low), alpha),
-            "beta": (_beta(a_low, b_high), _beta(a_high, b_low), beta),
-            "delta": (_delta(a_high, b_high), _delta(a_low, b_low), beta - alpha),
-        }
-        tails = np.array([(1 - level) / 2, (1 + level) / 2])
-        ends = {}
-        for name, (low, high, mean) in ranges.items():
-            found = _quantiles(low, high, self.weight[0], tails)
-            ends[name] = float(min(found[0], mean)), float(max(found[1], mean))
-        return ends
 
 
 def candidates(
@@ -279,7 +199,7 @@ def posterior(
         if clean_prior < 1:
             x = _peak(curves, shape, candidate.start, _EVERYTHING, n_steps)
             a, b, log = _grid(curves, shape, x, n_nodes)
-            log += base + np.log((1 - clean_prior) / _NOISY_MASS) + np.log(_delta(a[1], b[1]))
+            log += base + np.log((1 - clean_prior) / _NOISY_MASS) + np.log(delta_of(a[1], b[1]))
             parts.append((a, b, log))
             onward = replace(onward, start=x[0])
         if clean_prior > 0:
@@ -296,18 +216,13 @@ def posterior(
     weight = np.exp(log - log.max(axis=1, keepdims=True))
     weight /= weight.sum(axis=1, keepdims=True)
     found = Posterior(
-        a=_joined([part[0] for part in parts]),
-        b=_joined([part[1] for part in parts]),
+        a=joined([part[0] for part in parts]),
+        b=joined([part[1] for part in parts]),
         weight=weight,
         clean=np.concatenate(clean),
         kinds=np.array(kinds),
     )
     return found, ahead
-
-
-def _joined(parts: list[Cells]) -> Cells:
-    low, middle, high = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
-    return low, middle, high
 
 
 def _one(bins: RankBins, offset: FloatArray) -> Curves:
@@ -404,25 +319,3 @@ def _integrated(
     inner = information(many, shape, x)[:, 2:, 2:]
     log = value - 0.5 * np.linalg.slogdet(inner)[1]
     return np.asarray(log.reshape(n_rows, n_nodes), dtype=np.float64)
-
-
-def _quantiles(
-    low: FloatArray, high: FloatArray, weight: FloatArray, tails: FloatArray
-) -> FloatArray:
-    """Quantiles of a mixture of uniform distributions; a cell without width is a point."""
-    high = np.maximum(high, low + 1e-12)
-    places = np.unique(np.concatenate((low, high)))
-    passed = ((places[:, None] - low) / (high - low)).clip(0, 1) @ weight
-    return np.interp(tails * passed[-1], passed, places)
-
-
-def _alpha(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray(a * (1 - b) / (1 - a * b), dtype=np.float64)
-
-
-def _beta(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray((1 - b) / (1 - a * b), dtype=np.float64)
-
-
-def _delta(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray((1 - a) * (1 - b) / (1 - a * b), dtype=np.float64)

@@ -22,9 +22,10 @@ from scipy.special import logit, ndtri
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
-from purecover.estimation._base import Inclusions, PriorEstimator, flipped_counts
+from purecover.estimation._base import Inclusions, PriorEstimator
 from purecover.estimation._density import binned_density, mean_of, rolling_median, spread_of
 from purecover.estimation._registry import register_prior_estimator
+from purecover.estimation._samples import flipped_counts, replicates_of
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery._variance import effective_size
 
@@ -193,7 +194,7 @@ class DEDPUL(PriorEstimator):
     ) -> FloatArray:
         scale = self._resolved(counts)
         found = np.zeros((len(labeled), 2))
-        for i, drawn in enumerate(self._replicates(counts, labeled, unlabeled)):
+        for i, drawn in enumerate(replicates_of(counts, labeled, unlabeled)):
             try:
                 _, ratio, _ = self._ratio(drawn, scale)
             except IdentifiabilityError:

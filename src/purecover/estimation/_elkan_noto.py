@@ -9,8 +9,9 @@ import numpy as np
 from purecover._typing import FloatArray
 from purecover._validation import bad_value, check_choice, check_real
 from purecover.counts import ScoreCounts
-from purecover.estimation._base import Inclusions, PriorEstimator, flipped_counts
+from purecover.estimation._base import Inclusions, PriorEstimator
 from purecover.estimation._registry import register_prior_estimator
+from purecover.estimation._samples import flipped_counts
 from purecover.exceptions import IdentifiabilityError
 
 __all__ = ["ElkanNoto"]

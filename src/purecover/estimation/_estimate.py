@@ -23,7 +23,8 @@ class PriorEstimate:
     Attributes
     ----------
     estimator : str
-        What estimated them.
+        What estimated them: its name in :func:`prior_estimators`, or its class if it has none.
+        A method that was run both ways keeps its name; ``proportions.origin`` tells.
     proportions : MixtureProportions
         The estimate.
     intervals : mapping of str to Interval

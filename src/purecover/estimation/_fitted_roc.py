@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from purecover._validation import check_choice, check_integer
 from purecover.counts import ScoreCounts
 from purecover.estimation._base import Inclusions, PriorEstimator
 from purecover.estimation._registry import register_prior_estimator
+from purecover.estimation._samples import group_starts
 from purecover.recovery._variance import effective_size
 
 __all__ = ["FittedRoc"]
@@ -152,8 +153,8 @@ class FittedRoc(PriorEstimator):
     ----------
     proportions_, interval_, diagnostics_
         See :class:`PriorEstimator`. The diagnostics hold the fitted ``"gamma"``, ``"shape"``
-        (D) and, in the power family, ``"power"`` (mu), and the ``"deviance"`` per labeled
-        example.
+        (D) and, in the power family, ``"power"`` (mu), the ``"deviance"`` per labeled example,
+        and the number of points the curve was fitted to (``"n_points"``).
 
     See Also
     --------
@@ -182,8 +183,15 @@ class FittedRoc(PriorEstimator):
     The estimate depends on the order of the scores only. It is smooth and stable with few
     examples, and wrong by a fixed amount, however many there are, if no curve of the family
     fits: scores whose negatives vary more than the positives are an example. Shares :math:`x`
-    are moved inward by half a labeled example. Labels are taken as clean; :class:`NoisyLabels`
-    makes it an estimator of beta too.
+    are moved inward by half a labeled example. Scores of so few distinct values that the curve
+    has more parameters than points between its ends leave alpha open
+    (``identifiable`` is False).
+
+    Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of beta too, but only
+    with the power family. In the binormal one :math:`x` belongs to positives alone. A sample
+    that is a mixture itself, as the labeled are with wrong labels and the unlabeled with the
+    samples exchanged, has a curve that no binormal one comes near at the end: both slopes are
+    then far too small, so that beta comes out close to 1, and a note says so.
 
     References
     ----------
@@ -225,7 +233,9 @@ class FittedRoc(PriorEstimator):
         return _fit(self.family, points, np.array(_STARTS[self.family]))
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        best, least = self._fitted(self._thinned(counts))
+        few = self._thinned(counts)
+        best, least = self._fitted(few)
+        n_points = _points(few, few.labeled, few.unlabeled).x.size
         a = min(end_slope(self.family, best), 1.0)
         notes = []
         if self.family == "binormal" and best[1] < WEAK_SHAPE:
@@ -235,24 +245,40 @@ class FittedRoc(PriorEstimator):
             )
         if a <= 0:
             notes.append("the fitted curve ends without slope: alpha = 0")
+        if n_points < best.size:
+            points = "one point" if n_points == 1 else f"{n_points} points"
+            notes.append(
+                f"the curve has {best.size} parameters and was fitted to {points} between its "
+                "ends: many others fit as well, with other values of alpha"
+            )
         details: dict[str, object] = {
             "family": self.family,
             "gamma": float(best[0]),
             "shape": float(best[1]),
             "deviance": least,
+            "n_points": n_points,
+            "identifiable": n_points >= best.size,
             "at_edge": not 0 < a < 1,
         }
         if self.family == "power":
             details["power"] = float(np.exp(best[2]))
         return Inclusions(a, notes=tuple(notes), details=details)
 
+    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
+        run = super()._estimate_flipped(counts)
+        if self.family != "binormal":
+            return run
+        note = (
+            "a binormal curve describes one sample of positives alone, not two mixtures, and "
+            'its slopes are then too small; family="power" has no such limit'
+        )
+        return replace(run, notes=(*run.notes, note))
+
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         few = self._thinned(counts)
-        # Thresholds decrease and each group keeps its lowest, where the next one starts.
-        ends = np.searchsorted(-counts.thresholds, -few.thresholds)
-        starts = np.concatenate(([0], ends[:-1] + 1))
+        starts = group_starts(counts, few)
         labeled = np.add.reduceat(labeled, starts, axis=1)
         unlabeled = np.add.reduceat(unlabeled, starts, axis=1)
         # Replicates resemble the data, so the fit to the data is start enough.

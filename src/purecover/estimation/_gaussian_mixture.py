@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import logit
 
-from purecover._typing import CountArray, FloatArray, IntArray
+from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice, check_flag, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimation._base import Inclusions
-from purecover.estimation._clean import (
-    CLEAN_RULES,
-    SIGNIFICANCE,
-    clean_by_rule,
-    clean_note,
-    clean_test,
-)
+from purecover.estimation._clean import CLEAN_RULES, Verdict, clean_by_rule, clean_verdict
 from purecover.estimation._gaussian_em import GaussianEM, Mixtures, Tally
 from purecover.estimation._noisy import out_of_fold
 from purecover.estimation._registry import register_prior_estimator
 from purecover.estimation._rows import FeaturePriorEstimator, Rows
+from purecover.estimation._samples import group_starts
 from purecover.recovery._variance import effective_size
 
 __all__ = ["GaussianMixtures"]
@@ -32,8 +27,19 @@ MOST_SCORES = 1000
 MOST_NUMBERS = 2**24
 """Rows are drawn such that they and the products of their features hold no more numbers."""
 
+_TAIL = 0.01
+_BEYOND = 2.0
+"""Features are cut so many robust standard deviations beyond their outermost hundredths: where the
+tails of a normal density are all but empty, and not farther, as one outlier widens a component."""
+
 _FARTHEST = 20.0
-"""Features are cut so many robust standard deviations from their medians."""
+"""Nor are they farther from their medians, where a hundredth of few examples is none of them."""
+
+_MANY_CUT = 0.001
+"""If a larger share of all examples is cut, a note says so."""
+
+_SMALLEST = 0.005
+"""A component with a smaller share of all examples has gone to a few outliers."""
 
 _SHORT_RUN = 40
 """Rounds after which only the better half of the starts go on."""
@@ -52,6 +58,7 @@ class _Scores(NamedTuple):
     tally: Tally
     starts: IntArray
     units: tuple[float, float]
+    notes: tuple[str, ...]
 
 
 @register_prior_estimator("msgmm")
@@ -104,9 +111,13 @@ class GaussianMixtures(FeaturePriorEstimator):
 
     Where the classes are normal it needs neither pure regions nor much data, and estimates beta
     as well as alpha. Where they are not, it is wrong by any amount: a class of two clusters may
-    lose one to the other component. Scores of a good classifier pile up at 0 and 1; on the
-    logit scale they are nearer to normal. Of more than :math:`2^{24}` numbers (products of
-    features included) a part of the rows is drawn.
+    lose one to the other component. Outliers, to which one density might be given up, are
+    drawn in: features are cut 2 robust standard deviations beyond the first and the last
+    hundredth of all examples, with a note if that concerns more than 0.1 % of them. Ends of the
+    algorithm where a component holds fewer than 0.5 % of the examples count only if all do, and
+    a note says so. Scores of a good classifier pile up at 0 and 1; on the logit scale they are
+    nearer to normal. Of more than :math:`2^{24}` numbers (products of features included) a part
+    of the rows is drawn.
 
     References
     ----------
@@ -162,8 +173,8 @@ class GaussianMixtures(FeaturePriorEstimator):
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         scores = self._scores(counts)
         em = self._em(scores.points)
-        test = clean_test(counts) if self.clean == "test" else None
-        return self._inclusions(em, scores.tally, None if test is None else test.p_value, ())
+        verdict = clean_verdict(self.clean, lambda: counts)
+        return self._inclusions(em, scores.tally, verdict, scores.notes)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -195,28 +206,29 @@ class GaussianMixtures(FeaturePriorEstimator):
 
     def _scores(self, counts: ScoreCounts) -> _Scores:
         few = counts.thinned(MOST_SCORES)
-        # Thresholds decrease and each group keeps its lowest, where the next one starts.
-        ends = np.searchsorted(-counts.thresholds, -few.thresholds)
-        starts = np.concatenate(([0], ends[:-1] + 1))
+        starts = group_starts(counts, few)
         if self.logit_scores and _are_shares(counts.thresholds):
             values = _logits(counts.thresholds)
         else:
             column = counts.thresholds[:, None]
             values = Rows(column, column[:0]).scaled().labeled[:, 0]
-        mass = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
-        total = np.add.reduceat(mass, starts)
-        means = np.add.reduceat(mass * values, starts) / np.where(total > 0, total, 1)
-        middle = np.where(total > 0, means, values[starts])
         units = (
             effective_size(counts.n_labeled, counts.labeled_sq) / counts.n_labeled,
             effective_size(counts.n_unlabeled, counts.unlabeled_sq) / counts.n_unlabeled,
         )
+        # Before scores are merged, as one outlier would carry its group along.
+        seen = counts.labeled * units[0] + counts.unlabeled * units[1]
+        scaled, notes = _standardized(values[:, None], seen)
+        values = scaled[:, 0]
+        mass = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
+        total = np.add.reduceat(mass, starts)
+        means = np.add.reduceat(mass * values, starts) / np.where(total > 0, total, 1)
+        middle = np.where(total > 0, means, values[starts])
         tally = Tally(
             np.asarray(few.labeled * units[0], dtype=np.float64),
             np.asarray(few.unlabeled * units[1], dtype=np.float64),
         )
-        points = _standardized(middle[:, None], tally.labeled + tally.unlabeled)
-        return _Scores(points, tally, starts, units)
+        return _Scores(middle[:, None], tally, starts, units, notes)
 
     # -- features -----------------------------------------------------------------------
 
@@ -235,11 +247,10 @@ class GaussianMixtures(FeaturePriorEstimator):
         scaled = few.scaled()
         ours = np.arange(few.n_labeled + few.n_unlabeled) < few.n_labeled
         pooled = np.concatenate((scaled.labeled, scaled.unlabeled))
-        points = _standardized(pooled, np.ones(ours.size))
+        points, far = _standardized(pooled, np.ones(ours.size))
         tally = Tally(ours.astype(np.float64), (~ours).astype(np.float64))
-        test = clean_test(out_of_fold(rows)) if self.clean == "test" else None
-        p_value = None if test is None else test.p_value
-        return self._inclusions(self._em(points), tally, p_value, notes)
+        verdict = clean_verdict(self.clean, lambda: out_of_fold(rows))
+        return self._inclusions(self._em(points), tally, verdict, (*notes, *far))
 
     # -- both ---------------------------------------------------------------------------
 
@@ -247,28 +258,32 @@ class GaussianMixtures(FeaturePriorEstimator):
         return GaussianEM(points, diagonal=self.covariance == "diagonal", ridge=self.ridge)
 
     def _inclusions(
-        self, em: GaussianEM, tally: Tally, p_value: float | None, notes: tuple[str, ...]
+        self, em: GaussianEM, tally: Tally, verdict: Verdict, notes: tuple[str, ...] = ()
     ) -> Inclusions:
-        clean = self.clean == "always" or (p_value is not None and p_value > SIGNIFICANCE)
-        details: dict[str, Any] = {"clean": clean}
-        if p_value is not None:
-            details["clean_p_value"] = p_value
-            if clean:
-                notes += (clean_note(p_value),)
-        best = self._best(em, tally, clean=clean)
+        best = self._best(em, tally, clean=verdict.clean)
         a, b = (float(side[0]) for side in _inclusions_of(best))
         size = float(tally.labeled.sum() + tally.unlabeled.sum())
         likelihood = float(em.log_likelihood(best, tally)[0]) / size
-        details |= {"a": a, "b": b, "log_likelihood": likelihood, "at_edge": not 0 < a < 1}
-        return Inclusions(a, b, notes, details)
+        smallest = float(_smallest_masses(best, tally)[0])
+        if smallest < _SMALLEST * size:
+            held = f"one of the two normal densities holds {smallest:.3g} of {size:.6g} examples"
+            notes = (
+                *notes,
+                f"{held}: they may be outliers, or nearly all examples are of one class",
+            )
+        details = {"a": a, "b": b, "log_likelihood": likelihood, "at_edge": not 0 < a < 1}
+        return Inclusions(a, b, (*notes, *verdict.notes), {**verdict.details, **details})
 
     def _best(self, em: GaussianEM, tally: Tally, *, clean: bool) -> Mixtures:
         """The end with the largest likelihood, of all starts."""
         starts = self._starts(em, tally, clean=clean)
         short = em.run(starts, tally, max_iter=min(_SHORT_RUN, self.max_iter), tol=1e-7)
-        good = np.argsort(-em.log_likelihood(short, tally))[: (self.n_starts + 1) // 2]
+        better = np.lexsort((-em.log_likelihood(short, tally), ~_sound(short, tally)))
+        good = better[: (self.n_starts + 1) // 2]
         ends = em.run(short.only(good), tally, max_iter=self.max_iter, tol=1e-7)
-        best = int(np.argmax(em.log_likelihood(ends, tally)))
+        likelihood = em.log_likelihood(ends, tally)
+        sound = _sound(ends, tally)
+        best = int(np.argmax(np.where(sound, likelihood, -np.inf) if sound.any() else likelihood))
         return ends.only(np.array([best])).ordered()
 
     def _starts(self, em: GaussianEM, tally: Tally, *, clean: bool) -> Mixtures:
@@ -303,6 +318,19 @@ def _inclusions_of(mixtures: Mixtures) -> tuple[FloatArray, FloatArray]:
     return np.where(same, 1.0, a), np.where(same, 1.0, b)
 
 
+def _smallest_masses(mixtures: Mixtures, tally: Tally) -> FloatArray:
+    """Number of examples in the smaller component of each run."""
+    n_labeled, n_unlabeled = (float(side.sum()) for side in tally)
+    first = mixtures.beta * n_labeled + mixtures.alpha * n_unlabeled
+    return np.asarray(np.minimum(first, n_labeled + n_unlabeled - first))
+
+
+def _sound(mixtures: Mixtures, tally: Tally) -> BoolArray:
+    """Whether no component has gone to a few outliers."""
+    size = float(tally.labeled.sum() + tally.unlabeled.sum())
+    return np.asarray(_smallest_masses(mixtures, tally) >= _SMALLEST * size)
+
+
 def _are_shares(scores: FloatArray) -> bool:
     """Whether scores look like probabilities, of which some are strictly inside."""
     inside = (scores > 0) & (scores < 1)
@@ -316,18 +344,33 @@ def _logits(shares: FloatArray) -> FloatArray:
     return np.asarray(logit(np.clip(shares, max(low, 1e-300), min(1 - high, 1 - 2**-53))))
 
 
-def _standardized(points: FloatArray, weights: FloatArray) -> FloatArray:
-    """Each column moved and stretched to median 0 and robust standard deviation 1."""
-    result = np.empty_like(points)
+def _standardized(points: FloatArray, weights: FloatArray) -> tuple[FloatArray, tuple[str, ...]]:
+    """Each column moved and stretched to median 0 and robust standard deviation 1, and cut.
+
+    Returned with what should be said about what was cut.
+    """
+    result, far = np.empty_like(points), np.zeros(len(points), dtype=bool)
     for j, column in enumerate(points.T):
         order = np.argsort(column, kind="stable")
         below = np.cumsum(weights[order]) / weights.sum()
-        low, middle, high = column[order][
-            np.minimum(np.searchsorted(below, (0.25, 0.5, 0.75)), column.size - 1)
-        ]
+        places = np.searchsorted(below, (_TAIL, 0.25, 0.5, 0.75, 1 - _TAIL))
+        first, low, middle, high, last = column[order][np.minimum(places, column.size - 1)]
         scale = (high - low) / 1.349
         if not scale > 0:
-            # Half of all are equal: the spread of the others has to do.
+            # Half of all are equal: the spread of the others, without the outermost, has to do.
+            inside = np.clip(column, first, last)
+            scale = float(np.sqrt(np.average((inside - middle) ** 2, weights=weights)))
+        if not scale > 0:
             scale = float(np.sqrt(np.average((column - middle) ** 2, weights=weights))) or 1.0
-        result[:, j] = np.clip((column - middle) / scale, -_FARTHEST, _FARTHEST)
-    return result
+        reach = _FARTHEST * scale
+        ends = (
+            max(first - _BEYOND * scale, middle - reach),
+            min(last + _BEYOND * scale, middle + reach),
+        )
+        result[:, j] = (np.clip(column, *ends) - middle) / scale
+        far |= (column < ends[0]) | (column > ends[1])
+    cut, size = float(weights[far].sum()), float(weights.sum())
+    if cut <= _MANY_CUT * size:
+        return result, ()
+    held = f"{cut:.6g} of {size:.6g} examples lie where normal densities hold none"
+    return result, (f"{held}; they were drawn in, and may still mislead",)

@@ -18,6 +18,8 @@ from purecover._validation import (
     check_random_state,
 )
 from purecover.counts import ScoreCounts
+from purecover.estimation._bounds import inclusion_bound
+from purecover.estimation._samples import flipped_counts
 from purecover.intervals._interval import Interval, check_level
 from purecover.intervals._resample import GroupResampler, Resampler, resampler_for
 from purecover.proportions import MixtureProportions
@@ -198,9 +200,6 @@ def _bounds(estimator: _Fitted, counts: ScoreCounts, level: float) -> Mapping[st
     With :math:`a \le A` and :math:`b \le B`, alpha rises with a and falls with b, beta
     likewise, and delta falls with both, so the ends are taken on at corners of the region.
     """
-    from purecover.estimation._base import flipped_counts
-    from purecover.estimation._bounds import inclusion_bound
-
     b = 0.0
     if estimator.estimates_beta:
         level_each = 1 - (1 - level) / 2

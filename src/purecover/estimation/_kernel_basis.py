@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from purecover._typing import FloatArray
-from purecover.estimation._rows import Rows
+from purecover._typing import FloatArray, RandomState
+from purecover._validation import check_integer, check_random_state
+from purecover.estimation._rows import FeaturePriorEstimator, Rows
 
 MOST_ROWS = 10_000
 """Of more rows on a side, so many are drawn: the values of all bumps at all rows are kept."""
@@ -18,6 +19,21 @@ _PAIRS = 1000
 _FLAT = 300.0
 """Exponents are cut here: smaller values are 0 in effect, and their products would be subnormal
 numbers, with which processors are slow."""
+
+
+class BumpEstimator(FeaturePriorEstimator):
+    """Parameters of the estimators that compare means of bumps; their docstrings say more."""
+
+    def __init__(self, *, n_centers: int, n_folds: int, random_state: RandomState) -> None:
+        self.n_centers = n_centers
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def _check_params(self) -> None:
+        name = type(self).__name__
+        check_integer(name, "n_centers", self.n_centers, low=1)
+        check_integer(name, "n_folds", self.n_folds, low=2)
+        check_random_state(name, self.random_state)
 
 
 def prepared(rows: Rows, rng: np.random.Generator) -> tuple[Rows, tuple[str, ...]]:

@@ -31,7 +31,11 @@ class KnownBeta:
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         """Alpha and beta of replicates; see :meth:`PriorEstimator.proportions_many`."""
-        alpha, beta = self.estimator.proportions_many(counts, labeled, unlabeled).T
+        return self.of_draws(self.estimator.proportions_many(counts, labeled, unlabeled))
+
+    def of_draws(self, draws: FloatArray) -> FloatArray:
+        """Alpha and beta of replicates, from those that the estimator finds by itself."""
+        alpha, beta = draws.T
         own = alpha / beta * self.beta
         return np.column_stack((own, np.where(np.isnan(own), np.nan, self.beta)))
 

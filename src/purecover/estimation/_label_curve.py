@@ -12,11 +12,10 @@ from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts
 from purecover.estimation._base import Inclusions, PriorEstimator
-from purecover.estimation._clean import CLEAN_RULES
+from purecover.estimation._curve_cells import Posterior
 from purecover.estimation._curve_posterior import (
     WEIGHTS,
     Candidate,
-    Posterior,
     candidates,
     dispersion,
     posterior,
@@ -26,7 +25,7 @@ from purecover.estimation._registry import register_prior_estimator
 
 __all__ = ["LabelCurve"]
 
-CLEAN_PRIOR = 0.6
+CLEAN_PRIORS = {"weigh": 0.6, "never": 0.0, "always": 1.0}
 """Prior probability that labels are clean."""
 
 WIDE = 0.5
@@ -60,9 +59,10 @@ class LabelCurve(PriorEstimator):
 
     Parameters
     ----------
-    clean : {"test", "never", "always"}, default="test"
+    clean : {"weigh", "never", "always"}, default="weigh"
         Whether labels may be clean, which is beta = 1 exactly: the data decide how likely it
-        is, and the estimate is the average over both cases; never; or always.
+        is, and the estimate is the average over both cases; never; or always. Other estimators
+        test it instead and take one case for granted.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class LabelCurve(PriorEstimator):
     reference: ClassVar[str] = "purecover"
     interval_method: ClassVar[str] = "posterior"
 
-    def __init__(self, *, clean: Literal["test", "never", "always"] = "test") -> None:
+    def __init__(self, *, clean: Literal["weigh", "never", "always"] = "weigh") -> None:
         self.clean = clean
 
     @property
@@ -127,11 +127,11 @@ class LabelCurve(PriorEstimator):
         return self.clean != "always"
 
     def _check_params(self) -> None:
-        check_choice(type(self).__name__, "clean", self.clean, CLEAN_RULES)
+        check_choice(type(self).__name__, "clean", self.clean, CLEAN_PRIORS)
 
     @property
     def _clean_prior(self) -> float:
-        return {"test": CLEAN_PRIOR, "never": 0.0, "always": 1.0}[self.clean]
+        return CLEAN_PRIORS[self.clean]
 
     # -- the data -----------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class LabelCurve(PriorEstimator):
                 f"anything from {low:.2f} to {high:.2f}, and beta from {lower:.2f} to {higher:.2f}"
             )
         clean = float(found.clean_probability[0])
-        if self.clean == "test" and clean > 0.5:
+        if self.clean == "weigh" and clean > 0.5:
             notes.append(f"labels are clean with probability {clean:.2f}")
         details: dict[str, Any] = {
             "identifiable": identifiable,

@@ -7,9 +7,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from purecover._typing import FloatArray, RandomState
-from purecover._validation import check_integer, check_random_state
 from purecover.estimation._base import Inclusions
 from purecover.estimation._kernel_basis import (
+    BumpEstimator,
     bumps,
     fold_slices,
     prepared,
@@ -17,7 +17,7 @@ from purecover.estimation._kernel_basis import (
     typical_distance,
 )
 from purecover.estimation._registry import register_prior_estimator
-from purecover.estimation._rows import FeaturePriorEstimator, Rows
+from purecover.estimation._rows import Rows
 
 __all__ = ["PearsonDivergence"]
 
@@ -65,7 +65,7 @@ def _loss(moments: PearsonMoments, weights: FloatArray) -> FloatArray:
 
 
 @register_prior_estimator("pearson")
-class PearsonDivergence(FeaturePriorEstimator):
+class PearsonDivergence(BumpEstimator):
     r"""Match the labeled density to all examples in the Pearson divergence.
 
     Parameters
@@ -130,15 +130,7 @@ class PearsonDivergence(FeaturePriorEstimator):
     def __init__(
         self, *, n_centers: int = 100, n_folds: int = 5, random_state: RandomState = 0
     ) -> None:
-        self.n_centers = n_centers
-        self.n_folds = n_folds
-        self.random_state = random_state
-
-    def _check_params(self) -> None:
-        name = type(self).__name__
-        check_integer(name, "n_centers", self.n_centers, low=1)
-        check_integer(name, "n_folds", self.n_folds, low=2)
-        check_random_state(name, self.random_state)
+        super().__init__(n_centers=n_centers, n_folds=n_folds, random_state=random_state)
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         few, notes = prepared(rows, rng)

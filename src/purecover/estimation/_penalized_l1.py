@@ -7,9 +7,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from purecover._typing import FloatArray, IntArray, RandomState
-from purecover._validation import check_integer, check_random_state
 from purecover.estimation._base import Inclusions
 from purecover.estimation._kernel_basis import (
+    BumpEstimator,
     bumps,
     fold_slices,
     prepared,
@@ -17,7 +17,7 @@ from purecover.estimation._kernel_basis import (
     typical_distance,
 )
 from purecover.estimation._registry import register_prior_estimator
-from purecover.estimation._rows import FeaturePriorEstimator, Rows
+from purecover.estimation._rows import Rows
 
 __all__ = ["PenalizedL1"]
 
@@ -79,7 +79,7 @@ def smallest_share(
 
 
 @register_prior_estimator("penalized-l1")
-class PenalizedL1(FeaturePriorEstimator):
+class PenalizedL1(BumpEstimator):
     r"""Penalized L1 distance: the labeled density must not stand out above the unlabeled one.
 
     Parameters
@@ -119,6 +119,10 @@ class PenalizedL1(FeaturePriorEstimator):
     rows, where they overlook labeled rows that have no unlabeled ones nearby, and with them an
     alpha near 0. No center counts in the mean of its own bump.
 
+    The estimate depends on ``random_state`` through the centers and the folds: with 1,000 labeled
+    and 5,000 unlabeled rows of two normal classes and an alpha of 0.3, seeds move it by some
+    hundredths on the same data. The median over several seeds varies less.
+
     The result leans on :math:`\lambda`: a large one lets :math:`\pi` run to 1. Where nearly
     all unlabeled are positive, noise is taken for an excess and the estimate leans low. In many
     dimensions bumps see little, nothing stands out, and the estimate is far too high; features
@@ -148,15 +152,7 @@ class PenalizedL1(FeaturePriorEstimator):
     def __init__(
         self, *, n_centers: int = 300, n_folds: int = 5, random_state: RandomState = 0
     ) -> None:
-        self.n_centers = n_centers
-        self.n_folds = n_folds
-        self.random_state = random_state
-
-    def _check_params(self) -> None:
-        name = type(self).__name__
-        check_integer(name, "n_centers", self.n_centers, low=1)
-        check_integer(name, "n_folds", self.n_folds, low=2)
-        check_random_state(name, self.random_state)
+        super().__init__(n_centers=n_centers, n_folds=n_folds, random_state=random_state)
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         few, notes = prepared(rows, rng)

@@ -12,6 +12,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimation._base import Inclusions, PriorEstimator
 from purecover.estimation._bounds import binomial_upper, row_shares, row_sizes
 from purecover.estimation._registry import register_prior_estimator
+from purecover.estimation._samples import group_starts
 
 __all__ = ["RocSlope"]
 
@@ -118,9 +119,7 @@ class RocSlope(PriorEstimator):
     ) -> FloatArray:
         if self.n_thresholds is not None and counts.n_thresholds > self.n_thresholds:
             few = counts.thinned(self.n_thresholds)
-            # Thresholds decrease and each group keeps its lowest, where the next one starts.
-            ends = np.searchsorted(-counts.thresholds, -few.thresholds)
-            starts = np.concatenate(([0], ends[:-1] + 1))
+            starts = group_starts(counts, few)
             labeled = np.add.reduceat(labeled, starts, axis=1)
             unlabeled = np.add.reduceat(unlabeled, starts, axis=1)
             counts = few

@@ -10,11 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import Tags
 
-from purecover._frames import column_names, is_frame, read_columns
 from purecover._frozen import FrozenDict
 from purecover._labels import encode_labels
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
-from purecover._validation import as_real_vector, bad_type, bad_value, check_alignment, read_only
+from purecover._validation import bad_type, bad_value, check_alignment, read_only
 from purecover._validation import check_random_state as as_generator
 from purecover.counts import ScoreCounts
 from purecover.estimation._base import (
@@ -22,14 +21,17 @@ from purecover.estimation._base import (
     PriorEstimator,
     proportions_of,
     proportions_of_many,
-    size_notes,
 )
+from purecover.estimation._halves import HALF_SAMPLES, HalfResampler, centered, half
 from purecover.estimation._intervals import (
     IntervalMethod,
     check_interval_settings,
     intervals_of_draws,
+    proportion_draws,
     share_of_sizes,
 )
+from purecover.estimation._matrix import read_matrix
+from purecover.estimation._samples import size_notes
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals._interval import Interval
 
@@ -89,7 +91,7 @@ class Rows:
                 "requires y to be passed, but the target y is None",
             )
         check_alignment(function, X, labeled)
-        matrix = _matrix(function, X)
+        matrix = read_matrix(function, X)
         ours, _ = encode_labels(function, labeled, len(matrix))
         return cls(matrix[ours], matrix[~ours])
 
@@ -203,7 +205,7 @@ class RowPriorEstimator(PriorEstimator):
             ours = np.arange(pool.size) < rows.n_labeled
             self._rows = None
             return super().fit(ScoreCounts.from_scores(pool, ours))
-        _check_differ(function, rows)
+        check_differ(function, rows)
         inclusions = self._estimate_rows(rows, self._generator())
         self.proportions_ = proportions_of(inclusions, name)
         notes = (*size_notes(rows.n_labeled, rows.n_unlabeled), *inclusions.notes)
@@ -231,6 +233,7 @@ class RowPriorEstimator(PriorEstimator):
             Nominal coverage.
         method : {"bootstrap", "m-out-of-n", "bound"}, optional
             How the ends are found, see :meth:`PriorEstimator.interval`. The bound needs scores.
+            Default: half-samples where the estimator looks at rows, see Notes.
         n_resamples : int, optional
             Number of replicates. Default: 100 where the estimator takes features, else 1000.
         random_state : int, numpy.random.Generator or None, default=0
@@ -245,15 +248,22 @@ class RowPriorEstimator(PriorEstimator):
 
         Notes
         -----
-        Replicates draw rows, or scores, with replacement from each of the two samples. An
-        estimator that works on a part of the rows draws another part in each replicate, so
-        that the interval knows of it.
+        By default a replicate is half of the rows of each sample, none of them twice, and the
+        spread of the replicates around their median is put around the estimate: halves of
+        :math:`n` rows differ from the whole by as much as the whole does from the truth. A
+        ``"bootstrap"`` draws rows with replacement. Copies of a row then stand on both sides of
+        a fold, or next to one another, so that estimators that compare rows with rows find in
+        replicates what is not in the data, and their intervals lie beside the estimate.
+        Neither knows of a bias. An estimator that works on a part of the rows draws another
+        part in each replicate, so that the interval knows of it.
         """
         self._check_fitted("interval")
+        name = f"{type(self).__name__}.interval"
         if n_resamples is None:
             n_resamples = ROW_RESAMPLES if self._reads_rows() else 1000
         rows = getattr(self, "_rows", None)
-        if rows is None:
+        halves = method is None and resampler is None
+        if rows is None and not (halves and self._compares_rows()):
             return super().interval(
                 confidence_level=confidence_level,
                 method=method,
@@ -261,17 +271,22 @@ class RowPriorEstimator(PriorEstimator):
                 random_state=random_state,
                 resampler=resampler,
             )
-        name = f"{type(self).__name__}.interval"
         if resampler is not None:
             hint = "leave it out, or fit the estimator to scores"
             raise bad_value(name, "resampler", "None for features", "a resampler", hint)
-        method = "bootstrap" if method is None else method
         level, n_resamples, rng = check_interval_settings(
-            name, confidence_level, method, n_resamples, random_state
+            name, confidence_level, method or "bootstrap", n_resamples, random_state
         )
         if method in ("bound", "posterior"):
             must, hint = "'bootstrap' or 'm-out-of-n' for features", "fit the estimator to scores"
             raise bad_value(name, "method", must, repr(method), hint)
+        if rows is None:
+            draws = proportion_draws(self, HalfResampler(self._counts), n_resamples, rng)
+        elif halves:
+            draws = self._row_draws(rows, None, n_resamples, rng)
+        if rows is None or halves:
+            draws = centered(draws, self.proportions_)
+            return intervals_of_draws(self.proportions_, draws, level, HALF_SAMPLES)
         words, share = "bootstrap percentile", 1.0
         if method == "m-out-of-n":
             words = "m-out-of-n bootstrap"
@@ -279,14 +294,20 @@ class RowPriorEstimator(PriorEstimator):
         draws = self._row_draws(rows, share, n_resamples, rng)
         return intervals_of_draws(self.proportions_, draws, level, words, share)
 
+    def _compares_rows(self) -> bool:
+        """Whether copies of scores would mislead, as those of rows do."""
+        return False
+
     def _row_draws(
-        self, rows: Rows, share: float, n_resamples: int, rng: np.random.Generator
+        self, rows: Rows, share: float | None, n_resamples: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Alpha and beta of replicates; NaN where there is no estimate."""
-        few, many = (max(1, round(share * n)) for n in (rows.n_labeled, rows.n_unlabeled))
+        """Alpha and beta of replicates of such a share, or of halves; NaN where there is none."""
+        sizes = (rows.n_labeled, rows.n_unlabeled)
+        few, many = (half(n) if share is None else max(1, round(share * n)) for n in sizes)
+        draw = rows.subsampled if share is None else rows.resampled
         found = np.full((n_resamples, 2), np.nan)
         for i in range(n_resamples):
-            drawn = rows.resampled(few, many, rng)
+            drawn = draw(few, many, rng)
             try:
                 inclusions = self._estimate_rows(drawn, rng)
             except IdentifiabilityError:
@@ -316,46 +337,14 @@ class FeaturePriorEstimator(RowPriorEstimator):
         rows = Rows.from_counts(type(self).__name__, counts)
         return self._estimate_rows(rows, self._generator())
 
+    def _compares_rows(self) -> bool:
+        # What treats counts in its own way has no need of single rows.
+        return type(self)._estimate_many is PriorEstimator._estimate_many
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = True
         return tags
-
-
-# -- reading ----------------------------------------------------------------------------------
-
-
-def _matrix(function: str, X: Any) -> FloatArray:
-    """Rows of finite numbers."""
-    if is_frame(X):
-        names = column_names(X)
-        if not names:
-            raise bad_value(function, "X", "a table with at least one column", "none")
-        table = read_columns(function, X, {name: name for name in names})
-        columns = [as_real_vector(function, f"X[{name!r}]", table[name]) for name in names]
-        return np.column_stack(columns)
-    values = X
-    if hasattr(values, "detach"):  # a torch tensor, perhaps with a gradient or on a GPU
-        values = values.detach().cpu()
-    if hasattr(values, "toarray"):
-        must, hint = "a dense matrix", "pass X.toarray(), or reduce it first"
-        raise bad_value(function, "X", must, "a sparse one", hint)
-    try:
-        array = np.asarray(values)
-    except Exception:  # noqa: BLE001 - ragged lists and foreign containers; the next line complains
-        array = np.empty(0)
-    if array.ndim != 2:
-        return as_real_vector(function, "X", X)[:, None]
-    n, p = array.shape
-    if n == 0 or p == 0:
-        raise bad_value(function, "X", "non-empty", f"an array of shape {array.shape}")
-    flat = _flat(values, array)
-    return as_real_vector(function, "X", flat).reshape(n, p)
-
-
-def _flat(values: Any, array: np.ndarray[Any, Any]) -> Any:
-    """All entries in one vector, masked where they were."""
-    return values.reshape(-1) if np.ma.isMaskedArray(values) else array.reshape(-1)
 
 
 def _repeated(thresholds: FloatArray, counted: CountArray) -> FloatArray:
@@ -372,7 +361,8 @@ def _some(rows: FloatArray, most: int, rng: np.random.Generator) -> FloatArray:
     return rows[np.sort(rng.choice(len(rows), size=most, replace=False))]
 
 
-def _check_differ(function: str, rows: Rows) -> None:
+def check_differ(function: str, rows: Rows) -> None:
+    """Refuse rows from which nobody can tell anything."""
     first = rows.labeled[0]
     if (rows.labeled == first).all() and (rows.unlabeled == first).all():
         raise IdentifiabilityError(

@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 
 from purecover._typing import ArrayLike, FloatArray, RandomState
-from purecover._validation import bad_value, check_integer, check_random_state, check_real
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_integer,
+    check_random_state,
+    check_real,
+)
 from purecover.estimation._clustered import check_classifier, out_of_fold_scores
+from purecover.estimation._estimate import PriorEstimate
 from purecover.estimation._rows import Rows
+from purecover.intervals._interval import Interval
 
 __all__ = ["ScarTest", "scar_test"]
 
@@ -20,6 +28,14 @@ TOP = 0.5
 
 FEWEST = 20
 """Labeled and unlabeled examples that must be there."""
+
+FEWEST_HIDDEN = 5
+"""Unlabeled positives that must be expected among the highest scores. To look at more examples than
+there are would take negatives for positives."""
+
+RARE = 0.01
+"""Labels that are rarer at the top than alpha allows, by more than noise explains so often, get a
+note."""
 
 _CELLS = 2**22
 """Permuted labels held in memory at a time."""
@@ -50,6 +66,11 @@ class ScarTest:
     labeled_share, expected_share : float
         Share of the labeled examples there, and the largest share that random labels and alpha
         allow.
+    alpha : float
+        The share of positives among the unlabeled that was reckoned with: the one given, or the
+        lower end of its interval.
+    notes : tuple of str
+        Why the test cannot decide, or what makes a rejection doubtful; empty if nothing does.
     """
 
     p_value: float
@@ -62,17 +83,19 @@ class ScarTest:
     n_unlabeled: int
     labeled_share: float
     expected_share: float
+    alpha: float
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        return asdict(self)
+        return {**asdict(self), "notes": list(self.notes)}
 
 
 def scar_test(
     X: Any,
     labeled: ArrayLike,
     *,
-    alpha: float,
+    alpha: float | Interval | Any,
     scores: ArrayLike | None = None,
     classifier: Any = None,
     n_permutations: int = 200,
@@ -86,9 +109,11 @@ def scar_test(
         Features. A labeling that depends on something else is not seen.
     labeled : array-like of shape (n,)
         True where the example carries the positive label.
-    alpha : float
-        Share of positives among the unlabeled, known from elsewhere: a registry, or an audit.
-        Estimators assume random labels, so that their estimate makes the test all but blind.
+    alpha : float, Interval, AuditEstimate or PriorEstimate
+        Share of positives among the unlabeled, known from elsewhere: a registry, or an audit. A
+        number is taken as exact; an audit, or anything else with an interval of alpha, counts
+        with the lower end of the interval. Estimators assume random labels, so that their
+        estimate makes the test all but blind.
     scores : array-like of shape (n,), optional
         Held-out scores, larger for positives. Default: those of ``classifier``, each from a
         fit without the fold the row is in.
@@ -127,14 +152,24 @@ def scar_test(
     examples are in the set, the unlabeled among them are at least binomial with probability
     :math:`\alpha n_U/(\alpha n_U + n_L)`.
 
+    *Uncertain alpha.* The smaller alpha, the smaller and purer the set, and the more of the
+    labeled may be in it: the lower end of an interval favors random labels most, and what is
+    rejected there is rejected for any alpha of the interval. A 95 % interval lies above alpha
+    once in forty times, and the level is exceeded by no more than that. Take the audit itself
+    and not its estimate, which is too large as often as too small: with 400 audited examples a
+    test of level 0.05 then rejects random labels several times as often.
+
+    *Few hidden positives.* With fewer than five unlabeled examples in the set the test does not
+    decide: the p-value is 1, and a note says so.
+
     The simulation is exact if the set is pure. Where scores overlap so much that it holds
     negatives, these look unlike the labeled positives, and the test rejects though labels are
-    random; the share of labeled examples is then far below what is expected. So with weak
-    scores a rejection means little. Nor does the lack of one mean much. Labels that miss
-    positives outside the set, evenly, are seen by the share alone, hence only with the right
-    alpha; labels that are rarer within the set, evenly, are not seen, since negatives among the
-    highest scores would look the same. With a single score for ``X``, the shape says whether
-    labels thin out or gather among the highest scores.
+    random; the share of labeled examples is then far below what is expected, and a note says so.
+    So with weak scores a rejection means little. Nor does the lack of one mean much. Labels
+    that miss positives outside the set, evenly, are seen by the share alone, hence only with
+    the right alpha; labels that are rarer within the set, evenly, are not seen, since negatives
+    among the highest scores would look the same. With a single score for ``X``, the shape says
+    whether labels thin out or gather among the highest scores.
 
     References
     ----------
@@ -160,7 +195,7 @@ def scar_test(
     """
     name = "scar_test"
     rows = Rows.from_data(name, X, labeled)
-    alpha = check_real(name, "alpha", alpha, low=0, high=1, closed="neither")
+    low, high = _alpha_ends(name, alpha)
     n_permutations = check_integer(name, "n_permutations", n_permutations, low=19)
     check_classifier(name, classifier)
     rng = check_random_state(name, random_state)
@@ -169,17 +204,21 @@ def scar_test(
             raise bad_value(name, "labeled", f"such that {FEWEST} examples are {side}", str(n))
     ours, others = _both_scores(name, rows, labeled, scores, classifier, rng)
 
-    wanted = min(max(FEWEST, math.ceil(TOP * alpha * rows.n_unlabeled)), rows.n_unlabeled)
+    hidden = TOP * low * rows.n_unlabeled
+    wanted = max(1, math.ceil(hidden))
     threshold = float(np.partition(others, -wanted)[-wanted])
     few, many = ours >= threshold, others >= threshold
     n_labeled, n_unlabeled = int(few.sum()), int(many.sum())
-    share, most = n_labeled / rows.n_labeled, min(1.0, n_unlabeled / rows.n_unlabeled / alpha)
-    if n_labeled:
-        pool = np.concatenate((rows.labeled[few], rows.unlabeled[many]))
-        distance, feature, shape = _permutation_test(pool, n_labeled, n_permutations, rng)
-    else:  # no labeled example where positives are; nothing to compare
-        distance, feature, shape = 0.0, 0, 1.0
-    share_p = _share_p_value(n_labeled, n_unlabeled, alpha * rows.n_unlabeled / rows.n_labeled)
+    distance, feature, shape, share_p = 0.0, 0, 1.0, 1.0
+    if hidden < FEWEST_HIDDEN:
+        notes: tuple[str, ...] = (_undecided(low, hidden),)
+    else:
+        if n_labeled:  # else nothing is to be compared where positives are
+            pool = np.concatenate((rows.labeled[few], rows.unlabeled[many]))
+            distance, feature, shape = _permutation_test(pool, n_labeled, n_permutations, rng)
+        odds = rows.n_unlabeled / rows.n_labeled
+        share_p = _share_p_value(n_labeled, n_unlabeled, low * odds)
+        notes = _doubts(n_labeled, n_unlabeled, high * odds)
     return ScarTest(
         p_value=min(1.0, 2 * min(shape, share_p)),
         shape_p_value=shape,
@@ -189,9 +228,58 @@ def scar_test(
         threshold=threshold,
         n_labeled=n_labeled,
         n_unlabeled=n_unlabeled,
-        labeled_share=share,
-        expected_share=most,
+        labeled_share=n_labeled / rows.n_labeled,
+        # At the lower end of an interval alpha may be 0, where all labeled may be in the set.
+        expected_share=n_unlabeled / max(n_unlabeled, low * rows.n_unlabeled),
+        alpha=low,
+        notes=notes,
     )
+
+
+def _alpha_ends(name: str, alpha: Any) -> tuple[float, float]:
+    """The ends of an interval, or twice the number that is given."""
+    interval = alpha
+    if isinstance(alpha, PriorEstimate):
+        interval = alpha.intervals.get("alpha")
+        if interval is None:
+            hint = "let evaluate draw replicates: n_resamples=200"
+            raise bad_value(name, "alpha", "one with an interval of alpha", "none", hint)
+    elif not isinstance(alpha, Interval):
+        # Audits, which are not known at this depth, hold their interval under this name.
+        interval = getattr(alpha, "alpha", alpha)
+    if isinstance(interval, Interval):
+        ends = (interval.low, interval.high)
+        low, high = (check_real(name, "alpha", end, low=0, high=1) for end in ends)
+        if not low < min(high, 1):
+            raise bad_value(name, "alpha", "an interval that ends after it begins", repr(ends))
+        return low, high
+    if interval is not alpha:
+        must = "a number in (0, 1), an Interval, or an estimate with an interval of alpha"
+        raise bad_type(name, "alpha", must, alpha, "for example alpha_from_audit(27, 100)")
+    number = check_real(name, "alpha", alpha, low=0, high=1, closed="neither")
+    return number, number
+
+
+def _undecided(alpha: float, hidden: float) -> str:
+    return (
+        f"not decided: with alpha = {alpha:.3g}, {hidden:.1f} unlabeled positives are expected "
+        f"among the highest scores, and {FEWEST_HIDDEN} are needed to compare the labeled with"
+    )
+
+
+def _doubts(n_labeled: int, n_unlabeled: int, ratio: float) -> tuple[str, ...]:
+    """Whether there are more unlabeled beside the labeled examples than noise explains."""
+    from scipy.special import bdtrc
+
+    n, chance = n_labeled + n_unlabeled, ratio / (1 + ratio)
+    if bdtrc(n_unlabeled - 1, n, chance) >= RARE:
+        return ()
+    note = (
+        f"{n_unlabeled} of the {n} highest scores are unlabeled, where random labels let expect "
+        f"{chance * n:.0f}: negatives are among them, alpha is too small, or labels are rarer "
+        "there; so a rejection by the features means little"
+    )
+    return (note,)
 
 
 def _both_scores(

@@ -9,10 +9,11 @@ import numpy as np
 from purecover._typing import CountArray, FloatArray
 from purecover._validation import check_real
 from purecover.counts import ScoreCounts
-from purecover.estimation._base import Inclusions, PriorEstimator, flipped_counts
+from purecover.estimation._base import Inclusions, PriorEstimator
 from purecover.estimation._ensemble import MedianEnsemble
 from purecover.estimation._registry import register_prior_estimator
 from purecover.estimation._regrouping import check_one_sided
+from purecover.estimation._samples import flipped_counts
 
 __all__ = ["Subsampling"]
 

@@ -31,10 +31,11 @@ class TIcE(FeaturePriorEstimator):
         split is judged by its smallest parts.
     max_splits : int, default=500
         Nodes that a tree may try to split.
-    min_size : int, default=10
-        Examples a node needs to bound the label frequency, and to be split further.
-    delta : float or None, default=0.2
-        Probability with which a lower bound may fail; None for
+    min_size : int or None, default=None
+        Examples a node needs to bound the label frequency, and to be split further; None for
+        :math:`\max(10, \sqrt N/3)` with :math:`N` examples in all.
+    error : float or None, default=0.2
+        Probability :math:`\delta` with which a lower bound may fail; None for
         :math:`\max(0.025, 1/(1 + 0.004\, T))` with :math:`T` examples.
     n_folds : int, default=10
         Folds; a tree is grown on one and bounds are taken on the others.
@@ -73,15 +74,19 @@ class TIcE(FeaturePriorEstimator):
     are left alone. Then :math:`\pi = (n_L/N)/\ell` is the share of positives among all
     :math:`N` examples, and :math:`\alpha = (\pi N - n_L)/n_U`.
 
-    The article uses ``n_intervals=4, max_bepp=5, delta=None, n_folds=5``. The defaults here are
-    those of later comparisons: with thousands of examples the article's delta makes margins so
-    wide that alpha comes out far too high.
+    The article uses ``n_intervals=4, max_bepp=5, min_size=10, error=None, n_folds=5``. The
+    defaults here are those of later comparisons, but for ``min_size``: with thousands of
+    examples the article's choice makes margins so wide that alpha comes out far too high. With
+    a fixed ``min_size`` the number of boxes grows with the data and their sizes do not, so that
+    the largest of all bounds is one of those that fail by much, and alpha falls as examples are
+    added. Boxes that grow make the largest failure shrink.
 
     It needs labeled examples that are a random sample of the positives, and a box of the grid
-    that holds positives only, with enough of them. A bound leans low, so that alpha leans high;
-    in many dimensions boxes are nearly empty or impure, and it leans high by much. Where many
+    that holds positives only, with enough of them. A bound leans low, so that alpha leans high.
+    Where a few features tell the classes apart, others that say nothing do little harm; where
+    many share in it, no box of enough examples is pure, and it leans high by much. Where many
     boxes are pure, the largest of many bounds is likely one of those that fail, and alpha leans
-    low: a smaller delta, or fewer intervals, are the remedy. On
+    low: a smaller error, a larger ``min_size``, or fewer intervals, are the remedy. On
     scores, which are a single feature, there is one split, and the best of its intervals
     decides: the estimate depends on how the scores are spaced, and an outlier spoils it. The
     released program asks of the parent where it means to ask whether a new node is all labeled
@@ -101,7 +106,7 @@ class TIcE(FeaturePriorEstimator):
     >>> labeled, positive = np.arange(6000) < 1000, np.arange(6000) < 2250
     >>> X = rng.normal(size=(6000, 2)) + 3 * positive[:, None]
     >>> round(pu.TIcE().fit(X, labeled).proportions_.alpha, 2)
-    0.22
+    0.28
     """
 
     reference: ClassVar[str] = "Bekker & Davis, AAAI 2018"
@@ -112,8 +117,8 @@ class TIcE(FeaturePriorEstimator):
         n_intervals: int = 41,
         max_bepp: float = 10,
         max_splits: int = 500,
-        min_size: int = 10,
-        delta: float | None = 0.2,
+        min_size: int | None = None,
+        error: float | None = 0.2,
         n_folds: int = 10,
         n_rounds: int = 2,
         random_state: RandomState = 0,
@@ -122,7 +127,7 @@ class TIcE(FeaturePriorEstimator):
         self.max_bepp = max_bepp
         self.max_splits = max_splits
         self.min_size = min_size
-        self.delta = delta
+        self.error = error
         self.n_folds = n_folds
         self.n_rounds = n_rounds
         self.random_state = random_state
@@ -132,9 +137,10 @@ class TIcE(FeaturePriorEstimator):
         check_integer(name, "n_intervals", self.n_intervals, low=2, high=1000)
         check_real(name, "max_bepp", self.max_bepp, low=0)
         check_integer(name, "max_splits", self.max_splits, low=1)
-        check_integer(name, "min_size", self.min_size, low=1)
-        if self.delta is not None:
-            check_real(name, "delta", self.delta, low=0, high=1, closed="neither")
+        if self.min_size is not None:
+            check_integer(name, "min_size", self.min_size, low=1)
+        if self.error is not None:
+            check_real(name, "error", self.error, low=0, high=1, closed="neither")
         check_integer(name, "n_folds", self.n_folds, low=2)
         check_integer(name, "n_rounds", self.n_rounds, low=1)
         check_random_state(name, self.random_state)
@@ -170,22 +176,27 @@ class TIcE(FeaturePriorEstimator):
     ) -> float:
         """Highest lower bound over the nodes of a tree grown on one fold."""
         n_held_out = int((~on_tree).sum())
-        delta = _failure_probability(n_held_out) if self.delta is None else float(self.delta)
+        error = _failure_probability(n_held_out) if self.error is None else float(self.error)
         growth = _Growth(
-            parts, labeled, self.n_intervals, share * (1 - share) * (1 - delta) / delta
+            parts, labeled, self.n_intervals, share * (1 - share) * (1 - error) / error
         )
         return growth.best_bound(
             np.flatnonzero(on_tree),
             np.flatnonzero(~on_tree),
             max_bepp=self.max_bepp,
             max_splits=self.max_splits,
-            min_size=self.min_size,
+            min_size=_smallest_size(labeled.size) if self.min_size is None else self.min_size,
         )
 
 
 def _failure_probability(n: int) -> float:
     """The delta of the article for n examples."""
     return max(0.025, 1 / (1 + 0.004 * n))
+
+
+def _smallest_size(n: int) -> float:
+    """Examples a node needs where there are n in all."""
+    return max(10.0, n**0.5 / 3)
 
 
 def lower_bound(total: float, labeled: float, spread: float) -> float:
@@ -243,7 +254,13 @@ class _Growth:
         return tally.sum(axis=2), tally[:, :, 1]
 
     def best_bound(
-        self, tree: IntArray, held_out: IntArray, *, max_bepp: float, max_splits: int, min_size: int
+        self,
+        tree: IntArray,
+        held_out: IntArray,
+        *,
+        max_bepp: float,
+        max_splits: int,
+        min_size: float,
     ) -> float:
         """Highest lower bound on the label frequency over all nodes."""
         labeled, spread = self.labeled, self.spread
