@@ -19,7 +19,7 @@ EXAMPLE := src/purecover/data/example_scores.csv
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint type docs bench coverage repairs peers fuzz line-coverage \
-	leaderboard priors-speed prior-coverage prior-peers \
+	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-paper \
 	test-oldest format requirements changelog example figure train-dist-curve choosing dist clean
 
 help: ## List the targets
@@ -113,17 +113,26 @@ $(PEERS)/.installed: Makefile | $(VENV)/.dev
 	@$(PIP) install --no-deps --upgrade --target $(PEERS) pulearn==0.2.0 pu-toolbox==1.11.0 six==1.17.0 \
 		&& touch $@ || echo "pulearn and pu-toolbox are out of reach: their rows say so"
 
-leaderboard: $(VENV)/.dev $(PEERS)/.installed ## Compare all estimators of alpha and beta (half an hour; real data: PURECOVER_DATA)
+leaderboard: $(VENV)/.dev $(PEERS)/.installed ## Compare all estimators of alpha and beta (an hour; real data: PURECOVER_DATA)
 	$(BIN)/python -m benchmarks.leaderboard --jobs $(STUDY_JOBS) $(STUDY_ARGS)
 
 priors-speed: $(VENV)/.dev ## Time the estimators of alpha and beta, up to 10^6 + 10^7 scores
 	$(BIN)/python -m benchmarks.priors_speed $(STUDY_ARGS)
+
+priors-speed-peers: $(VENV)/.dev $(PEERS)/.installed ## Time the estimators of alpha on features and scores, beside other packages
+	$(BIN)/python -m benchmarks.priors_speed_peers $(STUDY_ARGS)
 
 prior-coverage: $(VENV)/.dev ## Study how often intervals of estimated proportions hold the truth
 	$(BIN)/python -m benchmarks.prior_coverage --jobs $(STUDY_JOBS) $(STUDY_ARGS)
 
 prior-peers: $(VENV)/.dev ## Compare the estimators of alpha with the programs of their authors
 	$(BIN)/python -m benchmarks.prior_peers --jobs $(STUDY_JOBS) $(STUDY_ARGS)
+
+networks-speed: $(VENV)/.dev ## Time the bagged networks against scikit-learn's, and their memory
+	$(BIN)/python -m benchmarks.networks_speed $(STUDY_ARGS)
+
+networks-paper: $(VENV)/.dev ## Train the paper's networks on its data sets (PURECOVER_DATA; seconds on a CUDA card, else an hour)
+	$(BIN)/python -m benchmarks.networks_paper --jobs $(STUDY_JOBS) $(STUDY_ARGS)
 
 # -- upkeep ---------------------------------------------------------------------------------
 

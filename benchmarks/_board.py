@@ -16,6 +16,8 @@ PARTS = {
     "b": "simulated scores, held out",
     "c": "real scores, used in tuning",
     "d": "real scores, held out",
+    "e": "simulated features, and scores of the same rows",
+    "f": "real features, and scores of the same rows",
 }
 # The parts of a promise, and whether it is one or only shown.
 PROMISED = {
@@ -130,7 +132,9 @@ def by_source(rows: Sequence[Row], part: str, names: Sequence[str]) -> str:
     lines = []
     for group in groups:
         found = summarize([row for row in own if row.group == group])
-        lines.append([group, *(f"{found[name].delta:.4f}" for name in present)])
+        # Slow ones may not have seen all of them.
+        errors = (f"{found[name].delta:.4f}" if name in found else "" for name in present)
+        lines.append([group, *errors])
     return table(["source", *present], lines)
 
 

@@ -6,13 +6,14 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from purecover.counts import ScoreCounts
@@ -20,7 +21,11 @@ from purecover.estimation._base import Inclusions, PriorEstimator
 from purecover.estimation._default import default_estimator
 from purecover.estimation._noisy import NoisyLabels
 from purecover.estimation._registry import prior_estimators
+from purecover.estimation._rows import FeaturePriorEstimator, Rows
 from purecover.exceptions import IdentifiabilityError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 PEERS_FOLDER = Path(__file__).parents[1] / ".venv-peers"
 """Where ``make leaderboard`` puts the other packages, which are no dependencies of ours."""
@@ -50,6 +55,7 @@ class Contestant:
     make: Callable[[], PriorEstimator]
     slow: bool = False
     peer: bool = False
+    on_features: bool = False
 
 
 class Peer(PriorEstimator):
@@ -74,7 +80,9 @@ class Peer(PriorEstimator):
         self.pooled = pooled
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        features, labels = _examples(counts)
+        return self._ask(*_examples(counts))
+
+    def _ask(self, features: FloatArray, labels: IntArray) -> Inclusions:
         estimator = getattr(importlib.import_module(self.module), self.kind)(
             **dict(self.parameters)
         )
@@ -90,7 +98,20 @@ class Peer(PriorEstimator):
         return Inclusions(float(np.clip(a, 0.0, 1.0)))
 
 
-def _examples(counts: ScoreCounts) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+class FeaturePeer(Peer, FeaturePriorEstimator):
+    """An estimator of another package, given the features."""
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        return FeaturePriorEstimator._estimate(self, counts)
+
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        features = np.concatenate((rows.labeled, rows.unlabeled))
+        labels = np.repeat([1, 0], [rows.n_labeled, rows.n_unlabeled])
+        order = rng.permutation(len(labels))
+        return self._ask(features[order], labels[order])
+
+
+def _examples(counts: ScoreCounts) -> tuple[FloatArray, IntArray]:
     """Features of one column and 0/1 labels, in random order because some use the first rows.
 
     Probabilities become log-odds, on which their linear models do better.
@@ -125,8 +146,25 @@ _PEERS: tuple[tuple[str, str, str, str, tuple[tuple[str, Any], ...], bool, bool]
 )
 
 
-SLOW = ("kernel-mean", "pearson", "penalized-l1")
-"""Registered ones of a good part of a second a fit."""
+SLOW = ("pearson", "penalized-l1")
+"""Registered ones of a good part of a second a fit on scores."""
+
+SLOW_ON_FEATURES = ("kernel-mean",)
+"""Registered ones of several seconds a fit on features."""
+
+ELSEWHERE = {
+    "alphamax": "the row of AlphaMax-N, which runs it behind the test of clean labels",
+    "alphamax-n": "rows of its own, one for each elbow",
+    "clustered": "with features; on one column it is what it runs inside",
+    "elkan-noto": "rows of its own, one for each variant",
+    "noisy": "the wrapper of the others; by itself the row of the median",
+}
+"""Registered ones without a row of their name on scores, and where they are instead."""
+
+BESIDE_FEATURES = ("bbe", "dedpul", "dist-curve", "median", "regrouping", "roc-slope")
+"""Of those that take scores, the ones shown beside those that take features, and the default."""
+
+ON_FEATURES = ", on features"
 
 
 def noisy(estimator: PriorEstimator) -> PriorEstimator:
@@ -138,8 +176,8 @@ def ours() -> list[Contestant]:
     """Every registered estimator and the variants worth a row of their own."""
     found = [Contestant(DEFAULT, default_estimator)]
     for name, kind in prior_estimators().items():
-        if name in (DEFAULT_NAME, "noisy", "clustered", "alphamax", "alphamax-n", "elkan-noto"):
-            continue  # the first row, nothing of its own on one column, or present by its variants
+        if name == DEFAULT_NAME or name in ELSEWHERE:
+            continue
         found.append(Contestant(name, partial(_noisy_of, kind), slow=name in SLOW))
     found += [
         Contestant("AlphaMax-N, default elbow", partial(_alphamax_n)),
@@ -169,7 +207,24 @@ def ours() -> list[Contestant]:
     return found
 
 
-def peers() -> tuple[list[Contestant], list[str]]:
+def with_features() -> list[Contestant]:
+    """Those that take features, on features and on scores, and a few that take scores."""
+    kinds = {name: kind for name, kind in prior_estimators().items() if kind.takes == "features"}
+    found = [each for each in ours() if each.name in (DEFAULT, *BESIDE_FEATURES, *kinds)]
+    found += [
+        Contestant(
+            name + ON_FEATURES,
+            partial(_noisy_of, kind),
+            slow=name in SLOW_ON_FEATURES,
+            on_features=True,
+        )
+        for name, kind in kinds.items()
+    ]
+    # Without the rule for scores: only what takes seconds on features is slow here.
+    return [replace(each, slow=each.slow and each.on_features) for each in found]
+
+
+def peers(*, on_features: bool = False) -> tuple[list[Contestant], list[str]]:
     """Those of other packages, and the names of those that are not installed."""
     if PEERS_FOLDER.exists() and str(PEERS_FOLDER) not in sys.path:
         sys.path.append(str(PEERS_FOLDER))
@@ -181,8 +236,9 @@ def peers() -> tuple[list[Contestant], list[str]]:
         except ImportError:
             missing.append(f"{package}: {name}")
             continue
-        make = partial(_peer, module, kind, parameters, pooled)
-        found.append(Contestant(label, make, slow=slow, peer=True))
+        make = partial(_peer, module, kind, parameters, pooled, on_features)
+        label += ON_FEATURES if on_features else ""
+        found.append(Contestant(label, make, slow=slow, peer=True, on_features=on_features))
     return found, missing
 
 
@@ -202,6 +258,11 @@ def _elkan_noto(**parameters: Any) -> PriorEstimator:
 
 
 def _peer(
-    module: str, kind: str, parameters: tuple[tuple[str, Any], ...], pooled: bool
+    module: str,
+    kind: str,
+    parameters: tuple[tuple[str, Any], ...],
+    pooled: bool,
+    on_features: bool,
 ) -> PriorEstimator:
-    return NoisyLabels(Peer(module, kind, parameters, pooled))
+    make = FeaturePeer if on_features else Peer
+    return NoisyLabels(make(module, kind, parameters, pooled))

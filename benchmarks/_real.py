@@ -105,6 +105,16 @@ class Scored:
     truth: tuple[float, float]
 
 
+@dataclass(frozen=True)
+class Examples:
+    """Rows with features, labels, the true proportions, and a seed for what is fitted to them."""
+
+    features: FloatArray
+    labeled: BoolArray
+    truth: tuple[float, float]
+    seed: int
+
+
 def data_folder() -> Path | None:
     """Where the data are, or None."""
     named = os.environ.get("PURECOVER_DATA")
@@ -145,20 +155,27 @@ def scored(problem: Problem, folder: Path, cache: Path = CACHE) -> Scored:
 
 
 def _make(problem: Problem, folder: Path) -> Scored:
-    features, positive = _read(problem.data, folder)
-    # The same examples for all classifiers, other ones for each data set, beta and repetition.
-    seed = [zlib.crc32(problem.data.encode()), round(1000 * problem.beta), problem.repetition]
-    rng = np.random.default_rng(seed)
-    chosen_l, chosen_u = _split(positive, DATA_SETS[problem.data].n_labeled, problem.beta, rng)
+    chosen = examples(problem.data, problem.beta, problem.repetition, folder)
+    scores = cross_fitted(problem.classifier, chosen.features, chosen.labeled, chosen.seed)
+    return Scored(scores, chosen.labeled, chosen.truth)
+
+
+def examples(data: str, beta: float, repetition: int, folder: Path) -> Examples:
+    """The same rows for all classifiers, other ones for each data set, beta and repetition."""
+    features, positive = read_data(data, folder)
+    rng = np.random.default_rng([zlib.crc32(data.encode()), round(1000 * beta), repetition])
+    chosen_l, chosen_u = split(positive, DATA_SETS[data].n_labeled, beta, rng)
     chosen = np.concatenate([chosen_l, chosen_u])
-    labeled = np.arange(len(chosen)) < len(chosen_l)
-    truth = float(positive[chosen_u].mean()), float(positive[chosen_l].mean())
-    scores = _cross_fitted(problem.classifier, features[chosen], labeled, int(rng.integers(2**31)))
-    return Scored(scores, labeled, truth)
+    return Examples(
+        features[chosen],
+        np.arange(len(chosen)) < len(chosen_l),
+        (float(positive[chosen_u].mean()), float(positive[chosen_l].mean())),
+        int(rng.integers(2**31)),
+    )
 
 
 @lru_cache(maxsize=1)  # problems come in the order of their data sets
-def _read(name: str, folder: Path) -> tuple[FloatArray, BoolArray]:
+def read_data(name: str, folder: Path) -> tuple[FloatArray, BoolArray]:
     """Features, categories as indicator columns, and who is positive."""
     rule = DATA_SETS[name]
     with gzip.open(folder / f"{name}.csv.gz", "rt", encoding="ascii", newline="") as file:
@@ -177,7 +194,7 @@ def _encode(column: NDArray[np.str_]) -> FloatArray:
         return (column[:, None] == np.unique(column)).astype(float)
 
 
-def _split(
+def split(
     positive: BoolArray, n_labeled: int, beta: float, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Which examples are labeled, and which unlabeled."""
@@ -193,7 +210,8 @@ def _split(
     return chosen, np.concatenate([ones, zeros])
 
 
-def _cross_fitted(name: str, features: FloatArray, labeled: BoolArray, seed: int) -> FloatArray:
+def cross_fitted(name: str, features: FloatArray, labeled: BoolArray, seed: int) -> FloatArray:
+    """Probabilities of being labeled, by models of this kind that did not see the row."""
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)

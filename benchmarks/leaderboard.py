@@ -1,15 +1,18 @@
 """Every estimator of alpha and beta on the same data, ours and those of other packages.
 
-Four parts: (a) simulated scores on the grid used while the estimators were made, (b) simulated
-scores of other shapes, held out until all was decided, (c) real scores, (d) real scores held out.
-Parts (c) and (d) need the data sets, see ``benchmarks._real``. Methods that take labels as clean
-run twice with the samples exchanged, behind the same test of clean labels as all others.
+Six parts: (a) simulated scores on the grid used while the estimators were made, (b) simulated
+scores of other shapes, held out until all was decided, (c) real scores, (d) real scores held out,
+(e) rows of simulated features, (f) rows of real features. In (e) and (f) estimators that take
+features run on them, and again on out-of-fold scores of the same rows, beside the main ones of
+those that take scores, so that one sees whether features pay. Parts (c), (d) and (f) need the data
+sets, see ``benchmarks._real``. Methods that take labels as clean run twice with the samples
+exchanged, behind the same test of clean labels as all others.
 
 ``python -m benchmarks.leaderboard`` prints a table per part and ends with a failure if the default
 does not keep its promises on (a) and on the real scores: mean |error of beta - alpha| the best
 of all or within 0.005 of it, mean signed error within 0.02, and a worst case at most half of that
 of AlphaMax as released. Elkan-Noto's e3 is out of the contest in (a), where it is given the true
-probabilities that no classifier has.
+probabilities that no classifier has. ``--tiny`` runs a few data sets of each part, to try it out.
 """
 
 from __future__ import annotations
@@ -19,12 +22,10 @@ import time
 import tracemalloc
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from benchmarks import _real
 from benchmarks._board import (
     PARTS,
     Row,
@@ -35,76 +36,45 @@ from benchmarks._board import (
     write_rows,
 )
 from benchmarks._common import RESULTS, arguments, conclude, progress, publish, table
-from benchmarks._contestants import DEFAULT, RELEASED, SLOW_LIMIT, Contestant, ours, peers
-from benchmarks._worlds import Cell, cells
-from numpy.typing import NDArray
+from benchmarks._contestants import (
+    DEFAULT,
+    ON_FEATURES,
+    RELEASED,
+    SLOW_LIMIT,
+    Contestant,
+    ours,
+    peers,
+    with_features,
+)
+from benchmarks._feature_worlds import FeatureWorld
+from benchmarks._sources import SLOW_BETA, Data, Task, few, simulated_rows, tasks
+from benchmarks._worlds import cells
 
 from purecover.counts import ScoreCounts
-from purecover.estimation._base import PriorEstimator
+from purecover.estimation._registry import prior_estimators
 from purecover.exceptions import PurecoverError
 
 RAW = Path(__file__).parent / "out" / "leaderboard.csv"
-LARGE_REPLICATES = 2
-"""Replicates of cells with more than 10,000 examples."""
 
-
-@dataclass(frozen=True)
-class Task:
-    """One data set."""
-
-    part: str
-    source: Cell | _real.Problem
-    replicate: int
-    seed: int
-
-    @property
-    def group(self) -> str:
-        """What it is a sample of: the world, or the data set."""
-        return self.source.world.name if isinstance(self.source, Cell) else self.source.data
-
-    def load(self) -> tuple[ScoreCounts, tuple[float, float]]:
-        """The counts and the true alpha and beta."""
-        scores: NDArray[np.float64]
-        if isinstance(self.source, Cell):
-            scores, labeled = self.source.sample(self.seed, self.replicate)
-            truth = self.source.truth
-        else:
-            folder = _real.data_folder()
-            assert folder is not None  # noqa: S101 - no such task without data
-            found = _real.scored(self.source, folder)
-            scores, labeled, truth = found.scores, found.labeled, found.truth
-        return ScoreCounts.from_scores(scores, labeled), truth
-
-
-def tasks(
-    parts: Sequence[str], replicates: int, held_out: int, repetitions: int, seed: int
-) -> Iterator[Task]:
-    """All data sets of the parts asked for."""
-    if "a" in parts:
-        for cell in cells("tuning"):
-            yield from (Task("a", cell, i, seed) for i in range(replicates))
-    if "b" in parts:
-        for cell in cells("held out"):
-            large = cell.n_unlabeled > 10_000
-            times = min(held_out, LARGE_REPLICATES) if large else held_out
-            yield from (Task("b", cell, i, seed) for i in range(times))
-    if _real.data_folder() is not None:
-        for problem in _real.problems(repetitions):
-            part = "d" if problem.held_out else "c"
-            if part in parts:
-                yield Task(part, problem, problem.repetition, seed)
+# Whose errors are shown for each world and data set, on scores and where there are features.
+SELECTED = (DEFAULT, "median", "dedpul", "roc-slope", "bbe", RELEASED)
+SELECTED_WITH_FEATURES = (
+    DEFAULT,
+    "dedpul",
+    *(name + ON_FEATURES for name, kind in prior_estimators().items() if kind.takes == "features"),
+)
 
 
 def run(task: Task, slow: bool) -> list[Row]:
     """Everyone's estimate on one data set."""
-    counts, truth = task.load()
+    data = task.load()
     rows = []
-    for contestant in contestants():
-        small = counts.n_labeled + counts.n_unlabeled <= SLOW_LIMIT
-        if contestant.slow and not (slow and small and task.replicate == 0):
+    for contestant in contestants(with_rows=data.rows is not None):
+        small = data.counts.n_labeled + data.counts.n_unlabeled <= SLOW_LIMIT
+        if contestant.slow and not (slow and small and task.for_slow):
             continue
         start = time.process_time()
-        found = estimate(contestant, counts)
+        found = estimate(contestant, data)
         seconds = time.process_time() - start
         # Who sees no difference between the samples says alpha = beta = 1 in effect.
         alpha, beta = (1.0, 1.0) if found is None else found
@@ -112,13 +82,13 @@ def run(task: Task, slow: bool) -> list[Row]:
             Row(
                 part=task.part,
                 group=task.group,
-                source=task.source.name,
+                source=task.source_name,
                 replicate=task.replicate,
                 estimator=contestant.name,
                 alpha=alpha,
                 beta=beta,
-                true_alpha=truth[0],
-                true_beta=truth[1],
+                true_alpha=data.truth[0],
+                true_beta=data.truth[1],
                 seconds=seconds,
                 refused=found is None,
             )
@@ -126,36 +96,57 @@ def run(task: Task, slow: bool) -> list[Row]:
     return rows
 
 
-def estimate(contestant: Contestant, counts: ScoreCounts) -> tuple[float, float] | None:
+def estimate(contestant: Contestant, data: Data) -> tuple[float, float] | None:
     """Alpha and beta, or None where the contestant says that there is nothing to tell apart."""
+    estimator = contestant.make()
     try:
-        found = _fit(contestant.make(), counts)
+        if contestant.on_features:
+            assert data.rows is not None  # noqa: S101 - they run where there are features
+            estimator.fit(*data.rows)
+        else:
+            estimator.fit(data.counts)
     except PurecoverError:
         return None
-    return found
-
-
-def _fit(estimator: PriorEstimator, counts: ScoreCounts) -> tuple[float, float]:
-    proportions = estimator.fit(counts).proportions_
-    return proportions.alpha, proportions.beta
+    return estimator.proportions_.alpha, estimator.proportions_.beta
 
 
 @cache
-def contestants() -> tuple[Contestant, ...]:
-    """Everyone, found once per process."""
+def contestants(*, with_rows: bool) -> tuple[Contestant, ...]:
+    """Everyone who runs on scores, or on rows with features, found once per process."""
+    if with_rows:
+        return (*with_features(), *peers(on_features=True)[0])
     return (*ours(), *peers()[0])
 
 
-def peak_memory(counts: ScoreCounts) -> dict[str, float]:
-    """Peak MiB of one fit on these counts, beyond the counts themselves."""
-    peaks = {}
-    for contestant in contestants():
-        estimate(contestant, counts)  # imports and caches do not count
-        tracemalloc.start()
-        estimate(contestant, counts)
-        peaks[contestant.name] = tracemalloc.get_traced_memory()[1] / 2**20
-        tracemalloc.stop()
-    return peaks
+@cache
+def example(*, with_rows: bool) -> Data:
+    """1,000 labeled and 10,000 unlabeled rows or scores, on which memory is measured."""
+    if with_rows:
+        return simulated_rows(FeatureWorld(10), 0, 0)
+    world = next(cells("held out")).world
+    sample = world.sample(np.random.default_rng(0), 1000, 10_000, 0.3, 1.0)
+    return Data(ScoreCounts.from_scores(*sample), (0.3, 1.0))
+
+
+def peak_memory(contestant: Contestant) -> float:
+    """Peak MiB of one fit on the example, beyond the data themselves."""
+    data = example(with_rows=contestant.on_features)
+    if not contestant.slow:
+        estimate(contestant, data)  # imports and caches do not count
+    tracemalloc.start()
+    estimate(contestant, data)
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    return peak
+
+
+def memory_of(everyone: Sequence[Contestant], jobs: int) -> dict[str, float]:
+    """Peak MiB by name."""
+    names = [each.name for each in everyone]
+    if jobs == 1:
+        return dict(zip(names, map(peak_memory, everyone), strict=True))
+    with ProcessPoolExecutor(jobs) as pool:
+        return dict(zip(names, pool.map(peak_memory, everyone), strict=True))
 
 
 def collect(todo: Sequence[Task], jobs: int, slow: bool) -> list[Row]:
@@ -163,7 +154,7 @@ def collect(todo: Sequence[Task], jobs: int, slow: bool) -> list[Row]:
     if jobs == 1:
         return list(_watched((run(task, slow) for task in todo), len(todo)))
     with ProcessPoolExecutor(jobs) as pool:
-        found = pool.map(run, todo, [slow] * len(todo), chunksize=4)
+        found = pool.map(run, todo, [slow] * len(todo), chunksize=1)
         return list(_watched(found, len(todo)))
 
 
@@ -180,7 +171,11 @@ def main() -> int:
     parser = arguments(str(__doc__).splitlines()[0], replicates=12)
     parser.add_argument("--held-out-replicates", type=int, default=4, help="data sets per cell (b)")
     parser.add_argument("--repetitions", type=int, default=2, help="draws of each real problem")
-    parser.add_argument("--parts", default="abcd", help="which parts to run")
+    parser.add_argument("--feature-replicates", type=int, default=4, help="data sets per cell (e)")
+    parser.add_argument("--parts", default="".join(PARTS), help="which parts to run")
+    parser.add_argument(
+        "--tiny", action="store_true", help="one data set of three worlds of each part, to try it"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--no-slow", action="store_true", help="leave out methods of seconds a fit")
     options = parser.parse_args()
@@ -191,31 +186,41 @@ def main() -> int:
             options.replicates,
             options.held_out_replicates,
             options.repetitions,
+            options.feature_replicates,
             options.seed,
         )
     )
+    if options.tiny:
+        todo = few(todo)
     if not todo:
-        raise SystemExit("nothing to run: parts c and d need PURECOVER_DATA")
-    progress(f"{len(todo)} data sets, {len(contestants())} estimators")
-    rows = collect(todo, options.jobs, not options.no_slow)
+        raise SystemExit("nothing to run: parts c, d and f need PURECOVER_DATA")
+    slow = not options.no_slow
+    kinds = sorted({task.part in "ef" for task in todo})
+    everyone = {
+        each.name: each
+        for with_rows in kinds
+        for each in contestants(with_rows=with_rows)
+        if slow or not each.slow
+    }
+    progress(f"{len(todo)} data sets, {len(everyone)} estimators")
+    rows = collect(todo, options.jobs, slow)
     write_rows(rows, RAW)
     progress("memory")
-    example = next(cells("held out")).world.sample(np.random.default_rng(0), 1000, 10_000, 0.3, 1.0)
-    memory = peak_memory(ScoreCounts.from_scores(*example))
+    memory = memory_of(list(everyone.values()), options.jobs)
 
-    missing = peers()[1]
     present = [part for part in PARTS if any(row.part == part for row in rows)]
     sections = [
-        f"## ({part}) {PARTS[part]}\n\n{board(rows, part, memory, missing)}" for part in present
+        f"## ({part}) {PARTS[part]}\n\n{board(rows, part, memory, peers()[1])}" for part in present
     ]
-    selected = [DEFAULT, "median", "dedpul", "roc-slope", "bbe", RELEASED]
     sections += [
-        f"## ({part}) by source: mean |error of beta - alpha|\n\n{by_source(rows, part, selected)}"
+        f"## ({part}) by source: mean |error of beta - alpha|\n\n"
+        + by_source(rows, part, SELECTED_WITH_FEATURES if part in "ef" else SELECTED)
         for part in present
     ]
     verdicts, failures = promises(rows)
     headers = ["part", "default", "best other", "bias", "worst", "AlphaMax worst", "holds"]
-    sections.append(f"## Promises\n\n{table(headers, verdicts)}")
+    if verdicts:  # of features nothing is promised
+        sections.append(f"## Promises\n\n{table(headers, verdicts)}")
     if options.write:
         draw(rows, present, RESULTS / "leaderboard.svg")
         sections.append("![Mean error of every estimator](leaderboard.svg)")
@@ -225,6 +230,11 @@ def main() -> int:
         "of one fit on 1,000 + 10,000 scores. An estimator that finds nothing to tell apart "
         "(refused) counts as alpha = beta. Methods of seconds a fit see one replicate of each "
         f"cell, and none above {SLOW_LIMIT:,} examples.\n\n"
+        "In (e) and (f) what is said to be on features gets the features of the rows, everyone "
+        "else out-of-fold scores of the same rows: of a logistic regression or of boosted trees, "
+        "whichever has the smaller out-of-fold log loss. Features of real data are standardized; "
+        f"in (f) methods of seconds a fit see each data set once, with beta {SLOW_BETA:g}. "
+        "Memory of those on features is that of 1,000 + 10,000 rows of ten features.\n\n"
     ) + "\n\n".join(sections)
     publish("leaderboard", "Estimators of alpha and beta compared", body, write=options.write)
     return conclude(failures)

@@ -5,7 +5,8 @@ Normal classes two standard deviations apart, alone (1-D) and among nine feature
 take features get the rows, the others out-of-fold scores of a logistic regression; those that take
 features are shown on these scores too. ``python -m benchmarks.prior_peers`` ends with a failure if
 an estimator's mean |error| is more than 0.02 above that of the program of its authors, or, where
-there is no such figure, above 0.08 in 1-D.
+there is no such figure, above 0.08 in 1-D. Known exceptions have a limit of their own and are
+listed below the table with the reason.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from functools import cache, partial
 from itertools import repeat
 from statistics import fmean, median
 
+import numpy as np
 from benchmarks._common import arguments, conclude, progress, publish, table
 from benchmarks._feature_worlds import (
     WORLDS,
@@ -28,6 +30,7 @@ from benchmarks._feature_worlds import (
     FloatArray,
     out_of_fold_scores,
 )
+from scipy import integrate, stats
 
 from purecover.estimation._base import PriorEstimator
 from purecover.estimation._registry import prior_estimators
@@ -60,6 +63,38 @@ FIGURES = {
     "alphamax": Figure("AlphaMax, released code", (0.093, 0.073), (118, 31)),
 }
 """Measured with the authors' code (penL1: a package's) on problems drawn in the same way."""
+
+
+def pearson_limit(world: FeatureWorld) -> float:
+    """What PE says of alpha in a normal world with unlimited data.
+
+    With the density g of the labeled and p of all rows, it finds the prior 1 / (integral of
+    g^2 / p) among all rows. Features of noise cancel, so one dimension is enough.
+    """
+    x = np.linspace(-10.0, 10.0 + world.distance, 100_001)
+    positive, negative = stats.norm.pdf(x, world.distance), stats.norm.pdf(x)
+    n = world.n_labeled + world.n_unlabeled
+    pooled = (world.n_labeled + world.alpha * world.n_unlabeled) / n
+    everyone = pooled * positive + (1 - pooled) * negative
+    prior = 1 / integrate.trapezoid(positive**2 / everyone, x)
+    return float((prior * n - world.n_labeled) / world.n_unlabeled)
+
+
+@dataclass(frozen=True)
+class KnownException:
+    """A method that errs however many rows it gets: its value of alpha then, and why."""
+
+    alpha: float
+    reason: str
+
+
+EXCEPTIONS = {
+    "pearson": KnownException(
+        pearson_limit(WORLDS[0]),
+        "the Pearson divergence is smallest above the true prior wherever the classes overlap",
+    ),
+}
+"""Without a figure of the authors and above the limit by construction, not by chance."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +185,30 @@ def verdicts(rows: Sequence[Row]) -> Iterator[str]:
                     f"{name} in {world.name}: mean |error| {error:.3f}, more than {TOLERANCE} "
                     f"above the {figure.errors[i]:.3f} of {figure.program}"
                 )
-            if figure is None and i == 0 and not name.endswith(ON_SCORES) and error > LIMIT:
+            if figure is not None or i > 0 or name.endswith(ON_SCORES):
+                continue
+            known = EXCEPTIONS.get(name)
+            if known is None and error > LIMIT:
                 yield f"{name} in {world.name}: mean |error| {error:.3f}, above {LIMIT}"
+            if known is not None and error > abs(known.alpha - world.alpha) + TOLERANCE:
+                yield (
+                    f"{name} in {world.name}: mean |error| {error:.3f}, more than {TOLERANCE} "
+                    f"above the {abs(known.alpha - world.alpha):.3f} that the method errs by"
+                )
+
+
+def exceptions(rows: Sequence[Row]) -> Iterator[str]:
+    """The known exceptions among those that ran, in words."""
+    truth = WORLDS[0].alpha
+    for name, known in EXCEPTIONS.items():
+        found = of(rows, name, WORLDS[0].name)
+        if found:
+            yield (
+                f"Known exception: {name} errs by {mean_error(found):.3f} in {WORLDS[0].name}, "
+                f"where {LIMIT} is the limit of others. With unlimited data it says alpha = "
+                f"{known.alpha:.3f} instead of {truth:g}: {known.reason}. Its limit is that "
+                f"bias and {TOLERANCE} more, {abs(known.alpha - truth) + TOLERANCE:.3f}."
+            )
 
 
 def lines(rows: Sequence[Row]) -> list[list[str]]:
@@ -161,7 +218,7 @@ def lines(rows: Sequence[Row]) -> list[list[str]]:
     found = []
     for name in order:
         figure = FIGURES.get(name)
-        line = [name]
+        line = [f"{name} (known exception)" if name in EXCEPTIONS else name]
         for world in WORLDS:
             mine = of(rows, name, world.name)
             line += [f"{mean_error(mine):.3f}", f"{bias(mine):+.3f}"]
@@ -198,7 +255,7 @@ def main() -> int:
         f"{WORLDS[0].n_labeled:,} labeled and {WORLDS[0].n_unlabeled:,} unlabeled rows, alpha "
         f"{WORLDS[0].alpha}, {options.replicates} data sets. Mean |error| (error) and mean error "
         "(bias) of alpha; median CPU seconds of a fit. Estimators that take features have two "
-        "rows.\n\n" + table(headers, lines(rows))
+        "rows.\n\n" + "\n\n".join([table(headers, lines(rows)), *exceptions(rows)])
     )
     publish("prior_peers", "Estimators of alpha beside their originals", body, write=options.write)
     return conclude(list(verdicts(rows)))

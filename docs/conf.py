@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
 
 import purecover
 
@@ -14,7 +17,14 @@ author = "The purecover developers"
 copyright = "2026, The purecover developers"
 version = release = purecover.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "cli_help", "mathml"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "cli_help",
+    "estimator_table",
+    "mathml",
+]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 default_role = "code"
@@ -43,3 +53,21 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+
+
+def skip_foreign_members(
+    app: Sphinx,
+    what: str,
+    name: str,
+    obj: Any,
+    skip: bool,
+    options: Any,
+) -> bool | None:
+    """Leave out what classes have from scikit-learn, whose pages document it."""
+    foreign = str(getattr(obj, "__module__", "")).startswith("sklearn.")
+    return True if foreign and not skip else None
+
+
+def setup(app: Sphinx) -> None:
+    """Register what the options above cannot say."""
+    app.connect("autodoc-skip-member", skip_foreign_members)

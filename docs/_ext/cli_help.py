@@ -18,16 +18,17 @@ WIDTH = 100
 
 
 class CliHelp(SphinxDirective):
-    """The help of one command as a literal block."""
+    """The help of one command, of one word or several, as a literal block."""
 
     required_arguments = 1
+    final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
         """Ask the program itself."""
         for source in (Path(purecover.__file__).parent / "cli").glob("*.py"):
             self.env.note_dependency(str(source))
         shown = subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, "-m", "purecover", self.arguments[0], "--help"],
+            [sys.executable, "-m", "purecover", *self.arguments[0].split(), "--help"],
             check=True,
             capture_output=True,
             encoding="utf-8",
