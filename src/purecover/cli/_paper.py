@@ -1,0 +1,372 @@
+"""``purecover paper run``, ``status``, ``report`` and ``merge``."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from json import loads
+from pathlib import Path
+from typing import Any
+
+from purecover._validation import check_choice, check_real, show
+from purecover.cli._convert import share_hint
+from purecover.cli._messages import CommandError, in_options, note, rename, say
+from purecover.cli._options import COMMAND_LINE
+from purecover.cli._output import check_writable, print_json, write_atomically
+from purecover.exceptions import InvalidInputError
+from purecover.models._engine import check_device
+from purecover.studies._design import BETAS, REPEATS, Cell, StudySettings, cells
+from purecover.studies._known import DATASETS
+from purecover.studies._provenance import Study, in_time, provenance, studies
+from purecover.studies._records import Record
+from purecover.studies._run import StudyRun, run_study
+from purecover.studies._store import Store
+from purecover.studies._threshold_count import KeptScores
+
+__all__ = ["run_merge", "run_report", "run_run", "run_status"]
+
+Progress = Callable[[int, int], None]
+
+FAILED, INTERRUPTED = 1, 130
+QUICK_REPEATS, QUICK_NETWORKS = 1, 40
+_NAMES = {"path": "--store", "folder": "--data"}
+_LINE_EVERY_S = 60.0
+
+
+# -- run --------------------------------------------------------------------------------------
+
+
+def run_run(
+    *,
+    datasets: Sequence[str],
+    betas: Sequence[str],
+    repeats: int | None,
+    networks: int | None,
+    seed: int,
+    quick: bool,
+    data: str | None,
+    jobs: int | None,
+    device: str,
+    store: str,
+    keep_scores: bool,
+    json: bool,
+    quiet: bool,
+) -> int:
+    """Compute what is missing."""
+    where = check_device("purecover paper", device)
+    settings = StudySettings(
+        seed=seed,
+        n_networks=networks or (QUICK_NETWORKS if quick else StudySettings.n_networks),
+        device="cuda" if where.startswith("cuda") else "cpu",
+    )
+    design = list(
+        cells(
+            _datasets(datasets),
+            _betas(betas),
+            repeats or (QUICK_REPEATS if quick else REPEATS),
+            settings,
+        )
+    )
+    with _our_words(), Store(store) as kept:
+        try:
+            with _progress(quiet=quiet or json) as on_progress:
+                done = run_study(
+                    design,
+                    store=kept,
+                    data=data,
+                    n_jobs=jobs or -1,
+                    keep_scores=keep_scores,
+                    about={"command": shlex.join(["purecover", *COMMAND_LINE.get()])},
+                    on_progress=on_progress,
+                )
+        except KeyboardInterrupt:
+            n_done = len(kept.done(cell.key for cell in design))
+            say(
+                f"purecover: interrupted; {n_done:,} of {len(design):,} runs are done and kept in "
+                f"{kept.path}.\nHint: the same command goes on from there."
+            )
+            return INTERRUPTED
+        return _finish(done, kept, store, json=json, quiet=quiet)
+
+
+def _datasets(given: Sequence[str]) -> tuple[str, ...]:
+    names = [name.strip().casefold() for text in given for name in text.split(",")]
+    with _our_words({"dataset": "--dataset"}):
+        for name in names:
+            check_choice("purecover paper", "dataset", name, tuple(DATASETS))
+    return tuple(dict.fromkeys(names)) or tuple(DATASETS)
+
+
+def _betas(given: Sequence[str]) -> tuple[float, ...]:
+    found = []
+    for text in (part for word in given for part in word.split(",")):
+        try:
+            found.append(check_real("", "", float(text), low=0, high=1, closed="right"))
+        except ValueError:
+            must = "--beta must be a number in (0, 1]"
+            raise CommandError(f"{must}, got {show(text)}.{share_hint(text)}") from None
+    return tuple(dict.fromkeys(found)) or BETAS
+
+
+def _finish(done: StudyRun, kept: Store, folder: str, *, json: bool, quiet: bool) -> int:
+    """Say what was done."""
+    n_done = len(kept.done())
+    if json:
+        print_json(
+            {
+                "cells": done.n_cells,
+                "before": done.n_before,
+                "added": done.n_added,
+                "failed": [_failure(cell, error) for cell, error in done.failed],
+                "seconds": done.seconds,
+                "store": str(kept.path),
+            }
+        )
+    elif not quiet:
+        print(  # noqa: T201
+            f"{done.n_cells - len(done.failed):,} of {done.n_cells:,} runs are done, "
+            f"{done.n_added:,} of them now in {in_time(done.seconds)}; {kept.path} holds {n_done:,}"
+        )
+        report = shlex.join(["purecover", "paper", "report", "--store", folder])
+        note(f"{report} --html paper.html shows them", quiet=False)
+    if not done.failed:
+        return 0
+    if not json:
+        cell, error = done.failed[0]
+        first = _failure(cell, error)
+        say(
+            f"purecover: error: {len(done.failed):,} of {done.n_cells:,} runs failed, the first "
+            f"({cell.dataset}, beta {cell.beta:g}, repetition {cell.repeat}) with: "
+            f"{first['error']}\nHint: the same command tries them again; "
+            "PURECOVER_TRACEBACK=1 shows where."
+        )
+        if os.environ.get("PURECOVER_TRACEBACK"):
+            say(error)
+    return FAILED
+
+
+def _failure(cell: Cell, error: str) -> dict[str, Any]:
+    last = [line for line in error.splitlines() if line and not line[0].isspace()][-1]
+    place = {"dataset": cell.dataset, "beta": cell.beta, "repeat": cell.repeat}
+    return {**place, "error": last}
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Progress | None]:
+    """A bar where a person looks, and a line now and then where a file is written."""
+    if quiet or sys.stderr is None:
+        yield None
+    elif sys.stderr.isatty():
+        yield from _bar()
+    else:
+        yield _Lines()
+
+
+def _bar() -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("Runs"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        started: list[Any] = []
+
+        def advance(done: int, total: int) -> None:
+            # Those of earlier runs would make this one look fast.
+            if not started:
+                started.append(bars.add_task("", total=total, completed=done))
+            bars.update(started[0], completed=done, total=total)
+
+        yield advance
+
+
+class _Lines:
+    """Progress as lines of a log, at most one a minute."""
+
+    def __init__(self) -> None:
+        self._first: tuple[float, int] | None = None
+        self._last = -_LINE_EVERY_S
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        began, before = self._first = self._first or (now, done)
+        if now - self._last < _LINE_EVERY_S or done == total:
+            return
+        self._last = now
+        left = ""
+        if done > before:
+            left = f", about {in_time((now - began) / (done - before) * (total - done))} left"
+        note(f"{done:,} of {total:,} runs are done{left}", quiet=False)
+
+
+# -- status, report, merge --------------------------------------------------------------------
+
+
+def run_status(*, store: str, json: bool) -> int:
+    """Say what is there."""
+    with _our_words(), Store(store, read_only=True) as kept:
+        kept.verify()
+        found = studies(kept)
+        path = kept.path
+    if json:
+        print_json({"store": str(path), "studies": [_as_document(study) for study in found]})
+        return 0
+    lines = [f"{path}: {sum(len(study.cells) for study in found):,} runs, and the file is sound"]
+    for number, study in enumerate(found, start=1):
+        counts = _counts(study)
+        betas = sorted({beta for _, beta in counts}, reverse=True)
+        seconds = sum(cell.seconds for cell in study.cells)
+        lines += ["", f"study {number}: {study}; {in_time(seconds)} of computing", ""]
+        lines.append(f"{'runs':<12}" + "".join(f"{f'beta {beta:g}':>11}" for beta in betas))
+        for name in dict.fromkeys(name for name, _ in counts):
+            row = "".join(f"{counts.get((name, beta), 0):>11,}" for beta in betas)
+            lines.append(f"{name:<12}{row}")
+    print("\n".join(lines))  # noqa: T201
+    return 0
+
+
+def _counts(study: Study) -> dict[tuple[str, float], int]:
+    counts: dict[tuple[str, float], int] = {}
+    for cell in study.cells:
+        place = (cell.dataset, cell.beta)
+        counts[place] = counts.get(place, 0) + 1
+    return counts
+
+
+def _as_document(study: Study) -> dict[str, Any]:
+    return {
+        "settings": loads(study.settings),
+        "seconds": sum(cell.seconds for cell in study.cells),
+        "runs": [
+            {"dataset": name, "beta": beta, "runs": count}
+            for (name, beta), count in _counts(study).items()
+        ],
+    }
+
+
+def run_report(
+    *,
+    store: str,
+    study: int | None,
+    html: str | None,
+    markdown: str | None,
+    csv: str | None,
+    records: str | None,
+    quiet: bool,
+) -> int:
+    """Write what is asked for."""
+    files = {"--html": html, "--markdown": markdown, "--csv": csv, "--records": records}
+    for option, path in files.items():
+        if path is not None:
+            check_writable(option, path, not_this=str(Store.file_of(store)))
+    with _our_words(), Store(store, read_only=True) as kept:
+        chosen = _choose(studies(kept), study, kept, quiet=quiet)
+        rows = kept.records(settings=chosen.settings)
+        write = partial(_write, rows, provenance(chosen), list(_kept_scores(kept, chosen)))
+        if records is not None:
+            text = io.StringIO(newline="")
+            kept.to_csv(text, settings=chosen.settings)
+            content = text.getvalue().encode()
+            with write_atomically("--records", records) as file:
+                file.write(gzip.compress(content, mtime=0) if records.endswith(".gz") else content)
+    if not any(files.values()):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "report.md"
+            write(markdown=page)
+            print(page.read_text(encoding="utf-8"), end="")  # noqa: T201
+    elif html or markdown or csv:
+        write(html=html, markdown=markdown, csv=csv)
+    for path in files.values():
+        if path is not None:
+            note(f"{path} written", quiet=quiet)
+    return 0
+
+
+def _kept_scores(kept: Store, study: Study) -> Iterator[KeptScores]:
+    """Scores of the runs that were told to keep them."""
+    for cell in study.cells:
+        arrays = kept.scores(cell.key)
+        if arrays is not None:
+            yield KeptScores(
+                title="Data sets of the study",
+                scores=arrays["scores"],
+                labeled=arrays["labeled"],
+                positive=arrays["positive"],
+            )
+
+
+def _write(
+    rows: list[Record],
+    about: Mapping[str, str],
+    scores: list[KeptScores],
+    *,
+    html: str | Path | None = None,
+    markdown: str | Path | None = None,
+    csv: str | Path | None = None,
+) -> None:
+    from purecover.studies._paper_report import write_report
+
+    paths = [None if path is None else Path(path) for path in (html, markdown, csv)]
+    write_report(
+        rows,
+        provenance=about,
+        html=paths[0],
+        markdown=paths[1],
+        csv=paths[2],
+        kept_scores=scores,
+    )
+
+
+def _choose(found: list[Study], number: int | None, kept: Store, *, quiet: bool) -> Study:
+    """The study asked for, or the largest."""
+    if not found:
+        raise CommandError(
+            f"{show(str(kept.path))} holds no results yet.\nHint: purecover paper run makes some."
+        )
+    if number is not None and number > len(found):
+        raise CommandError(
+            f"--study must be at most {len(found)}, got {number}.\n"
+            "Hint: purecover paper status lists the studies of a store."
+        )
+    chosen = found[(number or 1) - 1]
+    if number is None and len(found) > 1:
+        others = sum(len(study.cells) for study in found) - len(chosen.cells)
+        note(
+            f"this is the largest study ({chosen}); {others:,} runs with other settings are left "
+            "out, see purecover paper status",
+            quiet=quiet,
+        )
+    return chosen
+
+
+def run_merge(others: Sequence[str], *, store: str, quiet: bool) -> int:
+    """Add other stores to one."""
+    with _our_words():
+        for other in others:  # all of them must be there before anything changes
+            Store(other, read_only=True).close()
+        with Store(store) as kept:
+            for other in others:
+                note(f"{kept.merge(other):,} runs of {other} added to {kept.path}", quiet=quiet)
+    return 0
+
+
+@contextmanager
+def _our_words(names: Mapping[str, str] = _NAMES) -> Iterator[None]:
+    """Complaints of the library in the words of the command line."""
+    try:
+        yield
+    except InvalidInputError as error:
+        raise CommandError(in_options(rename(str(error), names))) from error

@@ -1,0 +1,366 @@
+"""Running a study: what is missing is computed and kept, on cores, a cluster or a graphics card."""
+
+from __future__ import annotations
+
+import platform
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purecover import __version__
+from purecover._typing import BoolArray, FloatArray
+from purecover._validation import bad_value
+from purecover.models._engine import check_device, check_jobs
+from purecover.models._many import bagged_scores_many
+from purecover.studies._design import Cell, Draw, draw
+from purecover.studies._measure import measure
+from purecover.studies._records import Record
+from purecover.studies._store import Store
+
+__all__ = ["Problem", "StudyRun", "load_problems", "run_study"]
+
+_CARD = "cuda"
+
+
+class Problem(NamedTuple):
+    """A data set as the study needs it."""
+
+    features: FloatArray
+    positive: BoolArray
+    n_labeled: int
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """What a run has done.
+
+    Attributes
+    ----------
+    n_cells : int
+        Cells asked for.
+    n_before : int
+        Cells that were there already.
+    n_added : int
+        Cells this run has added.
+    failed : tuple of (Cell, str)
+        Cells that ended in an error, and the error with its traceback. They are not kept, and
+        the next run tries them again.
+    seconds : float
+        How long the run took.
+    """
+
+    n_cells: int
+    n_before: int
+    n_added: int
+    failed: tuple[tuple[Cell, str], ...]
+    seconds: float
+
+
+class _Done(NamedTuple):
+    """What a worker sends back: records, or the traceback of what went wrong."""
+
+    cell: Cell
+    records: list[Record]
+    scores: dict[str, Any] | None
+    seconds: float
+    error: str | None
+
+
+def load_problems(names: Iterable[str], folder: str | Path | None = None) -> dict[str, Problem]:
+    """The data sets of the paper with these names, from a folder, the cache or the net."""
+    from purecover.studies._datasets import DATASETS, load_paper_data
+
+    found = {}
+    for name in dict.fromkeys(names):
+        data = load_paper_data(name, folder)
+        found[name] = Problem(data.features, data.positive, DATASETS[name].n_labeled)
+    return found
+
+
+def run_study(
+    cells: Iterable[Cell],
+    *,
+    store: Store,
+    data: Mapping[str, Problem] | str | Path | None = None,
+    n_jobs: int | None = None,
+    keep_scores: bool = False,
+    about: Mapping[str, str] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> StudyRun:
+    """Compute the cells that the store lacks, and keep each as soon as it is finished.
+
+    Whatever ends the process, finished cells are safe, and the same call goes on from there.
+    Several processes may work on one store: each starts somewhere else in the design and passes
+    over what another has finished meanwhile.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        The design, see :func:`purecover.studies._design.cells`.
+    store : Store
+        Where results are kept.
+    data : mapping of str to Problem, str or Path, optional
+        The data sets, or the folder they are in; those of the paper by default.
+    n_jobs : int, optional
+        Cells computed at the same time, as joblib takes it. ``joblib.parallel_config`` chooses
+        other workers: threads, or a Dask or Ray cluster.
+    keep_scores : bool
+        Also keep scores, labels and true classes of new cells.
+    about : mapping of str to str, optional
+        What to note of these cells beside versions and device.
+    on_progress : callable, optional
+        Called with the number of cells that are done, and of all.
+
+    Returns
+    -------
+    StudyRun
+        What was done.
+
+    Notes
+    -----
+    Cells whose settings say ``device="cuda"`` are trained on the card, all missing repetitions
+    of a data set and beta at once; measuring is left to joblib's workers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from purecover.studies._design import StudySettings, cells
+    >>> from purecover.studies._run import Problem, run_study
+    >>> from purecover.studies._store import Store
+    >>> rng = np.random.default_rng(0)
+    >>> positive = rng.random(300) < 0.5
+    >>> features = rng.normal(size=(300, 2)) + 2 * positive[:, None]
+    >>> toy = {"toy": Problem(features, positive, n_labeled=50)}
+    >>> settings = StudySettings(n_networks=25, n_resamples=100)
+    >>> with tempfile.TemporaryDirectory() as folder, Store(folder) as store:
+    ...     first = run_study(cells(["toy"], [1.0], 1, settings), store=store, data=toy)
+    ...     again = run_study(cells(["toy"], [1.0], 2, settings), store=store, data=toy)
+    >>> first.n_added, again.n_before, again.n_added
+    (1, 1, 1)
+    """
+    began = time.perf_counter()
+    check_jobs("run_study", n_jobs)
+    wanted = {cell.key: cell for cell in cells}
+    done = store.done(wanted)
+    missing = [cell for key, cell in wanted.items() if key not in done]
+    names = dict.fromkeys(cell.dataset for cell in missing)
+    problems = dict(data) if isinstance(data, Mapping) else load_problems(names, data)
+    unknown = [name for name in names if name not in problems]
+    if unknown:
+        must = "a mapping with all data sets of the cells"
+        raise bad_value("run_study", "data", must, f"one without {unknown[0]!r}")
+    failed, n_added = [], 0
+    if on_progress is not None:
+        on_progress(len(done), len(wanted))
+    notes = _about(missing) | dict(about or {})
+    for made in _compute(missing, problems, store, n_jobs, keep_scores=keep_scores):
+        if made.error is not None:
+            failed.append((made.cell, made.error))
+        else:
+            n_added += store.add(
+                made.cell, made.records, seconds=made.seconds, scores=made.scores, about=notes
+            )
+        if on_progress is not None:
+            # Counted anew: another process may be adding to the store as well.
+            on_progress(len(store.done(wanted)) + len(failed), len(wanted))
+    return StudyRun(
+        n_cells=len(wanted),
+        n_before=len(done),
+        n_added=n_added,
+        failed=tuple(failed),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _about(missing: Sequence[Cell]) -> dict[str, str]:
+    """What results may depend on beside the configuration."""
+    import scipy
+    import sklearn
+
+    found = {
+        "purecover": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+    if any(cell.settings.device == _CARD for cell in missing):
+        check_device("run_study", _CARD)  # says what is missing, before anything is computed
+        import torch
+
+        found |= {"torch": str(torch.__version__), "card": str(torch.cuda.get_device_name())}
+    return found
+
+
+# -- who computes -----------------------------------------------------------------------------
+
+
+def _compute(
+    missing: list[Cell],
+    problems: Mapping[str, Problem],
+    store: Store,
+    n_jobs: int | None,
+    *,
+    keep_scores: bool,
+) -> Iterator[_Done]:
+    """Finished cells as they come."""
+    from joblib import Parallel
+
+    # Sent with each task rather than left in shared memory, which a killed process leaves behind.
+    options: dict[str, Any] = {"n_jobs": n_jobs, "max_nbytes": None, "batch_size": 1}
+    on_card = [cell for cell in missing if cell.settings.device == _CARD]
+    on_cores = [cell for cell in missing if cell.settings.device != _CARD]
+    tasks = _Tasks(
+        [
+            _tasks_on_card(on_card, problems, store, keep_scores=keep_scores),
+            _tasks_on_cores(on_cores, problems, store, keep_scores=keep_scores),
+        ]
+    )
+    try:
+        parallel = Parallel(return_as="generator_unordered", **options)
+    except ValueError:  # a backend that returns all results at once, such as Ray's
+        yield from _in_rounds(Parallel(**options), tasks)
+    else:
+        finished = parallel(tasks)
+        try:
+            yield from finished
+        finally:
+            finished.close()
+    if tasks.error is not None:
+        raise tasks.error
+
+
+def _in_rounds(parallel: Any, tasks: _Tasks) -> Iterator[_Done]:
+    """As many cells as there are workers, and then the next ones."""
+    from itertools import islice
+
+    from joblib import effective_n_jobs
+
+    size = max(effective_n_jobs(parallel.n_jobs), 1)
+    pending = iter(tasks)
+    while batch := list(islice(pending, size)):
+        yield from parallel(batch)
+
+
+class _Tasks:
+    """Tasks for joblib, which takes them in a thread of its own where an error would be lost."""
+
+    def __init__(self, sources: Iterable[Iterator[Any]]) -> None:
+        self.error: Exception | None = None
+        self._sources = sources
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            for source in self._sources:
+                yield from source
+        except Exception as error:  # noqa: BLE001 - raised by whoever reads the results
+            self.error = error
+
+
+def _from_elsewhere(cells: list[Any]) -> list[Any]:
+    """Another beginning for each process, so that two on one store share the work."""
+    start = int(np.random.default_rng().integers(len(cells))) if cells else 0
+    return cells[start:] + cells[:start]
+
+
+def _tasks_on_cores(
+    cells: list[Cell], problems: Mapping[str, Problem], store: Store, *, keep_scores: bool
+) -> Iterator[Any]:
+    from joblib import delayed
+
+    for cell in _from_elsewhere(cells):
+        if not store.has(cell.key):
+            yield delayed(_run_cell)(cell, problems[cell.dataset], keep_scores)
+
+
+def _tasks_on_card(
+    cells: list[Cell], problems: Mapping[str, Problem], store: Store, *, keep_scores: bool
+) -> Iterator[Any]:
+    """The next group is trained while the workers measure the last one."""
+    from joblib import delayed
+
+    groups: dict[Any, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.dataset, cell.beta, cell.settings), []).append(cell)
+    for members in _from_elsewhere(list(groups.values())):
+        group = [cell for cell in members if not store.has(cell.key)]
+        if not group:
+            continue
+        began = time.perf_counter()
+        problem = problems[group[0].dataset]
+        draws = [draw(cell, problem.positive, problem.n_labeled) for cell in group]
+        both = _train(group, draws, problem.features)
+        seconds = (time.perf_counter() - began) / len(group)
+        for cell, drawn, scores, traditional in zip(group, draws, *both, strict=True):
+            yield delayed(_measure_cell)(cell, drawn, scores, traditional, seconds, keep_scores)
+
+
+# -- what is computed -------------------------------------------------------------------------
+
+
+def _train(
+    group: Sequence[Cell], draws: Sequence[Draw], features: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Scores of networks trained on labels, and of those trained on the true classes."""
+    settings = group[0].settings
+    rows = np.stack([drawn.rows for drawn in draws])
+    labeled, positive = (
+        bagged_scores_many(
+            features,
+            rows,
+            np.stack(marks),
+            n_estimators=settings.n_networks,
+            preset=settings.preset,
+            device=settings.device,
+            n_jobs=1,
+            random_state=[cell.seeds[place] for cell in group],
+        )
+        for place, marks in (
+            (1, [drawn.labeled for drawn in draws]),
+            (2, [drawn.positive for drawn in draws]),
+        )
+    )
+    return labeled, positive
+
+
+def _run_cell(cell: Cell, problem: Problem, keep_scores: bool) -> _Done:
+    """Draw, train and measure: everything of a cell, in a worker."""
+    began = time.perf_counter()
+    try:
+        drawn = draw(cell, problem.positive, problem.n_labeled)
+        scores, traditional = _train([cell], [drawn], problem.features)
+    except Exception:  # noqa: BLE001 - one bad cell must not end a night's work
+        return _Done(cell, [], None, 0.0, traceback.format_exc())
+    seconds = time.perf_counter() - began
+    return _measure_cell(cell, drawn, scores[0], traditional[0], seconds, keep_scores)
+
+
+def _measure_cell(
+    cell: Cell,
+    drawn: Draw,
+    scores: FloatArray,
+    traditional: FloatArray,
+    seconds: float,
+    keep_scores: bool,
+) -> _Done:
+    began = time.perf_counter()
+    try:
+        records = measure(cell, drawn, scores, traditional)
+    except Exception:  # noqa: BLE001 - as above
+        return _Done(cell, [], None, 0.0, traceback.format_exc())
+    kept = None
+    if keep_scores:
+        kept = {
+            "scores": scores,
+            "traditional_scores": traditional,
+            "labeled": drawn.labeled,
+            "positive": drawn.positive,
+        }
+    return _Done(cell, records, kept, seconds + time.perf_counter() - began, None)

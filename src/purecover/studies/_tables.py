@@ -1,0 +1,259 @@
+"""Tables 1 and 2 of the paper: our columns, the printed ones, and the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from purecover._typing import FloatArray
+from purecover.studies._errors import Combination, Row, Runs, Truth, mean_of_rows, printed_table
+from purecover.studies._measure import DEFAULT, DEFAULT_REPAIR, RELEASED
+from purecover.studies._sheets import Cell, Column, Sheet
+
+__all__ = [
+    "COLLAPSE",
+    "OURS",
+    "PAPERS",
+    "TITLES",
+    "Methods",
+    "collapses",
+    "paper_combination",
+    "paper_table",
+    "row_titles",
+    "summary_columns",
+    "summary_rows",
+]
+
+COLLAPSE = 0.1
+"""A recovered curve has collapsed if its area is this far below the direct value."""
+
+TITLES = {"auc": "AUC", "auc_pr": "AUC-PR"}
+_TRUTH_WORDS: dict[Truth, str] = {
+    "traditional": "a classifier trained on the true classes, as in the paper",
+    "same": "the same scores against the true classes",
+}
+_HEADINGS = {
+    "pu": "PU", "ir": "IR", "dr": "DR", "ie": "IE", "de": "DE", "e": "e",
+    "auc": "True AUC", "auc_pu": "PU AUC", "aucpr": "True AUC-PR", "aucpr_pu": "PU AUC-PR",
+}  # fmt: skip
+_PRINTED = {
+    "auc": ("e", "auc", "auc_pu", "pu", "ir", "dr", "ie", "de"),
+    "auc_pr": ("e", "aucpr", "aucpr_pu", "pu", "ir", "ie"),
+}
+
+
+@dataclass(frozen=True)
+class Methods:
+    """Which estimator and repairs stand in the columns of a table."""
+
+    title: str
+    estimator: str
+    repairs: Mapping[str, str]
+
+
+PAPERS = Methods("the paper's methods", RELEASED, {"auc": "paper", "auc_pr": "paper"})
+OURS = Methods("our defaults", DEFAULT, DEFAULT_REPAIR)
+
+
+def row_titles(row: Row) -> tuple[str, float]:
+    """Data set, as the paper writes it, and beta."""
+    return row.dataset.capitalize(), row.beta
+
+
+def paper_combination(column: str, metric: str, methods: Methods) -> Combination:
+    """What a column of the paper's tables holds the error of.
+
+    Examples
+    --------
+    >>> from purecover.studies._tables import OURS, paper_combination
+    >>> paper_combination("de", "auc", OURS)
+    Combination(metric='auc', method='direct', estimator='label-curve', repair='')
+    """
+    if column == "pu":
+        return Combination(metric, "observed")
+    estimator = "true" if column.endswith("r") else methods.estimator
+    if column.startswith("d"):
+        return Combination(metric, "direct", estimator)
+    return Combination(metric, "indirect", estimator, methods.repairs[metric])
+
+
+def collapses(runs: Runs, estimator: str) -> dict[Row, float]:
+    """Share of the runs of a row in which the curve of Algorithm 1 has collapsed."""
+    direct = runs.values(Combination("auc", "direct", estimator))
+    gap = np.clip(direct, 0.0, 1.0) - runs.values(
+        Combination("auc", "indirect", estimator, "paper")
+    )
+    return runs.means(np.where(np.isnan(gap), np.nan, gap > COLLAPSE))
+
+
+def paper_table(runs: Runs, metric: str, methods: Methods, truth: Truth) -> Sheet:
+    """Table 1 or 2 with the printed figures beside ours.
+
+    Parameters
+    ----------
+    runs : Runs
+        What was measured.
+    metric : {"auc", "auc_pr"}
+        Table 1 or Table 2.
+    methods : Methods
+        Whose estimator and repairs.
+    truth : {"traditional", "same"}
+        What errors are judged by.
+
+    Returns
+    -------
+    Sheet
+        A row for each of the paper's with at least one run, and a row of means. ``e`` is the
+        mean absolute error of ``beta - alpha``; PU, IR, DR, IE and DE are mean absolute
+        errors of the area. Rows where Algorithm 1 collapsed in some run are marked.
+    """
+    number = 1 if metric == "auc" else 2
+    printed = printed_table(metric)
+    ours = {name: _column(runs, name, metric, methods, truth) for name in _PRINTED[metric]}
+    with_collapse = metric == "auc" and methods.repairs[metric] == "paper"
+    collapsed = collapses(runs, "true") if with_collapse else {}
+    columns = [
+        Column("dataset", "Data set", style="text"),
+        Column("beta", "β", digits=2),
+        Column("runs", "Runs", style="integer"),
+        *_triple("alpha", "α"),
+        *(column for name in ours for column in _triple(name, _HEADINGS[name])),
+    ]
+    ours = {"alpha": runs.means(runs.values(Combination("alpha", "true"))), **ours}
+    if with_collapse:
+        columns.append(Column("collapsed", "Collapsed", "IR", style="percent"))
+    rows: list[tuple[Cell, ...]] = []
+    for row in runs.rows:
+        cells: list[Cell] = [*row_titles(row), runs.repeats[row]]
+        for name, column in ours.items():
+            cells += _beside(column.get(row), printed.get(row, {}).get(name))
+        if with_collapse:
+            cells.append(collapsed.get(row))
+        rows.append(tuple(cells))
+    means: list[Cell] = ["Mean", None, runs.n_runs]
+    for name, column in ours.items():
+        both = [(column[row], printed[row][name]) for row in column if row in printed]
+        means += _beside(*np.mean(both, axis=0).tolist()) if both else (None, None, None)
+    if with_collapse:
+        means.append(mean_of_rows(collapsed))
+    return Sheet(
+        name=f"table{number}-{methods.estimator}-{truth}",
+        title=f"Table {number}, {TITLES[metric]}: {methods.title}, judged by "
+        + ("the paper's truth" if truth == "traditional" else "the same scores"),
+        columns=tuple(columns),
+        rows=(*rows, tuple(means)),
+        note=_note(metric, methods, truth, with_collapse),
+        n_sums=1,
+        marked=frozenset(i for i, row in enumerate(runs.rows) if collapsed.get(row)),
+    )
+
+
+def _column(runs: Runs, name: str, metric: str, methods: Methods, truth: Truth) -> dict[Row, float]:
+    """One of the paper's columns, by row."""
+    if name == "e":
+        return runs.means(np.abs(runs.proportion_errors(methods.estimator)["delta"]))
+    if name.startswith("auc"):
+        method = "observed" if name.endswith("_pu") else truth
+        return runs.means(runs.values(Combination(metric, method)))
+    return runs.means(np.abs(runs.errors(paper_combination(name, metric, methods), truth)))
+
+
+def _triple(key: str, heading: str) -> Iterator[Column]:
+    yield Column(key, "ours", heading)
+    yield Column(f"{key}_paper", "paper", heading)
+    yield Column(f"{key}_difference", "diff.", heading, "signed")
+
+
+def _beside(ours: float | None, printed: float | None) -> tuple[Cell, Cell, Cell]:
+    both = ours is not None and printed is not None
+    return ours, printed, ours - printed if both else None  # type: ignore[operator]
+
+
+def _note(metric: str, methods: Methods, truth: Truth, with_collapse: bool) -> str:
+    parts = [
+        (
+            f"Truth: {_TRUTH_WORDS[truth]}. Estimator {methods.estimator}, repair "
+            f"{methods.repairs[metric]}. e, PU, IR, DR, IE and DE are mean absolute errors over "
+            "the runs of a row."
+        )
+    ]
+    if truth == "same":
+        parts.append("The printed errors are judged by the paper's truth all the same.")
+    if with_collapse:
+        parts.append(
+            "Marked are rows where, with known alpha and beta, the curve of Algorithm 1 has "
+            f"collapsed in some run: its area is more than {COLLAPSE:g} below the direct value."
+        )
+    return " ".join(parts)
+
+
+# -- every combination --------------------------------------------------------------------
+
+
+def summary_columns() -> tuple[Column, ...]:
+    """Columns of :func:`summary_rows`."""
+    names = (
+        "dataset", "beta", "metric", "method", "estimator", "repair", "runs", "mean", "sd",
+        "error_traditional", "sd_traditional", "error_same", "sd_same", "bias_same", "covered",
+        "width", "printed_error",
+    )  # fmt: skip
+    return tuple(Column(name, name) for name in names)
+
+
+def summary_rows(runs: Runs) -> list[tuple[Cell, ...]]:
+    """Means and spreads of everything measured, a tidy row per row of the tables.
+
+    ``mean`` and ``sd`` are of the values, ``error_*`` and ``sd_*`` mean and standard deviation
+    of the absolute error by either truth, ``bias_same`` the mean signed error, ``covered``
+    and ``width`` of the intervals, ``printed_error`` what the paper has for it. Errors of
+    ``alpha`` and ``beta`` are judged by their true values.
+    """
+    printed = _printed_errors()
+    rows: list[tuple[Cell, ...]] = []
+    for what in sorted(runs.combinations()):
+        values = runs.values(what)
+        nothing = np.full(values.shape, np.nan)
+        traditional, same = runs.errors(what, "traditional"), runs.errors(what, "same")
+        if what.method == "estimate":
+            same = runs.proportion_errors(what.estimator)[what.metric]
+        if what.method in {"traditional", "same", "true"}:
+            traditional = same = nothing
+        kind = "true" if what.method == "estimate" else "same"
+        true = runs.values(Combination(what.metric, kind))
+        low, high = runs.intervals(what)
+        holds = np.where(np.isnan(high - low + true), np.nan, (low <= true) & (true <= high))
+        columns = [
+            *_spread(runs, values),
+            *_spread(runs, np.abs(traditional)),
+            *_spread(runs, np.abs(same)),
+            runs.means(same),
+            runs.means(holds),
+            runs.means(high - low),
+        ]
+        rows += [
+            (
+                *row, *what, array.size, *(column.get(row) for column in columns),
+                printed.get((what, row)),
+            )
+            for row, array in runs.by_row(values).items()
+        ]  # fmt: skip
+    return rows
+
+
+def _spread(runs: Runs, numbers: FloatArray) -> tuple[dict[Row, float], dict[Row, float]]:
+    """Mean and standard deviation of each row."""
+    by_row = runs.by_row(numbers)
+    sds = {row: float(part.std(ddof=1)) for row, part in by_row.items() if part.size > 1}
+    return runs.means(numbers), sds
+
+
+def _printed_errors() -> dict[tuple[Combination, Row], float]:
+    return {
+        (paper_combination(column, metric, PAPERS), row): line[column]
+        for metric, names in _PRINTED.items()
+        for row, line in printed_table(metric).items()
+        for column in names
+        if column in {"pu", "ir", "dr", "ie", "de"}
+    }

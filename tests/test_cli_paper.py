@@ -1,0 +1,356 @@
+"""``purecover paper``: run, status, report and merge."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.command_line import Result, call_main
+from tests.paper_driver import measure_little, problems, score_at_once
+
+from purecover.cli import _paper, main
+from purecover.studies import _run
+from purecover.studies._design import Cell
+from purecover.studies._known import DATASETS
+from purecover.studies._records import Record
+from purecover.studies._store import Store
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    return partial(call_main, capsys, "paper")
+
+
+@pytest.fixture
+def toys(monkeypatch: pytest.MonkeyPatch) -> list[tuple[set[str], object]]:
+    """Toys in place of the data sets, and nothing that takes time; what was asked for."""
+    asked = []
+
+    def load(names, folder=None):
+        asked.append((set(names), folder))
+        one, two = problems().values()
+        return {name: two if name == "wine" else one for name in names}
+
+    monkeypatch.setattr(_run, "load_problems", load)
+    monkeypatch.setattr(_run, "bagged_scores_many", score_at_once)
+    monkeypatch.setattr(_run, "measure", measure_little)
+    return asked
+
+
+def small(store: Path, *more: object) -> list[object]:
+    # One job: workers in other processes would not know of the toys.
+    return ["--store", store, "--jobs", 1, "--device", "cpu", *more]
+
+
+def cells_in(store: Path) -> list[tuple[str, float, int]]:
+    with Store(store, read_only=True) as kept:
+        return [(cell.dataset, cell.beta, cell.repeat) for cell in kept.cells()]
+
+
+# -- run --------------------------------------------------------------------------------------
+
+
+def test_a_part_of_the_study_and_then_more(run, toys, tmp_path) -> None:
+    part = ["--dataset", "bank", "--dataset", "Wine", "--beta", "1", "--beta", ".75"]
+    first = run("run", *small(tmp_path, *part, "--repeats", 2, "--data", "there"))
+    assert first.code == 0
+    assert re.match(
+        rf"8 of 8 runs are done, 8 of them now in \d+ s; {tmp_path}/study.sqlite holds 8\n",
+        first.out,
+    )
+    assert f"purecover paper report --store {tmp_path} --html paper.html shows them" in first.err
+    assert toys == [({"bank", "wine"}, "there")]
+    expected = [(n, b, r) for n in ("bank", "wine") for b in (1.0, 0.75) for r in (0, 1)]
+    assert cells_in(tmp_path) == expected
+    more = run("run", *small(tmp_path, *part, "--repeats", 3, "--json"))
+    assert more.err == ""
+    assert {key: more.json[key] for key in ("cells", "before", "added", "failed")} == {
+        "cells": 12, "before": 8, "added": 4, "failed": [],
+    }  # fmt: skip
+    again = run("run", *small(tmp_path, "--dataset", "bank,wine", "--beta", "1,.75",
+                              "--repeats", 3, "--quiet"))  # fmt: skip
+    assert again == (0, "", "")
+
+
+@pytest.mark.usefixtures("toys")
+def test_the_whole_study_is_that_of_the_paper(run, monkeypatch, tmp_path) -> None:
+    asked = {}
+
+    def pretend(cells, **options):
+        asked.update(options, cells=list(cells))
+        return _run.StudyRun(n_cells=1800, n_before=0, n_added=1800, failed=(), seconds=9000.0)
+
+    monkeypatch.setattr(_paper, "run_study", pretend)
+    result = run("run", "--store", tmp_path, "--device", "cpu", "--keep-scores", "--seed", 4)
+    assert "1,800 of 1,800 runs are done, 1,800 of them now in 2.5 h" in result.out
+    assert len(asked["cells"]) == 12 * 3 * 50
+    assert {cell.dataset for cell in asked["cells"]} == set(DATASETS)
+    settings = {cell.settings for cell in asked["cells"]}
+    assert [(s.n_networks, s.seed, s.device) for s in settings] == [(100, 4, "cpu")]
+    assert asked["n_jobs"] == -1  # of joblib: all cores
+    assert asked["keep_scores"]
+    assert asked["about"]["command"].startswith("purecover paper run --store ")
+    run("run", "--store", tmp_path, "--device", "cpu", "--quick")
+    assert len(asked["cells"]) == 12 * 3
+    run("run", "--store", tmp_path, "--device", "cpu", "--quick", "--networks", 7, "--repeats", 2)
+    assert len(asked["cells"]) == 12 * 3 * 2
+    assert {cell.settings.n_networks for cell in asked["cells"]} == {7}
+
+
+@pytest.mark.usefixtures("toys")
+def test_runs_that_fail_are_told_and_tried_again(run, monkeypatch, tmp_path) -> None:
+    def fail(cell: Cell, *rest: object) -> list[Record]:
+        if cell.dataset == "wine":
+            raise RuntimeError("no such luck")
+        return measure_little(cell, *rest)
+
+    monkeypatch.setattr(_run, "measure", fail)
+    arguments = small(tmp_path, "--dataset", "bank,wine", "--beta", "1", "--repeats", "2")
+    result = run("run", *arguments)
+    assert result.code == 1
+    assert "2 of 4 runs are done" in result.out
+    assert "2 of 4 runs failed, the first (wine, beta 1, repetition " in result.err
+    assert "with: RuntimeError: no such luck" in result.err
+    found = run("run", *arguments, "--json")
+    assert found.code == 1
+    assert {failure["error"] for failure in found.json["failed"]} == {"RuntimeError: no such luck"}
+    monkeypatch.setattr(_run, "measure", measure_little)
+    assert run("run", *arguments, "-q") == (0, "", "")
+
+
+@pytest.mark.usefixtures("toys")
+@pytest.mark.parametrize("wanted", [True, False])
+def test_where_a_run_failed_is_shown_on_demand(capsys, monkeypatch, tmp_path, wanted) -> None:
+    def fail(*_: object) -> list[Record]:
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(_run, "measure", fail)
+    if wanted:
+        monkeypatch.setenv("PURECOVER_TRACEBACK", "1")
+    arguments = small(tmp_path, "--dataset", "wine", "--beta", "1", "--repeats", "1")
+    assert main(["paper", "run", *map(str, arguments)]) == 1
+    err = capsys.readouterr().err
+    assert ("Traceback (most recent call last)" in err) is wanted
+
+
+@pytest.mark.usefixtures("toys")
+def test_an_interruption_says_how_to_go_on(run, monkeypatch, tmp_path) -> None:
+    def interrupted(cell: Cell, *rest: object) -> list[Record]:
+        if len(cells_in(tmp_path)) == 3:
+            raise KeyboardInterrupt
+        return measure_little(cell, *rest)
+
+    monkeypatch.setattr(_run, "measure", interrupted)
+    arguments = small(tmp_path, "--dataset", "bank", "--repeats", 2)
+    result = run("run", *arguments)
+    assert result.code == 130
+    assert "interrupted; 3 of 6 runs are done and kept in" in result.err
+    assert "Hint: the same command goes on from there." in result.err
+    monkeypatch.setattr(_run, "measure", measure_little)
+    assert "6 of 6 runs are done, 3 of them now" in run("run", *arguments).out
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--dataset", "bnak"], "--dataset must be one of 'bank'"),
+        (["--dataset", "bnak"], "Hint: did you mean 'bank'?"),
+        (["--beta", "95"], "--beta must be a number in (0, 1], got '95'.\nHint: 0.95 means 95 %."),
+        (["--beta", "0"], "--beta must be a number in (0, 1], got '0'."),
+        (["--beta", "x"], "--beta must be a number in (0, 1], got 'x'."),
+        (["--repeats", "0"], "--repeats must be a whole number of at least 1"),
+        (["--device", "tpu"], "--device"),
+        (["--data", "nowhere"], "--data must be"),
+    ],
+)
+def test_runs_that_cannot_be(run, tmp_path, argv, says) -> None:
+    result = run("run", "--store", tmp_path / "results", *argv)
+    assert result.code == 2
+    assert says in result.err
+
+
+@pytest.mark.parametrize("command", ["run", "status", "report"])
+def test_a_file_that_is_no_store(run, tmp_path, command) -> None:
+    (tmp_path / "study.sqlite").write_bytes(b"dear diary, " * 500)
+    result = run(command, "--store", tmp_path)
+    assert result.code == 2
+    assert "--store must be a store of results" in result.err
+
+
+# -- progress ---------------------------------------------------------------------------------
+
+
+def test_progress_in_a_log_is_a_line_now_and_then(capsys, monkeypatch) -> None:
+    clock = iter([0.0, 30.0, 61.0, 90.0, 122.0])
+    monkeypatch.setattr(_paper.time, "monotonic", lambda: next(clock))
+    with _paper._progress(quiet=False) as tell:
+        for done in (10, 15, 20, 30, 40):
+            tell(done, 40)
+    assert capsys.readouterr().err.splitlines() == [
+        "purecover: 10 of 40 runs are done",
+        "purecover: 20 of 40 runs are done, about 2 min left",
+    ]
+    with _paper._progress(quiet=True) as tell:
+        assert tell is None
+
+
+def test_progress_before_a_person_is_a_bar(capsys, monkeypatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with _paper._progress(quiet=False) as tell:
+        tell(3, 40)
+        tell(4, 40)
+        tell(40, 40)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "40/40" in err
+
+
+# -- status, report, merge --------------------------------------------------------------------
+
+
+@pytest.fixture
+def results(run, toys, tmp_path) -> Path:  # noqa: ARG001
+    """A store with two studies, of twelve runs and of one."""
+    folder = tmp_path / "results"
+    run("run", *small(folder, "--dataset", "bank,wine", "--repeats", 2))
+    run("run", *small(folder, "--dataset", "wine", "--beta", 1, "--repeats", 1, "--networks", 9))
+    return folder
+
+
+def test_the_status_counts_runs(run, results) -> None:
+    lines = run("status", "--store", results).out.splitlines()
+    assert lines[0] == f"{results}/study.sqlite: 13 runs, and the file is sound"
+    assert lines[2].startswith("study 1: seed 0, networks 100, ")
+    assert lines[4].split() == ["runs", "beta", "1", "beta", "0.95", "beta", "0.75"]
+    assert [line.split() for line in lines[5:7]] == [["bank", *"222"], ["wine", *"222"]]
+    assert lines[8].startswith("study 2: seed 0, networks 9, ")
+    document = run("status", "--store", results, "--json").json
+    assert [study["settings"]["n_networks"] for study in document["studies"]] == [100, 9]
+    assert document["studies"][1]["runs"] == [{"dataset": "wine", "beta": 1.0, "runs": 1}]
+
+
+def test_the_records_are_those_of_one_study(run, results, tmp_path) -> None:
+    out = tmp_path / "records.csv.gz"
+    result = run("report", "--store", results, "--records", out)
+    assert result.code == 0
+    assert "this is the largest study" in result.err
+    assert "1 runs with other settings are left out" in result.err
+    found = list(csv.DictReader(io.StringIO(gzip.decompress(out.read_bytes()).decode())))
+    assert len(found) == 12 * 3
+    assert tuple(found[0]) == Record._fields
+    plain = tmp_path / "records.csv"
+    second = run("report", "--store", results, "--study", 2, "--records", plain)
+    assert second.err == f"purecover: {plain} written\n"
+    assert len(plain.read_text().splitlines()) == 1 + 3
+
+
+def test_the_report_gets_what_the_store_holds(run, results, tmp_path, monkeypatch) -> None:
+    from purecover.studies import _paper_report
+
+    asked = {}
+
+    def write(records, *, markdown, **options):
+        asked.update(options, records=records, markdown=markdown)
+        if markdown is not None:
+            markdown.write_text("# tables\n", encoding="utf-8")
+
+    monkeypatch.setattr(_paper_report, "write_report", write)
+    result = run("report", "--store", results, "--study", 1)
+    assert result == (0, "# tables\n", "")
+    assert len(asked["records"]) == 12 * 3
+    assert asked["provenance"]["Runs"] == "12"
+    assert asked["provenance"]["Command"].startswith("purecover paper run --store ")
+    assert asked["kept_scores"] == []
+    page, table = tmp_path / "page.html", tmp_path / "table.csv"
+    assert run("report", "--store", results, "--html", page, "--csv", table, "-q").out == ""
+    assert (asked["html"], asked["csv"], asked["markdown"]) == (page, table, None)
+
+
+@pytest.mark.usefixtures("toys")
+def test_kept_scores_reach_the_report(run, tmp_path, monkeypatch) -> None:
+    from purecover.studies import _paper_report
+
+    asked = {}
+    monkeypatch.setattr(
+        _paper_report, "write_report", lambda records, **options: asked.update(options)
+    )
+    run("run", *small(tmp_path, "--dataset", "wine", "--repeats", 1, "--keep-scores"))
+    run("report", "--store", tmp_path, "--csv", tmp_path / "table.csv")
+    assert len(asked["kept_scores"]) == 3
+    assert asked["kept_scores"][0].labeled.sum() == 30
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--study", "3"], "--study must be at most 2, got 3."),
+        (["--html", "no/such/folder.html"], "--html 'no/such/folder.html' cannot be written"),
+        (["--records", "results/study.sqlite"], "would overwrite the data"),
+    ],
+)
+def test_reports_that_cannot_be(run, results, monkeypatch, argv, says) -> None:
+    monkeypatch.chdir(results.parent)
+    result = run("report", "--store", "results", *argv)
+    assert result.code == 2
+    assert says in result.err
+
+
+def test_there_is_nothing_to_report(run, tmp_path) -> None:
+    missing = run("report", "--store", tmp_path)
+    assert missing.code == 2
+    assert "which does not exist" in missing.err
+    Store(tmp_path).close()
+    empty = run("report", "--store", tmp_path)
+    assert empty.code == 2
+    assert "holds no results yet" in empty.err
+
+
+def test_stores_are_merged(run, results, tmp_path) -> None:
+    other, third = tmp_path / "other", tmp_path / "third"
+    run("run", *small(other, "--dataset", "wine,pima", "--repeats", 2))
+    run("run", *small(third, "--dataset", "gas", "--repeats", 1))
+    result = run("merge", other, third, "--store", results)
+    assert result.code == 0
+    assert result.err == (
+        f"purecover: 6 runs of {other} added to {results}/study.sqlite\n"
+        f"purecover: 3 runs of {third} added to {results}/study.sqlite\n"
+    )
+    assert len(cells_in(results)) == 13 + 9
+    lost = run("merge", other, tmp_path / "nowhere", "--store", tmp_path / "new")
+    assert lost.code == 2
+    assert not (tmp_path / "new").exists()
+
+
+# -- in a process of its own ------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.needs_data
+def test_ctrl_c_in_the_middle_of_the_true_study(data_folder, tmp_path) -> None:
+    command = [
+        sys.executable, "-m", "purecover", "paper", "run", "--dataset", "housing",
+        "--repeats", "40", "--networks", "40", "--data", data_folder, "--store", tmp_path,
+        "--jobs", "2", "--device", "cpu",
+    ]  # fmt: skip
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        assert "0 of 120 runs" in running.stderr.readline()
+        while not (tmp_path / "study.sqlite").exists() or not cells_in(tmp_path):
+            assert running.poll() is None
+        os.killpg(running.pid, signal.SIGINT)
+        said = running.stderr.read()
+    assert running.returncode == 130
+    n_done = len(cells_in(tmp_path))
+    assert f"interrupted; {n_done} of 120 runs are done" in said
+    assert "Traceback" not in said

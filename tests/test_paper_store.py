@@ -1,0 +1,291 @@
+"""The store of the study: all or nothing, once, and never a foreign file."""
+
+from __future__ import annotations
+
+import io
+import math
+import sqlite3
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.studies._design import Cell, StudySettings
+from purecover.studies._provenance import in_time, provenance, studies
+from purecover.studies._records import Record
+from purecover.studies._store import Store
+
+QUICK = StudySettings(n_networks=5)
+
+
+def rows_of(cell: Cell, n: int = 3) -> list[Record]:
+    """Rows that belong to the cell, with awkward numbers among them."""
+    values = [1 / 3, math.inf, 5e-324, 1.0][:n]
+    return [
+        Record(cell.dataset, cell.beta, cell.repeat, "auc", f"m{i}", "true", "", value, None, 0.5)
+        for i, value in enumerate(values)
+    ]
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "results") as made:
+        yield made
+
+
+# -- writing and reading ----------------------------------------------------------------------
+
+
+def test_what_is_added_comes_back_to_the_last_bit(store) -> None:
+    cell = Cell("bank", 0.95, 3)
+    assert store.add(cell, rows_of(cell), seconds=2.5)
+    assert store.records() == rows_of(cell)
+    assert store.done() == {cell.key}
+    assert store.has(cell.key)
+    with Store(store.path.parent, read_only=True) as again:
+        assert again.records() == rows_of(cell)
+
+
+def test_numbers_of_numpy_and_nan(store) -> None:
+    cell = Cell("bank", 1.0, 0)
+    row = Record("bank", 1.0, 0, "auc", "direct", "", "", np.float32(0.5), np.float64("nan"), None)
+    missing = row._replace(method="indirect", value=math.nan, low=None)
+    store.add(cell, [row, missing], seconds=0)
+    first, second = store.records()
+    assert first == row._replace(low=None)  # no end is no end
+    assert math.isnan(second.value)
+
+
+def test_a_cell_is_kept_once(store) -> None:
+    cell = Cell("wine", 1.0, 0)
+    assert store.add(cell, rows_of(cell), seconds=1)
+    assert not store.add(cell, rows_of(cell, 2), seconds=9)
+    assert store.records() == rows_of(cell)
+    assert [kept.seconds for kept in store.cells()] == [1]
+
+
+def test_rows_of_another_cell_are_refused(store) -> None:
+    cell = Cell("wine", 1.0, 0)
+    with pytest.raises(InvalidInputError, match="records of the cell"):
+        store.add(cell, rows_of(Cell("wine", 1.0, 1)), seconds=1)
+    assert store.done() == set()
+
+
+def test_nothing_is_left_of_a_cell_that_cannot_be_kept(store) -> None:
+    cell = Cell("wine", 1.0, 0)
+    bad = rows_of(cell)[0]._replace(metric=None)
+    with pytest.raises(sqlite3.IntegrityError):
+        store.add(cell, [*rows_of(cell), bad], seconds=1)
+    assert store.cells() == []
+    assert store.records() == []
+    assert store.add(cell, rows_of(cell), seconds=1)
+
+
+def test_the_rows_asked_for_in_the_order_of_the_design(store) -> None:
+    wanted = [
+        Cell(name, beta, repeat)
+        for name in ("bank", "wine")
+        for beta in (1.0, 0.75)
+        for repeat in (0, 1, 10)
+    ]
+    for cell in reversed(wanted):
+        store.add(cell, rows_of(cell), seconds=1)
+    places = [(c.dataset, c.beta, c.repeat) for c in wanted]
+    assert [row[:3] for row in store.records()] == [place for place in places for _ in range(3)]
+    assert [(c.dataset, c.beta, c.repeat) for c in store.cells()] == places
+    assert {row.beta for row in store.records(betas=[0.75])} == {0.75}
+    assert {row.dataset for row in store.records(datasets=["wine"], metrics=["auc"])} == {"wine"}
+    assert store.records(metrics=[]) == []
+    assert store.done([wanted[0].key, "other"]) == {wanted[0].key}
+
+
+def test_the_rows_as_frame_and_as_csv(store) -> None:
+    cell = Cell("wine", 0.75, 1)
+    store.add(cell, rows_of(cell), seconds=1)
+    columns = store.frame()
+    assert tuple(columns) == Record._fields
+    assert columns["value"].tolist() == [row.value for row in rows_of(cell)]
+    assert np.isnan(columns["low"]).all()
+    assert store.frame("polars").shape == (3, 10)
+    assert store.frame("pandas", datasets=["bank"]).shape == (0, 10)
+    out = io.StringIO()
+    assert store.to_csv(out) == 3
+    head, first, *_ = out.getvalue().splitlines()
+    assert head == ",".join(Record._fields)
+    assert first == f"wine,0.75,1,auc,m0,true,,{1 / 3!r},,0.5"
+
+
+def test_scores_beside_the_rows(store) -> None:
+    cell, bare = Cell("wine", 0.75, 1), Cell("wine", 0.75, 2)
+    arrays = {"scores": np.linspace(0, 1, 7), "labeled": np.arange(7) < 3}
+    store.add(cell, rows_of(cell), seconds=1, scores=arrays)
+    store.add(bare, rows_of(bare), seconds=1)
+    kept = store.scores(cell.key)
+    assert kept.keys() == arrays.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(kept[name], array)
+        assert kept[name].dtype == array.dtype
+    assert store.scores(bare.key) is None
+
+
+def test_threads_share_a_store(store) -> None:
+    made = [Cell("wine", 1.0, repeat) for repeat in range(40)]
+
+    def work(part: list[Cell]) -> None:
+        for cell in part:
+            store.add(cell, rows_of(cell), seconds=1)
+
+    threads = [threading.Thread(target=work, args=(made[i::4],)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.done() == {cell.key for cell in made}
+    store.verify()
+
+
+# -- two stores -------------------------------------------------------------------------------
+
+
+def test_merging_takes_over_what_is_missing(store, tmp_path) -> None:
+    here, both, there = (Cell("wine", 1.0, repeat) for repeat in range(3))
+    arrays = {"scores": np.arange(3.0)}
+    for cell in (here, both):
+        store.add(cell, rows_of(cell), seconds=1)
+    with Store(tmp_path / "other") as other:
+        for cell in (there, both):
+            other.add(cell, rows_of(cell), seconds=7, scores=arrays)
+        assert store.merge(other) == 1
+        assert store.merge(tmp_path / "other") == 0
+    assert store.merge(store) == 0
+    assert store.records() == [row for cell in (here, both, there) for row in rows_of(cell)]
+    assert [cell.seconds for cell in store.cells()] == [1, 1, 7]
+    assert store.scores(both.key) is None
+    np.testing.assert_array_equal(store.scores(there.key)["scores"], arrays["scores"])
+    store.verify()
+
+
+# -- files that are none of ours --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_file_that_is_no_database(tmp_path, read_only) -> None:
+    (tmp_path / "study.sqlite").write_bytes(b"dear diary, " * 500)
+    with pytest.raises(InvalidInputError, match=r"which cannot be read: .*\nHint: move the file"):
+        Store(tmp_path, read_only=read_only)
+    assert (tmp_path / "study.sqlite").read_bytes().startswith(b"dear diary")
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_database_of_another_program(tmp_path, read_only) -> None:
+    connection = sqlite3.connect(tmp_path / "study.sqlite")
+    connection.execute("create table cell(id)")
+    connection.close()
+    with pytest.raises(InvalidInputError, match="a database of another program"):
+        Store(tmp_path, read_only=read_only)
+
+
+def test_a_store_of_a_newer_version(store) -> None:
+    store.close()
+    connection = sqlite3.connect(store.path)
+    connection.execute("pragma user_version = 99")
+    connection.close()
+    with pytest.raises(InvalidInputError, match=r"layout 99.*\nHint: install a newer purecover"):
+        Store(store.path)
+
+
+def test_a_damaged_file_is_found_out(store) -> None:
+    for repeat in range(50):
+        cell = Cell("wine", 1.0, repeat)
+        store.add(cell, rows_of(cell), seconds=1)
+    store.verify()
+    store.close()
+    content = bytearray(store.path.read_bytes())
+    content[len(content) // 2 : len(content) // 2 + 4096] = b"\xff" * 4096
+    store.path.write_bytes(content)
+    with pytest.raises(InvalidInputError, match="cannot be read"), Store(store.path) as broken:
+        broken.verify()
+
+
+def test_rows_without_a_cell_are_found_out(store) -> None:
+    store.close()
+    connection = sqlite3.connect(store.path)
+    with connection:
+        connection.execute("insert into record values (7, 0, 'auc', 'm', '', '', 1, 1, 1)")
+    connection.close()
+    with Store(store.path) as broken, pytest.raises(InvalidInputError, match="without a cell"):
+        broken.verify()
+
+
+def test_reading_makes_nothing(tmp_path) -> None:
+    with pytest.raises(InvalidInputError, match="which does not exist"):
+        Store(tmp_path / "nowhere", read_only=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reading_changes_nothing(store) -> None:
+    with Store(store.path, read_only=True) as reader:
+        with pytest.raises(InvalidInputError, match="'read_only' parameter"):
+            reader.add(Cell("wine", 1.0, 0), [], seconds=1)
+        assert repr(reader) == f"Store({str(store.path)!r})"
+
+
+@pytest.mark.parametrize("path", [3, None, ""])
+def test_paths_that_are_none(path) -> None:
+    with pytest.raises(InvalidTypeError, match="'path' parameter of Store"):
+        Store(path)
+
+
+def test_a_file_where_the_folder_should_be(tmp_path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InvalidInputError, match="cannot be opened"):
+        Store(tmp_path / "file" / "folder")
+
+
+def test_a_store_that_another_holds_too_long_says_so(store) -> None:
+    blocker = sqlite3.connect(store.path, isolation_level=None)
+    blocker.execute("begin immediate")
+    store._connection.execute("pragma busy_timeout = 50")
+    with pytest.raises(OSError, match="cannot be written: database is locked"):
+        store.add(Cell("wine", 1.0, 0), [], seconds=1)
+    blocker.execute("rollback")
+    blocker.close()
+    assert store.add(Cell("wine", 1.0, 0), [], seconds=1)
+
+
+# -- where results come from ------------------------------------------------------------------
+
+
+def test_studies_are_told_apart_by_their_settings(store) -> None:
+    large = [Cell("wine", 1.0, repeat) for repeat in range(3)]
+    small = Cell("wine", 1.0, 0, QUICK)
+    store.add(small, rows_of(small), seconds=1, about={"numpy": "2"})
+    for cell in large:
+        store.add(cell, rows_of(cell), seconds=50, about={"numpy": str(min(cell.repeat, 1))})
+    first, second = studies(store)
+    assert (len(first.cells), len(second.cells)) == (3, 1)
+    assert "networks 5" in str(second)
+    assert len(store.records(settings=second.settings)) == 3
+    found = provenance(first)
+    assert found["Runs"] == "3"
+    assert found["Networks"] == "100"
+    assert found["Computing time"] == in_time(150) == "2 min"
+    assert found["Runs made with"] == "numpy 1 (2 runs); numpy 0 (1 runs)"
+    assert "Command" not in found
+
+
+def test_the_key_depends_on_the_configuration_and_nothing_else() -> None:
+    assert Cell("bank", 0.95, 7).key == Cell("bank", 0.95, 7, StudySettings()).key
+    others = [Cell("bank", 0.95, 8), Cell("bank", 1.0, 7), Cell("bank", 0.95, 7, QUICK)]
+    assert len({cell.key for cell in [Cell("bank", 0.95, 7), *others]}) == 4
+
+
+def test_paths_with_odd_characters(tmp_path) -> None:
+    folder = tmp_path / "50 % of #1?"
+    with Store(folder) as made:
+        made.add(Cell("wine", 1.0, 0), [], seconds=1)
+    assert Path(folder, "study.sqlite").is_file()
+    with Store(folder, read_only=True) as again:
+        assert len(again.done()) == 1
