@@ -12,7 +12,13 @@ import pytest
 # Before anything imports matplotlib: tests draw, nobody looks.
 os.environ["MPLBACKEND"] = "Agg"
 
-collect_ignore_glob = ["docs/conf.py", "docs/_ext/*", "docs/_build/*", "docs/api/generated/*"]
+collect_ignore_glob = [
+    "docs/conf.py",
+    "docs/_ext/*",
+    "docs/_build/*",
+    "docs/api/generated/*",
+    "src/purecover/models/_kernels.py",  # imports Triton; see tests/test_networks_kernels.py
+]
 
 SPECIAL = ("needs_data", "browser", "spark", "torch")
 

@@ -35,6 +35,11 @@ def rows(draw, *, min_size=2, max_size=40, scores=finite_scores):
     return values, labeled
 
 
+def two_samples(labeled, unlabeled):
+    """Scores and labels of two samples given apart."""
+    return [*labeled, *unlabeled], [1] * len(labeled) + [0] * len(unlabeled)
+
+
 def weights(n):
     """Weights of ordinary size, some of them 0; the caller sees to a positive total."""
     return hnp.arrays(np.float64, n, elements=st.one_of(st.just(0.0), st.floats(0.01, 100)))

@@ -14,14 +14,14 @@ from scipy.stats import chi2
 from sklearn.base import clone
 
 import purecover as pu
-from purecover.estimation._alphamax import AlphaMax, AlphaMaxCurve, AlphaMaxN
-from purecover.estimation._base import flipped_counts
+from purecover.estimation._alphamax import AlphaMax, AlphaMaxN
+from purecover.estimation._alphamax_curve import AlphaMaxCurve
 from purecover.estimation._clean import clean_test
 from purecover.estimation._elbows import ELBOWS, Curves, _slope_below, find_elbow
 from purecover.estimation._histogram import bin_starts, binned, released_width
+from purecover.estimation._samples import flipped_counts
 from purecover.estimation._separable import end_of_flat, inclusion_curve, inclusion_parts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.proportions import MixtureProportions
 
 P = np.array([0.4, 0.3, 0.2, 0.1])
 Q = np.array([0.05, 0.15, 0.3, 0.5])
@@ -332,20 +332,6 @@ def test_noisy_labels_by_two_runs() -> None:
     exact = AlphaMaxN(step=0.001, bins=10_000, clean="never").fit(counts)
     p = exact.proportions_
     assert (p.alpha, p.beta) == pytest.approx((0.25, 0.75), abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "alpha", "beta"),
-    [
-        (1 / 3, 1 / 3, 0.25, 0.75),
-        (0.1052632, 0.0555556, 0.1, 0.95),
-        (0.4, 0.0, 0.4, 1.0),
-        (0.5957895, 0.1152074, 0.566, 0.95),
-    ],
-)
-def test_combination(a: float, b: float, alpha: float, beta: float) -> None:
-    p = MixtureProportions.from_inclusions(a, b)
-    assert (p.alpha, p.beta) == pytest.approx((alpha, beta), abs=1e-6)
 
 
 def test_when_labels_are_taken_as_clean() -> None:

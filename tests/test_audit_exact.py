@@ -225,12 +225,19 @@ def test_many_strata_drawn_together_are_as_one_by_one(monkeypatch) -> None:
 def designs() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Sizes of strata, shares of positives in them, and how many of each are judged."""
     found = {}
-    for n_strata, n_each in ((2, 50), (3, 100), (5, 20), (10, 10), (20, 5), (20, 15), (40, 5)):
-        for middle, slope in ((0.1, 20), (0.3, 10), (0.5, 6)):
-            shares = special.expit(slope * (middle - np.linspace(0, 1, n_strata)))
-            sizes, n = np.full(n_strata, 20_000 // n_strata), np.full(n_strata, n_each)
-            found[f"{n_strata} of {n_each}, middle at {middle}"] = sizes, shares, n
-    for n_strata in (3, 5, 10):
+    steep, middling, flat = (0.1, 20), (0.3, 10), (0.5, 6)
+    for n_strata, n_each, (middle, slope) in (
+        (2, 50, middling),
+        (3, 100, steep),
+        (5, 20, steep),
+        (10, 10, flat),
+        (20, 5, middling),
+        (20, 15, steep),
+    ):
+        shares = special.expit(slope * (middle - np.linspace(0, 1, n_strata)))
+        sizes, n = np.full(n_strata, 20_000 // n_strata), np.full(n_strata, n_each)
+        found[f"{n_strata} of {n_each}, middle at {middle}"] = sizes, shares, n
+    for n_strata in (3, 10):
         sizes = np.rint(20_000 * 2.0 ** np.arange(n_strata) / 2**n_strata).astype(int)
         shares = special.expit(12 * (0.3 - np.linspace(0, 1, n_strata)))
         found[f"{n_strata} growing, as Neyman has it"] = (

@@ -4,19 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._base import flipped_counts
 from purecover.estimation._bbe import BBE
+from purecover.estimation._samples import flipped_counts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 LABELED = [0.9, 0.8, 0.8, 0.6, 0.3]
 UNLABELED = [0.9, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
-
-
-def two_samples(labeled, unlabeled):
-    return [*labeled, *unlabeled], [1] * len(labeled) + [0] * len(unlabeled)
 
 
 def slow_bbe(labeled, unlabeled, error=0.1, gamma=0.01):
@@ -54,19 +51,6 @@ def test_equals_a_loop_over_all_scores(labeled, unlabeled, error):
     assert found == pytest.approx(slow_bbe(labeled, unlabeled, error), abs=1e-9)
 
 
-def test_error_shrinks_where_the_top_is_pure():
-    world = simulate.binormal(3)
-    errors = []
-    for n in (100, 1000, 10_000):
-        found = [
-            BBE().fit(s.scores, s.labeled).proportions_.alpha
-            for s in (world.sample(n, 5 * n, alpha=0.25, random_state=i) for i in range(10))
-        ]
-        errors.append(np.mean(np.abs(np.subtract(found, 0.25))))
-    assert errors[2] < 0.7 * errors[1] < 0.7 * errors[0]
-    assert errors[2] < 0.02
-
-
 def test_leans_high_with_few_labeled_examples():
     # The penalty of 100 labeled examples moves the threshold down among the negatives.
     world = simulate.binormal(1)
@@ -74,13 +58,6 @@ def test_leans_high_with_few_labeled_examples():
     found = [BBE().fit(s.scores, s.labeled) for s in samples]
     assert np.mean([e.proportions_.alpha for e in found]) > 0.25 + 0.15
     assert np.mean([e.diagnostics_["labeled_above"] for e in found]) > 0.5
-
-
-def test_depends_on_the_order_of_the_scores_only():
-    sample = simulate.binormal(2).sample(200, 1000, alpha=0.4, random_state=1)
-    plain = BBE().fit(sample.scores, sample.labeled).proportions_.alpha
-    for mapped in (np.exp(sample.scores), np.arctan(sample.scores), 1e-9 * sample.scores - 5):
-        assert BBE().fit(mapped, sample.labeled).proportions_.alpha == plain
 
 
 def test_replicates_equal_fits_one_by_one():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import importlib
 import os
@@ -25,12 +26,13 @@ STUDIES = {
     "coverage": ["--replicates", "4", "--bootstrap-replicates", "1"],
     "peers": ["--replicates", "2"],
     "speed": ["--replicates", "1", "--sizes", "2000", "--resamples", "20"],
-    "leaderboard": ["--parts", "a", "--replicates", "1", "--no-slow", "--jobs", "2"],
+    "leaderboard": ["--tiny", "--parts", "abe", "--no-slow", "--jobs", "2"],
+    "priors_speed_peers": ["--only", "tice", "dist-curve", "regrouping"],
     "priors_speed": ["--replicates", "1", "--resamples", "10", "--large", "1000+10000"],
     "prior_coverage": ["--replicates", "1", "--n-resamples", "20"],
     "prior_peers": ["--replicates", "1"],
 }
-KINDS_OF_TABLES = {"leaderboard": 3, "priors_speed": 3}
+KINDS_OF_TABLES = {"leaderboard": 4, "priors_speed": 3}
 
 
 @pytest.mark.slow
@@ -189,7 +191,7 @@ def test_rules_of_all_data_sets_give_the_positives_of_the_paper(monkeypatch):
     if folder is None:
         pytest.skip("PURECOVER_DATA is not set")
     for name in real.DATA_SETS:
-        features, positive = real._read(name, folder)  # refuses other counts
+        features, positive = real.read_data(name, folder)  # refuses other counts
         assert len(features) == len(positive)
         assert np.isfinite(features).all()
 
@@ -229,6 +231,22 @@ def test_a_rival_that_saw_less_is_compared_on_what_it_saw(monkeypatch):
     assert failures == []
 
 
+def test_who_did_not_run_on_a_source_has_an_empty_cell(monkeypatch):
+    board = study("_board", monkeypatch)
+    first = rows_of(board, "quick", [0.1], part="f")
+    other = [dataclasses.replace(row, group="other") for row in first]
+    slow = rows_of(board, "slow", [0.2], part="f")
+    lines = board.by_source([*first, *other, *slow], "f", ["quick", "slow", "absent"]).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0] == ["source", "quick", "slow"]
+    assert cells[2:] == [["world", "0.1000", "0.2000"], ["other", "0.1000", ""]]
+
+
+def test_of_features_nothing_is_promised(monkeypatch):
+    board = study("_board", monkeypatch)
+    assert board.promises(rows_of(board, "quick", [0.5], part="f")) == ([], [])
+
+
 def test_probabilities_without_calibration_are_no_rival_on_their_own_grid(monkeypatch):
     board = study("_board", monkeypatch)
     rows = [
@@ -264,7 +282,7 @@ def test_results_say_which_code_they_come_from(monkeypatch):
 def test_peers_get_examples_and_both_directions(monkeypatch):
     contestants = study("_contestants", monkeypatch)
     from purecover.counts import ScoreCounts
-    from purecover.estimation._base import flipped_counts
+    from purecover.estimation._samples import flipped_counts
 
     scores = np.array([0.9, 0.5, 0.5, 0.2])
     labeled = np.array([True, True, False, False])

@@ -8,10 +8,11 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
+from tests.command_line import Result, call_main
 
 import purecover
 from purecover import simulate
@@ -23,29 +24,9 @@ QUICK = (*ALPHA, "--resamples", "0")
 FEW = ("--resamples", "20")
 
 
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out, parse_constant=lambda token: pytest.fail(f"token {token}"))
-
-
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
-    def call(*argv: object) -> Result:
-        code = main([str(arg) for arg in argv])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        assert "internal error" not in err
-        if code == 2:
-            assert err.startswith("purecover: error: ")
-            assert out == ""
-        return Result(code, out, err)
-
-    return call
+    return partial(call_main, capsys)
 
 
 def write_sample(path: Path, rows: int = 60, **columns: Callable[[int], object]) -> Path:
@@ -191,7 +172,7 @@ def test_threshold_estimates_what_is_not_known(run) -> None:
     assert known["interval"]["varied"] == "scores"
     text = run(*asked).out
     assert f"alpha {document['proportions']['alpha']:.3f} [" in text
-    assert ", estimated by LabelCurve" in text
+    assert ", estimated by label-curve" in text
     assert "estimated by" not in run("threshold", EXAMPLE, *ALPHA, "--best", "f1", *FEW).out
 
 

@@ -6,47 +6,25 @@ import csv
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from tests.command_line import Result, call_main
 
 import purecover
 from purecover import simulate
 from purecover.audit._plan import plan_audit
 from purecover.audit._posterior import alpha_from_audit
 from purecover.audit._strata import stratified_audit
-from purecover.cli import main
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
-PYTHON = re.compile(r"parameter of|The '|\(type |\w+_\w+=|n_resamples|random_state|_guess\b")
-
-
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out, parse_constant=lambda token: pytest.fail(f"token {token}"))
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
-    def call(*argv: object) -> Result:
-        code = main(["audit", *(str(arg) for arg in argv)])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        assert "internal error" not in err
-        if code == 2:
-            assert err.startswith("purecover: error: ")
-            assert out == ""
-            assert PYTHON.search(err) is None, err
-        return Result(code, out, err)
-
-    return call
+    return partial(call_main, capsys, "audit")
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.command_line import PYTHON
 
 import purecover
 from purecover import MixtureProportions, ScoreCounts, evaluate
@@ -16,7 +17,6 @@ from purecover.cli._messages import _OPTIONS, in_options, rename
 from purecover.exceptions import PurecoverError
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
-PYTHON = re.compile(r"parameter of|The '|\(type |\w+_\w+=|n_resamples|random_state|_label\b")
 
 
 @pytest.fixture

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.command_line import Result, call_main
 
 import purecover
 from purecover import simulate
@@ -20,33 +21,11 @@ from purecover.estimation._compare import compare_priors, estimator_names
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 PAIR = ("--estimators", "bbe,roc-slope")
 QUICK = (*PAIR, "--resamples", "0")
-PYTHON = re.compile(r"parameter of|The '|\(type |\w+_\w+=|n_resamples|random_state|_label\b")
-
-
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out, parse_constant=lambda token: pytest.fail(f"token {token}"))
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
-    def call(*argv: object) -> Result:
-        code = main(["priors", *(str(arg) for arg in argv)])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        assert "internal error" not in err
-        if code == 2:
-            assert err.startswith("purecover: error: ")
-            assert out == ""
-            assert PYTHON.search(err) is None, err
-        return Result(code, out, err)
-
-    return call
+    return partial(call_main, capsys, "priors")
 
 
 @pytest.fixture(scope="module")

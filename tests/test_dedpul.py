@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import expit, logit
+from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
@@ -14,10 +15,6 @@ from purecover.estimation._density import binned_density, rolling_median, spread
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 EXAMPLE = np.array([2, 1.5, 1, 0.5, 0])
-
-
-def two_samples(labeled, unlabeled):
-    return [*labeled, *unlabeled], [1] * len(labeled) + [0] * len(unlabeled)
 
 
 def slow_median(values, k):

@@ -58,7 +58,7 @@ def test_the_commands_print_what_the_page_says(
     monkeypatch.chdir(tmp_path)
     for command, expected in session:
         arguments = shlex.split(command, comments=True)[1:]
-        if not expected and arguments[0] != "simulate":
+        if not expected and arguments[0] not in ("simulate", "audit"):
             arguments += ["--resamples", "20"]  # nobody compares the digits
         assert main(arguments) == 0
         out, err = capsys.readouterr()
@@ -98,7 +98,7 @@ def test_figures_of_the_readme_are_those_of_the_example() -> None:
 
 def test_figures_of_the_readme_with_alpha_estimated() -> None:
     rows = np.genfromtxt(ROOT / EXAMPLE, delimiter=",", names=True)
-    report = pu.evaluate(rows["score"], rows["labeled"], n_resamples=300)
+    report = pu.evaluate(rows["score"], rows["labeled"])  # with all replicates, as printed
     interval = report.intervals["roc_auc"]
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     said = re.search(
@@ -106,4 +106,6 @@ def test_figures_of_the_readme_with_alpha_estimated() -> None:
     )
     assert said is not None
     found = (report.auc, interval.low, interval.high)
-    np.testing.assert_allclose(found, [float(figure) for figure in said.groups()], atol=0.015)
+    # Half of the last digit that is printed.
+    printed = [float(figure) for figure in said.groups()]
+    np.testing.assert_allclose(found, printed, rtol=0, atol=0.0051)

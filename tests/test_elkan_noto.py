@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
+from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
@@ -14,10 +15,6 @@ from purecover.exceptions import IdentifiabilityError, InvalidInputError, Invali
 
 VARIANTS = ["e1", "e2", "e3"]
 LABELED, UNLABELED = [0.6, 0.5, 0.4], [0.5, 0.3, 0.2, 0.1, 0.1, 0.2, 0.05]
-
-
-def two_samples(labeled, unlabeled):
-    return [*labeled, *unlabeled], [1] * len(labeled) + [0] * len(unlabeled)
 
 
 def true_probabilities(sample, alpha):

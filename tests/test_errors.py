@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import inspect
 import re
+import shutil
+import tempfile
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from tests.paper_files import write_made_up
 from tests.strategies import Unfriendly
 
 import purecover as pu
@@ -23,6 +28,17 @@ ALPHA_INTERVAL = pu.Interval(
 )
 CONTEXT = pu.CheckContext(**BOTH, roc=pu.recover_roc(**BOTH))
 COMPARISON = pu.compare_priors(COUNTS, estimators=["bbe"], n_resamples=0)
+MODEL = {
+    "estimator": LogisticRegression(),
+    "X": [[5.0], [4.0], [3.0], [2.0], [1.0], [0.0]] * 2,
+    "labeled": [1, 1, 0, 1, 0, 0] * 2,
+    "cv": 2,
+}
+
+# A table with as many rows and positives as that of the paper, which is all that is checked.
+DATA = tempfile.mkdtemp(prefix="purecover-")
+atexit.register(shutil.rmtree, DATA, ignore_errors=True)
+write_made_up(DATA, "housing")
 
 # For each public function, arguments that it takes.
 VALID = {
@@ -34,6 +50,14 @@ VALID = {
     "auc_pu_variance": {"counts": COUNTS},
     "auc_sensitivity": {"counts": COUNTS, "alphas": [0.1, 0.2], "betas": [0.9, 1.0]},
     "auc_to_pu": {"auc": 0.6, "proportions": PROPORTIONS},
+    "bagged_scores_many": {
+        "X": MODEL["X"],
+        "rows": [list(range(12))],
+        "labeled": [[True, True, False, True, False, False] * 2],
+        "n_estimators": 20,
+        "device": "cpu",
+        "random_state": 0,
+    },
     "bootstrap": {**BOTH, "n_resamples": 5, "random_state": 0},
     "choose_threshold": {**BOTH, "criterion": "recall", "value": 0.5},
     "clean_test": ROWS,
@@ -44,13 +68,16 @@ VALID = {
         "labeled_share": 0.3,
         "proportions": PROPORTIONS,
     },
+    "cross_fit_scores": MODEL,
     "error_map": {"alpha": 0.2, "beta": 0.9, "auc": 0.8, "n_grid": 5},
     "error_maps": {"alphas": [0.2], "betas": [0.9], "aucs": [0.8], "n_grid": 5},
     "evaluate": {**ROWS, "alpha": 0.2, "n_resamples": 5},
+    "evaluate_model": {**MODEL, "alpha": 0.2, "n_resamples": 5},
     "group_resampler": {**ROWS, "groups": [1, 1, 2, 2, 3, 3]},
     "inclusion_bound": ROWS,
     "lines_of_interest": {"alpha": 0.2, "beta": 0.9, "auc": 0.8},
     "list_checks": {},
+    "load_paper_data": {"name": "housing", "folder": DATA},
     "make_pu_scorer": {"metric": "roc_auc", "alpha": 0.2},
     "min_auc_pr": {"prior": 0.2},
     "observe_rates": {"tpr": 0.5, "fpr": 0.2, "proportions": PROPORTIONS},
@@ -157,9 +184,13 @@ FREE = {
     "evaluate.prior": "given beside alpha, another complaint",
     "evaluate.label_frequency": "as above",
     "evaluate.proportions": "as above",
+    "evaluate_model.prior": "as above",
+    "evaluate_model.label_frequency": "as above",
+    "evaluate_model.proportions": "as above",
     "make_pu_scorer.prior": "as above",
     "make_pu_scorer.label_frequency": "as above",
     "make_pu_scorer.proportions": "as above",
+    "load_paper_data.cache": "NEVER holds a string, which it takes",
     "make_pu_scorer.positive_label": "not to be judged before there are data",
 }
 # Anything true or false will do, or is for the test of a display.
@@ -175,6 +206,7 @@ LATER = {"make_pu_scorer-top_k-more than all"}
 UNSAID = {
     "compare_priors-beta-nothing",
     "evaluate-beta-nothing",
+    "evaluate_model-beta-nothing",
     "make_pu_scorer-beta-nothing",
     "scar_test-scores-nothing",
 }

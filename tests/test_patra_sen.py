@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover.estimation._patra_sen import PatraSen
 from purecover.exceptions import InvalidInputError, InvalidTypeError
-
-
-def two_samples(labeled, unlabeled):
-    return [*labeled, *unlabeled], [1] * len(labeled) + [0] * len(unlabeled)
 
 
 def slow_isotonic(values, weights):

@@ -20,10 +20,11 @@ from purecover.displays import AlphaMaxDisplay, PriorsDisplay
 from purecover.displays._base import BLUE, GREEN, VERMILLION, Display
 from purecover.estimation import _compare
 from purecover.estimation._alphamax import AlphaMax, AlphaMaxN
-from purecover.estimation._base import Inclusions, PriorEstimator, flipped_counts
+from purecover.estimation._base import Inclusions, PriorEstimator
 from purecover.estimation._bbe import BBE
 from purecover.estimation._compare import compare_priors
 from purecover.estimation._comparison import QUANTITIES, PriorComparison, PriorRow
+from purecover.estimation._samples import flipped_counts
 from purecover.exceptions import (
     IdentifiabilityError,
     InvalidInputError,

@@ -11,7 +11,7 @@ from scipy import stats
 from tests.prior_dummies import Fixed, FixedNoisy, TopRatio, TopShare
 
 import purecover as pu
-from purecover.estimation import _bounds
+from purecover.estimation import _intervals
 from purecover.estimation._base import Inclusions, PriorEstimator
 from purecover.estimation._intervals import subsample_share
 from purecover.estimation._noisy import NoisyLabels
@@ -137,7 +137,7 @@ def test_bounds_are_the_extremes_of_a_region(
         asked.append(confidence_level)
         return first if counts.n_labeled == PLAIN.n_labeled else second
 
-    monkeypatch.setattr(_bounds, "inclusion_bound", bound)
+    monkeypatch.setattr(_intervals, "inclusion_bound", bound)
     estimator = FixedNoisy() if noisy else Fixed()
     found = estimator.fit(PLAIN).interval(method="bound", confidence_level=0.9)
     grid = np.linspace(0, 1, 41) * 0.999999  # corners at 1 are limits
@@ -153,7 +153,7 @@ def test_bounds_are_the_extremes_of_a_region(
 
 
 def test_bounds_at_both_ends_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_bounds, "inclusion_bound", lambda *_, **__: 1.0)
+    monkeypatch.setattr(_intervals, "inclusion_bound", lambda *_, **__: 1.0)
     found = FixedNoisy().fit(PLAIN).interval(method="bound")
     assert all((i.low, i.high) == (0, 1) for i in found.values())
 

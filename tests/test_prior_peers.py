@@ -76,6 +76,25 @@ def test_verdicts(study):
     assert list(study.verdicts(rows_of(study, "mine, on scores", "1-D", [0.34]))) == []
 
 
+def test_a_known_exception_has_a_limit_of_its_own_and_is_said(study):
+    assert study.pearson_limit(study.WORLDS[0]) == pytest.approx(0.41, abs=0.005)
+    biased = rows_of(study, "pearson", "1-D", [0.41, 0.43])
+    assert list(study.verdicts(biased)) == []
+    (said,) = study.exceptions(biased)
+    assert said.startswith("Known exception: pearson errs by 0.170 in 1-D")
+    assert "alpha = 0.414 instead of 0.25" in said
+    (failure,) = study.verdicts(rows_of(study, "pearson", "1-D", [0.45]))
+    assert "above the 0.164 that the method errs by" in failure
+    assert list(study.exceptions(rows_of(study, "bbe", "1-D", [0.3]))) == []
+    both = [*biased, *rows_of(study, "pearson", "10-D", [0.4])]
+    assert study.lines(both)[0][0] == "pearson (known exception)"
+
+
+def test_the_bias_of_the_exception_is_none_where_classes_do_not_overlap(study):
+    apart = study.FeatureWorld(1, distance=12.0)
+    assert study.pearson_limit(apart) == pytest.approx(apart.alpha, abs=1e-4)
+
+
 def test_who_refuses_says_that_all_are_positive(study):
     assert study.mean_error(rows_of(study, "mine", "1-D", [math.nan])) == 0.75
 

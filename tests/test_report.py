@@ -390,7 +390,12 @@ class TestEstimated:
         assert 0.25 in found.intervals["alpha"]
         assert 0.9 in found.intervals["beta"]
         assert found.spread["TwoEnds"] == (found.proportions.alpha, found.proportions.beta)
-        assert set(found.others) == {"alphamax", "bbe", "dedpul", "roc-slope"}
+        # The names that compare_priors has for the same numbers.
+        assert set(found.others) == {"alphamax-n", "bbe", "dedpul", "roc-slope"}
+        for row in pu.compare_priors(
+            estimated.counts, estimators=list(found.others), n_resamples=0
+        ):
+            assert found.others[row.name] == (row.value("alpha"), row.value("beta"))
         alphas, betas = zip(*found.spread.values(), strict=True)
         assert found.disagreement == max(np.ptp(alphas), np.ptp(betas))
         assert min(betas) < 1  # the others were made to look for noise too
@@ -427,7 +432,7 @@ class TestEstimated:
         assert "estimated by TwoEnds, case-control" in lines[1]
         alphas, betas = zip(*found.others.values(), strict=True)
         assert f"alpha {min(alphas):.3f} to {max(alphas):.3f}, beta {min(betas):.3f} to" in lines[2]
-        assert "(alphamax, bbe, dedpul, roc-slope)" in lines[2]
+        assert "(alphamax-n, bbe, dedpul, roc-slope)" in lines[2]
 
     def test_plain_data(self, estimated: pu.PUReport) -> None:
         data = json.loads(estimated.to_json())["estimation"]
@@ -481,10 +486,36 @@ class TestEstimated:
             report = pu.evaluate(separable.counts, estimator=name, n_resamples=0)
             found = same.fit(separable.counts).proportions_
             assert (report.proportions.alpha, report.proportions.beta) == (found.alpha, found.beta)
+            assert report.estimation is not None
+            assert report.estimation.estimator == name
+            assert f"(estimated by {name}, case-control)" in str(report)
+            assert f">{name}</th>" in report.to_html()
         assert report.proportions.origin == "AlphaMaxN"
         assert report.estimation is not None
         # AlphaMax would only repeat what AlphaMax-N says.
         assert set(report.estimation.others) == {"bbe", "dedpul", "roc-slope"}
+
+    @pytest.mark.parametrize(
+        ("estimator", "name"),
+        [
+            (None, "label-curve"),
+            ("default", "label-curve"),
+            ("noisy", "noisy"),
+            ("regrouping", "regrouping"),
+            (pu.NoisyLabels(pu.BBE(), clean="never"), "bbe"),
+            (pu.NoisyLabels(pu.Regrouping(pu.BBE())), "regrouping(bbe)"),
+            (pu.BBE(), "bbe, labels taken as clean"),
+            (TopShare(), "TopShare, labels taken as clean"),
+        ],
+    )
+    def test_one_name_for_one_estimator(
+        self, separable: pu.simulate.Sample, estimator: pu.PriorEstimator | str | None, name: str
+    ) -> None:
+        report = pu.evaluate(separable.counts, estimator=estimator, n_resamples=0)
+        assert f"(estimated by {name}, case-control)" in str(report)
+        page = report.to_html()
+        assert f"<td>estimated by {name}</td>" in page
+        assert f">{name.removesuffix(', labels taken as clean')}</th>" in page
 
     def test_no_replicates(self, separable: pu.simulate.Sample) -> None:
         report = pu.evaluate(separable.counts, estimator=TwoEnds(), n_resamples=0)

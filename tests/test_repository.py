@@ -195,7 +195,7 @@ def test_the_readme_code_runs() -> None:
 def test_commands_in_the_documentation_exist() -> None:
     pages = [ROOT / "README.md", ROOT / "Makefile", *sorted((ROOT / "docs").rglob("*.rst"))]
     text = "\n".join(p.read_text(encoding="utf-8") for p in pages).replace("\\\n", " ")
-    commands = re.findall(r"(?:\$ |\$\(BIN\)/)purecover (audit \w+|\w+)(.*)", text)
+    commands = re.findall(r"(?:\$ |\$\(BIN\)/)purecover (audit \w+|[\w-]+)(.*)", text)
     assert {name for name, _ in commands} >= {"evaluate", "threshold", "simulate"}
     for name in {name for name, _ in commands}:
         shown = subprocess.run(

@@ -5,16 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
+from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover.estimation._bounds import binomial_lower, binomial_upper
 from purecover.estimation._roc_slope import RocSlope
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-
-
-def two_samples(labeled, unlabeled):
-    return [*labeled, *unlabeled], [1] * len(labeled) + [0] * len(unlabeled)
 
 
 def slow_upper(k, n, error):
@@ -77,32 +74,12 @@ def test_thinning_to_200_thresholds_changes_little():
         assert thinned - every < 0.03
 
 
-def test_error_shrinks_where_the_top_is_pure():
-    world = simulate.binormal(3)
-    errors = []
-    for n in (100, 1000, 10_000):
-        found = [
-            RocSlope().fit(s.scores, s.labeled).proportions_.alpha
-            for s in (world.sample(n, 5 * n, alpha=0.25, random_state=i) for i in range(10))
-        ]
-        errors.append(np.mean(np.abs(np.subtract(found, 0.25))))
-    assert errors[2] < 0.7 * errors[1] < 0.7 * errors[0]
-    assert errors[2] < 0.02
-
-
 def test_leans_high_where_even_the_highest_scores_hold_negatives():
     world = simulate.binormal(1)
     samples = [world.sample(100, 1000, alpha=0.25, random_state=i) for i in range(20)]
     found = [RocSlope().fit(s.scores, s.labeled) for s in samples]
     assert np.mean([e.proportions_.alpha for e in found]) > 0.25 + 0.1
     assert any("lean high" in note for e in found for note in e.diagnostics_["notes"])
-
-
-def test_depends_on_the_order_of_the_scores_only():
-    sample = simulate.binormal(2).sample(200, 1000, alpha=0.4, random_state=1)
-    plain = RocSlope().fit(sample.scores, sample.labeled).proportions_.alpha
-    for mapped in (np.exp(sample.scores), np.arctan(sample.scores), 1e-9 * sample.scores - 5):
-        assert RocSlope().fit(mapped, sample.labeled).proportions_.alpha == plain
 
 
 def test_replicates_equal_fits_one_by_one():

@@ -8,15 +8,14 @@ from cyclopts import App, Parameter
 
 from purecover import __version__
 from purecover.cli._audit_app import audit
+from purecover.cli._evaluate_data_app import evaluate_data
 from purecover.cli._options import (
     ASSUMPTIONS,
     CRITERION,
     DATA,
-    ESTIMATORS,
     INTERVALS,
     METRICS,
     OUTPUT,
-    RESAMPLING,
     SAMPLE,
     WORLD,
     Area,
@@ -34,6 +33,8 @@ from purecover.cli._options import (
     Whole,
     WorldName,
 )
+from purecover.cli._paper_app import paper
+from purecover.cli._priors_app import priors
 
 __all__ = ["app"]
 
@@ -46,8 +47,9 @@ app = App(
     name="purecover",
     help=(
         "True classifier performance from positive-unlabeled data.\n\n"
-        "Exit codes: 0 all is well; 1 a check of severity error spoke (with --strict); "
-        "2 bad usage or bad input; 130 interrupted; 141 nobody reads the output."
+        "Exit codes: 0 all is well; 1 a check of severity error spoke (with --strict), or some "
+        "runs of paper run failed; 2 bad usage or bad input; 130 interrupted; 141 nobody reads the "
+        "output."
     ),
     version=__version__,
     version_flags=["--version"],
@@ -56,6 +58,9 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 app.command(audit)
+app.command(evaluate_data)
+app.command(paper)
+app.command(priors)
 
 
 @app.command
@@ -211,75 +216,6 @@ def threshold(
         intervals=intervals,
         json=json,
         strict=strict,
-        quiet=quiet,
-    )
-
-
-@app.command
-def priors(
-    file: str,
-    /,
-    *,
-    data: DataOptions = NO_DATA_OPTIONS,
-    estimators: Annotated[Text, Parameter(group=ESTIMATORS)] = None,
-    beta: Annotated[Share | None, Parameter(group=ESTIMATORS)] = None,
-    clean: Annotated[Flag, Parameter(group=ESTIMATORS)] = False,
-    resamples: Annotated[Whole, Parameter(group=RESAMPLING)] = 200,
-    group: Annotated[Text, Parameter(group=RESAMPLING)] = None,
-    confidence_level: Annotated[Share, Parameter(group=RESAMPLING)] = 0.95,
-    seed: Annotated[Whole, Parameter(group=RESAMPLING)] = 0,
-    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    plot: Annotated[Text, Parameter(group=OUTPUT)] = None,
-    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
-) -> int:
-    """Estimate alpha and beta from the scores in FILE, by every method side by side.
-
-    Alpha is the share of positives among the unlabeled rows, beta the share among the labeled
-    ones. Where the methods agree, the estimate does not hang on the assumptions of one of them.
-
-    Parameters
-    ----------
-    file
-        CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
-        gzipped; - reads standard input.
-    estimators
-        Names with commas between them, such as default,alphamax-n,bbe; an unknown one brings
-        the list. By default all that are made for scores, but not alphamax, which alphamax-n
-        runs both ways, nor those that wrap another, such as noisy.
-    beta
-        Share of positives among the labeled, if it is known. By default it is estimated: every
-        method that takes labels for clean is run both ways, labeled and unlabeled exchanged.
-    clean
-        No label is wrong, the same as --beta 1: alpha alone is estimated.
-    resamples
-        Bootstrap resamples for the intervals of each estimator; 0 for none.
-    group
-        Column of groups of dependent rows (one patient, one card), resampled together.
-    confidence_level
-        Confidence level of the intervals.
-    seed
-        Seed of the bootstrap.
-    json
-        Print one JSON document and nothing else.
-    plot
-        Draw the estimates into this file: .png, .svg or .pdf.
-    quiet
-        Print no table, notes or progress.
-    """
-    from purecover.cli._priors import run_priors
-
-    return run_priors(
-        file,
-        data,
-        estimators=estimators,
-        beta=beta,
-        clean=clean,
-        resamples=resamples,
-        group=group,
-        confidence_level=confidence_level,
-        seed=seed,
-        json=json,
-        plot=plot,
         quiet=quiet,
     )
 

@@ -15,7 +15,19 @@ from purecover._typing import FloatArray, IntArray
 from purecover._validation import show
 from purecover.cli._messages import CommandError
 
-__all__ = ["Cells", "Collector", "Request", "Table", "Words", "choose_columns"]
+__all__ = [
+    "OBVIOUS",
+    "Cells",
+    "Collector",
+    "Request",
+    "Table",
+    "Words",
+    "choose_columns",
+    "has_underscore",
+    "is_missing",
+    "list_columns",
+    "parse_number",
+]
 
 Cells = Mapping[str, Sequence[Any]]
 """A stretch of cells per role."""
@@ -180,7 +192,7 @@ class Collector:
         try:
             texts = cells if decimal == "." else _with_points(cells)
             numbers = np.fromiter(map(float, texts), dtype=np.float64, count=len(cells))
-            fine = bool(np.isfinite(numbers).all()) and not _has_underscore(cells)
+            fine = bool(np.isfinite(numbers).all()) and not has_underscore(cells)
         except (TypeError, ValueError, OverflowError):
             fine = False
         if fine:
@@ -263,7 +275,8 @@ def _with_points(cells: Sequence[Any]) -> list[Any]:
     return texts
 
 
-def _has_underscore(cells: Sequence[Any]) -> bool:
+def has_underscore(cells: Sequence[Any]) -> bool:
+    """Whether any cell is a text with an underscore, which Python reads as part of a number."""
     try:
         return "_" in "".join(cells)
     except TypeError:  # not all text

@@ -20,16 +20,22 @@ from purecover.cli._options import DASH, AssumptionOptions, DataOptions
 from purecover.exceptions import PurecoverError
 
 __all__ = [
+    "NUMBER_ROLES",
     "Rows",
     "check_codes",
     "check_prior_knowledge",
     "describe_source",
     "note_blank_labels",
     "parse_target",
+    "read_labels",
     "read_rows",
+    "read_truth",
+    "split_blanks",
 ]
 
-_NUMBERS = ("score", "weight")
+NUMBER_ROLES = ("score", "weight")
+"""Roles whose columns must hold numbers."""
+
 _TARGETS = ("population", "deployment", "pooled")
 _TRUE = frozenset(("1", "1.0", "+1", "true", "t", "yes", "y", "positive", "pos", "p"))
 _FALSE = frozenset(("0", "0.0", "-1", "-1.0", "false", "f", "no", "n", "negative", "neg"))
@@ -83,8 +89,8 @@ def read_rows(
 
     def request(available: list[str]) -> Request:
         used.update(choose_columns(source, available, wanted))
-        numbers = {role: column for role, column in used.items() if role in _NUMBERS}
-        words = {role: column for role, column in used.items() if role not in _NUMBERS}
+        numbers = {role: column for role, column in used.items() if role in NUMBER_ROLES}
+        words = {role: column for role, column in used.items() if role not in NUMBER_ROLES}
         blanks = frozenset({"labeled"} if options.missing_is_unlabeled else ())
         return Request(numbers, words, blanks, options.decimal)
 
@@ -98,14 +104,14 @@ def read_rows(
         progress=progress,
     )
     what = f"column {show(used['labeled'])} of {source}, taken for --labeled,"
-    labels, blank = _split_blanks(table.words["labeled"])
-    labeled, negative = _labels(command, what, labels, options, with_blanks=bool(blank.any()))
+    labels, blank = split_blanks(table.words["labeled"])
+    labeled, negative = read_labels(command, what, labels, options, with_blanks=bool(blank.any()))
     return Rows(
         scores=table.numbers["score"],
         labeled=labeled,
         negative=negative,
         weights=table.numbers.get("weight"),
-        truth=_truth(source, used["truth"], table.words["truth"], options) if truth else None,
+        truth=read_truth(source, used["truth"], table.words["truth"], options) if truth else None,
         groups=table.words["group"].codes if group else None,
         columns=used,
         blank_labels=int(blank.sum()) if options.missing_is_unlabeled else None,
@@ -131,7 +137,7 @@ def note_blank_labels(rows: Rows, *, quiet: bool) -> None:
         )
 
 
-def _split_blanks(words: Words) -> tuple[Words, BoolArray]:
+def split_blanks(words: Words) -> tuple[Words, BoolArray]:
     """The distinct values that say something, coded -1 where a row says nothing."""
     says = np.array([not is_missing(value) for value in words.values])
     code = np.where(says, np.cumsum(says) - 1, -1)[words.codes]
@@ -139,7 +145,7 @@ def _split_blanks(words: Words) -> tuple[Words, BoolArray]:
     return Words(code, values), code < 0
 
 
-def _labels(
+def read_labels(
     command: str, what: str, words: Words, options: DataOptions, *, with_blanks: bool
 ) -> tuple[BoolArray, BoolArray | None]:
     """Masks per row, from the meaning of each distinct value."""
@@ -195,7 +201,8 @@ def _unlabeled_like(
     return usual[taken]
 
 
-def _truth(source: str, column: str, words: Words, options: DataOptions) -> BoolArray:
+def read_truth(source: str, column: str, words: Words, options: DataOptions) -> BoolArray:
+    """True classes per row, from the meaning of each distinct value."""
     texts = [_text(value) for value in words.values]
     label = _dash(options.positive_label)
     folded = [text.casefold() for text in texts]

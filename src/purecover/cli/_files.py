@@ -10,7 +10,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -22,7 +22,7 @@ from purecover.cli._messages import CommandError
 from purecover.cli._options import DASH
 from purecover.cli._parquet import read_parquet
 
-__all__ = ["name_of", "read_table"]
+__all__ = ["name_of", "read_table", "require_file"]
 
 MAX_LINE = 1 << 26
 _HEAD = 4096
@@ -56,6 +56,21 @@ Progress = Callable[[int, int], None]
 def name_of(file: str) -> str:
     """The file in a message."""
     return "standard input" if file == DASH else file
+
+
+def require_file(file: str) -> None:
+    """Complain of a file that is not there, before anything slow is loaded for it.
+
+    It is not opened: what comes through a pipe can be read only once.
+    """
+    if file == DASH:
+        return
+    with suppress(OSError, ValueError):  # which the reader explains
+        path = Path(file)
+        if path.is_dir():
+            raise CommandError(f"{show(file)} is a directory, not a file.")
+        if not path.exists():
+            raise CommandError(f"there is no file {show(file)}.")
 
 
 def read_table(

@@ -20,6 +20,7 @@ _OPTIONS = {
     "edges": "--edges",
     "estimator": "--estimator",
     "f_beta": "--f-beta",
+    "features": "--features",
     "groups": "--group",
     "ignore": "--ignore-check",
     "ignore_checks": "--ignore-check",

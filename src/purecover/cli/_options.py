@@ -25,6 +25,7 @@ COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=(
 Area = Literal["davis-goadrich", "average-precision", "trapezoid"]
 Decimal = Literal[".", ","]
 FileFormat = Literal["csv", "tsv", "jsonl", "parquet"]
+Model = Literal["auto", "networks", "boosting", "logistic", "forest"]
 Repair = Literal["isotonic", "paper", "hull", "likelihood", "blend", "none"]
 Scenario = Literal["case-control", "censoring"]
 WorldName = Literal["binormal", "beta", "laplace", "nonconcave", "histogram"]
@@ -45,6 +46,8 @@ CRITERION = Group("Criterion", sort_key=3)
 METRICS = Group("Metrics", sort_key=3)
 INTERVALS = Group("Intervals and checks", sort_key=4)
 ESTIMATORS = Group("Estimators", sort_key=2)
+FEATURES = Group("Features", sort_key=1)
+MODEL = Group("Model", sort_key=1)
 RESAMPLING = Group("Intervals", sort_key=4)
 OUTPUT = Group("Output", sort_key=9)
 WORLD = Group("World", sort_key=1)

@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
+from purecover._typing import FloatArray
 from purecover._validation import require, show
-from purecover.cli._data import describe_source, note_blank_labels, read_rows
+from purecover.cli._data import Rows, describe_source, note_blank_labels, read_rows
+from purecover.cli._feature_rows import check_feature_options, make_scores, read_feature_rows
+from purecover.cli._features import Features, standardized
 from purecover.cli._messages import CommandError, in_options, note
-from purecover.cli._options import DASH, DataOptions
+from purecover.cli._options import DASH, DataOptions, Model
 from purecover.cli._output import check_writable, print_json, write_atomically
 from purecover.cli._progress import progress_bars
 from purecover.displays._priors import save_priors
 from purecover.estimation._compare import compare_priors, estimator_names
 from purecover.estimation._comparison import PriorComparison
+from purecover.estimation._registry import prior_estimators
 from purecover.intervals._interval import check_level
 
-__all__ = ["run_priors"]
+__all__ = ["FeatureOptions", "run_priors"]
 
 _COMMAND = "purecover priors"
 _FORMATS = (".png", ".svg", ".pdf")
 
 
+@dataclass(frozen=True, kw_only=True)
+class FeatureOptions:
+    """Which columns are features, and what makes scores of them."""
+
+    features: str | None
+    drop: str | None
+    model: Model | None
+    folds: int
+    jobs: int | None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether any column is to be a feature."""
+        return self.features is not None or self.drop is not None
+
+
 def run_priors(
     file: str,
     data: DataOptions,
+    features: FeatureOptions,
     *,
     estimators: str | None,
     beta: float | None,
     clean: bool,
-    resamples: int,
+    resamples: int | None,
     group: str | None,
     confidence_level: float,
     seed: int,
@@ -42,13 +65,16 @@ def run_priors(
     if clean and beta not in (None, 1):
         raise CommandError(f"--clean says that beta is 1, but --beta says {beta:g}.")
     level = check_level(_COMMAND, confidence_level)
+    _check_features(features, data)
     if plot is not None:
         _check_plot(plot, file)
     with progress_bars(quiet=quiet) as steps:
-        rows = read_rows(file, data, command=_COMMAND, group=group, progress=steps("Reading"))
+        read = _read(file, data, features, names, group=group, seed=seed, steps=steps)
+        rows = read.rows
         found = compare_priors(
-            rows.scores,
+            read.scores,
             rows.label_column,
+            features=read.matrix,
             negative_label=rows.negative_label,
             sample_weight=rows.weights,
             groups=rows.groups,
@@ -59,6 +85,7 @@ def run_priors(
             random_state=seed,
             progress=steps("Estimating"),
         )
+    found = replace(found, scores_from=read.scores_from)
     _require_an_estimate(found)
     if plot is not None:
         with write_atomically("--plot", plot) as picture:
@@ -66,13 +93,84 @@ def run_priors(
     if json:
         document = found.to_dict()
         document["source"] = describe_source(file, rows)
+        if read.features is not None:
+            document["source"]["features"] = read.features.to_dict()
         print_json(document)
     elif not quiet:
         print(found)  # noqa: T201
+    if read.features is not None:
+        read.features.say(quiet=quiet, marked=False)
     note_blank_labels(rows, quiet=quiet)
     if plot is not None:
         note(f"picture written to {plot}", quiet=quiet)
     return 0
+
+
+def _check_features(given: FeatureOptions, data: DataOptions) -> None:
+    """Complain about options that say nothing together."""
+    check_feature_options(given.features, given.drop, given.folds)
+    if given.model is None:
+        return
+    if not given.wanted:
+        raise CommandError("--model makes scores from features; name them with --features.")
+    if data.score is not None:
+        raise CommandError("give --score, or --model to make scores from the features, not both.")
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What is estimated from, and how it came about."""
+
+    rows: Rows
+    scores: FloatArray | None
+    matrix: FloatArray | None = None
+    scores_from: str | None = None
+    features: Features | None = None
+
+
+def _read(
+    file: str,
+    data: DataOptions,
+    given: FeatureOptions,
+    names: list[str] | None,
+    *,
+    group: str | None,
+    seed: int,
+    steps: Any,
+) -> _Read:
+    """Scores, features or both; scores are made only for those who look at them."""
+    if not given.wanted:
+        rows = read_rows(file, data, command=_COMMAND, group=group, progress=steps("Reading"))
+        return _Read(rows, rows.scores)
+    read = read_feature_rows(
+        file,
+        data,
+        function=_COMMAND,
+        features=given.features,
+        drop=given.drop,
+        group=group,
+        progress=steps("Reading"),
+    )
+    matrix = standardized(read.features)
+    if data.score is not None:
+        return _Read(read.rows, read.rows.scores, matrix, features=read.features)
+    if given.model is None and names is not None and not _any_for_scores(names):
+        return _Read(read.rows, None, matrix, features=read.features)
+    made = make_scores(
+        _COMMAND,
+        read,
+        model=given.model or "logistic",
+        folds=given.folds,
+        jobs=given.jobs,
+        seed=seed,
+        progress=steps("Training"),
+    )
+    return _Read(read.rows, made.scores, matrix, made.description, read.features)
+
+
+def _any_for_scores(names: list[str]) -> bool:
+    known = prior_estimators()
+    return any(name not in known or known[name].takes == "scores" for name in names)
 
 
 def _names(given: str | None) -> list[str] | None:

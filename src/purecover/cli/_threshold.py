@@ -33,7 +33,7 @@ from purecover.cli._progress import progress_bars
 from purecover.counts import ScoreCounts
 from purecover.estimation._estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, RecoveryWarning
-from purecover.html import shown_metrics, title_of
+from purecover.html import estimated_by, shown_metrics, title_of
 from purecover.intervals._bootstrap import bootstrap
 from purecover.intervals._groups import group_resampler
 from purecover.intervals._interval import Interval, check_level
@@ -263,7 +263,7 @@ def _estimate_words(estimate: PriorEstimate) -> str:
         ends = estimate.intervals.get(name)
         within = "" if ends is None else f" [{ends.low:.3f}, {ends.high:.3f}]"
         shares.append(f"{name} {getattr(estimate.proportions, name):.3f}{within}")
-    return f"{', '.join(shares)}, estimated by {estimate.proportions.origin}"
+    return f"{', '.join(shares)}, estimated by {estimated_by(estimate)}"
 
 
 def _number(value: float) -> str:

@@ -1,0 +1,1 @@
+"""From features to scores: models of labeled against unlabeled rows."""

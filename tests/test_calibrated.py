@@ -1,0 +1,512 @@
+"""Probabilities of the true class: calibrated, corrected, and a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import isotonic_regression
+from scipy.sparse import coo_array, csr_matrix
+from scipy.special import expit, logit
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+import purecover as pu
+from purecover.exceptions import (
+    IdentifiabilityError,
+    InvalidInputError,
+    InvalidTypeError,
+    PurecoverWarning,
+)
+from purecover.models._calibrators import choose_calibrator, fit_isotonic, fit_sigmoid
+from purecover.recovery._posterior import posterior_band
+
+ALPHA, SHIFT = 0.3, 2.0
+
+
+def draw(
+    seed: int, n_labeled: int, n_unlabeled: int, *, alpha: float = ALPHA, beta: float = 1.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two normal classes in three dimensions, `SHIFT` apart along the diagonal of the first two."""
+    rng = np.random.default_rng(seed)
+    labeled = np.repeat([True, False], [n_labeled, n_unlabeled])
+    truth = rng.random(labeled.size) < np.where(labeled, beta, alpha)
+    X = rng.normal(size=(labeled.size, 3))
+    X[:, :2] += SHIFT / np.sqrt(2) * truth[:, None]
+    return X, labeled, truth
+
+
+def true_posterior(X: np.ndarray, prior: float = ALPHA) -> np.ndarray:
+    return expit(logit(prior) + SHIFT * (X[:, 0] + X[:, 1]) / np.sqrt(2) - SHIFT**2 / 2)
+
+
+def positive(model: Any, X: Any) -> np.ndarray:
+    return model.predict_proba(X)[:, 1]
+
+
+def small(**more: Any) -> Any:
+    settings = {"alpha": ALPHA, "random_state": 0, "method": "sigmoid", **more}
+    return pu.PUCalibratedClassifier(LogisticRegression(), **settings)
+
+
+# -- worlds with known truth ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["isotonic", "sigmoid", "auto"])
+@pytest.mark.parametrize("beta", [1.0, 0.8])
+def test_probabilities_mean_the_true_class(method: Any, beta: float) -> None:
+    X, labeled, _ = draw(0, 2000, 8000, beta=beta)
+    model = small(method=method, beta=beta).fit(X, labeled)
+    new, _, truth = draw(1, 0, 40_000)
+    found = positive(model, new)
+    assert found.min() >= 0
+    assert found.max() <= 1
+    for rows in np.array_split(np.argsort(found), 10):
+        share = truth[rows].mean()
+        error = np.sqrt(max(share * (1 - share), 0.01) / rows.size)
+        # Four errors of the share, and what the training sample leaves uncertain.
+        assert abs(found[rows].mean() - share) < 4 * error + 0.035
+    assert np.mean((found - true_posterior(new)) ** 2) < 0.003
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LogisticRegression(),
+        HistGradientBoostingClassifier(max_iter=20, max_leaf_nodes=8, random_state=0),
+        KNeighborsClassifier(75),
+        RidgeClassifier(),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_brier_score_beats_naive_probabilities(estimator: Any) -> None:
+    X, labeled, _ = draw(2, 1000, 5000)
+    new, _, truth = draw(3, 0, 10_000)
+    model = pu.PUCalibratedClassifier(estimator, alpha=ALPHA, random_state=0).fit(X, labeled)
+    error = np.mean((positive(model, new) - truth) ** 2)
+    ideal = np.mean((true_posterior(new) - truth) ** 2)
+    assert error < ideal + 0.02
+    if hasattr(estimator, "predict_proba"):
+        naive = clone(estimator).fit(X, labeled).predict_proba(new)[:, 1]
+        assert error < np.mean((naive - truth) ** 2) - 0.04
+
+
+def test_brier_score_beats_division_by_the_label_frequency() -> None:
+    """Elkan and Noto's rule, without clipping, on the population it is for: all rows together."""
+    X, labeled, _ = draw(4, 1000, 5000)
+    new, _, new_truth = draw(5, 1000, 5000)
+    proba = LogisticRegression().fit(X, labeled).predict_proba
+    naive = proba(new)[:, 1]
+    divided = naive / proba(X[labeled])[:, 1].mean()
+    assert divided.max() > 1
+    model = small(target="pooled").fit(X, labeled)
+    errors = [np.mean((p - new_truth) ** 2) for p in (positive(model, new), divided, naive)]
+    assert errors[0] < min(errors[1:]) - 0.01
+    assert model.target_prior_ == pytest.approx((1000 + ALPHA * 5000) / 6000)
+
+
+@pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
+@pytest.mark.parametrize(("alpha", "beta"), [(0.1, 1.0), (0.3, 0.9), (0.6, 0.95)])
+def test_probabilities_of_the_unlabeled_add_up(method: Any, alpha: float, beta: float) -> None:
+    X, labeled, _ = draw(6, 1000, 4000, alpha=alpha, beta=beta)
+    model = small(method=method, alpha=alpha, beta=beta).fit(X, labeled)
+    assert model.oob_proba_[~labeled].mean() == pytest.approx(alpha, abs=0.02)
+
+
+def test_sizes_of_the_samples_and_class_weights_do_not_matter() -> None:
+    new, _, _ = draw(7, 0, 2000)
+    found = []
+    for n_labeled, weight in ((400, None), (4000, None), (4000, "balanced"), (4000, {0: 1, 1: 9})):
+        X, labeled, _ = draw(8, n_labeled, 4000)
+        inner = LogisticRegression(class_weight=weight)
+        model = pu.PUCalibratedClassifier(inner, alpha=ALPHA, method="sigmoid", random_state=0)
+        found.append(positive(model.fit(X, labeled), new))
+    for other in found[1:]:
+        assert np.abs(other - found[0]).mean() < 0.02
+
+
+def test_alpha_is_estimated() -> None:
+    X, labeled, _ = draw(9, 1000, 5000)
+    model = small(alpha=None).fit(X, labeled)
+    assert model.proportions_.alpha == pytest.approx(ALPHA, abs=0.06)
+    again = pu.LabelCurve().fit(model.oob_score_samples_, labeled)
+    assert model.proportions_ == again.proportions_
+    assert ALPHA in model.prior_estimator_.interval_["alpha"]
+    known = small(alpha=None, beta=0.9, prior_estimator="bbe").fit(X, labeled)
+    assert known.proportions_.beta == 0.9
+    assert known.proportions_.origin.endswith("beta given")
+    assert small().fit(X, labeled).prior_estimator_ is None
+    clean = small(alpha=None, beta=1, prior_estimator="default").fit(X, labeled)
+    assert clean.prior_estimator_.clean == "always"
+    assert clean.proportions_.beta == 1
+    own = pu.BBE()
+    model = small(alpha=None, prior_estimator=own).fit(X, labeled)
+    assert model.proportions_ == pu.BBE().fit(model.oob_score_samples_, labeled).proportions_
+    assert not hasattr(own, "proportions_")
+
+
+def test_targets_multiply_the_odds() -> None:
+    X, labeled, _ = draw(10, 500, 2000)
+    base = positive(small().fit(X, labeled), X)
+    for target, prior in ((0.5, 0.5), ("deployment", ALPHA), ("pooled", (500 + 2000 * 0.3) / 2500)):
+        model = small(target=target).fit(X, labeled)
+        assert model.target_prior_ == pytest.approx(prior)
+        expected = expit(logit(base) + logit(prior) - logit(ALPHA))
+        np.testing.assert_allclose(positive(model, X), expected, rtol=1e-6)
+    censored = small(alpha=None, prior=0.44, scenario="censoring").fit(X, labeled)
+    assert censored.proportions_.alpha == pytest.approx(ALPHA)
+    assert censored.target_prior_ == pytest.approx(0.44)
+
+
+def test_contradicting_proportions_still_give_probabilities() -> None:
+    X, labeled, _ = draw(11, 300, 900, alpha=0.05)
+    for method in ("isotonic", "sigmoid"):
+        model = small(alpha=0.8, beta=0.85, method=method).fit(X, labeled)
+        found = model.predict_proba(X)
+        assert found.min() >= 0
+        assert found.max() <= 1
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
+# -- calibrators ------------------------------------------------------------------------------
+
+
+def test_sigmoid_is_the_most_likely_one() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=3000)
+    band = posterior_band(0.2, pu.MixtureProportions(0.3, 0.9))
+    low, high = band
+    labeled = rng.random(3000) < low + (high - low) * expit(1.5 * scores - 1)
+    found = fit_sigmoid(scores, labeled, np.ones(3000), band)
+    assert found.slope == pytest.approx(1.5, abs=0.3)
+
+    n = labeled.sum()
+    target = np.where(labeled, (n + 1) / (n + 2), 1 / (3000 - n + 2))
+
+    def loss(slope: float, intercept: float) -> float:
+        tau = low + (high - low) * expit(slope * (scores - found.center) + intercept)
+        return -np.sum(target * np.log(tau) + (1 - target) * np.log(1 - tau))
+
+    best = loss(found.slope, found.intercept)
+    grid = [
+        loss(found.slope + ds, found.intercept + di)
+        for ds in np.linspace(-0.6, 0.6, 13)
+        for di in np.linspace(-0.6, 0.6, 13)
+    ]
+    assert best <= min(grid) + 1e-6
+
+
+def test_bounded_isotonic_regression_is_a_clipped_one() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=400)
+    labeled = rng.random(400) < expit(2 * scores)
+    weight = rng.uniform(0.5, 2, size=400)
+    band = (0.15, 0.7)
+    found = fit_isotonic(scores, labeled, weight, band)(scores)
+    order = np.argsort(scores)
+    plain = isotonic_regression(labeled[order].astype(float), weights=weight[order]).x
+    np.testing.assert_allclose(found[order], np.clip(plain, *band), atol=1e-9)
+
+
+def test_auto_takes_the_form_that_fits() -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.normal(size=20_000)
+    proportions = pu.MixtureProportions(0.2)
+    low, high = posterior_band(0.25, proportions)
+    curves = {"sigmoid": expit(2 * scores - 1), "isotonic": np.where(scores > 0.5, 0.9, 0.05)}
+    for expected, truth in curves.items():
+        labeled = rng.random(scores.size) < low + (high - low) * truth
+        found, share = choose_calibrator(
+            scores, labeled, np.ones(scores.size), proportions, method="auto", rng=rng
+        )
+        assert found.method == expected
+        assert share == labeled.mean()
+
+
+def test_samples_that_do_not_overlap() -> None:
+    scores, labeled = np.arange(40.0), np.arange(40) >= 20
+    for fit in (fit_sigmoid, fit_isotonic):
+        tau = fit(scores, labeled, np.ones(40), (0.0, 1.0))(scores)
+        assert np.isfinite(tau).all()
+        assert (np.diff(tau) >= 0).all()
+        assert tau[0] < 0.2
+        assert tau[-1] > 0.8
+
+
+# -- scikit-learn -----------------------------------------------------------------------------
+
+EXPECTED_TO_FAIL = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "folds of repeated rows are not those of weighted rows; and as above"
+    ),
+    "check_sample_weight_equivalence_on_sparse_data": "as above",
+}
+
+
+@pytest.mark.parametrize("alpha", [0.1, pytest.param(None, marks=pytest.mark.slow)])
+def test_scikit_learn_conventions(alpha: float | None) -> None:
+    model = pu.PUCalibratedClassifier(LogisticRegression(), alpha=alpha, cv=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        checks = check_estimator(model, expected_failed_checks=EXPECTED_TO_FAIL, on_fail=None)
+    failed = {c["check_name"]: c["exception"] for c in checks if c["status"] == "failed"}
+    assert failed == {}
+    assert sum(c["status"] == "passed" for c in checks) > 50
+
+
+@pytest.mark.parametrize(
+    ("no", "yes"),
+    [
+        (False, True),
+        (0, 1),
+        (-1, 1),
+        ("unlabeled", "positive"),
+        ("unlabeled", "case"),
+        ("a", "b"),
+    ],
+)
+def test_classes(no: Any, yes: Any) -> None:
+    X, labeled, truth = draw(12, 300, 1200)
+    values = np.where(labeled, yes, no)
+    model = small().fit(X, values)
+    assert model.classes_.tolist() == sorted([no, yes])
+    assert model.labeled_class_ == yes
+    column = model.classes_.tolist().index(yes)
+    expected = small().fit(X, labeled)
+    np.testing.assert_array_equal(model.predict_proba(X)[:, column], positive(expected, X))
+    predicted = model.predict(X)
+    np.testing.assert_array_equal(predicted == yes, positive(expected, X) > 0.5)
+    np.testing.assert_array_equal(model.decision_function(X) > 0, predicted == model.classes_[1])
+    assert np.mean((predicted == yes) == truth) > 0.8
+    named = small(positive_label=no).fit(X, np.where(labeled, no, yes))
+    np.testing.assert_array_equal(named.oob_proba_, expected.oob_proba_)
+
+
+def test_same_from_every_door() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, labeled, _ = draw(13, 200, 800)
+    model = small().fit(X, labeled)
+    expected = model.predict_proba(X)
+    names = ["a", "b", "c"]
+    doors = [
+        (pandas.DataFrame(X, columns=names), pandas.Series(labeled)),
+        (polars.DataFrame(X, schema=names), polars.Series(labeled)),
+        (csr_matrix(X), labeled.astype(int)),
+        (coo_array(X), labeled.tolist()),
+        (X.tolist(), labeled),
+    ]
+    for features, labels in doors:
+        other = small().fit(features, labels)
+        np.testing.assert_allclose(other.predict_proba(features), expected, atol=1e-5)
+        assert other.n_features_in_ == 3
+        assert list(getattr(other, "feature_names_in_", names)) == names
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own
+    np.testing.assert_array_equal(again.predict_proba(X), expected)
+
+
+def test_parameters_reach_the_estimator() -> None:
+    X, labeled, _ = draw(14, 200, 800)
+    model = clone(small()).set_params(estimator__C=1e-6, target=0.5)
+    assert model.fit(X, labeled).estimator_.C == 1e-6
+    grid = {"estimator__C": [1e-4, 1.0], "method": ["isotonic", "sigmoid"]}
+    scoring = pu.make_pu_scorer("roc_auc", alpha=ALPHA)
+    search = GridSearchCV(small(), grid, scoring=scoring, cv=2).fit(X, labeled)
+    assert search.best_score_ > 0.8
+    inner = make_pipeline(StandardScaler(), LogisticRegression())
+    piped = pu.PUCalibratedClassifier(inner, alpha=ALPHA, random_state=0).fit(X * 100, labeled)
+    assert np.mean((positive(piped, X * 100) - true_posterior(X)) ** 2) < 0.02
+
+
+def test_seeds() -> None:
+    X, labeled, _ = draw(15, 200, 800)
+    one, same, other = (small(random_state=s).fit(X, labeled).oob_proba_ for s in (0, 0, 1))
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)
+    for kind in (np.random.RandomState, np.random.default_rng):
+        one_, same_ = (small(random_state=kind(4)).fit(X, labeled).oob_proba_ for _ in "ab")
+        np.testing.assert_array_equal(one_, same_)
+    split = StratifiedKFold(5, shuffle=True, random_state=0)
+    np.testing.assert_array_equal(small(cv=split).fit(X, labeled).oob_proba_, one)
+
+
+def test_own_rows_are_scored_by_models_that_have_not_seen_them() -> None:
+    """A tree knows each row by heart; that must not show."""
+    rng = np.random.default_rng(16)
+    X, labeled = rng.normal(size=(1000, 4)), rng.random(1000) < 0.4
+    tree = DecisionTreeClassifier(random_state=0)
+    model = pu.PUCalibratedClassifier(tree, alpha=0.2, random_state=0).fit(X, labeled)
+    known = model.estimator_.predict_proba(X)[:, 1]
+    assert pu.auc_pu(pu.ScoreCounts.from_scores(known, labeled)) == 1
+    counts = pu.ScoreCounts.from_scores(model.oob_score_samples_, labeled)
+    assert abs(pu.auc_pu(counts) - 0.5) < 0.06
+    expected = pu.cross_fit_scores(tree, X, labeled, random_state=0)
+    np.testing.assert_array_equal(model.oob_score_samples_, expected)
+
+
+def test_groups_are_kept_together() -> None:
+    """Each row four times: without groups a neighbor gives its label away."""
+    rng = np.random.default_rng(17)
+    X, labeled = rng.normal(size=(300, 4)), rng.random(300) < 0.4
+    X, labeled, groups = np.repeat(X, 4, axis=0), np.repeat(labeled, 4), np.repeat(range(300), 4)
+    model = pu.PUCalibratedClassifier(KNeighborsClassifier(1), alpha=0.2, random_state=0)
+    apart = model.fit(X, labeled).oob_score_samples_
+    assert pu.auc_pu(pu.ScoreCounts.from_scores(apart, labeled)) > 0.95
+    together = model.fit(X, labeled, groups=groups).oob_score_samples_
+    assert pu.auc_pu(pu.ScoreCounts.from_scores(together, labeled)) < 0.6
+    clone(model).set_params(cv=GroupKFold(5)).fit(X, labeled, groups=groups)
+
+
+def test_out_of_bag_scores() -> None:
+    X, labeled, _ = draw(21, 500, 2000)
+    new, _, truth = draw(22, 0, 5000)
+    networks = pu.BaggedNetworks(40, device="cpu", random_state=0)
+    forest = RandomForestClassifier(60, min_samples_leaf=20, oob_score=True, random_state=0)
+    for inner in (networks, forest):
+        model = pu.PUCalibratedClassifier(inner, cv="oob", alpha=ALPHA).fit(X, labeled)
+        own = clone(inner).fit(X, labeled)
+        expected = own.oob_score_samples_ if inner is networks else own.oob_decision_function_[:, 1]
+        np.testing.assert_array_equal(model.oob_score_samples_, expected)
+        assert np.mean((positive(model, new) - truth) ** 2) < 0.125
+        assert positive(model, new).mean() == pytest.approx(truth.mean(), abs=0.04)
+    plain = pu.PUCalibratedClassifier(LogisticRegression(), cv="oob", alpha=ALPHA)
+    with pytest.raises(InvalidInputError, match="without out-of-bag scores"):
+        plain.fit(X, labeled)
+    # Out-of-bag scores of a calibrated classifier are not on the scale of its probabilities.
+    with pytest.raises(InvalidInputError, match=r"'cv' .*before calibration.*\nHint: a number"):
+        clone(plain).set_params(estimator=small()).fit(X, labeled)
+    few = RandomForestClassifier(15, oob_score=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(InvalidInputError, match="out-of-bag score of every row"):
+            clone(plain).set_params(estimator=few).fit(X, labeled)
+    with pytest.raises(InvalidInputError, match="bags do not keep together"):
+        clone(plain).set_params(estimator=forest).fit(X, labeled, groups=np.arange(2500) // 2)
+    with pytest.raises(InvalidTypeError, match="'estimator' parameter"):
+        clone(plain).set_params(estimator=RidgeClassifier()).fit(X, labeled)
+
+
+def test_weights() -> None:
+    X, labeled, _ = draw(18, 300, 1200)
+    plain = small().fit(X, labeled)
+    same = small().fit(X, labeled, sample_weight=np.ones(1500))
+    np.testing.assert_allclose(same.oob_proba_, plain.oob_proba_, atol=1e-6)
+    # Labeled rows that count three times change the share of labels, not who is positive.
+    more = small().fit(X, labeled, sample_weight=np.where(labeled, 3.0, 1.0))
+    assert more.labeled_share_ == pytest.approx(900 / 2100)
+    assert np.abs(more.oob_proba_ - plain.oob_proba_).mean() < 0.02
+    # An estimator that knows no weights is fitted without, and calibrated with them.
+    deaf = pu.PUCalibratedClassifier(KNeighborsClassifier(50), alpha=ALPHA, random_state=0)
+    with pytest.warns(PurecoverWarning, match="KNeighborsClassifier takes no weights") as caught:
+        deaf.fit(X, labeled, sample_weight=np.where(labeled, 3.0, 1.0))
+    assert caught[0].filename == __file__
+    assert deaf.labeled_share_ == pytest.approx(900 / 2100)
+
+
+def test_weights_reach_the_last_step_of_a_pipeline() -> None:
+    X, labeled, _ = draw(23, 200, 800)
+    weight = np.where(X[:, 0] > 1, 9.0, 0.1)
+    line = LogisticRegression()
+    alone = small().fit(X, labeled, sample_weight=weight)
+    for inner in (make_pipeline(line), make_pipeline("passthrough", make_pipeline(line))):
+        piped = small().set_params(estimator=inner).fit(X, labeled, sample_weight=weight)
+        np.testing.assert_allclose(piped.oob_proba_, alone.oob_proba_, atol=1e-9)
+    without = small().fit(X, labeled)
+    assert np.abs(without.estimator_.coef_ - alone.estimator_.coef_).max() > 0.1
+    with config_context(enable_metadata_routing=True):
+        routed = make_pipeline(LogisticRegression().set_fit_request(sample_weight=True))
+        piped = small().set_params(estimator=routed).fit(X, labeled, sample_weight=weight)
+        np.testing.assert_allclose(piped.oob_proba_, alone.oob_proba_, atol=1e-9)
+        with pytest.warns(PurecoverWarning, match="takes no weights"):
+            small().set_params(estimator=make_pipeline(line)).fit(X, labeled, sample_weight=weight)
+
+
+# -- complaints -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"method": "platt"}, "'method' parameter of PUCalibratedClassifier must be one of"),
+        ({"alpha": 1.5}, "'alpha' parameter of PUCalibratedClassifier must be a number in"),
+        ({"alpha": 0.5, "beta": 0.4}, "needs alpha < beta"),
+        ({"prior": 0.3}, "needs exactly one of 'alpha', 'prior'"),
+        ({"target": "here"}, "'target' parameter of PUCalibratedClassifier must be one of"),
+        ({"prior_estimator": "bbe"}, "must be left out where 'alpha' is given"),
+        ({"alpha": None, "prior_estimator": "nobody"}, "'prior_estimator' parameter"),
+        ({"alpha": None, "prior_estimator": 3}, "must be an estimator of alpha and beta"),
+        ({"cv": 1}, "'cv' parameter"),
+        ({"cv": "five"}, "'cv' parameter"),
+        ({"cv": 500}, "at most the number of labeled rows"),
+        ({"random_state": "x"}, "'random_state' parameter"),
+        ({"random_state": -1}, "'random_state' parameter"),
+        ({"estimator": Perceptron}, "'estimator' parameter"),
+        ({"estimator": StandardScaler()}, "'estimator' parameter"),
+        ({"positive_label": 7}, "'positive_label' parameter"),
+    ],
+    ids=str,
+)
+def test_wrong_parameters(parameters: dict[str, Any], message: str) -> None:
+    X, labeled, _ = draw(19, 50, 150)
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=message):
+        small().set_params(**parameters).fit(X, labeled)
+
+
+def test_wrong_data() -> None:
+    X, labeled, _ = draw(20, 50, 150)
+    cases: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
+        ((X, None), {}, "requires y"),
+        ((X, "labeled"), {}, "pass the column itself"),
+        ((X, labeled), {"groups": "g"}, "pass the column itself"),
+        ((X, labeled[:-1]), {}, "as long as X has rows"),
+        ((X, np.ones(200)), {}, "got one class"),
+        ((X, np.arange(200) % 3), {}, "Only binary classification"),
+        ((X, X[:, 0]), {}, "Unknown label type"),
+        ((X, np.where(labeled, 1, np.nan)), {}, r"fill it with 0 first$"),
+        (
+            (X, np.where(labeled, "yes", "no").astype(object) + np.tile(["", " "], 100)),
+            {},
+            "got 4 values",
+        ),
+        ((X, np.array([True, "no"] * 100, dtype=object)), {}, "of one type throughout"),
+        ((X[:, 0], labeled), {}, "Reshape your data"),
+        ((X, labeled), {"sample_weight": (~labeled).astype(float)}, "zero for all labeled rows"),
+        ((X, labeled), {"sample_weight": -np.ones(200)}, "non-negative"),
+        ((X, labeled), {"groups": np.zeros(200)}, "at least two groups"),
+    ]
+    for data, more, message in cases:
+        with pytest.raises((InvalidInputError, InvalidTypeError), match=message):
+            small().fit(*data, **more)
+    for column in (X[:, 0], np.arange(200) % 3):  # what to do is said in words of fit(X, y)
+        with pytest.raises(InvalidInputError) as caught:
+            small().fit(X, column)
+        for word in ("labeled parameter", "scores.index", "swapped", "negative_label"):
+            assert word not in str(caught.value)
+    with pytest.raises(NotFittedError):
+        small().predict(X)
+    model = small().fit(X, labeled)
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict_proba(X[:, :2])
+
+
+def test_scores_that_tell_nothing() -> None:
+    X, labeled = np.ones((200, 1)), np.arange(200) < 50
+    with pytest.raises(
+        IdentifiabilityError, match=r"cannot estimate alpha and beta from the cross"
+    ):
+        small(alpha=None).fit(X, labeled)
+    # With alpha known, all rows are alike, and as likely positive as any.
+    for method in ("isotonic", "sigmoid", "auto"):
+        model = small(method=method).fit(X, labeled)
+        np.testing.assert_allclose(positive(model, X), ALPHA, atol=0.01)

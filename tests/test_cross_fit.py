@@ -1,0 +1,437 @@
+"""Out-of-fold scores: no row is scored by a model that saw it, and rows keep their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from joblib import parallel_config
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import purecover as pu
+from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverError
+from purecover.models._cross_fit import cross_fit, fold_ranks
+from purecover.models._table import model_name, read_examples
+
+
+def world(n: int = 600, seed: int = 0, shift: float = 1.0) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < 0.4
+    X = rng.normal(size=(n, 3)) + shift * truth[:, None]
+    return X, truth & (rng.random(n) < 0.5), truth
+
+
+def auc(scores: Any, labeled: Any) -> float:
+    return pu.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
+
+
+# -- leaks ----------------------------------------------------------------------------------------
+
+
+class Memory(ClassifierMixin, BaseEstimator):
+    """Knows every training row by heart and says a half of all others."""
+
+    def __init__(self, leak: bool = False) -> None:
+        self.leak = leak
+
+    def fit(self, X: Any, y: Any) -> Memory:
+        self.classes_ = np.unique(y)
+        self.known_ = {tuple(row): int(label) for row, label in zip(X, y, strict=True)}
+        if self.leak:
+            self.known_ |= LEAKED
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        p = np.array([self.known_.get(tuple(row), 0.5) for row in X], dtype=float)
+        return np.column_stack([1 - p, p])
+
+
+LEAKED: dict[tuple[float, ...], int] = {}
+
+
+def test_a_model_that_memorizes_learns_nothing_from_random_labels():
+    rng = np.random.default_rng(1)
+    X, labeled = rng.normal(size=(900, 4)), rng.random(900) < 0.3
+    forest = RandomForestClassifier(50, random_state=0)
+    seen = clone(forest).fit(X, labeled).predict_proba(X)[:, 1]
+    assert auc(seen, labeled) > 0.99
+    scores = pu.cross_fit_scores(forest, X, labeled, random_state=0)
+    # Standard error of an AUC without signal here: about .02.
+    assert abs(auc(scores, labeled) - 0.5) < 0.08
+    assert set(pu.cross_fit_scores(Memory(), X, labeled, random_state=0)) == {0.5}
+
+
+def test_the_leak_test_can_fail():
+    rng = np.random.default_rng(1)
+    X, labeled = rng.normal(size=(300, 4)), rng.random(300) < 0.3
+    LEAKED.update({tuple(row): int(label) for row, label in zip(X, labeled, strict=True)})
+    try:
+        scores = pu.cross_fit_scores(Memory(leak=True), X, labeled, random_state=0)
+    finally:
+        LEAKED.clear()
+    assert auc(scores, labeled) == 1
+
+
+def test_groups_are_not_split():
+    rng = np.random.default_rng(2)
+    X, labeled = rng.normal(size=(150, 4)), rng.random(150) < 0.3
+    X, labeled, family = np.repeat(X, 4, axis=0), np.repeat(labeled, 4), np.repeat(range(150), 4)
+    model = KNeighborsClassifier(3)
+    naive = pu.cross_fit_scores(model, X, labeled, random_state=0)
+    honest = pu.cross_fit_scores(model, X, labeled, groups=family, random_state=0)
+    assert auc(naive, labeled) > 0.95
+    assert abs(auc(honest, labeled) - 0.5) < 0.15
+    assert set(pu.cross_fit_scores(Memory(), X, labeled, groups=family)) == {0.5}
+    named = pu.cross_fit_scores(
+        model, X, labeled, groups=[f"family {i}" for i in family], random_state=0
+    )
+    assert named.shape == honest.shape
+
+
+# -- what comes out -------------------------------------------------------------------------------
+
+
+def test_equal_to_a_loop_by_hand():
+    X, labeled, _ = world()
+    expected = np.full(len(X), np.nan)
+    for train, test in StratifiedKFold(4, shuffle=True, random_state=7).split(X, labeled):
+        model = LogisticRegression().fit(X[train], labeled[train])
+        expected[test] = model.predict_proba(X[test])[:, 1]
+    scores = pu.cross_fit_scores(LogisticRegression(), X, labeled, cv=4, random_state=7)
+    np.testing.assert_array_equal(scores, expected)
+    splitter = StratifiedKFold(4, shuffle=True, random_state=7)
+    splits = list(splitter.split(X, labeled))
+    masks = [(np.isin(np.arange(600), a), np.isin(np.arange(600), b)) for a, b in splits]
+    for cv in (splitter, splits, masks):
+        again = pu.cross_fit_scores(LogisticRegression(), X, labeled, cv=cv)
+        np.testing.assert_array_equal(again, expected)
+
+
+def test_equal_to_a_loop_by_hand_with_groups():
+    X, labeled, _ = world()
+    groups = np.arange(600) // 3
+    splitter = StratifiedGroupKFold(5, shuffle=True, random_state=3)
+    expected = np.full(600, np.nan)
+    for train, test in splitter.split(X, labeled, groups):
+        model = LogisticRegression().fit(X[train], labeled[train])
+        expected[test] = model.predict_proba(X[test])[:, 1]
+    model = LogisticRegression()
+    scores = pu.cross_fit_scores(model, X, labeled, groups=groups, random_state=3)
+    np.testing.assert_array_equal(scores, expected)
+
+
+def test_repeated_folds_are_averaged():
+    X, labeled, _ = world()
+    cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0)
+    total = np.zeros(600)
+    for train, test in cv.split(X, labeled):
+        total[test] += (
+            LogisticRegression().fit(X[train], labeled[train]).predict_proba(X[test])[:, 1]
+        )
+    scores = pu.cross_fit_scores(LogisticRegression(), X, labeled, cv=cv)
+    np.testing.assert_allclose(scores, total / 4, rtol=1e-12)
+
+
+def test_rows_keep_their_order():
+    X, labeled, _ = world()
+    X[:, 0] = np.arange(600)
+    order = np.random.default_rng(0).permutation(600)
+    folds = [(np.flatnonzero(np.arange(600) % 3 != k), np.flatnonzero(np.arange(600) % 3 == k))
+             for k in range(3)]  # fmt: skip
+    place = np.argsort(order)
+    moved = [(place[train], place[test]) for train, test in folds]
+    model = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-10))
+    scores = pu.cross_fit_scores(model, X, labeled, cv=folds)
+    shuffled = pu.cross_fit_scores(model, X[order], labeled[order], cv=moved)
+    np.testing.assert_allclose(shuffled, scores[order], rtol=1e-6)
+
+
+def test_the_seed_decides_the_folds():
+    X, labeled, _ = world(200)
+    model = LogisticRegression()
+    one, two, other = (
+        pu.cross_fit_scores(model, X, labeled, random_state=seed) for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one, two)
+    assert not np.array_equal(one, other)
+    generators = [np.random.default_rng(5) for _ in range(2)]
+    one, two = (pu.cross_fit_scores(model, X, labeled, random_state=g) for g in generators)
+    np.testing.assert_array_equal(one, two)
+    with parallel_config(backend="threading"):  # processes take seconds to start
+        jobs = pu.cross_fit_scores(model, X, labeled, random_state=0, n_jobs=2)
+    np.testing.assert_array_equal(jobs, pu.cross_fit_scores(model, X, labeled, random_state=0))
+    assert not hasattr(model, "coef_")
+
+
+def test_frames_arrays_and_sparse_matrices_give_the_same():
+    X, labeled, _ = world()
+    model = LogisticRegression(tol=1e-10)
+    expected = pu.cross_fit_scores(model, X, labeled, random_state=0)
+    names = ["a", "b", "c"]
+    tables = [
+        X.tolist(),
+        pd.DataFrame(X, columns=names),
+        pd.DataFrame(X, columns=names, index=np.arange(600)[::-1]),
+        pl.DataFrame(X, schema=names),
+    ]
+    for table in tables:
+        found = pu.cross_fit_scores(model, table, labeled, random_state=0)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    for kind in (sparse.csr_matrix, sparse.csc_array):
+        found = pu.cross_fit_scores(model, kind(X), labeled, random_state=0)
+        np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("engine", [pd.DataFrame, pl.DataFrame])
+def test_named_columns_are_no_features(engine: Any):
+    X, labeled, _ = world()
+    groups = np.arange(600) // 2
+    columns = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
+    frame = engine({**columns, "known": labeled.astype(int), "family": groups})
+    model = LogisticRegression()
+    found = pu.cross_fit_scores(model, frame, "known", groups="family", random_state=0)
+    expected = pu.cross_fit_scores(model, X, labeled, groups=groups, random_state=0)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    with pytest.raises(InvalidInputError, match=r"The 'labeled' .* name of a column"):
+        pu.cross_fit_scores(model, frame, "nonsense")
+
+
+@pytest.mark.parametrize("words", [("positive", "unlabeled"), ("yes", "no"), (1, -1), (1.0, 0.0)])
+def test_labels_of_any_spelling(words: tuple[Any, Any]):
+    X, labeled, _ = world()
+    column = np.where(labeled, *words)
+    for model in (LogisticRegression(), SVC()):
+        expected = pu.cross_fit_scores(model, X, labeled, random_state=0)
+        found = pu.cross_fit_scores(model, X, column, random_state=0)
+        np.testing.assert_array_equal(found, expected)
+    assert auc(expected, labeled) > 0.6
+    strange = np.where(labeled, "a", "b")
+    found = pu.cross_fit_scores(model, X, strange, positive_label="a", random_state=0)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_texts_and_searches():
+    X, labeled, _ = world(200)
+    texts = ["good news" if row[0] > 0.4 else "bad news" for row in X]
+    model = make_pipeline(CountVectorizer(), LogisticRegression())
+    scores = pu.cross_fit_scores(model, texts, labeled, random_state=0)
+    good = np.array(["good" in text for text in texts])
+    assert scores[good].min() > scores[~good].max()
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=2)
+    assert auc(pu.cross_fit_scores(search, X, labeled, random_state=0), labeled) > 0.55
+
+
+def test_models_are_fitted_with_more_than_rows():
+    X, labeled, _ = world()
+    weights = np.random.default_rng(0).random(600)
+    splitter = StratifiedKFold(5, shuffle=True, random_state=0)
+    expected = np.zeros(600)
+    for train, test in splitter.split(X, labeled):
+        model = LogisticRegression().fit(X[train], labeled[train], sample_weight=weights[train])
+        expected[test] = model.predict_proba(X[test])[:, 1]
+    found = pu.cross_fit_scores(
+        LogisticRegression(), X, labeled, fit_params={"sample_weight": weights}, random_state=0
+    )
+    np.testing.assert_array_equal(found, expected)
+    piped = pu.cross_fit_scores(
+        make_pipeline(LogisticRegression()), X, labeled,
+        fit_params={"logisticregression__sample_weight": weights}, random_state=0,
+    )  # fmt: skip
+    np.testing.assert_array_equal(piped, expected)
+
+
+def test_known_negatives_are_scored_but_not_trained_on():
+    X, labeled, truth = world()
+    column = labeled.astype(int)
+    negative = np.zeros(600, dtype=bool)
+    negative[np.flatnonzero(~truth)[:60]] = True
+    column[negative] = -1
+    model = LogisticRegression()
+    scores = pu.cross_fit_scores(model, X, column, negative_label=-1, random_state=0)
+    poisoned = X.copy()
+    poisoned[negative] = 1e3
+    again = pu.cross_fit_scores(model, poisoned, column, negative_label=-1, random_state=0)
+    np.testing.assert_array_equal(scores[~negative], again[~negative])
+    assert np.isfinite(scores[negative]).all()
+
+
+# -- one scale ------------------------------------------------------------------------------------
+
+
+class Restless(ClassifierMixin, BaseEstimator):
+    """A good ranking on a scale that differs from fit to fit."""
+
+    def fit(self, X: Any, y: Any) -> Restless:
+        self.classes_ = np.unique(y)
+        self.shift_ = 100 * np.sin(1e6 * X.sum())
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        return X.sum(axis=1) * (2 + np.sin(self.shift_)) + self.shift_
+
+
+def test_ranks_make_folds_comparable():
+    X, labeled, _ = world(2000)
+    best = auc(X.sum(axis=1), labeled)
+    raw = pu.cross_fit_scores(Restless(), X, labeled, combine="raw", random_state=0)
+    ranked = pu.cross_fit_scores(Restless(), X, labeled, random_state=0)
+    assert auc(raw, labeled) < best - 0.05
+    assert auc(ranked, labeled) == pytest.approx(best, abs=0.005)
+    assert ranked.min() > 0
+    assert ranked.max() < 1
+    assert ranked.mean() == pytest.approx(0.5, abs=1e-3)
+
+
+def test_ranks_are_plain_ranks_in_equal_folds_and_allow_for_unequal_ones():
+    scores = np.array([3.0, 1.0, 2.0, 2.0])
+    positive = np.array([True, False, True, False])
+    ranks = fold_ranks(scores, positive, ~positive, 0.5)
+    np.testing.assert_allclose(ranks, [0.875, 0.125, 0.5, 0.5])
+    # Two folds from the same two populations, one with many more labeled rows.
+    rng = np.random.default_rng(0)
+    means = []
+    for n_labeled in (200, 20_000):
+        values = np.concatenate([rng.normal(1, 1, n_labeled), rng.normal(0, 1, 20_000)])
+        member = np.arange(values.size) < n_labeled
+        means.append(fold_ranks(values, member, ~member, 0.2)[~member].mean())
+    assert means[0] == pytest.approx(means[1], abs=0.01)
+
+
+def test_probabilities_come_raw_and_all_else_as_ranks():
+    X, labeled, _ = world()
+    made = {}
+    for model in (LogisticRegression(), SVC(), SGDClassifier(loss="hinge", random_state=0)):
+        examples = read_examples("f", X, labeled)
+        made[model_name(model)] = cross_fit("f", model, examples, random_state=0)
+    assert (made["LogisticRegression"].method, made["LogisticRegression"].combine) == (
+        "predict_proba", "raw")  # fmt: skip
+    for name in ("SVC", "SGDClassifier"):
+        assert (made[name].method, made[name].combine) == ("decision_function", "rank")
+    asked = pu.cross_fit_scores(
+        LogisticRegression(), X, labeled, method="decision_function", combine="raw", random_state=0
+    )
+    odds = made["LogisticRegression"].scores
+    np.testing.assert_allclose(asked, np.log(odds / (1 - odds)), rtol=1e-6)
+
+
+def test_the_result_tells_how_it_was_made():
+    X, labeled, _ = world()
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    examples = read_examples("f", X, labeled, groups=np.arange(600) // 2)
+    done: list[tuple[int, int]] = []
+    made = cross_fit(
+        "f", model, examples, cv=3, random_state=0, progress=lambda *step: done.append(step)
+    )
+    assert done == [(1, 3), (2, 3), (3, 3)]
+    assert made.description.startswith(
+        "StandardScaler + LogisticRegression, out of fold (3 folds, groups kept together; "
+        "predict_proba; observed AUC by fold 0."
+    )
+    folds = StratifiedGroupKFold(3, shuffle=True, random_state=0).split(X, labeled, examples.groups)
+    expected = [auc(made.scores[test], labeled[test]) for _, test in folds]
+    np.testing.assert_allclose(made.fold_auc_pu, expected)
+    cv = RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0)
+    twice = cross_fit("f", SVC(), read_examples("f", X, labeled), cv=cv)
+    assert "2 folds, 3 times; ranks of decision_function in each fold" in twice.description
+    assert model_name(RandomForestClassifier(3).fit([[0], [1]], [0, 1])) == "RandomForestClassifier"
+    assert model_name(GridSearchCV(LogisticRegression(), {})) == "GridSearchCV(LogisticRegression)"
+
+
+# -- complaints -----------------------------------------------------------------------------------
+
+
+class Blind(Memory):
+    def predict_proba(self, X: Any) -> Any:
+        return super().predict_proba(X) * np.nan
+
+
+class Wide(Memory):
+    def predict_proba(self, X: Any) -> Any:
+        return np.zeros((len(X), 3))
+
+
+X60, LABELED60 = world(60)[:2]
+FEW = np.arange(60) < 3
+
+COMPLAINTS = {
+    "too few labeled": ({"labeled": FEW}, r"'cv' .* at most the number of labeled rows, 3, got 5"),
+    "too few unlabeled": ({"labeled": ~FEW}, r"The 'cv' .* number of unlabeled rows, 3, got 5"),
+    "one labeled": ({"labeled": [1] + [0] * 59}, r"'labeled' .* at least two labeled rows, got 1"),
+    "one fold": ({"cv": 1}, r"The 'cv' .* whole number of at least 2"),
+    "a flag": ({"cv": True}, r"The 'cv' .* whole number"),
+    "a class of splitters": ({"cv": KFold}, r"The 'cv' .* a splitter of scikit-learn"),
+    "parts drawn at random": ({"cv": ShuffleSplit(5, random_state=0)}, r"every row equally often"),
+    "growing parts": ({"cv": TimeSeriesSplit(3)}, r"scores some rows 0 and others 1 times"),
+    "leave one out": ({"cv": LeaveOneOut()}, r"a fold with no (un)?labeled row to score"),
+    "unstratified": ({"cv": KFold(5), "labeled": np.arange(60) < 20}, r"no unlabeled row to score"),
+    "nothing to train on": ({"cv": KFold(2), "labeled": np.arange(60) < 30}, r"row to train on"),
+    "rows on both sides": ({"cv": [(np.arange(60), np.arange(60))]}, r"by a model that saw them"),
+    "rows that are not there": ({"cv": [(np.arange(30), np.arange(30, 90))]}, r"The 'cv' .* must"),
+    "no folds": ({"cv": []}, r"every row equally often"),
+    "not pairs": ({"cv": [np.arange(3)]}, r"The 'cv' .* \(train, test\)"),
+    "groups too short": ({"groups": [1, 2]}, r"The 'groups' .* as X has rows \(60\), got 2"),
+    "missing groups": ({"groups": [None, *range(59)]}, r"The 'groups' .* free of missing"),
+    "one group": ({"groups": [1] * 60}, r"The 'groups' .* at least two groups"),
+    "few groups": ({"groups": np.arange(60) % 3}, r"'cv' .* number of groups with labeled rows, 3"),
+    "labels in one group": (
+        {"groups": np.arange(60) // 3, "labeled": FEW}, r"at least two groups with labeled rows"),
+    "a splitter that ignores groups": (
+        {"cv": StratifiedKFold(5, shuffle=True, random_state=0), "groups": np.arange(60) // 2},
+        r"keeps groups together"),
+    "a splitter that needs groups": ({"cv": GroupKFold(3)}, r"cannot split these rows"),
+    "labels too short": ({"labeled": [1, 0]}, r"The 'labeled' .* as X has rows \(60\)"),
+    "a single column": ({"X": X60[:, 0]}, r"The 'X' .*\n?.*shape \(60,\)"),
+    "a dict": ({"X": {"a": [1, 2]}}, r"make a data frame of it"),
+    "no rows": ({"X": np.empty((0, 2))}, r"no rows at all"),
+    "a lazy frame": ({"X": pl.LazyFrame({"a": [1]})}, r"collect a lazy frame first"),
+    "ragged rows": ({"X": [[1, 2], [3]]}, r"rows must be of one length"),
+    "a class": ({"estimator": LogisticRegression}, r"make one: LogisticRegression\(\)"),
+    "a regression": ({"estimator": LinearRegression()}, r"predict alone"),
+    "no model": ({"estimator": object()}, r"for scores from elsewhere use evaluate"),
+    "no such method": ({"method": "score_samples"}, r"The 'estimator' .* with score_samples"),
+    "scores of nan": ({"estimator": Blind()}, r"12 NaN or infinite of 12 in fold 1"),
+    "scores of three classes": ({"estimator": Wide()}, r"a number per row, got .* \(12, 3\)"),
+    "no jobs": ({"n_jobs": 0}, r"The 'n_jobs' .* other than 0"),
+    "parameters as a list": ({"fit_params": [1]}, r"The 'fit_params' .* a dict"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored:UserWarning")
+@pytest.mark.parametrize("case", COMPLAINTS)
+def test_complaints(case: str):
+    wrong, message = COMPLAINTS[case]
+    valid = {"estimator": Memory(), "X": X60, "labeled": LABELED60, "random_state": 0}
+    assert pu.cross_fit_scores(**valid).shape == (60,)
+    with pytest.raises(PurecoverError, match=r"(?s)" + message) as caught:
+        pu.cross_fit_scores(**{**valid, **wrong})
+    assert isinstance(caught.value, (InvalidInputError, InvalidTypeError))
+    assert "of cross_fit_scores must be" in str(caught.value)
+
+
+def test_frames_in_another_order_than_their_labels():
+    X, labeled, _ = world(60)
+    frame, column = pd.DataFrame(X), pd.Series(labeled)
+    with pytest.raises(InvalidInputError, match="in the order"):
+        pu.cross_fit_scores(LogisticRegression(), frame, column[::-1])

@@ -1,0 +1,482 @@
+"""How the networks are trained: resilient propagation, bags, a slow twin, blocks of rows."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import array_api_compat.numpy as xp
+import numpy as np
+import pytest
+from tests._networks_twin import Twin, train_twin
+
+import purecover as pu
+from purecover.models import _batch, _engine
+from purecover.models._bags import draw_bags, weight_bounds
+from purecover.models._batch import apply_batch, train_batch
+from purecover.models._layers import (
+    BagScale,
+    Rows,
+    Workspace,
+    gradient,
+    join_weights,
+    split_weights,
+)
+from purecover.models._rprop import RpropState, rprop_step
+from purecover.models._training import (
+    PRESETS,
+    RPROP_CONSTANTS,
+    RpropConstants,
+    Training,
+    check_training,
+)
+
+VARIANTS = ("rprop-", "rprop+", "irprop-", "irprop+")
+
+
+def world(n: int = 150, d: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    labeled = rng.random(n) < 0.35
+    X = rng.normal(size=(n, d)) + labeled[:, None] * rng.normal(size=d)
+    return X, labeled
+
+
+def standardized(X: Any) -> Any:
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    return np.column_stack([Z, np.ones(len(Z))])
+
+
+def rows_of(X: Any, labeled: Any, training: Training, block: int = 2**17) -> Rows:
+    return Rows(standardized(X), _engine.targets_of(labeled, training), block)
+
+
+def seeds(size: int, entropy: int = 0) -> list[np.random.SeedSequence]:
+    return np.random.SeedSequence(entropy).spawn(size)
+
+
+# -- resilient propagation ------------------------------------------------------------------------
+
+
+def trace(variant: Any, constants: RpropConstants, steps: int, start: float = 1.0) -> list[float]:
+    """The weight w while E = w^2 / 2 is minimized."""
+    weights = np.array([[start]])
+    state = RpropState.first(xp, weights, constants)
+    path = [start]
+    for _ in range(steps):
+        loss = weights[0] ** 2 / 2
+        weights = weights + rprop_step(xp, state, weights, loss, rprop=variant, constants=constants)
+        path.append(float(weights[0, 0]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("variant", "path"),
+    [
+        ("rprop-", [1, 0.5, -0.1, 0.2, 0.05, -0.13, -0.04, 0.068]),
+        ("irprop-", [1, 0.5, -0.1, -0.1, 0.2, 0.2, 0.05, -0.13]),
+        ("rprop+", [1, 0.5, -0.1, 0.5, 0.2, -0.16, 0.2, 0.02]),
+        ("irprop+", [1, 0.5, -0.1, -0.1, 0.2, -0.1, 0.05, 0.05]),
+    ],
+)
+@pytest.mark.parametrize("smallest", [0.0, 1e-6])
+def test_traces_of_the_four_variants(variant, path, smallest):
+    constants = RpropConstants(first=0.5, smallest=smallest)
+    np.testing.assert_allclose(trace(variant, constants, 7), path, rtol=0, atol=1e-12)
+
+
+def test_constants_are_those_of_matlab_and_torch():
+    matlab, torch = RPROP_CONSTANTS["matlab"], RPROP_CONSTANTS["torch"]
+    assert (matlab.first, matlab.smallest, matlab.largest) == (0.07, 0.0, 50.0)
+    assert (torch.first, torch.smallest, torch.largest) == (0.01, 1e-6, 50.0)
+    for constants in (matlab, torch):
+        assert (constants.grow, constants.shrink) == (1.2, 0.5)
+        first, second, third = trace("irprop-", constants, 2)
+        assert first - second == pytest.approx(constants.first)
+        assert second - third == pytest.approx(1.2 * constants.first)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_steps_stay_between_their_bounds(variant):
+    constants = RpropConstants(first=1.0, smallest=0.25, largest=2.0)
+    weights = np.zeros((1, 2))
+    state = RpropState.first(xp, weights, constants)
+    for epoch in range(12):
+        slope = np.array([[1.0, (-1.0) ** (epoch // 2)]])
+        rprop_step(xp, state, slope, np.zeros(2), rprop=variant, constants=constants)
+        assert np.all((state.step >= 0.25) & (state.step <= 2.0))
+    assert state.step[0, 0] == 2.0
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_gradients_of_any_size_count_by_their_sign(variant):
+    constants = RPROP_CONSTANTS["matlab"]
+    slopes = np.array([1.0, 1.0, -1.0, -1.0, 1.0, 0.0, 1.0])
+    moves = []
+    for size in (1.0, 1e-200, 1e200):  # products of two would vanish or overflow
+        state = RpropState.first(xp, np.zeros((1, 1)), constants)
+        moves.append(
+            [
+                rprop_step(
+                    xp, state, np.array([[s * size]]), np.zeros(1), rprop=variant,
+                    constants=constants,
+                ).item()
+                for s in slopes
+            ]
+        )  # fmt: skip
+    assert moves[0] == moves[1] == moves[2]
+    assert moves[0][5] == 0.0
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("first", [0.5, 0.01])
+def test_irprop_minus_is_the_rule_of_torch(first):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    rng = np.random.default_rng(0)
+    start, curvature = rng.normal(size=8), rng.uniform(0.1, 10, size=8)
+    ours = start[:, None].copy()
+    constants = RpropConstants(first=first, smallest=1e-6)
+    state = RpropState.first(xp, ours, constants)
+    theirs = torch.tensor(start, requires_grad=True)
+    optimizer = torch.optim.Rprop([theirs], lr=first)
+    for _ in range(200):
+        ours += rprop_step(
+            xp, state, curvature[:, None] * ours, np.zeros(1), rprop="irprop-",
+            constants=constants,
+        )  # fmt: skip
+        optimizer.zero_grad()
+        (torch.tensor(curvature) * theirs**2 / 2).sum().backward()
+        optimizer.step()
+        np.testing.assert_allclose(ours[:, 0], theirs.detach().numpy(), rtol=0, atol=1e-12)
+
+
+# -- gradients ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("output", ["tanh", "logistic"])
+@pytest.mark.parametrize("loss", ["squared", "cross-entropy"])
+def test_the_gradient_is_that_of_the_loss(output, loss):
+    X, labeled = world(60)
+    training = Training(hidden=3, output=output, loss=loss)
+    rows = rows_of(X, labeled, training)
+    bags = draw_bags(seeds(2), len(X), 4, training)
+    scale = BagScale.of_bags(rows, bags.train, bags.validation)
+    space = Workspace(rows, 3, 2)
+
+    def evaluate(weights: Any) -> tuple[Any, Any]:
+        effective = scale.effective(xp, weights, 3)
+        slope, value, _ = gradient(space, bags.train, bags.validation, effective, training)
+        return scale.standardized(xp, slope, 3), value
+
+    slopes, _ = evaluate(bags.initial)
+    numeric = np.empty_like(slopes)
+    for i, h in itertools.product(range(len(slopes)), (1e-6,)):
+        step = np.zeros_like(bags.initial)
+        step[i] = h
+        numeric[i] = (evaluate(bags.initial + step)[1] - evaluate(bags.initial - step)[1]) / (2 * h)
+    # Slopes are true up to a positive constant.
+    constant = np.sum(numeric * slopes) / np.sum(slopes**2)
+    assert constant > 0
+    np.testing.assert_allclose(constant * slopes, numeric, rtol=1e-5, atol=1e-6)
+
+
+def test_weights_split_and_join():
+    weights = np.random.default_rng(0).normal(size=(5 * 3 + 4, 2))
+    inner, outer = split_weights(xp, weights, 3)
+    assert inner.shape == (3, 5, 2)
+    assert outer.shape == (4, 2)
+    np.testing.assert_array_equal(join_weights(xp, inner, outer), weights)
+
+
+# -- the slow twin --------------------------------------------------------------------------------
+
+CHOICES = [
+    {"output": output, "loss": loss, "rprop": rprop, "split": split}
+    for output, loss, rprop, split in itertools.product(
+        ("tanh", "logistic"), ("squared", "cross-entropy"), VARIANTS, ("rows", "positions")
+    )
+]
+
+
+def twins(X: Any, labeled: Any, training: Training, streams: Any) -> tuple[list[Twin], Any]:
+    bags = draw_bags(streams, len(X), X.shape[1], training)
+    made = [
+        train_twin(
+            X, labeled.astype(float), bags.train[:, b], bags.validation[:, b], bags.initial[:, b],
+            output=training.output, loss=training.loss, rprop=training.rprop,
+            max_epochs=training.max_epochs, patience=training.patience,
+            steps=(training.constants.first, training.constants.smallest),
+        )
+        for b in range(len(streams))
+    ]  # fmt: skip
+    return made, bags.train + bags.validation > 0
+
+
+@pytest.mark.parametrize("constants", ["matlab", "torch"])
+@pytest.mark.parametrize("choices", CHOICES, ids=lambda c: "-".join(c.values()))
+def test_a_batch_equals_one_network_at_a_time(choices, constants):
+    X, labeled = world()
+    training = check_training(
+        "test", preset="paper", hidden=3, max_epochs=60, patience=8, constants=constants, **choices
+    )
+    streams = seeds(6)
+    features = standardized(X)
+    ensemble = _engine.train_ensemble(features, labeled, streams, training)
+    made, in_bag = twins(features[:, :-1], labeled, training, streams)
+    for b, twin in enumerate(made):
+        assert twin.epoch == ensemble.epochs[b]
+        np.testing.assert_allclose(ensemble.losses[b], twin.loss, rtol=1e-8)
+        np.testing.assert_allclose(ensemble.weights[:, b], twin.column(3), rtol=1e-6, atol=1e-6)
+    shares = np.column_stack([twin.share(features[:, :-1]) for twin in made])
+    counts = (~in_bag).sum(axis=1)
+    np.testing.assert_array_equal(ensemble.oob_counts, counts)
+    np.testing.assert_allclose(ensemble.oob_sums, (shares * ~in_bag).sum(axis=1), atol=1e-6)
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_the_estimator_equals_one_network_at_a_time(preset):
+    X, labeled = world(n=120, d=3, seed=5)
+    X = X * [1.0, 1e4, 1e-3] + [0.0, 1e5, 7.0]  # z-scoring by bag takes any units
+    networks = pu.BaggedNetworks(
+        12, preset=preset, device="cpu", dtype="float64", random_state=3, max_epochs=80
+    ).fit(X, labeled)
+    training = check_training("test", preset=preset, hidden=5, max_epochs=80)
+    made, in_bag = twins(X, labeled, training, seeds(12, 3))
+    shares = np.column_stack([twin.share(X) for twin in made])
+    oob = (shares * ~in_bag).sum(axis=1) / (~in_bag).sum(axis=1)
+    np.testing.assert_array_equal(networks.n_epochs_, [twin.epoch for twin in made])
+    np.testing.assert_allclose(networks.oob_score_samples_, oob, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(networks.score_samples(X), shares.mean(axis=1), rtol=0, atol=1e-6)
+
+
+def test_networks_that_stop_leave_without_touching_the_others(monkeypatch):
+    X, labeled = world()
+    training = Training(patience=3)
+    rows = rows_of(X, labeled, training)
+    bags = draw_bags(seeds(20), len(X), 4, training)
+    arguments = (rows, bags.train, bags.validation, bags.initial, training)
+    stopped: list[int] = []
+    leaving = train_batch(*arguments, on_progress=stopped.append)
+    monkeypatch.setattr(_batch, "THIN_OUT", 0.0)
+    staying = train_batch(*arguments)
+    assert np.unique(leaving.epochs).size > 5
+    assert stopped == sorted(stopped)
+    assert stopped[-1] == 20
+    np.testing.assert_array_equal(leaving.epochs, staying.epochs)
+    np.testing.assert_allclose(leaving.weights, staying.weights, rtol=1e-9, atol=1e-9)
+
+
+def test_training_ends_at_the_last_epoch():
+    X, labeled = world()
+    networks = pu.BaggedNetworks(8, max_epochs=1, device="cpu", dtype="float64", random_state=0)
+    with pytest.warns(pu.exceptions.PurecoverWarning, match="in the bag of every network"):
+        networks.fit(X, labeled)
+    assert set(networks.n_epochs_) <= {0, 1}
+    assert 1 in networks.n_epochs_
+
+
+def test_it_finds_the_best_direction():
+    rng = np.random.default_rng(1)
+    labeled = np.arange(1500) < 500
+    X, X_new = (rng.normal(size=(1500, 4)) + labeled[:, None] * [1.0, 0.5, 0, 0] for _ in "ab")
+    best = auc(X_new @ [1.0, 0.5, 0, 0], labeled)  # no scores do better in the long run
+    networks = pu.BaggedNetworks(40, device="cpu", random_state=0).fit(X, labeled)
+    assert auc(networks.score_samples(X_new), labeled) > best - 0.01
+    assert auc(networks.oob_score_samples_, labeled) == pytest.approx(best, abs=0.03)
+
+
+def auc(scores: Any, labeled: Any) -> float:
+    return pu.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
+
+
+# -- bags -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fraction", [0.25, 0.5])
+def test_distinct_rows_are_held_out(fraction):
+    training = Training(validation_fraction=fraction)
+    bags = draw_bags(seeds(30), 200, 3, training)
+    train, held = bags.train > 0, bags.validation > 0
+    assert not np.any(train & held)
+    drawn = bags.train.astype(int) + bags.validation
+    np.testing.assert_array_equal(drawn.sum(axis=0), 200)
+    np.testing.assert_allclose(
+        held.sum(axis=0), fraction * (train | held).sum(axis=0), rtol=0, atol=0.5
+    )
+    # A row stays out of a bag with probability (1 - 1/200)^200.
+    assert np.mean(~(train | held)) == pytest.approx(0.367, abs=0.01)
+
+
+def test_held_out_positions_leak():
+    bags = draw_bags(seeds(30), 200, 3, Training(split="positions"))
+    drawn = bags.train.astype(int) + bags.validation
+    np.testing.assert_array_equal(drawn.sum(axis=0), 200)
+    np.testing.assert_array_equal(bags.validation.sum(axis=0, dtype=int), 50)
+    leaks = ((bags.train > 0) & (bags.validation > 0)).sum(axis=0)
+    assert np.all(leaks > 5)
+    assert PRESETS["authors"].split == "positions"
+    assert PRESETS["paper"].split == PRESETS["logistic"].split == "rows"
+
+
+@pytest.mark.parametrize("split", ["rows", "positions"])
+@pytest.mark.parametrize("fraction", [0.001, 0.25, 0.999])
+def test_both_parts_have_rows_even_in_the_smallest_bags(split, fraction):
+    training = Training(split=split, validation_fraction=fraction)
+    for n in (2, 3, 5):
+        bags = draw_bags(seeds(40), n, 1, training)
+        assert np.all(bags.train.sum(axis=0) > 0)
+        assert np.all(bags.validation.sum(axis=0) > 0)
+
+
+@pytest.mark.parametrize("split", ["rows", "positions"])
+def test_stratified_bags_have_as_many_of_either_kind(split):
+    labeled = np.arange(200) % 20 == 0
+    bags = draw_bags(seeds(300), 200, 3, Training(split=split), labeled)
+    drawn = bags.train.astype(int) + bags.validation
+    np.testing.assert_array_equal(drawn[labeled].sum(axis=0), 10)
+    np.testing.assert_array_equal(drawn[~labeled].sum(axis=0), 190)
+    # Out of bag with probability (1 - 1/10)^10 and (1 - 1/190)^190.
+    assert np.mean(drawn[labeled] == 0) == pytest.approx(0.349, abs=0.03)
+    assert np.mean(drawn[~labeled] == 0) == pytest.approx(0.367, abs=0.01)
+    # Held out of both kinds alike.
+    shares = [bags.validation[side].sum() / drawn[side].sum() for side in (labeled, ~labeled)]
+    assert shares == pytest.approx([0.25, 0.25], abs=0.03)
+
+
+def test_the_streams_of_networks_do_not_depend_on_their_number():
+    training = Training()
+    few, many = (draw_bags(seeds(size), 100, 3, training) for size in (10, 60))
+    for name in ("train", "validation", "initial"):
+        np.testing.assert_array_equal(getattr(few, name), getattr(many, name)[:, :10])
+        assert len(np.unique(getattr(many, name), axis=1).T) == 60
+    some = many.take(slice(20, 30))
+    np.testing.assert_array_equal(some.train, many.train[:, 20:30])
+    np.testing.assert_array_equal(some.initial, many.initial[:, 20:30])
+
+
+def test_first_weights_fill_their_bounds():
+    bags = draw_bags(seeds(400), 10, 4, Training(hidden=5))
+    into_hidden, into_output = weight_bounds(4, 5)
+    assert into_hidden == pytest.approx(np.sqrt(6 / 9))
+    assert into_output == pytest.approx(1.0)
+    for part, bound in ((bags.initial[:25], into_hidden), (bags.initial[25:], into_output)):
+        assert 0.99 * bound < np.abs(part).max() <= bound
+        assert abs(part.mean()) < 0.05 * bound
+
+
+def test_training_does_not_depend_on_how_networks_are_grouped(monkeypatch):
+    X, labeled = world()
+    training = Training(max_epochs=40)
+    features = standardized(X)
+    found = []
+    for batch in (7, 50):
+        monkeypatch.setattr(_engine, "BATCH", batch)
+        found.append(_engine.train_ensemble(features, labeled, seeds(20), training))
+    one, other = found
+    np.testing.assert_array_equal(one.epochs, other.epochs)
+    np.testing.assert_array_equal(one.oob_counts, other.oob_counts)
+    np.testing.assert_allclose(one.weights, other.weights, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(one.oob_sums, other.oob_sums, rtol=0, atol=1e-9)
+
+
+# -- blocks of rows and scales --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_blocks_of_rows_change_nothing(preset):
+    X, labeled = world()
+    training = check_training("test", preset=preset, hidden=4, max_epochs=30)
+    bags = draw_bags(seeds(8), len(X), 4, training)
+    found = []
+    for block in (1, 4 * 8 * 7, 10**9):  # one row, seven rows, all rows at a time
+        rows = rows_of(X, labeled, training, block)
+        trained = train_batch(rows, bags.train, bags.validation, bags.initial, training)
+        in_bag = bags.train | bags.validation
+        found.append((trained, apply_batch(rows, trained.weights, training, in_bag=in_bag)))
+    (whole, (sums, counts)) = found.pop()
+    for trained, (some_sums, some_counts) in found:
+        np.testing.assert_array_equal(trained.epochs, whole.epochs)
+        np.testing.assert_allclose(trained.weights, whole.weights, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(trained.losses, whole.losses, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(some_sums, sums, rtol=0, atol=1e-10)
+        np.testing.assert_array_equal(some_counts, counts)
+
+
+def test_the_scale_of_a_bag_is_that_of_its_rows():
+    X, labeled = world()
+    training = Training()
+    rows = rows_of(X, labeled, training)
+    bags = draw_bags(seeds(3), len(X), 4, training)
+    scale = BagScale.of_bags(rows, bags.train, bags.validation)
+    for b in range(3):
+        drawn = np.repeat(rows.features, bags.train[:, b] + bags.validation[:, b], axis=0)
+        np.testing.assert_allclose(scale.mean[:-1, b], drawn.mean(axis=0)[:-1], atol=1e-12)
+        np.testing.assert_allclose(
+            1 / scale.inverse[:-1, b], drawn.std(axis=0, ddof=1)[:-1], rtol=1e-12
+        )
+
+
+def test_a_constant_feature_is_out_of_the_game():
+    X, labeled = world()
+    training = Training(hidden=3, max_epochs=60)
+    rows = rows_of(X, labeled, training)
+    bags = draw_bags(seeds(5), len(X), 4, training)
+    plain = train_batch(rows, bags.train, bags.validation, bags.initial, training)
+    features = np.insert(rows.features, 2, 0.0, axis=1)  # what becomes of constant columns
+    inner, outer = split_weights(xp, bags.initial, 3)
+    initial = join_weights(xp, np.insert(inner, 2, 0.7, axis=1), outer)
+    wider = Rows(features, rows.targets, rows.block)
+    beside = train_batch(wider, bags.train, bags.validation, initial, training)
+    np.testing.assert_array_equal(beside.epochs, plain.epochs)
+    for inner_one, inner_two in zip(
+        split_weights(xp, plain.weights, 3), split_weights(xp, beside.weights, 3), strict=True
+    ):
+        rest = np.delete(inner_two, 2, axis=1) if inner_two.ndim == 3 else inner_two
+        np.testing.assert_allclose(rest, inner_one, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("far", [1e4, 1e6, 1e8])
+def test_a_row_far_away_spoils_no_bag_without_it(far):
+    X, labeled = world(400, 2, seed=3)
+    X[7, 0] = far
+    features = standardized(X).astype(np.float32)
+    bags = draw_bags(seeds(20), 400, 2, Training())
+    scale = BagScale.of_bags(
+        Rows(features, labeled.astype(np.float32), 2**17), bags.train, bags.validation
+    )
+    assert scale.mean.dtype == scale.inverse.dtype == np.float32
+    without = np.flatnonzero(bags.train[7] + bags.validation[7] == 0)
+    assert without.size > 3
+    for b in without:
+        drawn = np.repeat(features, bags.train[:, b] + bags.validation[:, b], axis=0)
+        deviation = drawn.astype(np.float64).std(axis=0, ddof=1)
+        np.testing.assert_allclose(1 / scale.inverse[:2, b], deviation[:2], rtol=1e-4)
+
+
+# -- torch ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("preset", list(PRESETS))
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_torch_trains_the_same_networks(preset, dtype):
+    pytest.importorskip("torch", reason="torch is not installed")
+    X, labeled = world(300, seed=4)
+    common: dict[str, Any] = {
+        "preset": preset, "dtype": dtype, "random_state": 0, "max_epochs": 40,
+    }  # fmt: skip
+    here = pu.BaggedNetworks(60, device="cpu", **common).fit(X, labeled)
+    there = pu.BaggedNetworks(60, device="torch:cpu", **common).fit(X, labeled)
+    np.testing.assert_array_equal(there.oob_counts_, here.oob_counts_)
+    np.testing.assert_allclose(there.oob_score_samples_, here.oob_score_samples_, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(there.score_samples(X), here.score_samples(X), rtol=0, atol=1e-4)
+    if dtype == "float64":
+        np.testing.assert_array_equal(there.n_epochs_, here.n_epochs_)
+
+
+@pytest.mark.torch
+def test_devices_that_are_not_there_are_named():
+    pytest.importorskip("torch", reason="torch is not installed")
+    X, labeled = world(30)
+    for device in ("gpu", "cuda:99"):
+        with pytest.raises(ValueError, match="'device' parameter of BaggedNetworks must be"):
+            pu.BaggedNetworks(5, device=device).fit(X, labeled)
