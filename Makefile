@@ -19,7 +19,8 @@ EXAMPLE := src/purecover/data/example_scores.csv
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint type docs bench coverage repairs peers fuzz line-coverage \
-	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-paper \
+	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
+	networks-times networks-paper \
 	test-oldest format requirements changelog example figure train-dist-curve choosing dist clean
 
 help: ## List the targets
@@ -130,6 +131,12 @@ prior-peers: $(VENV)/.dev ## Compare the estimators of alpha with the programs o
 
 networks-speed: $(VENV)/.dev ## Time the bagged networks against scikit-learn's, and their memory
 	$(BIN)/python -m benchmarks.networks_speed $(STUDY_ARGS)
+
+networks-few-labels: $(VENV)/.dev ## Study out-of-bag scores of networks with few labeled rows
+	$(BIN)/python -m benchmarks.networks_few_labels $(STUDY_ARGS)
+
+networks-times: $(VENV)/.dev ## Time the bagged networks on tables of different shapes
+	$(BIN)/python -m benchmarks.networks_times $(STUDY_ARGS)
 
 networks-paper: $(VENV)/.dev ## Train the paper's networks on its data sets (PURECOVER_DATA; seconds on a CUDA card, else an hour)
 	$(BIN)/python -m benchmarks.networks_paper --jobs $(STUDY_JOBS) $(STUDY_ARGS)

@@ -54,11 +54,11 @@ def overall(text: str) -> Table:
             for name in ("beta - alpha", "bias of beta - alpha", "worst beta - alpha", "CPU ms")
         )
         for row in rows:
-            # Other packages have their version before a colon; the default is in by its name.
-            if ":" in row[0] or row[0].startswith("**"):
+            if ":" in row[0]:  # other packages have their version before a colon
                 continue
             cells = [row[error], row[bias], row[worst]]
-            found.setdefault(row[0], []).extend(cells if part == "(b)" else [*cells, row[time]])
+            name = row[0].strip("*")  # that of the default is set in bold
+            found.setdefault(name, []).extend(cells if part == "(b)" else [*cells, row[time]])
     names = ("mean error", "bias", "worst")
     headers = [f"{word}, {name}" for word in PARTS.values() for name in names]
     complete = [[name, *cells] for name, cells in found.items() if len(cells) == 7]

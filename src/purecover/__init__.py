@@ -23,14 +23,17 @@ __version__ = "0.1.0.dev0"
 # checkers and editors; a test keeps the two equal.
 _HOMES = {
     "AlphaMax": "purecover.estimation._alphamax",
-    "AlphaMaxCurve": "purecover.estimation._alphamax",
+    "AlphaMaxCurve": "purecover.estimation._alphamax_curve",
     "AlphaMaxDisplay": "purecover.displays",
     "AlphaMaxN": "purecover.estimation._alphamax",
     "AuditEstimate": "purecover.audit._posterior",
     "AuditPlan": "purecover.audit._plan",
     "BBE": "purecover.estimation._bbe",
-    "BootstrapResult": "purecover.intervals._bootstrap",
+    "BaggedNetworks": "purecover.models._networks",
+    "BestScorer": "purecover.models._best_scorer",
+    "BootstrapResult": "purecover.intervals._replicates",
     "CHECKS": "purecover.checks",
+    "CandidateScore": "purecover.models._choice",
     "CheckContext": "purecover.checks",
     "CheckResult": "purecover.checks",
     "CleanTest": "purecover.estimation._clean",
@@ -56,9 +59,11 @@ _HOMES = {
     "MetricCurves": "purecover.recovery._thresholds",
     "MixtureProportions": "purecover.proportions",
     "NoisyLabels": "purecover.estimation._noisy",
+    "PUCalibratedClassifier": "purecover.models._calibrated",
     "PUReport": "purecover.report",
     "PURoc": "purecover.curves",
     "PUScorer": "purecover.scorers",
+    "PaperData": "purecover.studies._datasets",
     "PatraSen": "purecover.estimation._patra_sen",
     "PearsonDivergence": "purecover.estimation._pearson",
     "PenalizedL1": "purecover.estimation._penalized_l1",
@@ -94,19 +99,23 @@ _HOMES = {
     "auc_pu_variance": "purecover.curves",
     "auc_sensitivity": "purecover.recovery._sensitivity",
     "auc_to_pu": "purecover.recovery._auc",
+    "bagged_scores_many": "purecover.models._many",
     "bootstrap": "purecover.intervals._bootstrap",
     "choose_threshold": "purecover.recovery._thresholds",
     "clean_test": "purecover.estimation._clean",
     "combine_audit": "purecover.audit._combine",
     "compare_priors": "purecover.estimation._compare",
     "correct_posterior": "purecover.recovery._posterior",
+    "cross_fit_scores": "purecover.models._cross_fit",
     "error_map": "purecover.recovery._error_maps",
     "error_maps": "purecover.recovery._error_maps",
     "evaluate": "purecover.report",
+    "evaluate_model": "purecover.report._evaluate_model",
     "group_resampler": "purecover.intervals._groups",
     "inclusion_bound": "purecover.estimation._bounds",
     "lines_of_interest": "purecover.recovery._error_maps",
     "list_checks": "purecover.checks",
+    "load_paper_data": "purecover.studies._datasets",
     "make_pu_scorer": "purecover.scorers",
     "min_auc_pr": "purecover.recovery._pr",
     "observe_rates": "purecover.recovery._rates",
@@ -166,8 +175,8 @@ if TYPE_CHECKING:
     from purecover.displays import SensitivityDisplay as SensitivityDisplay
     from purecover.displays import ThresholdDisplay as ThresholdDisplay
     from purecover.estimation._alphamax import AlphaMax as AlphaMax
-    from purecover.estimation._alphamax import AlphaMaxCurve as AlphaMaxCurve
     from purecover.estimation._alphamax import AlphaMaxN as AlphaMaxN
+    from purecover.estimation._alphamax_curve import AlphaMaxCurve as AlphaMaxCurve
     from purecover.estimation._base import Inclusions as Inclusions
     from purecover.estimation._base import PriorEstimator as PriorEstimator
     from purecover.estimation._bbe import BBE as BBE
@@ -201,12 +210,18 @@ if TYPE_CHECKING:
     from purecover.estimation._scar import scar_test as scar_test
     from purecover.estimation._subsampling import Subsampling as Subsampling
     from purecover.estimation._tice import TIcE as TIcE
-    from purecover.intervals._bootstrap import BootstrapResult as BootstrapResult
     from purecover.intervals._bootstrap import bootstrap as bootstrap
     from purecover.intervals._delong import auc_interval as auc_interval
     from purecover.intervals._groups import group_resampler as group_resampler
     from purecover.intervals._interval import CurveBand as CurveBand
     from purecover.intervals._interval import Interval as Interval
+    from purecover.intervals._replicates import BootstrapResult as BootstrapResult
+    from purecover.models._best_scorer import BestScorer as BestScorer
+    from purecover.models._calibrated import PUCalibratedClassifier as PUCalibratedClassifier
+    from purecover.models._choice import CandidateScore as CandidateScore
+    from purecover.models._cross_fit import cross_fit_scores as cross_fit_scores
+    from purecover.models._many import bagged_scores_many as bagged_scores_many
+    from purecover.models._networks import BaggedNetworks as BaggedNetworks
     from purecover.proportions import MixtureProportions as MixtureProportions
     from purecover.recovery._auc import auc_from_pu as auc_from_pu
     from purecover.recovery._auc import auc_identification_interval as auc_identification_interval
@@ -246,8 +261,11 @@ if TYPE_CHECKING:
     from purecover.recovery._thresholds import recover_metric_curves as recover_metric_curves
     from purecover.report import PUReport as PUReport
     from purecover.report import evaluate as evaluate
+    from purecover.report._evaluate_model import evaluate_model as evaluate_model
     from purecover.scorers import PUScorer as PUScorer
     from purecover.scorers import make_pu_scorer as make_pu_scorer
+    from purecover.studies._datasets import PaperData as PaperData
+    from purecover.studies._datasets import load_paper_data as load_paper_data
 
 
 def __getattr__(name: str) -> Any:

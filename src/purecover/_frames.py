@@ -22,6 +22,19 @@ def is_frame(value: object) -> bool:
     return hasattr(type(value), "columns") or hasattr(type(value), "column_names")
 
 
+def refuse_frame(function: str, scores: object) -> None:
+    """Complain of a table where one column of scores is wanted."""
+    if is_frame(scores):
+        raise bad_type(
+            function,
+            "scores",
+            "one column of scores, or a ScoreCounts",
+            scores,
+            "pass frame['score'] and frame['labeled'], or "
+            "ScoreCounts.from_frame(frame, score='score', labeled='labeled')",
+        )
+
+
 def column_names(frame: Any) -> list[str]:
     """Names of the columns, without collecting a lazy frame."""
     if isinstance(frame, Mapping):

@@ -45,7 +45,7 @@ def encode_labels(
     """
     values = to_numpy(function, parameter, labeled)
     check_same_length(function, parameter, values.size, size)
-    _refuse_missing(function, parameter, values)
+    refuse_missing(function, parameter, values)
     negative = None
     if negative_label is not None:
         negative = _rows_with(function, "negative_label", values, negative_label)
@@ -124,6 +124,34 @@ def _encode_words(function: str, parameter: str, values: np.ndarray[Any, Any]) -
     return np.array([word in _LABELED_WORDS for word in words], dtype=np.bool_)
 
 
+def labeled_of_two(classes: np.ndarray[Any, Any]) -> int | None:
+    """Which of two values in ascending order means labeled; None if both mean the same.
+
+    A known word decides: beside "unlabeled" any other word is the label. Of two values that say
+    nothing it is the second, as in scikit-learn: so of False and True, 0 and 1, -1 and +1.
+    """
+    if classes.dtype.kind not in "OUST":
+        return 1
+    words = [_text(value).strip().casefold() for value in classes.tolist()]
+    yes = [word in _LABELED_WORDS for word in words]
+    no = [word in _UNLABELED_WORDS | _NEGATIVE_WORDS for word in words]
+    if all(yes) or all(no):
+        return None
+    if yes[0] and no[1]:
+        return 0
+    # Of "1" and "2" the first need not be the label.
+    numerals = all(_is_numeral(word) for word in words)
+    return 0 if not numerals and (yes[0] or no[1]) else 1
+
+
+def _is_numeral(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
 def _text(value: object) -> str:
     if isinstance(value, bytes):
         return value.decode(errors="replace")
@@ -179,7 +207,8 @@ def is_missing(value: object) -> bool:
         return False
 
 
-def _refuse_missing(function: str, parameter: str, values: np.ndarray[Any, Any]) -> None:
+def refuse_missing(function: str, parameter: str, values: np.ndarray[Any, Any]) -> None:
+    """Complain of values that are missing, whatever their spelling."""
     if values.dtype.kind == "f":
         missing = np.isnan(values)
     elif values.dtype.kind in "OT":

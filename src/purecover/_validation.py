@@ -340,10 +340,17 @@ def check_same_length(function: str, parameter: str, size: int, scores: int) -> 
         )
 
 
-def check_alignment(function: str, scores: object, labeled: object) -> None:
+def check_alignment(
+    function: str,
+    scores: object,
+    labeled: object,
+    *,
+    names: tuple[str, str] = ("scores", "labeled"),
+) -> None:
     """Refuse two pandas columns of the same rows in different orders.
 
-    Rows are matched by position; pandas users expect them matched by index.
+    Rows are matched by position; pandas users expect them matched by index. Complaints use
+    ``names``.
     """
     one, two = getattr(scores, "index", None), getattr(labeled, "index", None)
     if not hasattr(one, "equals") or not hasattr(two, "equals") or one.equals(two):  # type: ignore[union-attr]
@@ -351,10 +358,10 @@ def check_alignment(function: str, scores: object, labeled: object) -> None:
     if len(one) == len(two) and one.sort_values().equals(two.sort_values()):  # type: ignore[arg-type,union-attr]
         raise bad_value(
             function,
-            "labeled",
-            "in the order of scores",
+            names[1],
+            f"in the order of {names[0]}",
             "the same index in another order",
-            "align it first: labeled.loc[scores.index]",
+            f"align it first: {names[1]}.loc[{names[0]}.index]",
         )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from purecover.html._dots import DotChart, make_dots
 from purecover.html._svg import Chart, make_chart
-from purecover.html._titles import shown_metrics, title_of
+from purecover.html._titles import estimated_by, shown_metrics, title_of
 from purecover.recovery._registry import METRICS
 from purecover.recovery._roc import NOTEWORTHY_GAP
 
@@ -135,6 +135,8 @@ def _facts(report: PUReport) -> list[tuple[str, list[tuple[str, str]]]]:
         ("Unlabeled", f"{counts.n_unlabeled:,.10g}{weighted}"),
         ("Distinct scores", f"{counts.n_thresholds:,}"),
     ]
+    if report.scores_from is not None:
+        data.append(("Scores of", report.scores_from))
     if counts.n_negative:
         data.insert(2, ("Known negatives", f"{counts.n_negative:,.10g}{weighted}"))
     assumptions = [
@@ -167,8 +169,9 @@ def _facts(report: PUReport) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _origin(report: PUReport) -> str:
-    origin = report.proportions.origin
-    return origin if report.estimation is None else f"estimated by {origin}"
+    if report.estimation is None:
+        return report.proportions.origin
+    return f"estimated by {estimated_by(report.estimation)}"
 
 
 def _level(report: PUReport) -> str | None:
@@ -280,7 +283,7 @@ def _estimation(report: PUReport) -> Estimated | None:
         f"Alpha and beta were not given; {found.estimator} estimated them from the scores"
         + ("." if found.beta_estimated or p.beta != 1 else ", with labels taken as clean.")
     )
-    if p.origin != found.estimator:
+    if found.beta_given:
         sentence = (
             f"Beta was given; {found.estimator} estimated alpha from the scores, as a share of it."
         )

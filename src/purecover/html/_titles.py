@@ -1,11 +1,16 @@
-"""Which metrics are worth a row, and what their rows are called."""
+"""Which metrics are worth a row, and what things are called where a person reads them."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from purecover.recovery._metrics import RecoveredMetrics
 from purecover.recovery._registry import METRICS, MetricOptions
 
-__all__ = ["shown_metrics", "title_of"]
+if TYPE_CHECKING:
+    from purecover.estimation._estimate import PriorEstimate
+
+__all__ = ["estimated_by", "shown_metrics", "title_of"]
 
 
 def shown_metrics(metrics: RecoveredMetrics) -> list[str]:
@@ -24,3 +29,12 @@ def title_of(name: str, options: MetricOptions) -> str:
     if name == "partial_auc":
         return f"{title.removesuffix(')')}, fpr to {options.max_fpr:g})"
     return title
+
+
+def estimated_by(estimate: PriorEstimate) -> str:
+    """The name of an estimator, with what was not left to it."""
+    if estimate.beta_given:
+        return f"{estimate.estimator}, beta given"
+    if not estimate.beta_estimated:
+        return f"{estimate.estimator}, labels taken as clean"
+    return estimate.estimator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.estimation._estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError, PurecoverError
-from purecover.intervals._bootstrap import MAX_THRESHOLDS, PROPORTIONS, BootstrapResult
+from purecover.intervals._bootstrap import MAX_THRESHOLDS
 from purecover.intervals._draws import ProportionEstimator
+from purecover.intervals._replicates import PROPORTIONS, BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery._auc import auc_identification_interval
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:  # loads scikit-learn, which a known alpha does not need
 
 COMPARED = ("alphamax", "bbe", "dedpul", "roc-slope")
 """Quick estimators of unlike methods, whose agreement says how far an estimate can be trusted."""
+
+_BOTH_WAYS = {"alphamax": "alphamax-n"}
+"""What has a name of its own when run both ways; :func:`compare_priors` uses it too."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ class Estimation:
         return replace(self, estimate=replace(self.estimate, identifiable=False, notes=notes))
 
 
-def check_estimator(function: str, value: Any) -> PriorEstimator:
+def check_estimator(function: str, value: Any, parameter: str = "estimator") -> PriorEstimator:
     """An estimator from its name, from an example of it (which stays as it is), or the default.
 
     By name, a method for clean labels is run both ways, so that it means the same as in
@@ -72,7 +77,7 @@ def check_estimator(function: str, value: Any) -> PriorEstimator:
         return default_estimator()
     if isinstance(value, str):
         known = prior_estimators()
-        if check_choice(function, "estimator", value, ("default", *known)) == "default":
+        if check_choice(function, parameter, value, ("default", *known)) == "default":
             return default_estimator()
         named = known[value]()
         return named if named.estimates_beta else NoisyLabels(named)
@@ -83,7 +88,7 @@ def check_estimator(function: str, value: Any) -> PriorEstimator:
     hint = "the names are those of prior_estimators()"
     if isinstance(value, type):
         hint = f"make one first: {value.__name__}()"
-    raise bad_type(function, "estimator", must, value, hint)
+    raise bad_type(function, parameter, must, value, hint)
 
 
 def estimate_proportions(
@@ -91,6 +96,7 @@ def estimate_proportions(
 ) -> Estimation:
     """Estimate alpha, and beta unless it is known."""
     from purecover.estimation._known_beta import KnownBeta, full_name
+    from purecover.estimation._registry import prior_estimators
 
     if given.beta == 1 and "clean" in estimator.get_params(deep=False):
         estimator.set_params(clean="always")
@@ -99,8 +105,8 @@ def estimate_proportions(
     except IdentifiabilityError as error:
         raise IdentifiabilityError(f"{function} cannot estimate alpha and beta. {error}") from error
     found, diagnostics = estimator.proportions_, estimator.diagnostics_
-    name = full_name(estimator)
-    used = _as_given(found, given, name)
+    name = registered_name(estimator, prior_estimators())
+    used = _as_given(found, given, full_name(estimator))
     beta_estimated = given.beta is None and estimator.estimates_beta
     p_value = probability = None
     if given.beta is None:
@@ -127,6 +133,23 @@ def estimate_proportions(
     )
     again = estimator if given.beta is None else KnownBeta(estimator, given.beta)
     return Estimation(estimate, again)
+
+
+def registered_name(estimator: PriorEstimator, known: Mapping[str, type[PriorEstimator]]) -> str:
+    """The name of an estimator in the registry, or its class if it is not registered.
+
+    One that is run both ways keeps its name, as in :func:`compare_priors`; other wrappers put
+    theirs around it, as in ``regrouping(bbe)``.
+    """
+    from purecover.estimation._base import PriorEstimator
+    from purecover.estimation._noisy import NoisyLabels
+
+    inner = _wrapped(estimator)
+    if isinstance(estimator, NoisyLabels) and inner is not None:
+        return registered_name(inner, known)
+    cls = type(estimator)
+    name = next((name for name, other in known.items() if other is cls), cls.__name__)
+    return f"{name}({registered_name(inner, known)})" if isinstance(inner, PriorEstimator) else name
 
 
 def _wrapped(estimator: PriorEstimator) -> PriorEstimator | None:
@@ -157,14 +180,15 @@ def _others(
     for other in COMPARED:
         if isinstance(used, known[other]) or isinstance(_wrapped(used), known[other]):
             continue
-        estimator = known[other]()
+        name = _BOTH_WAYS.get(other, other) if noisy else other
+        estimator = known[name]()
         if noisy and not estimator.estimates_beta:
             estimator = NoisyLabels(estimator)
         try:
-            p = _as_given(estimator.fit(counts).proportions_, given, other)
+            p = _as_given(estimator.fit(counts).proportions_, given, name)
         except PurecoverError:
             continue
-        found[other] = (p.alpha, p.beta)
+        found[name] = (p.alpha, p.beta)
     return found
 
 
@@ -176,8 +200,8 @@ def _identification(
     Any alpha <= a beta and 1 - beta <= b (1 - alpha) then fits. The inclusions a and b are taken
     at upper bounds that hold together with 95 % confidence.
     """
-    from purecover.estimation._base import flipped_counts
     from purecover.estimation._bounds import inclusion_bound
+    from purecover.estimation._samples import flipped_counts
 
     observed = auc_pu(counts)
     level = 0.95 if given.beta is not None else 0.975

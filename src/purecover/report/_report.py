@@ -10,8 +10,8 @@ from purecover._frames import make_frame
 from purecover.checks import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.estimation._estimate import PriorEstimate
-from purecover.intervals._bootstrap import BootstrapResult
 from purecover.intervals._interval import CurveBand, Interval
+from purecover.intervals._replicates import BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery._confusion import RecoveredConfusion
 from purecover.recovery._metrics import RecoveredMetrics
@@ -60,6 +60,8 @@ class PUReport:
         Whether the caller named the threshold.
     random_state : int or None
         The seed, if there was one.
+    scores_from : str or None
+        How the scores were made, if :func:`evaluate_model` made them.
     """
 
     counts: ScoreCounts
@@ -77,6 +79,7 @@ class PUReport:
     truth: TrueFigures | None
     threshold_chosen: bool
     random_state: int | None
+    scores_from: str | None = None
 
     @property
     def auc_direct(self) -> float:
@@ -141,6 +144,7 @@ class PUReport:
             "n_unlabeled": self.counts.n_unlabeled,
             "n_negative": self.counts.n_negative,
             "n_thresholds": self.counts.n_thresholds,
+            "scores_from": self.scores_from,
             "proportions": self.proportions.to_dict(),
             "estimation": None if self.estimation is None else self.estimation.to_dict(),
             "auc": self.auc,

@@ -6,6 +6,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+from purecover.html._titles import estimated_by
 from purecover.recovery._registry import METRICS
 from purecover.recovery._roc import NOTEWORTHY_GAP
 
@@ -26,7 +27,8 @@ def render_text(report: PUReport) -> str:
         head += f"   {f'{100 * level:g} % interval':<19}"
     if report.truth is not None:
         head += f"{'true':>8}"
-    lines = [_data_line(report), *_proportions_lines(report), "", head.rstrip()]
+    lines = [_data_line(report), *_source_lines(report), *_proportions_lines(report)]
+    lines += ["", head.rstrip()]
     lines.append(_row(report, "roc_auc"))
     if report.infeasible:
         lines.append(f"  (the formula gives {report.auc_direct:.4f}: alpha and beta do not fit)")
@@ -57,6 +59,13 @@ def _data_line(report: PUReport) -> str:
     return f"{text}, {counts.n_thresholds:,} distinct score{many}"
 
 
+def _source_lines(report: PUReport) -> list[str]:
+    if report.scores_from is None:
+        return []
+    text = f"scores of {report.scores_from}"
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
+
+
 def _asked_for(report: PUReport) -> list[str]:
     """Metrics whose parameters the caller has set."""
     options = report.metrics.options
@@ -83,7 +92,7 @@ def _estimation_lines(estimation: PriorEstimate) -> list[str]:
         interval = estimation.intervals.get(name)
         ends = "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
         shares.append(f"{name} {value:.3f}{ends}")
-    texts = [f"{', '.join(shares)} (estimated by {p.origin}, {p.scenario})"]
+    texts = [f"{', '.join(shares)} (estimated by {estimated_by(estimation)}, {p.scenario})"]
     if estimation.others:
         alphas, betas = zip(*estimation.others.values(), strict=True)
         ranges = f"alpha {_range(alphas)}, beta {_range(betas)}"
