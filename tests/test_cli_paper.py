@@ -19,7 +19,7 @@ from tests.command_line import Result, call_main
 from tests.paper_driver import measure_little, problems, score_at_once
 
 from purecover.cli import _paper, main
-from purecover.studies import _run
+from purecover.studies import _datasets, _run
 from purecover.studies._design import Cell
 from purecover.studies._known import DATASETS
 from purecover.studies._records import Record
@@ -111,7 +111,7 @@ def test_the_whole_study_is_that_of_the_paper(run, monkeypatch, tmp_path) -> Non
 def test_runs_that_fail_are_told_and_tried_again(run, monkeypatch, tmp_path) -> None:
     def fail(cell: Cell, *rest: object) -> list[Record]:
         if cell.dataset == "wine":
-            raise RuntimeError("no such luck")
+            raise RuntimeError("no such luck\nHint: try again\n  or not")
         return measure_little(cell, *rest)
 
     monkeypatch.setattr(_run, "measure", fail)
@@ -126,6 +126,18 @@ def test_runs_that_fail_are_told_and_tried_again(run, monkeypatch, tmp_path) -> 
     assert {failure["error"] for failure in found.json["failed"]} == {"RuntimeError: no such luck"}
     monkeypatch.setattr(_run, "measure", measure_little)
     assert run("run", *arguments, "-q") == (0, "", "")
+
+
+@pytest.mark.usefixtures("toys")
+def test_nothing_is_shown_of_a_store_without_runs(run, monkeypatch, tmp_path) -> None:
+    def fail(*_: object) -> list[Record]:
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(_run, "measure", fail)
+    arguments = small(tmp_path, "--dataset", "wine", "--beta", "1", "--repeats", "1")
+    result = run("run", *arguments)
+    assert result.code == 1
+    assert "paper report" not in result.err
 
 
 @pytest.mark.usefixtures("toys")
@@ -158,6 +170,24 @@ def test_an_interruption_says_how_to_go_on(run, monkeypatch, tmp_path) -> None:
     assert "Hint: the same command goes on from there." in result.err
     monkeypatch.setattr(_run, "measure", measure_little)
     assert "6 of 6 runs are done, 3 of them now" in run("run", *arguments).out
+
+
+def test_a_folder_without_the_data_is_told_in_words_of_the_command_line(
+    run, monkeypatch, tmp_path
+) -> None:
+    def offline(*_: object) -> None:
+        raise OSError("no network")
+
+    monkeypatch.setenv("PURECOVER_CACHE", str(tmp_path / "cache"))
+    for name in ("from_openml", "from_uci"):
+        monkeypatch.setattr(_datasets, name, offline)
+    (tmp_path / "empty").mkdir()
+    arguments = small(tmp_path / "results", "--dataset", "bank", "--data", tmp_path / "empty")
+    result = run("run", *arguments)
+    assert result.code == 2
+    assert "--data must be a folder with bank.csv.gz or bank.csv" in result.err
+    assert "name that by --data or PURECOVER_DATA" in result.err
+    assert "folder=" not in result.err
 
 
 @pytest.mark.parametrize(

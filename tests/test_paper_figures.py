@@ -13,7 +13,6 @@ from purecover import MixtureProportions, recover_pr, recover_roc
 from purecover.counts import ScoreCounts
 from purecover.studies._errors import Runs
 from purecover.studies._paper_figures import (
-    COLUMNS,
     error_boxes,
     figure1,
     figure2,
@@ -24,7 +23,7 @@ from purecover.studies._paper_figures import (
     to_svg,
 )
 from purecover.studies._records import Record
-from purecover.studies._tables import OURS, PAPERS, paper_combination
+from purecover.studies._tables import ERROR_COLUMNS, OURS, PAPERS, paper_combination
 from purecover.studies._threshold_count import (
     NUMBERS,
     KeptScores,
@@ -67,7 +66,7 @@ def test_figure1_is_the_worked_example() -> None:
 def test_boxes_hold_every_run_once(runs: Runs, metric: str, by: str) -> None:
     boxes = error_boxes(runs, metric, PAPERS, "traditional", by=by)
     assert len(boxes) == 3
-    for column in COLUMNS[metric]:
+    for column in ERROR_COLUMNS[metric]:
         pooled = np.concatenate([group[column] for group in boxes.values() if column in group])
         errors = runs.errors(paper_combination(column, metric, PAPERS), "traditional")
         np.testing.assert_allclose(np.sort(pooled), np.sort(errors))

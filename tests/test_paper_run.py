@@ -20,6 +20,7 @@ from tests.paper_driver import REPEATS, design, measure_little, problems, score_
 from purecover.exceptions import InvalidInputError, MissingDependencyError
 from purecover.studies import _measure, _run
 from purecover.studies._design import Cell, StudySettings, cells, draw
+from purecover.studies._provenance import provenance, studies
 from purecover.studies._records import Record
 from purecover.studies._run import Problem, run_study
 from purecover.studies._store import Store
@@ -91,6 +92,17 @@ def test_a_cell_is_trained_measured_and_kept(store, monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("little")
+def test_in_what_data_are_not_the_papers_is_told_with_the_results(store, monkeypatch) -> None:
+    monkeypatch.setattr(_run, "bagged_scores_many", score_at_once)
+    monkeypatch.setattr(_run, "measure", measure_little)
+    data = problems()
+    data["one"] = data["one"]._replace(differences=("d: 3 features", "values: others"))
+    run_study(cells(list(data), [1.0], 2), store=store, data=data, n_jobs=1)
+    (study,) = studies(store)
+    assert provenance(study)["Data"] == "one: d: 3 features; values: others"
+    assert "data" not in provenance(study)["Runs made with"]
+
+
 def test_only_what_is_missing_is_computed(store, monkeypatch) -> None:
     run_study(design(2), store=store, data=problems())
     before = store.cells()

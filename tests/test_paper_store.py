@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import sqlite3
 import threading
 from pathlib import Path
@@ -230,6 +231,57 @@ def test_reading_changes_nothing(store) -> None:
         with pytest.raises(InvalidInputError, match="'read_only' parameter"):
             reader.add(Cell("wine", 1.0, 0), [], seconds=1)
         assert repr(reader) == f"Store({str(store.path)!r})"
+
+
+@pytest.fixture
+def refusing(monkeypatch) -> list[str]:
+    """Readers are told what SQLite says in a folder that may not be written; who was told."""
+    told: list[str] = []
+    check = Store._check_kind
+
+    def refuse(store: Store) -> None:
+        if store.read_only and "immutable" not in store.uri:
+            told.append(store.uri)
+            raise sqlite3.OperationalError("attempt to write a readonly database")
+        check(store)
+
+    monkeypatch.setattr(Store, "_check_kind", refuse)
+    return told
+
+
+def test_a_folder_that_may_not_be_written_can_be_read(tmp_path, refusing) -> None:
+    cell = Cell("wine", 1.0, 0)
+    with Store(tmp_path / "fixed") as store:
+        store.add(cell, rows_of(cell), seconds=1)
+    with Store(tmp_path / "fixed", read_only=True) as reader:
+        assert reader.records() == rows_of(cell)
+    with Store(tmp_path / "mine") as mine:
+        assert mine.merge(tmp_path / "fixed") == 1
+        assert mine.records() == rows_of(cell)
+    assert len(refusing) == 2
+
+
+def test_a_store_that_is_being_written_is_never_taken_for_fixed(store, refusing) -> None:
+    cell = Cell("wine", 1.0, 0)
+    store.add(cell, rows_of(cell), seconds=1)
+    with pytest.raises(InvalidInputError, match="attempt to write a readonly database"):
+        Store(store.path, read_only=True)
+    assert len(refusing) == 2
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="permissions bind other users only"
+)
+def test_a_folder_without_permission_to_write(tmp_path) -> None:
+    cell = Cell("wine", 1.0, 0)
+    with Store(tmp_path / "fixed") as store:
+        store.add(cell, rows_of(cell), seconds=1)
+    (tmp_path / "fixed").chmod(0o555)
+    try:
+        with Store(tmp_path / "fixed", read_only=True) as reader:
+            assert reader.records() == rows_of(cell)
+    finally:
+        (tmp_path / "fixed").chmod(0o755)
 
 
 @pytest.mark.parametrize("path", [3, None, ""])

@@ -25,6 +25,7 @@ from purecover.studies._counting import (
 )
 from purecover.studies._design import Cell, Draw, StudySettings
 from purecover.studies._errors import Combination, Row, Runs, mean_of_rows, printed_table
+from purecover.studies._findings import findings
 from purecover.studies._promises import promises, promises_sheet, shortfalls
 from purecover.studies._records import Record
 from purecover.studies._sheets import Column, Sheet, sheet_csv, sheet_markdown
@@ -374,6 +375,30 @@ def test_coverage_by_hand() -> None:
     assert coverage(Runs(records), Combination("auc", "same")) == {}
 
 
+def test_a_data_set_without_any_interval_is_not_covered() -> None:
+    def bare(record: Record) -> Record:
+        return record._replace(low=None, high=None) if record.dataset == "wine" else record
+
+    runs = Runs(map(bare, paper_records(2, ["gas", "wine"])))
+    found = coverage(runs, paper_combination("ie", "auc", OURS))
+    assert (found["wine"].covered, found["wine"].n_runs) == (0.0, 6)
+    assert math.isnan(found["wine"].width)
+    assert found[""].covered == found["gas"].covered / 2
+    assert found[""].width == found["gas"].width
+    promised = {each.title: each.value for each in promises(runs)}
+    hold = "95 % intervals of AUC that hold the truth of the same scores"
+    assert promised[f"{hold}, worst data set (Wine)"] == 0.0
+    # The tidy file says the same.
+    names = [column.key for column in summary_columns()]
+    rows = [dict(zip(names, row, strict=True)) for row in summary_rows(runs)]
+    covered = [
+        row["covered"] for row in rows
+        if row["dataset"] == "wine" and (row["method"], row["repair"]) == ("indirect", "isotonic")
+        and (row["metric"], row["estimator"]) == ("auc", "label-curve")
+    ]  # fmt: skip
+    assert covered == [0.0, 0.0, 0.0]
+
+
 def test_coverage_has_a_table_for_everything_with_intervals(runs: Runs) -> None:
     sheets = coverage_sheets(runs)
     assert [sheet.name for sheet in sheets] == [
@@ -420,6 +445,38 @@ def test_printed_averages_stand_beside() -> None:
     assert found["e, mean |error| of β − α"] == pytest.approx(0.1036, abs=5e-5)
 
 
+@pytest.mark.parametrize(("shift", "outcome"), [(0.01, "met"), (0.05, "not met")])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_signed_error_keeps_its_sign(sign: int, shift: float, outcome: str) -> None:
+    def shifted(record: Record) -> Record:
+        if record.method != "estimate":
+            return record
+        printed = printed_table("auc")[Row(record.dataset, record.beta)]
+        true = printed["alpha"] if record.metric == "alpha" else record.beta
+        return record._replace(value=true - sign * shift * (record.metric == "alpha"))
+
+    found = {each.title: each for each in promises(Runs(map(shifted, paper_records(1))))}
+    promise = found["Mean signed error of β − α"]
+    assert promise.value == pytest.approx(sign * shift)
+    assert promise.outcome == outcome
+    assert promise.texts == (f"{sign * shift:+.4f}", "within ±0.0200", "–")
+
+
+def test_other_rows_and_more_repeats_fill_no_gap() -> None:
+    more = paper_records(60, ["gas"])
+    other = [r._replace(beta=0.5) for r in more if r.beta == 1.0]
+    runs = Runs([*more, *other])
+    assert runs.n_runs == 240
+    assert promises(runs)[0].value == 150
+    assert shortfalls(runs)[0] == "150 of 1,800 runs."
+    assert findings(runs)[0].endswith("3 of the 36 rows of the paper's tables.")
+    strange = Runs(r._replace(dataset="another") for r in paper_records(1, ["gas"]))
+    assert shortfalls(strange) == [
+        "0 of 1,800 runs.",
+        "No run of any row of the paper's tables.",
+    ]
+
+
 def test_shortfalls() -> None:
     sentences = shortfalls(Runs(paper_records(3, ["bank", "gas"])))
     assert sentences[0] == "18 of 1,800 runs."
@@ -458,6 +515,18 @@ def test_the_summary_is_tidy(records: list[Record], runs: Runs) -> None:
     assert truth["error_same"] == truth["bias_same"] == ""
     covered = [r["covered"] for r in rows if r["covered"]]
     assert len(covered) == 4 * 36
+
+
+def test_the_summary_clips_areas_as_the_errors_do() -> None:
+    rows = [
+        Record("gas", 1.0, 0, "auc", "same", "", "", 0.9, None, None),
+        Record("gas", 1.0, 0, "auc", "indirect", "true", "none", 3e13, None, None),
+    ]
+    names = [column.key for column in summary_columns()]
+    found = [dict(zip(names, row, strict=True)) for row in summary_rows(Runs(rows))]
+    (none,) = [row for row in found if row["repair"] == "none"]
+    assert none["mean"] == 1.0
+    assert none["error_same"] == pytest.approx(0.1)
 
 
 def test_what_is_measured_is_what_the_tables_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,8 +135,9 @@ def _finish(done: StudyRun, kept: Store, folder: str, *, json: bool, quiet: bool
             f"{done.n_cells - len(done.failed):,} of {done.n_cells:,} runs are done, "
             f"{done.n_added:,} of them now in {in_time(done.seconds)}; {kept.path} holds {n_done:,}"
         )
-        report = shlex.join(["purecover", "paper", "report", "--store", folder])
-        note(f"{report} --html paper.html shows them", quiet=False)
+        if n_done:
+            report = shlex.join(["purecover", "paper", "report", "--store", folder])
+            note(f"{report} --html paper.html shows them", quiet=False)
     if not done.failed:
         return 0
     if not json:
@@ -154,9 +155,12 @@ def _finish(done: StudyRun, kept: Store, folder: str, *, json: bool, quiet: bool
 
 
 def _failure(cell: Cell, error: str) -> dict[str, Any]:
-    last = [line for line in error.splitlines() if line and not line[0].isspace()][-1]
+    lines = error.splitlines()
+    # What follows the last place in the code: the error, and perhaps hints on lines of their own.
+    start = max(i for i, line in enumerate(lines) if line.startswith("  File "))
+    said = next(line for line in lines[start:] if line and not line[0].isspace())
     place = {"dataset": cell.dataset, "beta": cell.beta, "repeat": cell.repeat}
-    return {**place, "error": last}
+    return {**place, "error": said}
 
 
 @contextmanager
@@ -224,7 +228,8 @@ def run_status(*, store: str, json: bool) -> int:
     if json:
         print_json({"store": str(path), "studies": [_as_document(study) for study in found]})
         return 0
-    lines = [f"{path}: {sum(len(study.cells) for study in found):,} runs, and the file is sound"]
+    n_runs = sum(len(study.cells) for study in found)
+    lines = [f"{path}: {n_runs:,} run{'' if n_runs == 1 else 's'}, and the file is sound"]
     for number, study in enumerate(found, start=1):
         counts = _counts(study)
         betas = sorted({beta for _, beta in counts}, reverse=True)
@@ -369,4 +374,7 @@ def _our_words(names: Mapping[str, str] = _NAMES) -> Iterator[None]:
     try:
         yield
     except InvalidInputError as error:
-        raise CommandError(in_options(rename(str(error), names))) from error
+        message = in_options(rename(str(error), names))
+        for parameter, option in names.items():
+            message = message.replace(f" {parameter}= ", f" {option} ")
+        raise CommandError(message) from error

@@ -74,7 +74,7 @@ def run(
     store
         Folder of the results, made if need be. Several processes may work on one.
     keep_scores
-        Also keep the scores of each run, 10 to 120 kB.
+        Also keep the scores of each run, 6 to 120 kB.
     json
         Print one JSON document and nothing else.
     quiet

@@ -10,9 +10,9 @@ from math import comb
 import numpy as np
 
 from purecover._typing import FloatArray
-from purecover.studies._errors import Row, Runs, Truth, printed_table
+from purecover.studies._errors import JUDGES, Row, Runs, printed_table
 from purecover.studies._sheets import Column, Sheet
-from purecover.studies._tables import OURS, PAPERS, Methods, paper_combination
+from purecover.studies._tables import OURS, PAPERS, mean_errors
 
 __all__ = ["ClusteredTest", "CountingTest", "clustered_test", "counting_sheet", "counting_test"]
 
@@ -250,20 +250,14 @@ def _comparisons(runs: Runs) -> list[tuple[str, Mapping[Row, float], Mapping[Row
         ("Printed: IR against DR", column("ir"), column("dr")),
         ("Printed: IE against DE", column("ie"), column("de")),
     ]
-    truths: tuple[Truth, ...] = ("traditional", "same")
     for methods in (PAPERS, OURS):
-        for truth in truths:
-            words = "the paper's truth" if truth == "traditional" else "the same scores"
+        for truth, words in JUDGES.items():
             found += [
                 (
                     f"{methods.title.capitalize()}, {words}: {one.upper()} against {two.upper()}",
-                    _mean_errors(runs, one, methods, truth),
-                    _mean_errors(runs, two, methods, truth),
+                    mean_errors(runs, one, "auc", methods, truth),
+                    mean_errors(runs, two, "auc", methods, truth),
                 )
                 for one, two in (("ir", "dr"), ("ie", "de"))
             ]
     return found
-
-
-def _mean_errors(runs: Runs, column: str, methods: Methods, truth: Truth) -> dict[Row, float]:
-    return runs.means(np.abs(runs.errors(paper_combination(column, "auc", methods), truth)))

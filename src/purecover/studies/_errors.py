@@ -16,17 +16,22 @@ from purecover.studies._records import Record
 
 __all__ = [
     "PRINTED_ROWS",
+    "JUDGES",
     "Combination",
     "Row",
     "Run",
     "Runs",
     "Truth",
     "mean_of_rows",
+    "printed_mean",
     "printed_table",
 ]
 
 Truth: TypeAlias = Literal["traditional", "same"]
 """Which truth an error is judged by: the paper's, or that of the very same scores."""
+
+JUDGES: Mapping[Truth, str] = {"traditional": "the paper's truth", "same": "the same scores"}
+"""The truths in words."""
 
 PRINTED_ROWS = 36
 """Rows of either printed table: twelve data sets, three shares of noise."""
@@ -72,6 +77,18 @@ def printed_table(metric: str) -> Mapping[Row, Mapping[str, float]]:
         row = Row(line.pop("dataset").lower(), float(line["beta"]))
         table[row] = {key: float(value) for key, value in line.items()}
     return table
+
+
+def printed_mean(column: str, metric: str) -> float:
+    """Mean over the rows of a printed column.
+
+    Examples
+    --------
+    >>> from purecover.studies._errors import printed_mean
+    >>> round(printed_mean("dr", "auc"), 4)
+    0.0363
+    """
+    return float(np.mean([line[column] for line in printed_table(metric).values()]))
 
 
 class Runs:

@@ -5,10 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from purecover.studies._counting import clustered_test
-from purecover.studies._errors import PRINTED_ROWS, Runs, mean_of_rows, printed_table
+from purecover.studies._errors import (
+    PRINTED_ROWS,
+    Runs,
+    mean_of_rows,
+    printed_mean,
+    printed_table,
+)
 from purecover.studies._measure import DEFAULT, RELEASED
 from purecover.studies._promises import promises
-from purecover.studies._tables import OURS, PAPERS, TITLES, collapses, paper_combination
+from purecover.studies._tables import (
+    OURS,
+    PAPERS,
+    TITLES,
+    collapses,
+    mean_errors,
+    paper_combination,
+)
 from purecover.studies._winners import coverage, standings
 
 __all__ = ["findings"]
@@ -17,9 +30,11 @@ __all__ = ["findings"]
 def findings(runs: Runs) -> list[str]:
     """The main figures in sentences; those that cannot be told are left out."""
     sets = len(runs.datasets)
+    n_rows = sum(row in printed_table("auc") for row in runs.rows)
     first = (
-        f"{runs.n_runs:,} runs on {sets} data set{'s' if sets > 1 else ''}, "
-        f"{len(runs.rows)} of the {PRINTED_ROWS} rows of the paper's tables."
+        f"{runs.n_runs:,} run{'s' if runs.n_runs > 1 else ''} on {sets} "
+        f"data set{'s' if sets > 1 else ''}, {n_rows} of the {PRINTED_ROWS} rows "
+        "of the paper's tables."
     )
     found = [first]
     kept = [each for each in promises(runs) if each.outcome in {"met", "not met"}]
@@ -36,53 +51,52 @@ def findings(runs: Runs) -> list[str]:
             found.append(
                 f"Of {len(best)} combinations of estimator and repair, {won.what.estimator} with "
                 f"{how} has the smallest mean error of "
-                f"{title} judged by the same scores: {won.error:.4f} "
-                f"({won.low:.4f} to {won.high:.4f})."
+                f"{title} judged by the same scores: {won.error:.4f}"
+                + (f" ({won.low:.4f} to {won.high:.4f})." if sets > 1 else ".")
             )
     return found
 
 
 def _known(runs: Runs) -> list[str]:
-    what = {
-        name: runs.means(
-            np.abs(runs.errors(paper_combination(name[:2], "auc", methods), "traditional"))
-        )
-        for name, methods in (("dr", OURS), ("ir", OURS), ("ir, paper", PAPERS))
-    }
-    if not all(what.values()):
+    direct, ours, papers = (
+        mean_errors(runs, column, "auc", methods, "traditional")
+        for column, methods in (("dr", OURS), ("ir", OURS), ("ir", PAPERS))
+    )
+    if not (direct and ours and papers):
         return []
-    dr, ir, letter = (mean_of_rows(errors) for errors in what.values())
     n_bad = sum(share > 0 for share in collapses(runs, "true").values())
-    gaps = {
-        row: direct - what["ir, paper"][row]
-        for row, direct in what["dr"].items()
-        if row in what["ir, paper"]
-    }
-    test = clustered_test(gaps)
+    test = clustered_test({row: direct[row] - papers[row] for row in direct if row in papers})
     by_method = (
-        f"With known alpha and beta and the paper's truth, the mean error of AUC is {dr:.4f} "
-        f"direct (paper {_printed('dr'):.4f}), {ir:.4f} indirect with the default repair and "
-        f"{letter:.4f} with Algorithm 1 (paper {_printed('ir'):.4f}), which collapses in some run "
-        f"of {n_bad} of {len(runs.rows)} rows."
+        "With known alpha and beta and the paper's truth, the mean error of AUC is "
+        f"{mean_of_rows(direct):.4f} direct (paper {printed_mean('dr', 'auc'):.4f}), "
+        f"{mean_of_rows(ours):.4f} indirect with the default repair and "
+        f"{mean_of_rows(papers):.4f} with Algorithm 1 (paper {printed_mean('ir', 'auc'):.4f}), "
+        + (f"which collapses in some run of {n_bad}" if n_bad else "which collapses in none")
+        + f" of {len(runs.rows)} rows."
     )
     by_dataset = (
         f"There the error of the direct formula minus that of Algorithm 1 is {test.mean:+.4f} on "
-        f"average (95 % interval {test.low:+.4f} to {test.high:+.4f}, one-sided "
-        f"P = {test.p_value:.2g}, both by data set)."
+        "average"
+        + (
+            f" (95 % interval {test.low:+.4f} to {test.high:+.4f}, one-sided "
+            f"P = {test.p_value:.2g}, both by data set)."
+            if test.n_clusters > 1
+            else ", of one data set."
+        )
     )
     return [by_method, by_dataset]
 
 
 def _estimated(runs: Runs) -> list[str]:
     found = []
-    e = {
-        name: runs.means(np.abs(runs.proportion_errors(name)["delta"]))
-        for name in (DEFAULT, RELEASED)
-    }
-    if all(e.values()):
+    errors = {name: runs.proportion_errors(name)["delta"] for name in (DEFAULT, RELEASED)}
+    sizes = {name: mean_of_rows(runs.means(np.abs(each))) for name, each in errors.items()}
+    bias = mean_of_rows(runs.means(errors[DEFAULT]))
+    if np.isfinite([*sizes.values()]).all():
         found.append(
-            f"The mean error of beta − alpha is {mean_of_rows(e[DEFAULT]):.3f} by {DEFAULT} and "
-            f"{mean_of_rows(e[RELEASED]):.3f} by {RELEASED} (paper {_printed('e'):.3f})."
+            f"The mean absolute error of beta − alpha is {sizes[DEFAULT]:.3f} by {DEFAULT} (mean "
+            f"signed error {bias:+.3f}) and {sizes[RELEASED]:.3f} by {RELEASED} "
+            f"(paper {printed_mean('e', 'auc'):.3f})."
         )
     for metric, title in TITLES.items():
         held = coverage(runs, paper_combination("ie", metric, OURS))
@@ -93,7 +107,3 @@ def _estimated(runs: Runs) -> list[str]:
                 f"{held[''].width:.3f}."
             )
     return found
-
-
-def _printed(column: str) -> float:
-    return float(np.mean([line[column] for line in printed_table("auc").values()]))

@@ -31,7 +31,7 @@ from purecover.recovery._areas import trapezoid
 from purecover.recovery._error_maps import error_maps
 from purecover.recovery._roc import recover_roc
 from purecover.studies._errors import Runs, Truth
-from purecover.studies._tables import TITLES, Methods, paper_combination
+from purecover.studies._tables import ERROR_COLUMNS, TITLES, Methods, paper_combination
 from purecover.studies._threshold_count import ThresholdErrors
 from purecover.studies._winners import Standing, is_default
 
@@ -54,9 +54,6 @@ EXAMPLE_SCORES = (0.95, 0.90, 0.80, 0.70, 0.60, 0.40, 0.30, 0.10)
 EXAMPLE_LABELED = (True, False, True, False, True, False, False, False)
 EXAMPLE_POSITIVE = (True, True, True, False, True, False, False, False)
 """The worked example of the paper: three labeled, five unlabeled, one of them positive."""
-
-COLUMNS = {"auc": ("pu", "ir", "dr", "ie", "de"), "auc_pr": ("pu", "ir", "ie")}
-"""What Figure 2 compares."""
 
 BINS = ((0.0, 0.1), (0.1, 0.2), (0.2, np.inf))
 """Of the absolute error of beta - alpha, in the right panels of Figure 2."""
@@ -151,7 +148,7 @@ def error_boxes(
         groups = {_bin_title(low, high): (low <= e) & (e < high) for low, high in BINS}
     found: dict[str, dict[str, FloatArray]] = {}
     for title, here in groups.items():
-        for column in COLUMNS[metric]:
+        for column in ERROR_COLUMNS[metric]:
             errors = runs.errors(paper_combination(column, metric, methods), truth)[here]
             if np.isfinite(errors).any():
                 found.setdefault(title, {})[column] = errors[np.isfinite(errors)]
@@ -182,12 +179,12 @@ def figure2(runs: Runs, methods: Methods, truth: Truth) -> Figure:
     """
     pyplot = _pyplot("figure2")
     figure, axes = pyplot.subplots(2, 2, figsize=(9.6, 6.4), layout="constrained", sharey="row")
-    for row, metric in enumerate(COLUMNS):
+    for row, metric in enumerate(ERROR_COLUMNS):
         for column, by in enumerate(("beta", "e")):
             ax = axes[row, column]
             letter = "abcd"[2 * row + column]
             boxes = error_boxes(runs, metric, methods, truth, by=by)
-            _draw_boxes(ax, boxes, COLUMNS[metric])
+            _draw_boxes(ax, boxes, ERROR_COLUMNS[metric])
             what = "β" if by == "beta" else "e = |error of β − α|"
             ax.set_title(f"{letter}) {TITLES[metric]} by {what}", loc="left", fontsize="medium")
             if column == 0:

@@ -20,7 +20,7 @@ _SETTINGS = {
     "protocol": "protocol",
 }
 """Names in a configuration, and in words; others are shown as they are."""
-_NO_PACKAGES = ("command", "system", "card")
+_NO_PACKAGES = ("command", "system", "card", "data")
 """What is noted of a cell beside the versions of packages."""
 
 

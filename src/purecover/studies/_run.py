@@ -33,6 +33,8 @@ class Problem(NamedTuple):
     features: FloatArray
     positive: BoolArray
     n_labeled: int
+    differences: tuple[str, ...] = ()
+    """In what it is not the paper's; told with the results."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,9 @@ def load_problems(names: Iterable[str], folder: str | Path | None = None) -> dic
     found = {}
     for name in dict.fromkeys(names):
         data = load_paper_data(name, folder)
-        found[name] = Problem(data.features, data.positive, DATASETS[name].n_labeled)
+        found[name] = Problem(
+            data.features, data.positive, DATASETS[name].n_labeled, data.differences
+        )
     return found
 
 
@@ -164,7 +168,11 @@ def run_study(
             failed.append((made.cell, made.error))
         else:
             n_added += store.add(
-                made.cell, made.records, seconds=made.seconds, scores=made.scores, about=notes
+                made.cell,
+                made.records,
+                seconds=made.seconds,
+                scores=made.scores,
+                about=notes | _about_data(made.cell, problems),
             )
         if on_progress is not None:
             # Counted anew: another process may be adding to the store as well.
@@ -197,6 +205,11 @@ def _about(missing: Sequence[Cell]) -> dict[str, str]:
 
         found |= {"torch": str(torch.__version__), "card": str(torch.cuda.get_device_name())}
     return found
+
+
+def _about_data(cell: Cell, problems: Mapping[str, Problem]) -> dict[str, str]:
+    differences = problems[cell.dataset].differences
+    return {"data": f"{cell.dataset}: {'; '.join(differences)}"} if differences else {}
 
 
 # -- who computes -----------------------------------------------------------------------------

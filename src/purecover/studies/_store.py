@@ -16,7 +16,7 @@ from purecover._frames import make_frame
 from purecover._validation import bad_value
 from purecover.studies._design import Cell
 from purecover.studies._records import Record
-from purecover.studies._store_file import StoreFile, broken, uri_of
+from purecover.studies._store_file import StoreFile, broken
 
 __all__ = ["Store", "StoredCell", "settings_of"]
 
@@ -147,10 +147,10 @@ class Store(StoreFile):
     def merge(self, other: str | Path | Store) -> int:
         """Take over the cells of another store that are missing here; returns their number."""
         with Store(other.path if isinstance(other, Store) else other, read_only=True) as source:
-            path = source.path
             source.verify()
+            uri = source.uri
         with self._lock:
-            self._connection.execute("attach database ? as other", (uri_of(path, read_only=True),))
+            self._connection.execute("attach database ? as other", (uri,))
             try:
                 with self._transaction() as connection:
                     (last,) = connection.execute("select coalesce(max(id), 0) from cell").fetchone()

@@ -40,6 +40,7 @@ class StoreFile:
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = self.file_of(path)
+        self.uri = uri_of(self.path, read_only=read_only)
         self.read_only = read_only
         # Workers of joblib report in threads; SQLite itself serializes nothing for us here.
         self._lock = threading.RLock()
@@ -51,7 +52,8 @@ class StoreFile:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = self._connect()
         except (sqlite3.OperationalError, OSError) as error:
-            raise _bad_path(self.path, f"which cannot be opened: {error}") from error
+            hint = "choose a folder on a local disk that may be written"
+            raise _bad_path(self.path, f"which cannot be opened: {error}", hint) from error
         try:
             self._prepare()
         except sqlite3.DatabaseError as error:
@@ -82,7 +84,7 @@ class StoreFile:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            uri_of(self.path, read_only=self.read_only),
+            self.uri,
             uri=True,
             timeout=_WAIT_S,
             isolation_level=None,  # transactions begin where we say so
@@ -94,7 +96,11 @@ class StoreFile:
     def _prepare(self) -> None:
         """Make the tables of a new file, or see that an old one is ours."""
         if self.read_only:
-            self._check_kind()
+            try:
+                self._check_kind()
+            except sqlite3.OperationalError:
+                self._connect_to_fixed_file()
+                self._check_kind()
             return
         if self._is_empty():
             # Another process may be doing the same; changing the journal is not waited for.
@@ -109,6 +115,18 @@ class StoreFile:
         _patiently(lambda: self._connection.execute("pragma journal_mode = wal"))
         # A killed process loses no commit with this; a power cut may lose the last ones.
         self._connection.execute("pragma synchronous = normal")
+
+    def _connect_to_fixed_file(self) -> None:
+        """Open a file in a folder that may not be written.
+
+        Even a reader of a write-ahead log makes a file beside it. Where there is no log, nobody is
+        writing, and a file that does not change can be read without one.
+        """
+        if self.path.with_name(f"{self.path.name}-wal").exists():
+            return
+        self._connection.close()
+        self.uri = f"{self.uri}&immutable=1"
+        self._connection = self._connect()
 
     def _is_empty(self) -> bool:
         return self._connection.execute("select count(*) from sqlite_master").fetchone() == (0,)

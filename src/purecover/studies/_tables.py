@@ -8,17 +8,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from purecover._typing import FloatArray
-from purecover.studies._errors import Combination, Row, Runs, Truth, mean_of_rows, printed_table
+from purecover.studies._errors import (
+    JUDGES,
+    Combination,
+    Row,
+    Runs,
+    Truth,
+    mean_of_rows,
+    printed_table,
+)
 from purecover.studies._measure import DEFAULT, DEFAULT_REPAIR, RELEASED
 from purecover.studies._sheets import Cell, Column, Sheet
 
 __all__ = [
     "COLLAPSE",
+    "ERROR_COLUMNS",
     "OURS",
     "PAPERS",
     "TITLES",
     "Methods",
     "collapses",
+    "mean_errors",
     "paper_combination",
     "paper_table",
     "row_titles",
@@ -38,9 +48,11 @@ _HEADINGS = {
     "pu": "PU", "ir": "IR", "dr": "DR", "ie": "IE", "de": "DE", "e": "e",
     "auc": "True AUC", "auc_pu": "PU AUC", "aucpr": "True AUC-PR", "aucpr_pu": "PU AUC-PR",
 }  # fmt: skip
+ERROR_COLUMNS = {"auc": ("pu", "ir", "dr", "ie", "de"), "auc_pr": ("pu", "ir", "ie")}
+"""Columns of the tables that hold errors of an area, which Figure 2 compares too."""
 _PRINTED = {
-    "auc": ("e", "auc", "auc_pu", "pu", "ir", "dr", "ie", "de"),
-    "auc_pr": ("e", "aucpr", "aucpr_pu", "pu", "ir", "ie"),
+    "auc": ("e", "auc", "auc_pu", *ERROR_COLUMNS["auc"]),
+    "auc_pr": ("e", "aucpr", "aucpr_pu", *ERROR_COLUMNS["auc_pr"]),
 }
 
 
@@ -77,6 +89,13 @@ def paper_combination(column: str, metric: str, methods: Methods) -> Combination
     if column.startswith("d"):
         return Combination(metric, "direct", estimator)
     return Combination(metric, "indirect", estimator, methods.repairs[metric])
+
+
+def mean_errors(
+    runs: Runs, column: str, metric: str, methods: Methods, truth: Truth
+) -> dict[Row, float]:
+    """Mean absolute error of an area in a column of the paper's tables, by row."""
+    return runs.means(np.abs(runs.errors(paper_combination(column, metric, methods), truth)))
 
 
 def collapses(runs: Runs, estimator: str) -> dict[Row, float]:
@@ -140,8 +159,7 @@ def paper_table(runs: Runs, metric: str, methods: Methods, truth: Truth) -> Shee
         means.append(mean_of_rows(collapsed))
     return Sheet(
         name=f"table{number}-{methods.estimator}-{truth}",
-        title=f"Table {number}, {TITLES[metric]}: {methods.title}, judged by "
-        + ("the paper's truth" if truth == "traditional" else "the same scores"),
+        title=f"Table {number}, {TITLES[metric]}: {methods.title}, judged by {JUDGES[truth]}",
         columns=tuple(columns),
         rows=(*rows, tuple(means)),
         note=_note(metric, methods, truth, with_collapse),
@@ -157,7 +175,7 @@ def _column(runs: Runs, name: str, metric: str, methods: Methods, truth: Truth) 
     if name.startswith("auc"):
         method = "observed" if name.endswith("_pu") else truth
         return runs.means(runs.values(Combination(metric, method)))
-    return runs.means(np.abs(runs.errors(paper_combination(name, metric, methods), truth)))
+    return mean_errors(runs, name, metric, methods, truth)
 
 
 def _triple(key: str, heading: str) -> Iterator[Column]:
@@ -172,11 +190,15 @@ def _beside(ours: float | None, printed: float | None) -> tuple[Cell, Cell, Cell
 
 
 def _note(metric: str, methods: Methods, truth: Truth, with_collapse: bool) -> str:
+    errors = [_HEADINGS[name] for name in ERROR_COLUMNS[metric]]
+    direct = ", D the direct formula" if "DR" in errors else ""
     parts = [
         (
             f"Truth: {_TRUTH_WORDS[truth]}. Estimator {methods.estimator}, repair "
-            f"{methods.repairs[metric]}. e, PU, IR, DR, IE and DE are mean absolute errors over "
-            "the runs of a row."
+            f"{methods.repairs[metric]}. e is the mean absolute error of β − α over the runs of a "
+            f"row; {', '.join(errors[:-1])} and {errors[-1]} are those of {TITLES[metric]}. PU "
+            f"corrects nothing; I is the area under the recovered curve{direct}; R has real, and E "
+            "estimated, alpha and beta."
         )
     ]
     if truth == "same":
@@ -208,12 +230,13 @@ def summary_rows(runs: Runs) -> list[tuple[Cell, ...]]:
     ``mean`` and ``sd`` are of the values, ``error_*`` and ``sd_*`` mean and standard deviation
     of the absolute error by either truth, ``bias_same`` the mean signed error, ``covered``
     and ``width`` of the intervals, ``printed_error`` what the paper has for it. Errors of
-    ``alpha`` and ``beta`` are judged by their true values.
+    ``alpha`` and ``beta`` are judged by their true values. Areas outside [0, 1] count as the
+    nearest end, and a run without an interval as not covered, as in all other tables.
     """
     printed = _printed_errors()
     rows: list[tuple[Cell, ...]] = []
     for what in sorted(runs.combinations()):
-        values = runs.values(what)
+        values = np.clip(runs.values(what), 0.0, 1.0)
         nothing = np.full(values.shape, np.nan)
         traditional, same = runs.errors(what, "traditional"), runs.errors(what, "same")
         if what.method == "estimate":
@@ -223,7 +246,9 @@ def summary_rows(runs: Runs) -> list[tuple[Cell, ...]]:
         kind = "true" if what.method == "estimate" else "same"
         true = runs.values(Combination(what.metric, kind))
         low, high = runs.intervals(what)
-        holds = np.where(np.isnan(high - low + true), np.nan, (low <= true) & (true <= high))
+        holds = nothing
+        if np.isfinite(high - low).any():
+            holds = np.where(np.isnan(true), np.nan, (low <= true) & (true <= high))
         columns = [
             *_spread(runs, values),
             *_spread(runs, np.abs(traditional)),
@@ -252,8 +277,7 @@ def _spread(runs: Runs, numbers: FloatArray) -> tuple[dict[Row, float], dict[Row
 def _printed_errors() -> dict[tuple[Combination, Row], float]:
     return {
         (paper_combination(column, metric, PAPERS), row): line[column]
-        for metric, names in _PRINTED.items()
+        for metric, names in ERROR_COLUMNS.items()
         for row, line in printed_table(metric).items()
         for column in names
-        if column in {"pu", "ir", "dr", "ie", "de"}
     }

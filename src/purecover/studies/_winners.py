@@ -7,8 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from purecover._typing import FloatArray
 from purecover.studies._counting import bootstrap_ends, cluster_means
-from purecover.studies._errors import Combination, Row, Runs, Truth, mean_of_rows, printed_table
+from purecover.studies._errors import (
+    JUDGES,
+    Combination,
+    Row,
+    Runs,
+    Truth,
+    mean_of_rows,
+    printed_mean,
+)
 from purecover.studies._measure import DEFAULT, DEFAULT_REPAIR, RELEASED
 from purecover.studies._sheets import Cell, Column, Sheet
 from purecover.studies._tables import TITLES
@@ -129,11 +138,12 @@ def standings_sheet(runs: Runs, metric: str, truth: Truth, *, known: bool) -> Sh
         for each in found
     ]  # fmt: skip
     given = "known" if known else "estimated"
-    judge = "the paper's truth" if truth == "traditional" else "the same scores"
     error = f"Mean |error| of {TITLES[metric]}"
+    # Equation 4 is the area under the points as they are.
+    alike = " A curve that is not repaired (none) has the area of the direct formula."
     return Sheet(
         name=f"standings-{metric}-{truth}-{given}",
-        title=f"{TITLES[metric]} with {given} proportions, judged by {judge}",
+        title=f"{TITLES[metric]} with {given} proportions, judged by {JUDGES[truth]}",
         columns=(
             Column("estimator", "Estimator", style="text"),
             Column("repair", "Repair", style="text"),
@@ -151,6 +161,7 @@ def standings_sheet(runs: Runs, metric: str, truth: Truth, *, known: bool) -> Sh
         note=(
             "Means over the rows of the tables; 95 % intervals from resampling data sets. "
             "Combinations without a number in some run stand last. The defaults are marked."
+            + (alike if metric == "auc" else "")
         ),
         marked=frozenset(i for i, each in enumerate(found) if is_default(each.what)),
     )
@@ -194,7 +205,6 @@ def estimators_sheet(runs: Runs) -> Sheet:
     n_all = int(np.isfinite(runs.values(Combination("alpha", "true"))).sum())
     # Names last, so that equals have an order.
     rows.sort(key=lambda row: (row[1] != n_all, row[2], row[0]))
-    printed = float(np.mean([line["e"] for line in printed_table("auc").values()]))
     e = "e, mean |error| of β − α"
     return Sheet(
         name="estimators",
@@ -213,9 +223,9 @@ def estimators_sheet(runs: Runs) -> Sheet:
         ),
         rows=tuple(rows),
         note=(
-            f"The mean e of the printed tables is {printed:.3f}. {RELEASED} follows the code of "
-            "the paper's authors. Intervals are 95 %, from resampling data sets. The default is "
-            "marked."
+            f"The mean e of the printed tables is {printed_mean('e', 'auc'):.3f}. {RELEASED} "
+            "follows the code of the paper's authors. Intervals are 95 %, from resampling data "
+            "sets. The default is marked."
         ),
         marked=frozenset(i for i, row in enumerate(rows) if row[0] == DEFAULT),
     )
@@ -237,7 +247,8 @@ class Coverage:
     below, above : float
         Shares of runs whose whole interval lies below, or above, the truth.
     width, score : float
-        Mean width and mean interval score, smaller is better.
+        Mean width and mean interval score of the intervals there are, smaller is better; NaN
+        where there is none.
     """
 
     n_runs: int
@@ -266,21 +277,27 @@ def coverage(runs: Runs, what: Combination) -> dict[str, Coverage]:
     over, under = np.maximum(low - true, 0), np.maximum(true - high, 0)
     score = high - low + 2 / (1 - CONFIDENCE_LEVEL) * (over + under)
     names = np.array([run.row.dataset for run in runs.runs])
-    found = {}
+    found: dict[str, Coverage] = {}
+    if not spanned.any():
+        return found
     for dataset in ("", *runs.datasets):
         here = (names == dataset) | (dataset == "")
         inside, n_runs = here & spanned, int(np.sum(here & judged))
-        if not inside.any():
+        if not n_runs:
             continue
         found[dataset] = Coverage(
             n_runs=n_runs,
             covered=float(np.sum((over + under)[inside] == 0) / n_runs),
             below=float(np.sum(under[inside] > 0) / n_runs),
             above=float(np.sum(over[inside] > 0) / n_runs),
-            width=float(np.mean((high - low)[inside])),
-            score=float(np.mean(score[inside])),
+            width=_mean((high - low)[inside]),
+            score=_mean(score[inside]),
         )
     return found
+
+
+def _mean(numbers: FloatArray) -> float:
+    return float(numbers.mean()) if numbers.size else float("nan")
 
 
 def coverage_sheets(runs: Runs) -> list[Sheet]:
@@ -313,7 +330,11 @@ def coverage_sheets(runs: Runs) -> list[Sheet]:
                     Column("score", "Interval score"),
                 ),
                 rows=tuple(rows),
-                note="A run without an interval counts as not covered.",
+                note=(
+                    "A run without an interval counts as not covered, and has no part in the "
+                    "mean width and score. Too low are intervals that lie below the truth, too "
+                    "high those above it."
+                ),
                 n_sums=1,
             )
         )
