@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -251,6 +253,80 @@ def test_likelihood_with_more_positives_than_the_scores_can_hold(alpha: float) -
     assert_valid_roc(roc.fpr, roc.tpr)
     if alpha < 0.5:
         assert roc.tpr[2] == 1
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_rounded_weights_do_not_make_separated_samples_less_than_concave(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labeled, weight = np.arange(30) < 10, rng.exponential(size=30)
+    scores = rng.random(30) + 2 * labeled
+    counts = pu.ScoreCounts.from_scores(scores, labeled, sample_weight=weight)
+    # Warnings are errors here: the guard must stay silent.
+    assert pu.recover_roc(counts, pu.MixtureProportions(0.2), repair="hull").repair == "hull"
+
+
+NO_CONTRAST = [
+    (0.0, 1e-15),
+    (0.0, 2e-17),
+    (3e-17, 6e-17),
+    (0.4, np.nextafter(0.4, 1)),
+    (0.4, 0.4 + 1e-13),
+    (1 - 2e-16, 1.0),
+]
+
+
+@pytest.mark.parametrize("repair", VALID)
+@pytest.mark.parametrize(("alpha", "beta"), NO_CONTRAST)
+@pytest.mark.parametrize(
+    ("labeled", "unlabeled"),
+    [([3], [5]), ([4, 0], [0, 6]), ([0, 4], [6, 0]), ([1, 4, 2], [5, 3, 1]), ([2, 2], [2, 2])],
+    ids=["one block", "labeled below", "labeled above", "overlap", "equal"],
+)
+def test_no_repair_breaks_where_alpha_is_almost_beta(
+    repair: pu.recovery._roc.Repair,
+    labeled: list[int],
+    unlabeled: list[int],
+    alpha: float,
+    beta: float,
+) -> None:
+    # Warnings are errors here, so that a division of 0 by 0 would fail too.
+    counts = pu.ScoreCounts.from_counts(range(len(labeled)), labeled, unlabeled)
+    proportions = pu.MixtureProportions(alpha, beta)
+    roc = pu.recover_roc(counts, proportions, repair=repair, concavity_guard=False)
+    assert_valid_roc(roc.fpr, roc.tpr)
+    assert 0 <= roc.auc <= 1
+    with warnings.catch_warnings():  # the guard speaks where the labeled are below
+        warnings.simplefilter("ignore", pu.exceptions.RecoveryWarning)
+        pr = pu.recover_pr(counts, proportions, repair=repair)
+    assert 0 <= pr.auc_pr <= 1
+
+
+def test_likelihood_without_contrast_puts_the_positives_on_top() -> None:
+    # Eight examples; alpha says that two are positive, which the highest score alone can hold.
+    counts = pu.ScoreCounts.from_counts([3, 2, 1], labeled=[2, 1, 1], unlabeled=[0, 1, 3])
+    roc = pu.recover_roc(counts, pu.MixtureProportions(0.25, 0.25 + 1e-14), repair="likelihood")
+    np.testing.assert_allclose(roc.tpr, [0, 1, 1, 1])
+    np.testing.assert_allclose(roc.fpr, [0, 0, 1 / 3, 1])
+    # With three positives the third is one of the two in the middle.
+    roc = pu.recover_roc(counts, pu.MixtureProportions(0.375, 0.375 + 1e-14), repair="likelihood")
+    np.testing.assert_allclose(roc.tpr, [0, 2 / 3, 1, 1])
+    np.testing.assert_allclose(roc.fpr, [0, 0, 0.2, 1])
+
+
+@given(rows=tables, place=st.floats(0, 0.999))
+def test_likelihood_is_continuous_where_contrast_vanishes(
+    rows: list[tuple[int, int, int]], place: float
+) -> None:
+    counts = counts_of(rows)
+    curves = [
+        pu.recover_roc(
+            counts, pu.MixtureProportions(place, min(place + delta, 1.0)), repair="likelihood",
+            concavity_guard=False,
+        )
+        for delta in (9e-13, 2e-10)
+    ]  # fmt: skip
+    np.testing.assert_allclose(curves[0].tpr, curves[1].tpr, atol=1e-4)
+    np.testing.assert_allclose(curves[0].fpr, curves[1].fpr, atol=1e-4)
 
 
 def test_likelihood_matches_a_general_solver() -> None:

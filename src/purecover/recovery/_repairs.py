@@ -145,23 +145,52 @@ def repair_likelihood(counts: ScoreCounts, proportions: MixtureProportions) -> P
     fitted = isotonic_regression(labeled[seen] / everyone[seen], weights=everyone[seen])
     starts = np.flatnonzero(seen)[fitted.blocks[:-1]]
     n_labeled, n_unlabeled = (np.add.reduceat(tally, starts) for tally in (labeled, unlabeled))
-    g, f = _block_masses(n_labeled, n_unlabeled, proportions)
-    alpha, beta = proportions.alpha, proportions.beta
+    if proportions.delta > _ROUNDING:
+        g, f = _block_masses(n_labeled, n_unlabeled, proportions)
+        negatives, positives = (_tail(density) for density in _densities(g, f, proportions))
+    else:
+        negatives, positives = _tails_without_contrast(n_labeled + n_unlabeled, proportions.alpha)
     # Within a block mass follows the examples, so every threshold keeps its place.
     place = np.concatenate(([0.0], np.cumsum(everyone[::-1])))
     edges = np.concatenate(([0.0], np.cumsum((n_labeled + n_unlabeled)[::-1])))
-    fpr, tpr = (
-        np.interp(place, edges, _tail(density))
-        for density in (beta * f - alpha * g, (1 - alpha) * g - (1 - beta) * f)
-    )
+    fpr, tpr = (np.interp(place, edges, tail) for tail in (negatives, positives))
     fpr[-1] = tpr[-1] = 1.0  # sums of weights are rounded
     return Points(fpr, tpr, np.concatenate(([np.inf], counts.thresholds)))
+
+
+def _densities(
+    g: FloatArray, f: FloatArray, proportions: MixtureProportions
+) -> tuple[FloatArray, FloatArray]:
+    """Masses of negatives and of positives, times delta.
+
+    Where a bound of the ratio is active one of them is 0 and the other no difference of nearly
+    equal numbers, so that a small delta costs no digits.
+    """
+    alpha, beta, delta = proportions.alpha, proportions.beta, proportions.delta
+    no_negatives = f == proportions.unlabeled_inclusion * g
+    no_positives = g == proportions.labeled_inclusion * f
+    negatives = np.where(no_positives, delta * f / (1 - alpha), beta * f - alpha * g)
+    positives = np.where(no_negatives, delta * g / beta, (1 - alpha) * g - (1 - beta) * f)
+    return np.where(no_negatives, 0.0, negatives), np.where(no_positives, 0.0, positives)
 
 
 def _tail(density: FloatArray) -> FloatArray:
     """Share of mass at or above each block, from the top; ends in exactly 1."""
     tail = np.concatenate(([0.0], np.cumsum(density.clip(0)[::-1])))
     return np.asarray(tail / tail[-1], dtype=np.float64)
+
+
+def _tails_without_contrast(n: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
+    r"""Shares of negatives and positives at or above each block, as :math:`\beta \to \alpha`.
+
+    Then :math:`g` and :math:`f` are both the pooled masses, :math:`\alpha f_1 + (1-\alpha) f_0`,
+    and what is left of the likelihood is largest where the positives are the upper alpha of
+    them. Differences of :math:`g` and :math:`f` would be of nothing but rounding.
+    """
+    tail = np.concatenate(([0.0], np.cumsum(n[::-1]) / n.sum()))
+    tail[-1] = 1.0
+    upper = max(alpha, tail[1])  # positives that are fewer share the highest block
+    return np.maximum(tail - alpha, 0.0) / (1 - alpha), np.minimum(tail, upper) / upper
 
 
 def _block_masses(

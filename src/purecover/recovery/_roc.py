@@ -12,7 +12,7 @@ from purecover._frames import make_frame
 from purecover._typing import FloatArray, Repair
 from purecover._validation import check_choice, check_flag, check_instance, check_real, read_only
 from purecover.counts import ScoreCounts
-from purecover.curves import PURoc, auc_pu, auc_pu_variance, pu_roc_curve
+from purecover.curves import PURoc, auc_pu, pu_roc_curve, variance_along
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
 from purecover.recovery import _repairs
@@ -32,6 +32,7 @@ NOTEWORTHY_GAP = 0.005
 """Direct and repaired AUC are both shown where they differ by more than this."""
 
 _CONCAVE: tuple[Repair, ...] = ("hull", "likelihood")
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -328,7 +329,9 @@ def blended(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
 def concavity_excess(counts: ScoreCounts, observed: PURoc) -> tuple[float, float]:
     """How far the observed AUC of the hull exceeds the plain one, and the latter's error."""
     excess = _repairs.hull_auc_pu(observed) - auc_pu(counts)
-    variance = auc_pu_variance(counts)
+    if excess <= _ROUNDING:  # of sums of weights, where samples do not overlap and the error is 0
+        excess = 0.0
+    variance = variance_along(observed, counts)
     return excess, float(np.sqrt(variance)) if variance >= 0 else float("inf")
 
 
