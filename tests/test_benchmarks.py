@@ -26,6 +26,7 @@ STUDIES = {
     "coverage": ["--replicates", "4", "--bootstrap-replicates", "1"],
     "peers": ["--replicates", "2"],
     "speed": ["--replicates", "1", "--sizes", "2000", "--resamples", "20"],
+    "report_speed": ["--replicates", "1", "--size", "2e4", "--resamples", "20"],
     "leaderboard": ["--tiny", "--parts", "abe", "--no-slow", "--jobs", "2"],
     "priors_speed_peers": ["--only", "tice", "dist-curve", "regrouping"],
     "priors_speed": ["--replicates", "1", "--resamples", "10", "--large", "1000+10000"],

@@ -161,7 +161,11 @@ def auc_pu_variance(counts: ScoreCounts) -> float:
     0.0311111
     """
     check_instance("auc_pu_variance", "counts", counts, ScoreCounts, _COUNTS_HINT)
-    roc = pu_roc_curve(counts)
+    return variance_along(pu_roc_curve(counts), counts)
+
+
+def variance_along(roc: PURoc, counts: ScoreCounts) -> float:
+    """The same where the observed curve is at hand."""
     # Shares strictly beyond a score plus half of those equal to it.
     below = 1 - (roc.fpr_pu[1:] + roc.fpr_pu[:-1]) / 2
     above = (roc.tpr_pu[1:] + roc.tpr_pu[:-1]) / 2

@@ -91,7 +91,7 @@ def choose_columns(
         if times != 1:
             what = "no column" if times == 0 else f"{times} columns"
             raise CommandError(
-                f"{source} has {what} named {column!r}, asked for by --{role}.\n"
+                f"{source} has {what} named {column!r}, asked for by --{role.split()[0]}.\n"
                 f"Hint: the columns are {list_columns(available)}."
             )
     for role, names in OBVIOUS.items():

@@ -1,4 +1,8 @@
-"""Delimited text, by the csv module of the standard library, in chunks of rows."""
+"""Delimited text in chunks of rows, by the csv module of the standard library.
+
+Chunks without quotes, spaces and other quirks are split at the delimiter instead, which is
+quicker; the first chunk with any of them is left, with all that follow, to the module.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,9 @@ import csv
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice
-from operator import itemgetter
+from operator import add, itemgetter
 
 from purecover._validation import show
 from purecover.cli._columns import Collector, Request, Table
@@ -45,44 +50,105 @@ def read_csv(
     with _large_fields():
         if delimiter is None:
             delimiter = sniff_delimiter(sample, asked)
-        # strict: a quote that is never closed would otherwise swallow the rest of the file.
-        reader = csv.reader(
-            chain(sample, lines), delimiter=delimiter, strict=True, skipinitialspace=True
-        )
+        rows = _Rows(chain(sample, lines), delimiter)
         try:
-            return _read_rows(source, reader, request, tick)
+            return _read_rows(source, rows, request, tick)
         except csv.Error as error:
             raise CommandError(
-                f"{source}, line {reader.line_num}, is not well-formed CSV: {error}.\n"
+                f"{source}, line {rows.line}, is not well-formed CSV: {error}.\n"
                 'Hint: a quote inside a quoted field must be doubled (""), and every quote closed.'
             ) from error
 
 
+class _Rows:
+    """Rows of a text, taken plainly where it is plain, and by the csv module otherwise."""
+
+    def __init__(self, lines: Iterator[str], delimiter: str) -> None:
+        self._lines, self._delimiter = lines, delimiter
+        self._done = 0
+        self._start(lines)
+
+    def _start(self, lines: Iterator[str]) -> None:
+        # strict: a quote that is never closed would otherwise swallow the rest of the file.
+        self._reader = csv.reader(
+            lines, delimiter=self._delimiter, strict=True, skipinitialspace=True
+        )
+
+    @property
+    def line(self) -> int:
+        """The last line that was taken."""
+        return self._done + self._reader.line_num
+
+    def header(self) -> list[str]:
+        """The first row that is not blank."""
+        return [name.strip() for name in next(row for row in self._reader if row)]
+
+    def take(self) -> list[list[str]]:
+        """The next rows, as the csv module reads them."""
+        return list(islice(self._reader, CHUNK))
+
+    def take_plain(self, width: int) -> list[str] | None:
+        """Cells of the next rows, all in one list, each row with a line feed behind it.
+
+        None if the text has come to its end, or if a row is not plain and of that width; it is
+        then still to be taken.
+        """
+        chunk = list(islice(self._lines, CHUNK))
+        cells = _plain_cells(chunk, self._delimiter, width)
+        if cells is not None:
+            self._done += len(chunk)
+        elif chunk:
+            self._done = self.line
+            self._start(chain(chunk, self._lines))
+        return cells
+
+
+def _plain_cells(chunk: list[str], delimiter: str, width: int) -> list[str] | None:
+    text = "".join(chunk)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    # A blank line is no row, but would look like one of a single empty cell.
+    if width == 1 or len(text) > MAX_FIELD or any(quirk in text for quirk in '"\r '):
+        return None
+    if not text.endswith("\n"):
+        text += "\n"
+    cells = text.replace("\n", f"{delimiter}\n{delimiter}").split(delimiter)
+    del cells[-1]
+    if len(cells) != len(chunk) * (width + 1) or set(cells[width :: width + 1]) != {"\n"}:
+        return None
+    return cells
+
+
 def _read_rows(
-    source: str,
-    reader: csv._reader,  # type: ignore[name-defined]  # private in the stubs' older versions
-    request: Callable[[list[str]], Request],
-    tick: Callable[[], None],
+    source: str, rows: _Rows, request: Callable[[list[str]], Request], tick: Callable[[], None]
 ) -> Table:
-    header = [name.strip() for name in next(row for row in reader if row)]
+    header = rows.header()
     _refuse_numbers_as_names(source, header)
     wanted = request(header)
     places = {role: header.index(column) for role, column in wanted.columns.items()}
     collector = Collector(source, wanted)
-    ragged = _Ragged(source, len(header))
-    line = reader.line_num
-    while rows := list(islice(reader, CHUNK)):
-        lines = _Lines(line, reader.line_num, rows)
-        keep = rows
+    width = len(header)
+    line = rows.line
+    while cells := rows.take_plain(width):
+        collector.add(
+            {role: cells[i :: width + 1] for role, i in places.items()},
+            partial(add, line + 1),
+        )
+        line = rows.line
+        tick()
+    ragged = _Ragged(source, width)
+    while chunk := rows.take():
+        lines = _Lines(line, rows.line, chunk)
+        keep = chunk
         line_of: Callable[[int], int] = lines.of
-        if set(map(len, rows)) != {len(header)}:
-            index = ragged.sort_out(rows, lines)
-            keep, line_of = [rows[i] for i in index], _picked(lines, index)
+        if set(map(len, chunk)) != {width}:
+            index = ragged.sort_out(chunk, lines)
+            keep, line_of = [chunk[i] for i in index], _picked(lines, index)
         if keep:
             collector.add(
                 {role: list(map(itemgetter(i), keep)) for role, i in places.items()}, line_of
             )
-        line = reader.line_num
+        line = rows.line
         tick()
     ragged.complain()
     return collector.finish()

@@ -42,6 +42,20 @@ class MultinomialResampler:
 
 
 @dataclass(frozen=True)
+class CrowdedResampler:
+    """The same with another stream of random numbers: half the time where groups are large."""
+
+    counts: ScoreCounts
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        return replace(
+            self.counts,
+            labeled=_crowded_multinomial(rng, self.counts.labeled),
+            unlabeled=_crowded_multinomial(rng, self.counts.unlabeled),
+        )
+
+
+@dataclass(frozen=True)
 class PoissonResampler:
     r"""Draw each example a Poisson(1) number of times; also for weighted counts.
 
@@ -117,11 +131,11 @@ class GroupResampler:
         return tally
 
 
-def resampler_for(counts: ScoreCounts, method: str) -> Resampler:
-    """The resampler for counts alone."""
+def resampler_for(counts: ScoreCounts, method: str, *, crowded: bool = False) -> Resampler:
+    """The resampler for counts alone; ``crowded`` if many examples share a threshold."""
     if method == "poisson" or counts.is_weighted or counts.labeled.dtype.kind == "f":
         return PoissonResampler(counts)
-    return MultinomialResampler(counts)
+    return CrowdedResampler(counts) if crowded else MultinomialResampler(counts)
 
 
 def _multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:
@@ -132,6 +146,28 @@ def _multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:
         drawn = rng.integers(0, n, n, dtype=np.int32 if n < 2**31 else np.int64)
         return np.bincount(owner[drawn], minlength=tally.size)
     return rng.multinomial(n, tally / n)
+
+
+def _crowded_multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:
+    r"""A multinomial draw out of Poisson ones, which cost half as much as binomial ones.
+
+    Poisson numbers with means proportional to the tally are, given their sum, multinomial. Their
+    mean sum is two standard deviations below n, so that it seldom exceeds n; what is missing
+    is drawn one by one. Since only the sum decides whether to draw again, the result is exactly
+    multinomial.
+    """
+    n = int(tally.sum())
+    if n <= 4 * tally.size:
+        return _multinomial(rng, tally)
+    mean = tally * (1 - 2 / np.sqrt(n))
+    missing = -1
+    while missing < 0:
+        drawn: CountArray = rng.poisson(mean)
+        missing = n - int(drawn.sum())
+    rest = rng.integers(0, n, missing)
+    rest.sort()  # a sorted list is looked up in half the time
+    drawn += np.bincount(np.searchsorted(np.cumsum(tally), rest, "right"), minlength=tally.size)
+    return drawn
 
 
 def _poisson(rng: np.random.Generator, tally: CountArray, squares: FloatArray | None) -> FloatArray:

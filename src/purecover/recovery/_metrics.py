@@ -16,6 +16,7 @@ from purecover._validation import check_instance, check_real
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.proportions import MixtureProportions, check_target
+from purecover.recovery._pr import normalize_auc_pr
 from purecover.recovery._rates import PROPORTIONS_HINT
 from purecover.recovery._registry import METRICS, Metric, MetricOptions, resolve_metrics
 from purecover.recovery._roc import KEEPS_THRESHOLDS, RecoveredRoc, blended, recover_roc
@@ -276,9 +277,12 @@ def compute_metrics(
         fpr_at_k, tpr_at_k = (
             float(np.interp(share, view.flagged_unlabeled, rate)) for rate in view.rates
         )
-    out = {}
+    out: dict[str, float] = {}
     for metric in metrics:
-        if metric.of_curve is not None:
+        if metric.name == "normalized_auc_pr" and "auc_pr" in out:
+            # No need for the costliest figure of all a second time.
+            value = normalize_auc_pr(out["auc_pr"], prior)
+        elif metric.of_curve is not None:
             curve = view.curve_pr if metric.depends_on_prior else view.curve
             value = metric.of_curve(*curve, prior, options)
         elif metric.of_rates is not None:

@@ -36,16 +36,17 @@ class MetricOptions:
     area: AreaRule = "davis-goadrich"
 
     def validated(self, function: str) -> MetricOptions:
-        """The same options, or a complaint in the name of ``function``."""
+        """The same options as plain numbers, or a complaint in the name of ``function``."""
         infinity = math.inf
-        check_real(function, "f_beta", self.f_beta, low=0, high=1e6, closed="right")
-        check_real(function, "cost_fn", self.cost_fn, low=0, high=infinity, closed="left")
-        check_real(function, "cost_fp", self.cost_fp, low=0, high=infinity, closed="left")
-        check_real(function, "max_fpr", self.max_fpr, low=0, high=1, closed="right")
+        f_beta = check_real(function, "f_beta", self.f_beta, low=0, high=1e6, closed="right")
+        cost_fn = check_real(function, "cost_fn", self.cost_fn, low=0, high=infinity, closed="left")
+        cost_fp = check_real(function, "cost_fp", self.cost_fp, low=0, high=infinity, closed="left")
+        max_fpr = check_real(function, "max_fpr", self.max_fpr, low=0, high=1, closed="right")
         check_choice(function, "area", self.area, AREA_RULES)
-        if self.top_k is not None:
-            check_integer(function, "top_k", self.top_k, low=1)
-        return self
+        top_k = self.top_k
+        if top_k is not None:
+            top_k = check_integer(function, "top_k", top_k, low=1)
+        return MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, self.area)
 
 
 RateFunction = Callable[[Any, Any, float, MetricOptions], Any]
@@ -83,6 +84,9 @@ class Metric:
 
 def _divide(numerator: Any, denominator: Any) -> Any:
     """A quotient that is NaN, without noise, where it is undefined."""
+    if isinstance(numerator, float) and isinstance(denominator, float):
+        # Thousands of replicates ask for single numbers, for which NumPy takes its time.
+        return float(numerator) / float(denominator) if denominator != 0 else math.nan
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         quotient = np.true_divide(numerator, denominator)
     return np.where(np.equal(denominator, 0), np.nan, quotient)

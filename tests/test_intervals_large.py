@@ -1,0 +1,176 @@
+"""The bootstrap of large data: thinned, drawn another way and ahead of time, yet the same."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import purecover as pu
+from purecover.intervals import _bootstrap
+from purecover.intervals._draws import Draw, drawn_ahead, draws
+from purecover.intervals._resample import (
+    CrowdedResampler,
+    MultinomialResampler,
+    PoissonResampler,
+    resampler_for,
+)
+
+WORLD = pu.simulate.binormal(1.5)
+
+
+@pytest.fixture(scope="module")
+def sample() -> pu.simulate.Sample:
+    return WORLD.sample(4000, 36_000, alpha=0.25, random_state=0)
+
+
+class TestCrowded:
+    def test_draws_are_multinomial(self) -> None:
+        """Means, variances and covariances are those of the formula, and totals are exact."""
+        labeled, unlabeled = np.array([30, 90, 0, 180]), np.array([270, 150, 150, 30])
+        counts = pu.ScoreCounts.from_counts(range(4), labeled=labeled, unlabeled=unlabeled)
+        rng = np.random.default_rng(0)
+        resampler = CrowdedResampler(counts)
+        drawn = [resampler.draw(rng) for _ in range(20_000)]
+        for side in ("labeled", "unlabeled"):
+            rows = np.array([getattr(each, side) for each in drawn])
+            tally = getattr(counts, side)
+            n, share = tally.sum(), tally / tally.sum()
+            assert set(rows.sum(axis=1)) == {n}
+            np.testing.assert_allclose(rows.mean(axis=0), tally, atol=5 * np.sqrt(n / 20_000))
+            expected = n * (np.diag(share) - np.outer(share, share))
+            np.testing.assert_allclose(np.cov(rows.T), expected, atol=0.03 * n)
+
+    def test_one_cell_is_binomial(self) -> None:
+        """The whole distribution of one count, beside the exact one."""
+        counts = pu.ScoreCounts.from_counts([1, 0], labeled=[40, 10], unlabeled=[20, 30])
+        rng = np.random.default_rng(1)
+        resampler = CrowdedResampler(counts)
+        first = np.array([resampler.draw(rng).labeled[0] for _ in range(20_000)])
+        # Counts are in decreasing order of score: 40 of 50 at the higher one.
+        edges = np.arange(34, 47)
+        law = stats.binom(50, 0.8)
+        expected = np.concatenate(([law.cdf(33)], law.pmf(edges), [law.sf(46)])) * first.size
+        seen = np.array(
+            [(first < 34).sum(), *[(first == k).sum() for k in edges], (first > 46).sum()]
+        )
+        assert stats.chisquare(seen, expected).pvalue > 1e-3
+
+    def test_few_examples_at_a_score_are_drawn_as_ever(self) -> None:
+        counts = pu.ScoreCounts.from_counts(range(4), labeled=[1, 3, 0, 2], unlabeled=[4, 4, 4, 4])
+        one, other = (
+            kind(counts).draw(np.random.default_rng(2))
+            for kind in (MultinomialResampler, CrowdedResampler)
+        )
+        assert one == other
+
+    def test_weights_are_still_drawn_by_poisson_numbers(self) -> None:
+        counts = pu.ScoreCounts.from_scores([2, 1], [1, 0], sample_weight=[0.5, 2.0])
+        assert isinstance(resampler_for(counts, "multinomial", crowded=True), PoissonResampler)
+
+
+class TestAhead:
+    def test_the_same_replicates_in_the_same_order(self, sample: pu.simulate.Sample) -> None:
+        resampler = MultinomialResampler(sample.counts.thinned(50))
+        plain = draws(resampler, sample.proportions, 23, np.random.default_rng(0))
+        ahead = drawn_ahead(
+            draws(resampler, sample.proportions, 23, np.random.default_rng(0)), size=5
+        )
+        pairs = list(zip(plain, ahead, strict=True))
+        assert len(pairs) == 23
+        assert all(one.counts == other.counts for one, other in pairs)
+
+    def test_an_error_arrives_where_it_belongs(self, sample: pu.simulate.Sample) -> None:
+        def broken() -> Iterator[Draw]:
+            yield from draws(
+                MultinomialResampler(sample.counts.thinned(5)),
+                sample.proportions,
+                4,
+                np.random.default_rng(0),
+            )
+            raise pu.exceptions.IdentifiabilityError("no more")
+
+        with pytest.raises(pu.exceptions.IdentifiabilityError, match="no more"):
+            list(drawn_ahead(broken(), size=3))
+
+    def test_no_thread_outlives_a_loop_that_is_left(self, sample: pu.simulate.Sample) -> None:
+        before = threading.active_count()
+        resampler = MultinomialResampler(sample.counts.thinned(5))
+        ahead = drawn_ahead(draws(resampler, sample.proportions, 100, np.random.default_rng(0)), 2)
+        next(ahead)
+        assert threading.active_count() == before + 1
+        ahead.close()  # type: ignore[attr-defined]  # it is a generator
+        assert threading.active_count() == before
+
+
+class TestLargeBootstrap:
+    def test_intervals_are_those_of_finer_counts(
+        self, sample: pu.simulate.Sample, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert sample.counts.n_thresholds > _bootstrap.MANY_THRESHOLDS
+        options = {"n_resamples": 500, "random_state": 0, "threshold": 0.75}
+        coarse = pu.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
+        monkeypatch.setattr(_bootstrap, "MANY_THRESHOLDS", 10**9)
+        fine = pu.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
+        assert coarse.method == fine.method == "multinomial"
+        assert coarse.estimates == fine.estimates  # which come from all the counts
+        for name in fine.replicates:
+            one, two = fine.replicates[name], coarse.replicates[name]
+            error = one.std()
+            # Means of 500 differ by 0.06 standard errors or so by chance alone.
+            assert abs(two.mean() - one.mean()) < 0.3 * error, name
+            assert two.std() == pytest.approx(error, rel=0.2), name
+        for kind in ("roc_band", "pr_band"):
+            one, two = (getattr(result, kind)() for result in (fine, coarse))
+            inside = slice(10, -10)
+            width = (one.high - one.low)[inside]
+            # Two runs of 500 replicates with different seeds are up to a quarter apart.
+            for end in ("low", "high"):
+                apart = np.abs(getattr(one, end) - getattr(two, end))[inside]
+                assert np.all(apart < 0.4 * width), (kind, end)
+
+    def test_the_seed_decides(self, sample: pu.simulate.Sample) -> None:
+        one, two = (
+            pu.bootstrap(
+                sample.counts,
+                sample.proportions,
+                metrics=["roc_auc"],
+                curves=False,
+                n_resamples=600,
+                random_state=7,
+            )
+            for _ in range(2)
+        )
+        np.testing.assert_array_equal(one.replicates["roc_auc"], two.replicates["roc_auc"])
+
+    @pytest.mark.parametrize("k", [64, 4096])
+    def test_thinning_keeps_the_promise_of_its_bound(
+        self, sample: pu.simulate.Sample, k: int
+    ) -> None:
+        thin = sample.counts.thinned(k)
+        moved = abs(pu.auc_pu(thin) - pu.auc_pu(sample.counts))
+        apart = float(np.sum(thin.labeled / thin.n_labeled * thin.unlabeled / thin.n_unlabeled) / 2)
+        # A group may hold a little more than its share, since scores are not split.
+        assert moved <= apart <= 1 / (2 * k) * 1.2
+
+    def test_a_resampler_of_the_user_needs_nothing_but_draw(
+        self, sample: pu.simulate.Sample
+    ) -> None:
+        class Same:
+            def draw(self, rng: np.random.Generator) -> pu.ScoreCounts:
+                rng.random()
+                return sample.counts
+
+        result = pu.bootstrap(
+            sample.counts,
+            sample.proportions,
+            metrics=["roc_auc"],
+            curves=False,
+            n_resamples=3,
+            resampler=Same(),  # type: ignore[arg-type]  # no counts of its own
+            random_state=0,
+        )
+        assert np.ptp(result.replicates["roc_auc"]) == 0
