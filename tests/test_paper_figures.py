@@ -11,8 +11,9 @@ from tests.paper_records import paper_records
 
 from purecover import MixtureProportions, recover_pr, recover_roc
 from purecover.counts import ScoreCounts
-from purecover.studies._errors import Runs
+from purecover.studies._errors import Row, Runs
 from purecover.studies._paper_figures import (
+    beside_figure,
     error_boxes,
     figure1,
     figure2,
@@ -210,3 +211,19 @@ def test_svg_is_the_same_each_time_and_leaves_no_figure_open() -> None:
     assert ET.fromstring(texts[0]).tag.endswith("svg")  # noqa: S314 - our own
     assert "<text" not in texts[0]  # letters are paths
     assert plt.get_fignums() == []
+
+
+# -- ours beside the printed errors -------------------------------------------------------
+
+
+def test_beside_figure_has_a_mark_per_row() -> None:
+    rows = {Row("gas", 1.0): (0.1, 0.2), Row("gas", 0.75): (0.3, 0.0), Row("wine", 1.0): (0.2, 0.1)}
+    figure = beside_figure({"IR": rows, "DR": {Row("gas", 1.0): (0.05, 0.4)}})
+    left, right = figure.axes
+    marks = {line.get_label(): line.get_xydata().tolist() for line in left.get_lines()[1:]}
+    assert marks == {"β = 1": [[0.1, 0.2], [0.2, 0.1]], "β = 0.75": [[0.3, 0.0]]}
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["IR", "DR"]
+    assert left.get_xlim() == left.get_ylim() == right.get_xlim()
+    assert left.get_xlim()[0] < 0
+    assert left.get_xlim()[1] == pytest.approx(0.42)
+    plt.close(figure)

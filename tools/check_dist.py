@@ -10,10 +10,13 @@ from pathlib import Path
 IN_WHEEL = (
     "purecover/__init__.py",
     "purecover/py.typed",
+    "purecover/app/app.js",
+    "purecover/app/start.html.j2",
     "purecover/data/example_scores.csv",
     "purecover/data/example_scores.json",
     "purecover/data/dist_curve.npz",
     "purecover/data/dist_curve.json",
+    "purecover/report/report-1.schema.json",
 )
 IN_SDIST = (
     "pyproject.toml",

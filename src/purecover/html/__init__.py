@@ -1,4 +1,4 @@
-"""The report as one static page: text, tables and inline SVG, no script, nothing fetched."""
+"""Results as pages of one file: text, tables, figures, and scripts that load nothing."""
 
 from __future__ import annotations
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from purecover._frames import make_frame
+from purecover._json_text import json_text
+from purecover._validation import check_flag, check_integer
 from purecover.checks import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.estimation._estimate import PriorEstimate
 from purecover.intervals._interval import CurveBand, Interval
 from purecover.intervals._replicates import BootstrapResult
 from purecover.proportions import MixtureProportions
+from purecover.recovery._binning import BinningBounds, binning_bounds
 from purecover.recovery._confusion import RecoveredConfusion
 from purecover.recovery._metrics import RecoveredMetrics
 from purecover.recovery._pr import RecoveredPr
 from purecover.recovery._roc import RecoveredRoc
+from purecover.report._json import make_document, read_schema
 from purecover.report._text import render_text
 from purecover.report._truth import TrueFigures
 
@@ -92,6 +95,13 @@ class PUReport:
         return not 0 <= self.roc.auc_direct <= 1
 
     @property
+    def bounds(self) -> BinningBounds | None:
+        """Where AUC and AUC-PR of the exact scores lie, if scores were counted in bins."""
+        if not self.counts.is_binned:
+            return None
+        return binning_bounds(self.counts, self.proportions, target=self.metrics.prior)
+
+    @property
     def roc_band(self) -> CurveBand | None:
         """Pointwise band of the ROC curve, if there are replicates."""
         return None if self.bootstrap is None else self.bootstrap.roc_band()
@@ -126,47 +136,131 @@ class PUReport:
             columns["true"] = np.array([self.truth.metrics[n] for n in names])
         return make_frame("PUReport.frame", columns, backend)
 
-    def to_dict(self, *, curves: bool = False) -> dict[str, Any]:
-        """Plain data, ready for JSON.
+    def to_dict(self, *, curves: bool = False, counts: bool | None = None) -> dict[str, Any]:
+        """Plain data, ready for JSON; :meth:`from_dict` reads them back.
 
         Parameters
         ----------
         curves : bool, default=False
-            Whether to include both curves, which can be as long as the data.
+            Whether to include both curves, which can be as long as the data. They are not needed
+            to read the report back.
+        counts : bool, optional
+            Whether to include the counted scores, without which the report cannot be read back.
+            By default they are included up to 100,000 distinct scores.
 
         Returns
         -------
         dict
-            Counts, proportions, metrics, intervals, checks and, if known, the truth.
+            Counts, proportions, metrics, intervals, bands, checks and, if known, the truth; all
+            but the replicates. :meth:`json_schema` describes it.
         """
-        out: dict[str, Any] = {
-            "n_labeled": self.counts.n_labeled,
-            "n_unlabeled": self.counts.n_unlabeled,
-            "n_negative": self.counts.n_negative,
-            "n_thresholds": self.counts.n_thresholds,
-            "scores_from": self.scores_from,
-            "proportions": self.proportions.to_dict(),
-            "estimation": None if self.estimation is None else self.estimation.to_dict(),
-            "auc": self.auc,
-            "auc_direct": self.auc_direct,
-            "infeasible": self.infeasible,
-            "auc_pu": self.auc_pu,
-            "auc_repaired": self.roc.auc,
-            "repair": self.roc.repair,
-            "area": self.pr.area,
-            "metrics": self.metrics.to_dict(),
-            "confusion": self.confusion.to_dict(),
-            "intervals": {name: i.to_dict() for name, i in self.intervals.items()},
-            "checks": [check.to_dict() for check in self.checks],
-            "truth": None if self.truth is None else self.truth.to_dict(),
-        }
-        if curves:
-            out["roc"], out["pr"] = self.roc.to_dict(), self.pr.to_dict()
-        return out
+        check_flag("PUReport.to_dict", "curves", curves)
+        if counts is not None:
+            check_flag("PUReport.to_dict", "counts", counts)
+        return make_document(self, curves=curves, counts=counts)
 
-    def to_json(self, *, curves: bool = False, indent: int | None = 2) -> str:
-        """:meth:`to_dict` as strict JSON text."""
-        return json.dumps(self.to_dict(curves=curves), indent=indent, allow_nan=False)
+    def to_json(
+        self, *, curves: bool = False, counts: bool | None = None, indent: int | None = 2
+    ) -> str:
+        """:meth:`to_dict` as strict JSON text, with every list of numbers on one line.
+
+        Parameters
+        ----------
+        curves, counts
+            As in :meth:`to_dict`.
+        indent : int or None, default=2
+            How far fields are moved in; None writes one line.
+
+        Returns
+        -------
+        str
+            The text, which :meth:`from_json` reads back.
+
+        Examples
+        --------
+        >>> from purecover import PUReport, evaluate, simulate
+        >>> sample = simulate.binormal(1.5).sample(200, 1000, alpha=0.25, random_state=0)
+        >>> report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
+        >>> str(PUReport.from_json(report.to_json())) == str(report)
+        True
+        """
+        if indent is not None:
+            indent = check_integer("PUReport.to_json", "indent", indent, low=0, high=16)
+        return json_text(self.to_dict(curves=curves, counts=counts), indent)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> PUReport:
+        """Read a report written by :meth:`to_dict`.
+
+        Parameters
+        ----------
+        data : dict
+            The plain data, with counts.
+
+        Returns
+        -------
+        PUReport
+            The same report: figures, intervals, bands and checks as they were written, curves
+            recovered again from the counts. Its replicates are gone.
+
+        Raises
+        ------
+        InvalidInputError
+            If a field is missing or wrong; the message names it.
+        """
+        from purecover.report._fields import Source
+        from purecover.report._read_json import read_document
+
+        return read_document(Source("PUReport.from_dict", "data"), data)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> PUReport:
+        """Read a report written by :meth:`to_json`, or by the command line with ``--json``.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The JSON text. Nothing in it is run.
+
+        Returns
+        -------
+        PUReport
+            As from :meth:`from_dict`.
+        """
+        from purecover.report._read_json import read_text
+
+        return read_text("PUReport.from_json", text)
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """The JSON Schema (draft 2020-12) of what :meth:`to_json` writes.
+
+        Returns
+        -------
+        dict
+            The schema, whose descriptions say what each field means.
+
+        Examples
+        --------
+        >>> from purecover import PUReport
+        >>> PUReport.json_schema()["properties"]["schema"]["const"]
+        'purecover.report/1'
+        """
+        return read_schema()
+
+    def to_markdown(self) -> str:
+        """The report in Markdown, for an issue, a pull request or a wiki.
+
+        Returns
+        -------
+        str
+            A headline, the checks that spoke, metrics with intervals, the unlabeled at the
+            threshold, and the settings, with tables as GitHub and GitLab draw them. Names that
+            came with the data cannot leave their cells.
+        """
+        from purecover.report._markdown import render_markdown
+
+        return render_markdown(self)
 
     def to_html(self) -> str:
         """A self-contained page with text and plots."""
@@ -185,7 +279,7 @@ class PUReport:
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the text, as it prints."""
-        from html import escape
+        """What a notebook shows: the findings, the ROC curve and the main metrics."""
+        from purecover.html._notebook import render_notebook
 
-        return f"<pre>{escape(str(self))}</pre>"
+        return render_notebook(self)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from purecover._validation import bad_type, bad_value, require
 from purecover.exceptions import InvalidInputError
-from purecover.html._page import _policy, _resource, _versions
+from purecover.html._page import _policy, _resource
+from purecover.html._words import versions
 from purecover.studies import _paper_figures as draw
 from purecover.studies._counting import counting_sheet
 from purecover.studies._errors import Combination, Runs, Truth
@@ -173,7 +174,7 @@ def paper_report(
         missing=tuple(shortfalls(runs)),
         sections=sections,
         thresholds=thresholds,
-        provenance={**provenance, "Report made with": _versions()},
+        provenance={**provenance, "Report made with": versions()},
     )
 
 

@@ -1,0 +1,300 @@
+"""From a comparison to the text of a page; computes nothing new."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from purecover.html._compare_payload import comparison_payload
+from purecover.html._compare_words import findings_by_score, notes_of, shown_in_short
+from purecover.html._page import fill_template
+from purecover.html._svg import Chart, make_chart
+from purecover.html._titles import estimated_by, shown_metrics, title_of
+from purecover.html._whiskers import make_whiskers, shortened
+from purecover.html._words import ends, number, share, versions
+from purecover.recovery._registry import METRICS
+
+if TYPE_CHECKING:
+    from purecover.intervals._interval import Interval
+    from purecover.report._comparison import ScoreComparison
+
+__all__ = ["render_comparison"]
+
+COLORS = 6
+"""Colors of curves; where there are more models, the next ones are dashed."""
+
+_LONGEST = 34
+
+
+def render_comparison(
+    comparison: ScoreComparison, *, command: str | None = None, title: str | None = None
+) -> str:
+    """A comparison as a self-contained page.
+
+    Parameters
+    ----------
+    comparison : ScoreComparison
+        What :func:`purecover.compare_scores` returned.
+    command : str, optional
+        The command that made the comparison, to be shown on the page.
+    title : str, optional
+        Heading of the page.
+
+    Returns
+    -------
+    str
+        HTML that holds its data, style and scripts and loads nothing; a content security policy
+        inside the page lets no other script run and nothing be fetched or sent. Where scripts do
+        not run, text, tables and figures are there all the same.
+    """
+    kinds = {
+        name: f"series s{i % COLORS} d{i // COLORS % 3}" for i, name in enumerate(comparison.names)
+    }
+    options = comparison.reports[comparison.baseline].metrics.options
+    main = shown_in_short(comparison)
+    every = shown_metrics(comparison.reports[comparison.baseline].metrics)
+    return fill_template(
+        "compare.html.j2",
+        ("style.css", "report.css", "compare.css"),
+        ("vendor/plot.min.js", "js/charts.js", "js/compare.js"),
+        title=title or "Comparison of models",
+        headline=_headline(comparison),
+        notes=notes_of(comparison)[1:],  # the heading names the baseline
+        level=f"{100 * comparison.confidence_level:g} %",
+        main=[_block(comparison, name) for name in main],
+        rest=[_block(comparison, name) for name in every if name not in main],
+        resampled=bool(comparison.n_resamples),
+        truth=any(report.truth is not None for report in comparison.reports.values()),
+        whiskers=[
+            make_whiskers(
+                name,
+                title_of(name, options),
+                comparison.differences[name],
+                kinds,
+                comparison.baseline,
+            )
+            for name in main
+        ],
+        baseline=comparison.baseline,
+        charts=[_roc_chart(comparison, kinds), _pr_chart(comparison, kinds)],
+        findings=findings_by_score(comparison),
+        n_scores=len(comparison.names),
+        facts=_facts(comparison),
+        estimation_notes=_estimation_notes(comparison),
+        interval_note=_interval_note(comparison),
+        versions=versions(),
+        command=command,
+        payload=comparison_payload(comparison),
+    )
+
+
+# -- words --------------------------------------------------------------------------------
+
+
+def _headline(comparison: ScoreComparison) -> list[str]:
+    reports, base = comparison.reports, comparison.baseline
+    best = comparison.best("roc_auc") or base
+    rival = base
+    if best == base:
+        others = [name for name in reports if name != base]
+        rival = max(others, key=lambda name: reports[name].auc)
+    seen = comparison.against(rival).differences["roc_auc"][best]
+    sentence = (
+        f"Of {len(reports)} models, {best} has the highest recovered AUC, "
+        f"{number(reports[best].auc, 3)}: {seen.estimate:.3f} above {rival}"
+    )
+    if _bounded(seen):
+        level = f"{100 * seen.confidence_level:g} %"
+        sentence += f" ({level} interval of the difference {seen.low:.3f} to {seen.high:.3f})"
+        second = "Chance can explain the difference: its interval holds 0."
+        if seen.low > 0:
+            second = "The interval excludes 0."
+            if len(reports) > 2:
+                second += " The best was picked from these very data, which flatters it a little."
+    else:
+        second = "There is too little data, or there are no replicates, for an interval of it."
+    p = comparison.proportions
+    about = "about " if comparison.estimated_from else ""
+    third = f"This holds if {about}{share(p.alpha)} of the unlabeled and {share(p.beta)} of the "
+    return [f"{sentence}.", second, f"{third}labeled are positive."]
+
+
+def _bounded(interval: Interval) -> bool:
+    return math.isfinite(interval.low) and math.isfinite(interval.high)
+
+
+def _facts(comparison: ScoreComparison) -> list[tuple[str, list[tuple[str, str]]]]:
+    report, p = comparison.reports[comparison.baseline], comparison.proportions
+    counts = report.counts
+    weighted = " (sum of weights)" if counts.is_weighted else ""
+    data = [
+        ("Labeled", f"{counts.n_labeled:,.10g}{weighted}"),
+        ("Unlabeled", f"{counts.n_unlabeled:,.10g}{weighted}"),
+    ]
+    if counts.n_negative:
+        data.append(("Known negatives", f"{counts.n_negative:,.10g}{weighted}"))
+    origin = p.origin
+    if report.estimation is not None:
+        origin = f"estimated by {estimated_by(report.estimation)}"
+    assumptions = [
+        ("Share of positives among the unlabeled, alpha", _share(comparison, "alpha", p.alpha)),
+        ("Share of positives among the labeled, beta", _share(comparison, "beta", p.beta)),
+        ("Where they come from", origin),
+        ("How the data were drawn", p.scenario),
+        ("Prior that precision speaks of", f"{report.metrics.prior:.4g}"),
+    ]
+    if comparison.estimated_from is not None:
+        assumptions.insert(3, ("Estimated once, from", comparison.estimated_from))
+    seed = "" if comparison.random_state is None else f", seed {comparison.random_state}"
+    settings = [
+        ("Baseline", comparison.baseline),
+        ("Resamples", f"{comparison.n_resamples:,}{seed}"),
+        ("Simultaneous intervals", "yes" if comparison.simultaneous else "no"),
+        ("Area under precision-recall", report.pr.area),
+    ]
+    thresholds = [
+        (name, f"{other.metrics.threshold:.6g}") for name, other in comparison.reports.items()
+    ]
+    return [
+        ("Data", data),
+        ("Assumptions", assumptions),
+        ("Settings", settings),
+        ("Thresholds", thresholds),
+    ]
+
+
+def _share(comparison: ScoreComparison, name: str, value: float) -> str:
+    estimation = comparison.reports[comparison.baseline].estimation
+    between = "" if estimation is None else ends(estimation.intervals.get(name))
+    return f"{value:.4g} ({between})" if between else f"{value:.4g}"
+
+
+def _estimation_notes(comparison: ScoreComparison) -> tuple[str, ...]:
+    estimation = comparison.reports[comparison.baseline].estimation
+    return () if estimation is None else estimation.notes
+
+
+def _interval_note(comparison: ScoreComparison) -> str:
+    """How the intervals of differences were made."""
+    found = comparison.differences
+    methods: dict[str, list[str]] = {}
+    for metric in found:
+        for interval in found[metric].values():
+            titles = methods.setdefault(interval.method, [])
+            if METRICS[metric].title not in titles:
+                titles.append(METRICS[metric].title)
+    methods.pop("none", None)
+    if not methods:
+        return ""
+    common = max(methods, key=lambda method: len(methods[method]))
+    parts = [f"{', '.join(t)}: {method}" for method, t in methods.items() if method != common]
+    parts.append(f"the others: {common}" if parts else common)
+    return f"Intervals of differences: {'; '.join(parts)}."
+
+
+# -- tables -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model in one metric, as text; ``at`` is its number among the models."""
+
+    at: int
+    name: str
+    baseline: bool
+    best: bool
+    observed: str
+    recovered: str
+    interval: str
+    difference: str
+    between: str
+    better: str
+    true: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """All models in one metric."""
+
+    metric: str
+    title: str
+    rows: list[Row]
+
+
+def _block(comparison: ScoreComparison, metric: str) -> Block:
+    best = comparison.best(metric)
+    rows = []
+    for i, (name, report) in enumerate(comparison.reports.items()):
+        gap = comparison.differences[metric].get(name)
+        better = comparison.better.get(metric, {}).get(name, math.nan)
+        infeasible = metric == "roc_auc" and report.infeasible
+        rows.append(
+            Row(
+                at=i,
+                name=name,
+                baseline=name == comparison.baseline,
+                best=name == best,
+                observed=number(report.metrics.observed[metric]),
+                recovered="infeasible" if infeasible else number(report.metrics[metric]),
+                interval="" if infeasible else ends(report.intervals.get(metric)),
+                difference="" if gap is None else _signed(gap.estimate),
+                between="" if gap is None else _signed_ends(gap),
+                better=f"{100 * better:.1f} %" if math.isfinite(better) else "",
+                true="" if report.truth is None else number(report.truth.metrics[metric]),
+            )
+        )
+    options = comparison.reports[comparison.baseline].metrics.options
+    return Block(metric, title_of(metric, options), rows)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4f}".replace("-", "−") if math.isfinite(value) else "undefined"
+
+
+def _signed_ends(interval: Interval) -> str:
+    if _bounded(interval):
+        return f"{_signed(interval.low)} to {_signed(interval.high)}"
+    return "" if interval.method == "none" else "undefined"
+
+
+# -- figures ------------------------------------------------------------------------------
+
+
+def _roc_chart(comparison: ScoreComparison, kinds: dict[str, str]) -> Chart:
+    import numpy as np
+
+    line = np.array([0.0, 1.0])
+    curves = [("chance", "chance", line, line)]
+    for name, report in comparison.reports.items():
+        label = f"{shortened(name, _LONGEST)} ({report.auc:.3f})"
+        curves.append((kinds[name], label, report.roc.fpr, report.roc.tpr))
+    areas = ", ".join(f"{name} {report.auc:.3f}" for name, report in comparison.reports.items())
+    return make_chart(
+        "roc",
+        "Recovered ROC curves",
+        f"True-positive rate against false-positive rate. Recovered AUC: {areas}.",
+        axes=("False-positive rate", "True-positive rate"),
+        curves=curves,
+    )
+
+
+def _pr_chart(comparison: ScoreComparison, kinds: dict[str, str]) -> Chart:
+    import numpy as np
+
+    prior = comparison.reports[comparison.baseline].pr.prior
+    curves = [("chance", f"chance (prior {prior:.3g})", np.array([0.0, 1.0]), np.full(2, prior))]
+    for name, report in comparison.reports.items():
+        label = f"{shortened(name, _LONGEST)} ({number(report.pr.auc_pr, 3)})"
+        curves.append((kinds[name], label, report.pr.recall, report.pr.precision))
+    areas = ", ".join(
+        f"{name} {number(report.pr.auc_pr, 3)}" for name, report in comparison.reports.items()
+    )
+    return make_chart(
+        "pr",
+        "Recovered precision-recall curves",
+        f"Precision against recall, for a population with a share of {prior:.3g} positives. "
+        f"Recovered AUC-PR: {areas}.",
+        axes=("Recall", "Precision"),
+        curves=curves,
+    )

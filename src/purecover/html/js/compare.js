@@ -1,0 +1,134 @@
+// The page of a comparison: charts that can be saved, and another baseline at a choice.
+(() => {
+  "use strict";
+
+  const charts = globalThis.purecoverCharts;
+  const data = JSON.parse(document.getElementById("payload").textContent);
+  const $ = (id) => document.getElementById(id);
+  const DASHES = [undefined, "8 4", "2 3"];
+  const colors = charts.CYCLE.length;
+  let baseline = data.baseline;
+
+  /** How model number i is drawn, everywhere alike. */
+  const look = (i) => ({
+    stroke: `var(${charts.CYCLE[i % colors]})`, strokeWidth: 2,
+    strokeDasharray: DASHES[Math.floor(i / colors) % DASHES.length],
+  });
+
+  const signed = (value) =>
+    value === null ? "undefined" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(4)}`;
+
+  const tick = (value) =>
+    value === 0 ? "0" : `${value < 0 ? "−" : "+"}${Number(Math.abs(value).toFixed(6))}`;
+
+  /** Differences of the others from the baseline, in one metric: [model, estimate, low, high, better]. */
+  const differences = (metric) => data.differences[baseline][metric];
+
+  const between = ([, , low, high]) =>
+    low === null || high === null ? "" : `${signed(low)} to ${signed(high)}`;
+
+  // -- charts -------------------------------------------------------------------------------------
+
+  function whiskers({ name, title }, width) {
+    const [left, right, top, step] = [Math.min(150, Math.round(0.36 * width)), 16, 8, 28];
+    const rows = differences(name).filter(([, estimate]) => estimate !== null);
+    const bars = rows.filter(([, , low, high]) => low !== null && high !== null);
+    const models = differences(name).map(([i]) => i);
+    const base = data.names[baseline];
+    const ticks = width < 400 ? 3 : 4;
+    const svg = Plot.plot({
+      width, height: top + step * models.length + 48, marginLeft: left, marginRight: right, marginTop: top,
+      marginBottom: 48, x: { insetLeft: 6, insetRight: 6, nice: true }, y: { type: "band", domain: models },
+      color: { type: "identity" },
+      marks: [
+        Plot.gridX({ ticks, stroke: "var(--rule)", strokeOpacity: 1 }),
+        Plot.axisX({
+          ticks, tickFormat: tick, label: "minus the baseline", labelArrow: "none", labelAnchor: "center",
+          labelOffset: 38, tickSize: 0, tickPadding: 6, fill: "currentColor",
+        }),
+        Plot.axisY({
+          label: null, tickSize: 0, lineWidth: (left - 16) / 12, textOverflow: "ellipsis", fill: "currentColor",
+          tickFormat: (i) => data.names[i],
+        }),
+        Plot.ruleX([0], { stroke: "var(--faint)", strokeWidth: 1.5 }),
+        Plot.ruleY(bars, { y: "0", x1: "2", x2: "3", stroke: ([i]) => look(i).stroke, strokeWidth: 2.5 }),
+        Plot.dot(rows, { y: "0", x: "1", r: 4.5, fill: ([i]) => look(i).stroke }),
+      ],
+    });
+    // Plot brings a style element, which the policy of the page would refuse; its rules are in ours.
+    svg.querySelector("style")?.remove();
+    svg.setAttribute("class", "plot");
+    svg.setAttribute("role", "img");
+    svg.setAttribute("font-size", "12");
+    const said = differences(name).map((row) => `${data.names[row[0]]} ${signed(row[1])}, from ${between(row) || "undefined"}`);
+    svg.setAttribute("aria-label", `${title} minus that of ${base}: ${said.join("; ")}.`);
+    for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+    return {
+      svg,
+      table: {
+        columns: ["model", "baseline", "difference", "low", "high", "better"],
+        rows: differences(name).map(([i, ...numbers]) => [data.names[i], base, ...numbers]),
+      },
+    };
+  }
+
+  const drawn = [];
+  for (const figure of document.querySelectorAll("figure[data-metric]")) {
+    const metric = data.metrics.find(({ name }) => name === figure.dataset.metric);
+    drawn.push(charts.mount(figure, `Difference in ${metric.title}`, (width) => whiskers(metric, width)));
+  }
+  for (const [name, spec] of Object.entries(data.curves)) {
+    const curves = [
+      { kind: "chance", label: spec.chance.label, x: spec.chance.x, y: spec.chance.y },
+      ...spec.models.map(({ label, x, y }, i) => ({ look: look(i), label, x, y })),
+    ];
+    charts.mount(document.querySelector(`figure[data-chart="${name}"]`), spec.title, (width) =>
+      charts.curves({ ...spec, curves }, width));
+  }
+
+  // -- another baseline ---------------------------------------------------------------------------
+
+  function renew() {
+    for (const node of document.querySelectorAll("[data-baseline-name]")) node.textContent = data.names[baseline];
+    for (const badge of document.querySelectorAll("[data-base]")) {
+      badge.hidden = Number(badge.dataset.base) !== baseline;
+    }
+    for (const cell of document.querySelectorAll("[data-gap]")) {
+      const [metric, model] = cell.dataset.gap.split(":");
+      const row = differences(metric).find(([i]) => i === Number(model));
+      const shown = { difference: "", between: "", better: "" };
+      if (row) {
+        shown.difference = signed(row[1]);
+        shown.between = between(row) || cell.dataset.none;
+        shown.better = row[4] === null ? "" : `${(100 * row[4]).toFixed(1)} %`;
+      }
+      cell.textContent = shown[cell.dataset.part];
+    }
+    drawn.forEach(({ refresh }) => refresh());
+  }
+
+  const choice = $("baseline");
+  data.names.forEach((name, i) => {
+    if (data.differences[i]) choice.append(new Option(name, String(i), i === baseline, i === baseline));
+  });
+  choice.addEventListener("change", () => {
+    baseline = Number(choice.value);
+    renew();
+    $("live").textContent = `Differences are now from ${data.names[baseline]}.`;
+  });
+  $("choice").hidden = choice.options.length < 2;
+
+  // -- colors -------------------------------------------------------------------------------------
+
+  const root = document.documentElement;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+  const show = () => $("theme").setAttribute("aria-pressed", String(isDark()));
+  $("theme").addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    show();
+  });
+  dark.addEventListener("change", show);
+  show();
+  $("theme").hidden = false;
+})();

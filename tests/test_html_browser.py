@@ -1,0 +1,560 @@
+"""The report page in a real browser: what a reader can do with it, and it cannot do to them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from purecover import (
+    MixtureProportions,
+    PUReport,
+    ScoreCounts,
+    evaluate,
+    recover_auc,
+    recover_confusion,
+    recover_metrics,
+    simulate,
+)
+from purecover.html import render_report
+from purecover.html._payload import make_payload
+
+pytestmark = pytest.mark.browser
+
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+TOLERANCE = 1e-6
+FIGURES = ("roc", "pr", "histogram", "components", "heat", "profile")
+
+HOSTILE = (
+    "</script></style></title><script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'>"
+    "\"'`&{{ 7*7 }}\u202edesrever\u2066 " + "x" * 10_000
+)
+
+
+# -- pages --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def report() -> PUReport:
+    sample = simulate.binormal(1.5).sample(300, 3000, alpha=0.25, random_state=0)
+    return evaluate(
+        sample.scores, sample.labeled, alpha=0.25, truth=sample.truth, n_resamples=60,
+        random_state=0,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def estimated() -> PUReport:
+    sample = simulate.beta().sample(1000, 4000, alpha=0.3, beta=0.9, random_state=1)
+    return evaluate(sample.scores, sample.labeled, n_resamples=40, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Generator[Any, None, None]:
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is missing: install requirements/dev.txt"
+    )
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no program called chromium; on Debian: apt-get install chromium")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def hostile(estimated: PUReport) -> str:
+    """A page with hostile words wherever words can come from outside."""
+    found = estimated.estimation
+    assert found is not None
+    checks = tuple(
+        replace(check, title=HOSTILE, message=HOSTILE, hint=HOSTILE, status=status)
+        for check, status in zip(estimated.checks, ("fired", "quiet"), strict=False)
+    )
+    others = {HOSTILE + str(i): pair for i, pair in enumerate(found.others.values())}
+    report = replace(
+        estimated,
+        checks=checks,
+        scores_from=HOSTILE,
+        estimation=replace(found, estimator=HOSTILE, spread=others, notes=(HOSTILE,)),
+    )
+    return render_report(report, title=HOSTILE, command=HOSTILE)
+
+
+Opener = Callable[..., Any]
+
+
+@pytest.fixture
+def show(browser: Any, tmp_path: Path) -> Generator[Opener, None, None]:
+    """Opens a page by file://; afterwards, nothing was complained of, asked for or dialogued."""
+    complaints: list[str] = []
+    requests: list[str] = []
+    contexts = []
+
+    def show(page: str | PUReport, **options: Any) -> Any:
+        text = page if isinstance(page, str) else render_report(page)
+        file = tmp_path / f"page{len(contexts)}.html"
+        file.write_text(text, encoding="utf-8")
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
+        contexts.append(context)
+        tab = context.new_page()
+        tab.set_default_timeout(15_000)
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("dialog", lambda dialog: complaints.append(dialog.message))
+        # A picture that the page draws for itself is data, not a request.
+        tab.on("request", lambda r: r.url.startswith("data:") or requests.append(r.url))
+        tab.goto(file.as_uri())
+        if options.get("java_script_enabled", True):
+            tab.wait_for_selector("html[data-settled]", state="attached")
+        return tab
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert len(requests) == len(contexts), requests
+
+
+def fill(tab: Any, **numbers: float) -> None:
+    """Type into the fields and wait until the page has followed."""
+    for name, value in numbers.items():
+        act(tab, lambda name=name, value=value: tab.fill(f"#{name.replace('_', '-')}", repr(value)))
+
+
+def act(tab: Any, action: Callable[[], object]) -> None:
+    before = int(tab.get_attribute("html", "data-settled"))
+    action()
+    tab.wait_for_function("n => Number(document.documentElement.dataset.settled) > n", arg=before)
+
+
+def values(tab: Any, column: str) -> dict[str, float | None]:
+    """The unrounded figures of a column of the table of metrics."""
+    found: dict[str, str] = tab.eval_on_selector_all(
+        f'section[aria-labelledby="metrics"] tr[data-metric] [data-column="{column}"]',
+        "cells => Object.fromEntries("
+        "cells.map(c => [c.parentElement.dataset.metric, c.dataset.value ?? 'as written']))",
+    )
+    return {name: None if v == "null" else float(v) for name, v in found.items()}
+
+
+def texts(tab: Any, selector: str) -> list[str]:
+    return [text.strip() for text in tab.locator(selector).all_text_contents()]
+
+
+# -- numbers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "at"),
+    [(0.1, 1.0, 100), (0.31, 1.0, 700), (0.0, 0.9, 1500), (0.2, 0.85, 20), (0.4, 1.0, 1990)],
+)
+def test_sliders_compute_what_python_computes(
+    show: Opener, report: PUReport, alpha: float, beta: float, at: int
+) -> None:
+    tab = show(report)
+    counts = ScoreCounts.from_dict(make_payload(report)["counts"])
+    threshold = float(counts.thresholds[at])
+    fill(tab, alpha_number=alpha, beta_number=beta, threshold_number=threshold)
+    fill(tab, cost_fn=5.0, cost_fp=0.5)
+    proportions = MixtureProportions(alpha, beta)
+    expected = recover_metrics(counts, proportions, threshold=threshold, cost_fn=5.0, cost_fp=0.5)
+    for column, figures in (("recovered", expected), ("observed", expected.observed)):
+        found = values(tab, column)
+        assert set(found) == set(report.metrics) - {"f_beta"}
+        for name, value in found.items():
+            if value is None:
+                assert not np.isfinite(figures[name])
+            else:
+                assert value == pytest.approx(figures[name], abs=TOLERANCE), (column, name)
+    matrix = recover_confusion(counts, proportions, threshold)
+    for name in ("tp", "fp", "fn", "tn", "flagged"):
+        value = float(tab.get_attribute(f'[data-cell="{name}"]', "data-value"))
+        assert value == pytest.approx(getattr(matrix, name), abs=1e-6)
+    auc = recover_auc(counts, proportions)
+    assert texts(tab, "[data-tile=roc_auc]") == [f"{auc:.3f}"]
+    label = tab.get_attribute("figure[data-chart=roc] svg", "aria-label")
+    assert f"the recovered one {auc:.3f}" in label
+    sentence = (
+        f"Of the {matrix.flagged:,.0f} unlabeled at or above the threshold, about {matrix.tp:,.0f} "
+        f"are positive; of those below, about {matrix.fn:,.0f}."
+    )
+    assert texts(tab, "#flagged") == [sentence]
+
+
+def test_thinned_counts_stay_within_the_stated_bound(show: Opener) -> None:
+    sample = simulate.binormal(1.5).sample(20_000, 80_000, alpha=0.2, random_state=1)
+    report = evaluate(sample.scores, sample.labeled, alpha=0.2, n_resamples=0)
+    thinned = make_payload(report)["thinned"]
+    assert thinned["kept"] == 2000
+    tab = show(report)
+    for alpha in (0.05, 0.3):
+        fill(tab, alpha_number=alpha)
+        found = values(tab, "recovered")["roc_auc"]
+        exact = recover_auc(report.counts, MixtureProportions(alpha, 1.0))
+        assert found == pytest.approx(exact, abs=thinned["auc_bound"] / (1 - alpha) + 1e-12)
+    made = texts(tab, "footer")[0]
+    assert "100,000 distinct scores" in made
+    stated = float(re.findall(r"observed AUC by at most ([\de.-]+\d)", made)[0])
+    assert thinned["auc_bound"] <= stated <= 1.1 * thinned["auc_bound"]
+
+
+def test_the_reports_own_figures_come_back(show: Opener, report: PUReport) -> None:
+    tab = show(report)
+    everything = "main td, main th, #flagged, #state"
+    before = texts(tab, everything)
+    legend = texts(tab, "figure[data-chart=roc] .legend text")
+    assert "95 % band, pointwise" in legend
+    assert tab.is_disabled("#back")
+    fill(tab, alpha_number=0.4, threshold_number=0.0, cost_fn=3.0)
+    intervals = texts(tab, "[data-column=interval]")
+    assert set(intervals) == {"–"}
+    assert "95 % band, pointwise" not in texts(tab, "figure[data-chart=roc] .legend text")
+    for note in ("#stale", "#bandless"):
+        assert "alpha 0.25 and beta 1" in texts(tab, note)[0]
+    assert texts(tab, "#metrics ~ .scroll tr[data-metric=cost] th") == [
+        "Cost (miss 3, false alarm 1)"
+    ]
+    act(tab, lambda: tab.click("#back"))
+    assert texts(tab, everything) == before
+    assert texts(tab, "figure[data-chart=roc] .legend text") == legend
+    assert tab.is_hidden("#stale")
+    assert tab.is_hidden("#bandless")
+    assert tab.input_value("#alpha-number") == "0.25"
+
+
+def test_a_threshold_leaves_alone_what_does_not_depend_on_it(
+    show: Opener, report: PUReport
+) -> None:
+    tab = show(report)
+    before = texts(tab, "[data-kind=ranking] td")
+    fill(tab, threshold_number=0.0)
+    assert texts(tab, "[data-kind=ranking] td") == before
+    assert set(texts(tab, "[data-kind=threshold] [data-column=interval]")) == {"–"}
+    assert "95 % band, pointwise" in texts(tab, "figure[data-chart=roc] .legend text")
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(0.7, 1.0), (0.5, 0.4), (0.9, 0.9)])
+def test_values_that_do_not_fit_are_said_not_to(
+    show: Opener, report: PUReport, alpha: float, beta: float
+) -> None:
+    tab = show(report)
+    fill(tab, alpha_number=alpha, beta_number=beta)
+    said = texts(tab, "#state")[0]
+    if alpha < beta:
+        assert "do not fit" in said
+        direct = 0.5 + (report.auc_pu - 0.5) / (beta - alpha)
+        assert f"the AUC would be {direct:.3f}, outside [0, 1]" in said
+        most = beta - (2 * report.auc_pu - 1)
+        assert float(re.findall(r"at most ([\d.]+\d)", said)[0]) == pytest.approx(most, abs=1e-4)
+    else:
+        assert "Alpha must be below beta" in said
+    assert set(texts(tab, "[data-column=recovered], [data-cell], [data-tile]")) == {"–"}
+    for name in ("roc", "pr"):
+        legend = texts(tab, f"figure[data-chart={name}] .legend text")
+        assert not [text for text in legend if text.startswith("recovered")]
+    act(tab, lambda: tab.click("#back"))
+    assert "do not fit" not in texts(tab, "#state")[0]
+
+
+def test_a_report_that_does_not_fit_says_so(show: Opener) -> None:
+    tab = show(evaluate([3, 2, 1, 0], [1, 1, 0, 0], alpha=0.5, n_resamples=0))
+    assert "do not fit" in texts(tab, "#state")[0]
+    assert "do not fit alpha and beta" in texts(tab, ".headline")[0]
+
+
+@pytest.mark.parametrize("typed", ["", "-1", "2", "1e999"])
+def test_fields_ignore_what_is_out_of_range(show: Opener, report: PUReport, typed: str) -> None:
+    tab = show(report)
+    before = texts(tab, "#state")
+    tab.fill("#alpha-number", typed)
+    assert tab.get_attribute("#alpha-number", "aria-invalid") == "true"
+    tab.press("#alpha-number", "Tab")
+    assert tab.input_value("#alpha-number") == "0.25"
+    assert texts(tab, "#state") == before
+
+
+def test_the_map_can_be_clicked(show: Opener, report: PUReport) -> None:
+    tab = show(report)
+    svg = tab.locator("figure[data-chart=heat] svg")
+    svg.scroll_into_view_if_needed()
+    box = svg.bounding_box()
+    act(tab, lambda: tab.mouse.click(box["x"] + 52 + 40, box["y"] + 60))
+    alpha, beta = (float(tab.input_value(f"#{name}-number")) for name in ("alpha", "beta"))
+    assert 0.05 < alpha < 0.12
+    assert 0.9 < beta < 0.97
+    expected = recover_auc(report.counts, MixtureProportions(alpha, beta))
+    assert float(texts(tab, "[data-tile=roc_auc]")[0]) == pytest.approx(expected, abs=6e-4)
+
+
+def test_estimators_stand_side_by_side(show: Opener, estimated: PUReport) -> None:
+    tab = show(estimated)
+    assert estimated.estimation is not None
+    label = tab.get_attribute("figure[data-chart=estimators] svg", "aria-label")
+    for name in (estimated.estimation.estimator, *estimated.estimation.others):
+        assert name in label
+    assert "elbow at" in " ".join(texts(tab, "figure[data-chart=alphamax] .legend text"))
+
+
+def test_undefined_and_odd_figures_do_no_harm(show: Opener) -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.exponential(size=200)
+    scores = np.round(rng.normal(size=200) + np.repeat([1.0, 0.0], 100), 1)
+    labels = np.repeat([1, 0, -1], [100, 60, 40])
+    tab = show(
+        evaluate(
+            scores, labels, negative_label=-1, alpha=0.1, sample_weight=weights, top_k=5,
+            threshold=1e9, n_resamples=0,
+        )
+    )  # fmt: skip
+    assert texts(tab, "[data-tile=precision]") == ["undefined"]
+    fill(tab, alpha_number=0.12)
+    assert texts(tab, "[data-tile=precision]") == ["undefined"]
+    constant = evaluate([1.0] * 4, [1, 0, 0, 1], alpha=0.1, n_resamples=0)
+    tab = show(constant)
+    fill(tab, alpha_number=0.3)
+    assert texts(tab, "[data-tile=roc_auc]") == ["0.500"]
+
+
+# -- people -------------------------------------------------------------------------------------
+
+
+def test_the_keyboard_is_enough(show: Opener, report: PUReport) -> None:
+    tab = show(report)
+    reached = []
+    for _ in range(80):
+        tab.keyboard.press("Tab")
+        reached.append(
+            tab.evaluate(
+                "(() => { const e = document.activeElement;"
+                " return e.id || e.getAttribute('aria-label') || e.textContent; })()"
+            )
+        )
+        if reached[-1] == "alpha":
+            act(tab, lambda: tab.keyboard.press("ArrowRight"))
+            assert tab.input_value("#alpha-number") == "0.251"
+        if reached[-1] == "threshold":
+            before = float(tab.input_value("#threshold-number"))
+            act(tab, lambda: tab.keyboard.press("ArrowRight"))
+            assert float(tab.input_value("#threshold-number")) > before
+        if reached[-1] == "cost-fn":
+            act(tab, lambda: tab.keyboard.type("7"))
+        if reached[-1] == "cost-fp":
+            break
+    expected = ["theme", "alpha", "alpha-number", "beta", "threshold", "back", "cost-fn", "cost-fp"]
+    assert [name for name in reached if name in expected][: len(expected)] == expected
+    assert "SVG: save the ROC curve" in reached
+    tab.focus("#back")
+    act(tab, lambda: tab.keyboard.press("Enter"))
+    assert tab.input_value("#alpha-number") == "0.25"
+    assert tab.evaluate("document.activeElement.id") == "alpha"
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert tab.evaluate(outline) != "none"
+
+
+def test_what_changed_is_told_once_things_are_quiet(show: Opener, report: PUReport) -> None:
+    tab = show(report)
+    assert texts(tab, "[role=status]") == [""]
+    tab.focus("#alpha")
+    for _ in range(5):
+        act(tab, lambda: tab.keyboard.press("ArrowRight"))
+    tab.wait_for_function("() => document.getElementById('live').textContent !== ''")
+    auc = recover_auc(report.counts, MixtureProportions(0.255, 1.0))
+    assert texts(tab, "[role=status]")[0].startswith(
+        f"If 25.5 % of the unlabeled are positive, the AUC is {auc:.3f}"
+    )
+    assert tab.get_attribute("#alpha", "aria-valuetext") == "25.5 %"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width", "alphas"), [("light", 1200, (None, 0.3)), ("dark", 360, (None, 0.8))]
+)
+def test_no_grave_barriers(
+    show: Opener,
+    report: PUReport,
+    estimated: PUReport,
+    scheme: str,
+    width: int,
+    alphas: tuple[float | None, float],
+) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="axe-playwright-python is missing: install requirements/dev.txt",
+    )
+    for each, alpha in zip((estimated, report), alphas, strict=True):
+        tab = show(each, color_scheme=scheme, viewport={"width": width, "height": 900})
+        if alpha is not None:
+            fill(tab, alpha_number=alpha)
+        tab.click("summary")
+        found = axe.Axe().run(tab).response["violations"]
+        assert [
+            (v["id"], v["nodes"][0]["html"][:200])
+            for v in found
+            if v["impact"] in {"serious", "critical"}
+        ] == []
+
+
+def test_light_and_dark(show: Opener, report: PUReport) -> None:
+    tab = show(report, color_scheme="light")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    ink = "getComputedStyle(document.querySelector('figure[data-chart=roc] svg text')).fill"
+    assert tab.evaluate(paper) == "rgb(255, 255, 255)"
+    light_ink = tab.evaluate(ink)
+    tab.click("#theme")
+    assert tab.get_attribute("#theme", "aria-pressed") == "true"
+    assert tab.evaluate(paper) == "rgb(20, 24, 28)"
+    assert tab.evaluate(ink) != light_ink
+    tab.click("#theme")
+    assert tab.evaluate(paper) == "rgb(255, 255, 255)"
+    dark = show(report, color_scheme="dark")
+    assert dark.evaluate(paper) == "rgb(20, 24, 28)"
+    dark.click("#theme")
+    assert dark.evaluate(paper) == "rgb(255, 255, 255)"
+    assert dark.get_attribute("#theme", "aria-pressed") == "false"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_paper(show: Opener, report: PUReport, scheme: str) -> None:
+    tab = show(report, color_scheme=scheme)
+    if scheme == "light":
+        tab.click("#theme")
+    tab.emulate_media(media="print")
+    for hidden in ("#panel", "#theme", ".downloads", "nav", ".costs"):
+        assert tab.locator(hidden).first.is_hidden()
+    for shown in (".headline", "#flagged", "footer", *(f"[data-chart={n}] svg" for n in FIGURES)):
+        assert tab.locator(shown).first.is_visible()
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    pdf = tab.pdf(format="A4")
+    assert pdf.startswith(b"%PDF")
+    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 8
+
+
+@pytest.mark.parametrize("width", [360, 768])
+def test_nothing_runs_off_a_small_screen(
+    show: Opener, report: PUReport, estimated: PUReport, hostile: str, width: int
+) -> None:
+    for page in (report, estimated, hostile):
+        tab = show(page, viewport={"width": width, "height": 740})
+        for _ in range(2):
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width
+            for figure in tab.locator("figure svg").all():
+                box = figure.bounding_box()
+                assert box is None or box["x"] + box["width"] <= width
+            fill(tab, alpha_number=0.9)
+
+
+def test_without_scripts_the_page_is_still_a_report(show: Opener, report: PUReport) -> None:
+    tab = show(report, java_script_enabled=False)
+    assert tab.locator("#panel").is_hidden()
+    assert tab.locator("#theme").is_hidden()
+    for name in ("roc", "pr"):
+        assert tab.locator(f"figure[data-chart={name}] svg").is_visible()
+    assert tab.locator("#scores").is_hidden()
+    assert f"{report.auc:.4f}" in texts(tab, "[data-metric=roc_auc] td")
+
+
+# -- saving -------------------------------------------------------------------------------------
+
+
+def saved(tab: Any, name: str, form: str) -> bytes:
+    with tab.expect_download() as download:
+        tab.click(f"figure[data-chart={name}] .downloads button:has-text('{form}')")
+    assert download.value.suggested_filename == f"purecover-{name}.{form.lower()}"
+    return Path(download.value.path()).read_bytes()
+
+
+def test_every_figure_can_be_saved(show: Opener, estimated: PUReport) -> None:
+    tab = show(estimated, color_scheme="dark")
+    for name in (*FIGURES, "estimators", "alphamax"):
+        text = saved(tab, name, "SVG").decode()
+        drawing = ET.fromstring(text.partition("\n")[2])  # noqa: S314
+        assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+        assert "var(" not in text
+        assert "currentColor" not in text
+        assert "style=" not in text
+        assert "#ffffff" in text  # light, whatever the page is
+        picture = saved(tab, name, "PNG")
+        assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+        width = int.from_bytes(picture[16:20], "big")
+        assert width == 2 * float(drawing.attrib["width"])
+        assert len(picture) > 5_000  # not a blank sheet
+        rows = list(csv.reader(io.StringIO(saved(tab, name, "CSV").decode())))
+        assert len({len(row) for row in rows}) == 1
+        assert len(rows) > 2
+
+
+def test_the_table_of_a_curve_holds_the_curve(show: Opener, report: PUReport) -> None:
+    tab = show(report)
+    rows = list(csv.DictReader(io.StringIO(saved(tab, "roc", "CSV").decode())))
+    assert {row["curve"] for row in rows} == {
+        "band, low", "band, high", "chance", "observed", "recovered", "true",
+    }  # fmt: skip
+    counts = ScoreCounts.from_dict(make_payload(report)["counts"])
+    tpr = [float(row["True-positive rate"]) for row in rows if row["curve"] == "observed"]
+    expected = np.concatenate([[0.0], np.cumsum(counts.labeled) / counts.n_labeled])
+    np.testing.assert_allclose(tpr, expected, atol=1e-12)
+
+
+# -- hostile words ------------------------------------------------------------------------------
+
+
+def test_hostile_words_stay_words(show: Opener, hostile: str) -> None:
+    tab = show(hostile)
+    assert tab.evaluate("window.hurt") is None
+    assert tab.evaluate("document.images.length") == 0
+    assert tab.evaluate("document.scripts.length") == 5
+    for where in ("h1 bdi", "pre code", ".checks td bdi", ".estimates bdi"):
+        assert texts(tab, where)[0] == HOSTILE
+    # What turns the direction of writing is kept inside its own words.
+    bidi = "getComputedStyle(document.querySelector('h1 bdi')).unicodeBidi"
+    assert tab.evaluate(bidi) == "isolate"
+    assert tab.evaluate("document.documentElement.scrollHeight") < 10_000
+    fill(tab, alpha_number=0.25)
+    assert texts(tab, "[data-tile=roc_auc]") != ["–"]
+    rows = list(csv.reader(io.StringIO(saved(tab, "estimators", "CSV").decode())))
+    assert rows[1][0] == HOSTILE
+
+
+def test_the_policy_refuses_other_scripts_styles_and_requests(
+    browser: Any, report: PUReport, tmp_path: Path
+) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(render_report(report), encoding="utf-8")
+    tab = browser.new_page()
+    tab.goto(file.as_uri())
+    refused = tab.evaluate(
+        """async () => {
+          const seen = [];
+          document.addEventListener("securitypolicyviolation", (event) => {
+            seen.push(event.effectiveDirective);
+          });
+          const intruders = [["script", "window.hurt = 1"], ["style", "body { color: red }"]];
+          for (const [tag, text] of intruders) {
+            const node = document.createElement(tag);
+            node.textContent = text;
+            document.body.append(node);
+          }
+          document.body.setAttribute("onclick", "window.hurt = 1");
+          await fetch("https://example.org/").catch(() => 0);
+          new Image().src = "https://example.org/x.png";
+          await new Promise((resolve) => setTimeout(resolve, 200));
+          return [seen, window.hurt ?? null];
+        }"""
+    )
+    tab.close()
+    assert set(refused[0]) >= {"script-src-elem", "style-src-elem", "connect-src", "img-src"}
+    assert refused[1] is None

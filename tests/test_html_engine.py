@@ -1,0 +1,346 @@
+"""The script of the page against Python, in a real browser: the same counts, the same numbers."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import re
+import shutil
+import subprocess
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import purecover as pu
+from purecover.exceptions import RecoveryWarning
+from purecover.html._payload import make_payload
+from purecover.recovery._confusion import confusion_from_roc
+from purecover.recovery._metrics import metrics_from_roc, recover_both
+from purecover.recovery._pr import AREA_RULES, pr_from_roc
+from purecover.recovery._registry import MetricOptions, resolve_metrics
+from purecover.recovery._roc import REPAIRS
+
+TOLERANCE = {"large numbers": 1e-6}
+"""Of every number, relative where it is above 1: what the page promises; elsewhere 1e-9.
+
+Tens of millions in a block bring out where Python's root of the likelihood stops, at 1e-14 of all
+examples; the script halves on to the last digit.
+"""
+
+SCRIPT = Path(__file__).parents[1] / "src" / "purecover" / "html" / "js" / "recover.js"
+
+# -- count sets -------------------------------------------------------------------------------
+
+
+def _draw(n: int, shift: float, seed: int, *, share: float = 0.3) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    labeled = np.arange(n) < max(int(share * n), 1)
+    return rng.normal(shift * labeled), labeled
+
+
+def _thinned() -> pu.ScoreCounts:
+    scores, labeled = _draw(20_000, 1.2, 5, share=0.1)
+    report = pu.evaluate(scores, labeled, alpha=0.2, n_resamples=0)
+    counts = pu.ScoreCounts.from_dict(make_payload(report)["counts"])
+    assert counts.n_thresholds == 2000
+    return counts
+
+
+@cache
+def count_sets() -> dict[str, pu.ScoreCounts]:
+    """Counts of every kind by name."""
+    rng = np.random.default_rng(0)
+    make = pu.ScoreCounts.from_scores
+    scores, labeled = _draw(60, 1.5, 0)
+    tied, tied_labeled = _draw(400, 1.0, 1)
+    near, near_labeled = _draw(50, 4.0, 2)
+    weight = rng.exponential(size=60) * (rng.random(60) < 0.9)
+    weight[[0, -1]] = 1.0
+    codes = np.where(~labeled & (np.arange(60) % 3 == 0), -1, labeled.astype(int))
+    bent = np.concatenate([rng.normal(0.0, 3.0, 300), rng.normal(0.0, 1.0, 900)]).round(1)
+    return {
+        "random": make(scores, labeled),
+        "ties": make(tied.round(), tied_labeled),
+        "weighted": make(scores, labeled, sample_weight=weight),
+        "negative": make(scores, codes, negative_label=-1),
+        "near-perfect": make(near, near_labeled),
+        "separated": make([5, 4, 3, 2, 1], [1, 1, 0, 0, 0]),
+        "worse than chance": make(-scores, labeled),
+        "not concave": make(bent, np.arange(1200) < 300),
+        "two rows": make([0.9, 0.1], [1, 0]),
+        "one threshold": pu.ScoreCounts.from_counts([0.5], [3], [7]),
+        "one labeled": make([0.9, 0.5, 0.4, 0.4, 0.1], [0, 1, 0, 0, 0]),
+        "large numbers": pu.ScoreCounts.from_counts(
+            [1e300, 7.0, 0.25, -1e-300], [5_000_000, 3, 0, 1], [10, 0, 70_000_000, 123_456]
+        ),
+        "two thousand cells": _thinned(),
+    }
+
+
+NAMES = [
+    "random", "ties", "weighted", "negative", "near-perfect", "separated", "worse than chance",
+    "not concave", "two rows", "one threshold", "one labeled", "large numbers",
+    "two thousand cells",
+]  # fmt: skip
+
+
+# -- settings ---------------------------------------------------------------------------------
+
+PAIRS = [
+    (alpha, beta)
+    for alpha, beta in itertools.product((0.0, 1e-6, 0.05, 0.3, 0.7, 0.95), (1.0, 0.97, 0.8, 0.4))
+    if alpha < beta
+]
+TARGETS = ("population", "deployment", "pooled", 0.01)
+
+
+def settings_of(name: str, counts: pu.ScoreCounts) -> list[dict[str, Any]]:
+    """Alpha x beta x repairs, with the other settings in turn; all combinations at one pair."""
+    thresholds = [*counts.thresholds[:: max(counts.n_thresholds // 4, 1)].tolist(), 0.37, -9e9, 9e9]
+    turns = [
+        itertools.cycle(values)
+        for values in (
+            AREA_RULES, TARGETS, ("case-control", "censoring"), thresholds,
+            (1.0, 0.5, 2.0), (1.0, 5.0), (1.0, 0.0, 0.3), (0.1, 1.0, 0.02),
+            (None, 1, int(counts.n_unlabeled), max(int(counts.n_unlabeled) // 3, 1)),
+        )
+    ]  # fmt: skip
+    keys = (
+        "area", "target", "scenario", "threshold", "f_beta", "cost_fn", "cost_fp", "max_fpr",
+        "top_k",
+    )  # fmt: skip
+    found = []
+    for (alpha, beta), repair in itertools.product(PAIRS, (None, *REPAIRS)):
+        rest = {key: next(turn) for key, turn in zip(keys, turns, strict=True)}
+        found.append({"alpha": alpha, "beta": beta, "repair": repair, **rest})
+    if name in {"random", "ties", "weighted"}:
+        every = itertools.product(
+            AREA_RULES, TARGETS, ("case-control", "censoring"), (*thresholds,)
+        )
+        for repair, (area, target, scenario, threshold) in zip(
+            itertools.cycle((None, *REPAIRS)), every, strict=False
+        ):
+            rest = {"area": area, "target": target, "scenario": scenario, "threshold": threshold}
+            found.append({"alpha": 0.2, "beta": 0.9, "repair": repair, **rest})
+    return found
+
+
+def data_of(counts: pu.ScoreCounts) -> dict[str, Any]:
+    return make_payload(pu.evaluate(counts, alpha=0.0, n_resamples=0))["counts"]
+
+
+# -- what Python says -------------------------------------------------------------------------
+
+
+def python_answer(counts: pu.ScoreCounts, s: dict[str, Any]) -> dict[str, Any]:
+    """The layout of the script's answer, filled by the package."""
+    proportions = pu.MixtureProportions(s["alpha"], s["beta"], scenario=s["scenario"])
+    names = ("f_beta", "cost_fn", "cost_fp", "max_fpr", "top_k", "area")
+    options = MetricOptions(**{name: s[name] for name in names if name in s})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RecoveryWarning)  # of the concavity guard
+        roc, roc_pr = recover_both(counts, proportions, s["repair"])
+        prior = proportions.prior(s["target"], counts)
+        metrics = metrics_from_roc(
+            roc,
+            roc_pr,
+            counts,
+            threshold=s["threshold"],
+            prior=prior,
+            metrics=resolve_metrics("test", None, counts, options),
+            options=options,
+        )
+        pr = pr_from_roc(roc_pr, counts, prior, options.area)
+        confusion = confusion_from_roc(roc, counts, s["threshold"])
+    return {
+        "feasible": 0 <= roc.auc_direct <= 1,
+        "auc_pu": pu.auc_pu(counts),
+        "auc_direct": roc.auc_direct,
+        "auc": min(max(roc.auc_direct, 0.0), 1.0),
+        "auc_repaired": roc.auc,
+        "prior": prior,
+        "repair": roc.repair,
+        "repair_pr": roc_pr.repair,
+        "roc": {
+            key: getattr(roc, key)
+            for key in ("fpr", "tpr", "thresholds", "fpr_pu", "tpr_pu", "fpr_raw", "tpr_raw",
+                        "thresholds_raw")
+        },
+        "pr": {
+            key: getattr(pr, key)
+            for key in ("recall", "precision", "thresholds", "recall_pu", "precision_pu",
+                        "auc_pr", "auc_pr_pu")
+        },
+        "metrics": dict(metrics),
+        "observed": dict(metrics.observed),
+        "confusion": {
+            key: getattr(confusion, key) for key in ("threshold", "tp", "fp", "fn", "tn", "flagged")
+        },
+    }  # fmt: skip
+
+
+def largest_difference(found: Any, wanted: Any, where: str = "") -> tuple[float, str]:
+    """Over all numbers of two nested answers, relative above 1; undefined must be undefined."""
+    if isinstance(wanted, dict):
+        assert set(found) == set(wanted), where
+        each = [largest_difference(found[key], wanted[key], f"{where}.{key}") for key in wanted]
+        return max(each)
+    if isinstance(wanted, bool | str):
+        assert found == wanted, where
+        return 0.0, where
+    one = np.atleast_1d(np.array(found, dtype=np.float64))
+    two = np.atleast_1d(np.asarray(wanted, dtype=np.float64))
+    assert one.shape == two.shape, where
+    defined = np.isfinite(two)
+    assert np.array_equal(np.isfinite(one), defined), where
+    gaps = np.abs(one - two)[defined] / np.maximum(np.abs(two[defined]), 1.0)
+    return float(gaps.max(initial=0.0)), where
+
+
+# -- what the browser says --------------------------------------------------------------------
+
+PAGE = """<!doctype html><meta charset="utf-8"><title>engine</title><pre id="out"></pre>
+<script type="application/json" id="in">{data}</script>
+<script>{script}</script>
+<script>
+const typed = (key, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value);
+const input = JSON.parse(document.getElementById("in").textContent);
+const answers = {work};
+document.getElementById("out").textContent = JSON.stringify(answers, typed);
+</script>
+"""
+
+
+def in_browser(data: Any, work: str, folder: Path) -> Any:
+    """The value of a JavaScript expression over ``input``, computed in headless Chromium."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed; on Debian: apt install chromium")
+    page = folder / "engine.html"
+    inert = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
+    script = SCRIPT.read_text(encoding="utf-8")
+    page.write_text(PAGE.format(data=inert, script=script, work=work), encoding="utf-8")
+    done = subprocess.run(
+        [
+            chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr", "--dump-dom",
+            page.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    assert complaints == []
+    found = re.search(r'<pre id="out">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert found is not None
+    return json.loads(html.unescape(found.group(1)))
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
+    """All settings for all counts, in one visit."""
+    data = {
+        name: {"counts": data_of(counts), "settings": settings_of(name, counts)}
+        for name, counts in count_sets().items()
+    }
+    # After the first round of repairs, curves of 2,001 points are compared by figures alone.
+    work = """Object.fromEntries(Object.entries(input).map(([name, { counts, settings }]) =>
+      [name, settings.map((s, i) => {
+        const { roc, pr, ...figures } = purecover.recover(counts, s);
+        return counts.labeled.length > 1000 && i > 7 ? figures : { ...figures, roc, pr };
+      })]))"""
+    found: dict[str, list[dict[str, Any]]] = in_browser(
+        data, work, tmp_path_factory.mktemp("engine")
+    )
+    return found
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", NAMES)
+def test_same_numbers_as_python(
+    answers: dict[str, list[dict[str, Any]]], name: str, record_property: Any
+) -> None:
+    counts = count_sets()[name]
+    settings = settings_of(name, counts)
+    assert len(answers[name]) == len(settings) >= len(PAIRS) * (1 + len(REPAIRS))
+    worst = (0.0, "")
+    for s, found in zip(settings, answers[name], strict=True):
+        wanted = python_answer(counts, s)
+        if "roc" not in found:
+            wanted = {key: value for key, value in wanted.items() if key not in {"roc", "pr"}}
+        difference, where = largest_difference(found, wanted)
+        assert difference <= TOLERANCE.get(name, 1e-9), (s, where)
+        worst = max(worst, (difference, where))
+    record_property("largest_difference", worst)
+
+
+@pytest.mark.browser
+def test_the_answers_cover_every_case(answers: dict[str, list[dict[str, Any]]]) -> None:
+    """The comparison is only worth something if guards, gaps and impossible values occur."""
+    every = [answer for each in answers.values() for answer in each]
+    assert set(answers) == set(NAMES)
+    assert {answer["feasible"] for answer in every} == {True, False}
+    assert {answer["repair"] for answer in every} == set(REPAIRS)
+    guarded = zip(answers["not concave"], settings_of("not concave", _bent()), strict=True)
+    assert any(a["repair"] == "isotonic" for a, s in guarded if s["repair"] == "likelihood")
+    assert any(answer["metrics"]["precision"] is None for answer in every)
+    assert any(None in answer["roc"]["thresholds"][1:] for answer in every if "roc" in answer)
+
+
+def _bent() -> pu.ScoreCounts:
+    return count_sets()["not concave"]
+
+
+@pytest.mark.browser
+def test_the_map_and_the_histogram(tmp_path: Path) -> None:
+    scores, labeled = _draw(3000, 1.5, 7)
+    report = pu.evaluate(scores, labeled, alpha=0.3, beta=0.9, n_resamples=0)
+    payload = make_payload(report)
+    data = {"payload": payload, "alphas": [0.0, 0.2, 0.7, 0.95], "betas": [0.4, 0.8, 1.0]}
+    work = """{
+      aucs: input.alphas.map((a) =>
+        input.betas.map((b) => purecover.auc(input.payload.counts, a, b))),
+      plain: purecover.auc(0.7, 0.25, 0.75),
+      of_summary: purecover.auc({ auc_pu: 0.7 }, 0.25, 0.75),
+      bins: purecover.histogram(input.payload.histogram, 0.3, 0.9),
+      youden: purecover.recover(input.payload.counts, { alpha: 0.3, beta: 0.9 })
+        .confusion.threshold,
+      no_contrast: purecover.recover(
+        { thresholds: [3, 2, 1], labeled: [2, 1, 1], unlabeled: [0, 1, 3] },
+        { alpha: 0.25, beta: 0.25 + 1e-14, repair: "likelihood" },
+      ).roc,
+      refused: (() => {
+        try { purecover.recover(input.payload.counts, { alpha: 0.5, beta: 0.5 }); }
+        catch (error) { return [error.name, error.message]; }
+      })(),
+    }"""
+    found = in_browser(data, work, tmp_path)
+    cells = pu.ScoreCounts.from_dict(payload["counts"])
+    for alpha, row in zip(data["alphas"], found["aucs"], strict=True):
+        for beta, value in zip(data["betas"], row, strict=True):
+            wanted = None
+            if alpha < beta:
+                wanted = 0.5 + (pu.auc_pu(cells) - 0.5) / (beta - alpha)
+            if wanted is not None and not 0 <= wanted <= 1:
+                wanted = None
+            assert value == (None if wanted is None else pytest.approx(wanted, abs=1e-12))
+    assert None in found["aucs"][2]
+    assert found["plain"] == found["of_summary"] == pytest.approx(0.9, abs=1e-12)
+    g, f = (np.array(payload["histogram"][name]) for name in ("labeled", "unlabeled"))
+    positive = ((1 - 0.3) * g - (1 - 0.9) * f) / 0.6
+    negative = (0.9 * f - 0.3 * g) / 0.6
+    assert found["bins"]["positive"] == pytest.approx(positive.clip(0), abs=1e-9)
+    assert found["bins"]["negative"] == pytest.approx(negative.clip(0), abs=1e-9)
+    assert min(positive.min(), negative.min()) < 0
+    assert found["bins"]["labeled"] == pytest.approx(g, abs=1e-9)
+    assert found["youden"] == report.metrics.threshold
+    # Eight examples, of which alpha says that two are positive: both of the highest score.
+    assert found["no_contrast"]["tpr"] == pytest.approx([0, 1, 1, 1])
+    assert found["no_contrast"]["fpr"] == pytest.approx([0, 0, 1 / 3, 1])
+    assert found["refused"][0] == "RangeError"
+    assert "alpha=0.5 and beta=0.5" in found["refused"][1]

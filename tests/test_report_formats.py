@@ -1,0 +1,686 @@
+"""A report as JSON and back, as Markdown and as a cell of a notebook."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from markdown_it import MarkdownIt
+from tests.command_line import call_main
+
+import purecover as pu
+from purecover._json_text import json_text
+from purecover.report import _json
+from purecover.report._markdown import escape
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "src" / "purecover" / "data" / "example_scores.csv"
+SAMPLE = pu.simulate.binormal(1.5).sample(150, 1000, alpha=0.25, beta=0.9, random_state=0)
+ROWS = (SAMPLE.scores, SAMPLE.labeled)
+WEIGHTS = np.random.default_rng(0).exponential(size=SAMPLE.scores.size)
+HOSTILE = (
+    "</script><img src=x onerror=alert(1)> a|b `c` **d** [e](javascript:f) \u202e\x1b[31m\n\n# g\n"
+    "@someone #12 !13 http://evil.example www.evil.example $x$ &lt; <!-- \\ ~~h~~ <details> 1. i"
+)
+
+
+def with_negatives() -> pu.PUReport:
+    labels = np.where(SAMPLE.labeled, "pos", "unl").astype(object)
+    labels[-60:] = "neg"
+    return pu.evaluate(
+        SAMPLE.scores,
+        labels,
+        positive_label="pos",
+        negative_label="neg",
+        truth=SAMPLE.truth,
+        alpha=0.2,
+        n_resamples=20,
+    )
+
+
+def not_concave() -> pu.PUReport:
+    sample = pu.simulate.nonconcave().sample(400, 4000, alpha=0.2, random_state=0)
+    with pytest.warns(pu.exceptions.RecoveryWarning, match="gave way"):
+        return pu.evaluate(sample.counts, alpha=0.2, repair="hull", n_resamples=0)
+
+
+def hostile() -> pu.PUReport:
+    report = pu.evaluate(*ROWS, estimator="bbe", n_resamples=20)
+    proportions = replace(report.proportions, origin=HOSTILE)
+    estimation = replace(
+        report.estimation,
+        estimator=HOSTILE,
+        proportions=proportions,
+        notes=(HOSTILE, "x" * 10_000),
+        spread={HOSTILE: (0.1, 0.9), "a\r\n|b": (0.2, 0.8)},
+    )
+    checks = tuple(
+        replace(check, status="fired", title=HOSTILE, message=HOSTILE, hint=HOSTILE)
+        for check in report.checks
+    )
+    roc, pr = (replace(curve, proportions=proportions) for curve in (report.roc, report.pr))
+    return replace(
+        report,
+        proportions=proportions,
+        estimation=estimation,
+        checks=checks,
+        roc=roc,
+        pr=pr,
+        scores_from=HOSTILE,
+    )
+
+
+CASES: dict[str, Callable[[], pu.PUReport]] = {
+    "alpha given": lambda: pu.evaluate(*ROWS, alpha=0.25, beta=0.9, n_resamples=20),
+    "no replicates": lambda: pu.evaluate(*ROWS, alpha=0.25, n_resamples=0, random_state=None),
+    "estimated": lambda: pu.evaluate(*ROWS, truth=SAMPLE.truth, n_resamples=20),
+    "beta given": lambda: pu.evaluate(*ROWS, beta=0.9, estimator="bbe", n_resamples=20),
+    "weights": lambda: pu.evaluate(
+        *ROWS, alpha=0.25, sample_weight=WEIGHTS, truth=SAMPLE.truth, n_resamples=20
+    ),
+    "groups": lambda: pu.evaluate(
+        *ROWS, alpha=0.25, groups=np.arange(SAMPLE.scores.size) // 4, n_resamples=20
+    ),
+    "known negatives": with_negatives,
+    "ties": lambda: pu.evaluate(
+        np.round(SAMPLE.scores), SAMPLE.labeled, alpha=0.25, n_resamples=20
+    ),
+    "censoring": lambda: pu.evaluate(
+        *ROWS, prior=0.3, scenario="censoring", target="pooled", n_resamples=0
+    ),
+    "every option": lambda: pu.evaluate(
+        *ROWS,
+        alpha=0.25,
+        f_beta=Fraction(1, 2),
+        cost_fn=np.float32(5),
+        cost_fp=2,
+        max_fpr=0.2,
+        top_k=np.int64(40),
+        threshold=1,
+        area="trapezoid",
+        confidence_level=0.8,
+        random_state=7,
+        ignore_checks=["PU016"],
+        n_resamples=20,
+    ),
+    "nothing flagged": lambda: pu.evaluate(*ROWS, alpha=0.25, threshold=1e9, n_resamples=20),
+    "infeasible": lambda: pu.evaluate(
+        [5, 4, 3, 2, 1, 0], [1, 1, 1, 0, 0, 0], alpha=0.4, n_resamples=20
+    ),
+    "not concave": not_concave,
+    "bins": lambda: pu.evaluate(SAMPLE.counts.thinned(100), alpha=0.25, n_resamples=20),
+    "hostile texts": hostile,
+    **{
+        f"repair {repair}": lambda repair=repair: pu.evaluate(  # type: ignore[misc]
+            *ROWS, alpha=0.25, beta=0.95, repair=repair, n_resamples=20
+        )
+        for repair in ("none", "paper", "isotonic", "likelihood", "blend")
+    },
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def report(request: pytest.FixtureRequest) -> pu.PUReport:
+    return CASES[request.param]()
+
+
+@pytest.fixture(scope="module")
+def plain() -> pu.PUReport:
+    return CASES["estimated"]()
+
+
+@pytest.fixture(scope="module")
+def document(plain: pu.PUReport) -> dict[str, Any]:
+    return plain.to_dict()
+
+
+# -- JSON and back --------------------------------------------------------------------------
+
+
+def schema_at(schema: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """What a part of the schema comes to, after its references; null is left aside."""
+    if "$ref" in part:
+        return schema_at(schema, schema["$defs"][part["$ref"].rpartition("/")[2]])
+    for choice in part.get("anyOf", ()):
+        if choice != {"type": "null"}:
+            return schema_at(schema, choice)
+    return part
+
+
+def undescribed(schema: dict[str, Any], part: dict[str, Any], value: Any, path: str) -> list[str]:
+    """Fields of a document that the schema does not speak of."""
+    part = schema_at(schema, part)
+    if isinstance(value, list):
+        items = value if any(isinstance(item, dict) for item in value) else []
+        return [
+            name
+            for i, item in enumerate(items)
+            for name in undescribed(schema, part["items"], item, f"{path}[{i}]")
+        ]
+    if not isinstance(value, dict):
+        return []
+    missing = []
+    for key, item in value.items():
+        inner = part.get("properties", {}).get(key, part.get("additionalProperties"))
+        if inner is None:
+            missing.append(f"{path}.{key}")
+        else:
+            missing += undescribed(schema, inner, item, f"{path}.{key}")
+    return missing
+
+
+def test_documents_satisfy_the_schema(report: pu.PUReport) -> None:
+    schema = pu.PUReport.json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for options in ({}, {"curves": True}, {"counts": False, "indent": None}):
+        written = json.loads(report.to_json(**options), parse_constant=pytest.fail)
+        assert [e.message for e in validator.iter_errors(written)] == []
+        assert undescribed(schema, schema, written, "") == []
+
+
+def test_the_schema_describes_every_field_and_can_fail(document: dict[str, Any]) -> None:
+    schema = pu.PUReport.json_schema()
+
+    def walk(part: Any, path: str) -> Iterator[str]:
+        for key, inner in part.get("properties", {}).items():
+            if not inner.get("description", "").strip():
+                yield f"{path}.{key}"
+            yield from walk(inner, f"{path}.{key}")
+
+    parts = {"": schema, **schema["$defs"]}
+    assert [name for path, part in parts.items() for name in walk(part, path)] == []
+    for key, value in (("auc", 2), ("schema", "purecover.report/2"), ("checks", [{}])):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**document, key: value}, schema)
+    schema.clear()
+    assert pu.PUReport.json_schema()  # a copy each time
+
+
+def assert_same(one: pu.PUReport, two: pu.PUReport) -> None:
+    assert str(one) == str(two)
+    assert repr(one) == repr(two)
+    assert one.to_html() == two.to_html()
+    assert one.to_markdown() == two.to_markdown()
+    assert one._repr_html_() == two._repr_html_()
+    assert one.counts == two.counts
+    for mine, theirs in ((one.frame(), two.frame()), (one.roc.frame(), two.roc.frame())):
+        assert list(mine) == list(theirs)
+        for name in mine:
+            np.testing.assert_array_equal(mine[name], theirs[name])
+    for curve, fields in (
+        ("roc", ("fpr", "tpr", "thresholds", "fpr_raw", "tpr_raw", "fpr_pu", "tpr_pu")),
+        ("pr", ("recall", "precision", "thresholds", "recall_pu", "precision_pu")),
+    ):
+        for field in fields:
+            mine, theirs = (getattr(getattr(r, curve), field) for r in (one, two))
+            np.testing.assert_array_equal(mine, theirs)
+    assert one.roc.repair_requested == two.roc.repair_requested
+    assert one.checks == two.checks
+    assert one.proportions == two.proportions
+    assert one.confusion == two.confusion
+    assert one.random_state == two.random_state
+    assert repr(one.intervals) == repr(two.intervals)  # NaN differs from itself
+    assert one.infeasible == two.infeasible
+    if one.bootstrap is not None:
+        for kind in ("pointwise", "simultaneous"):
+            for name in ("roc_band", "pr_band"):
+                mine, theirs = (getattr(r.bootstrap, name)(kind).frame() for r in (one, two))
+                for column in mine:
+                    np.testing.assert_array_equal(mine[column], theirs[column])
+        assert repr(one.bootstrap.estimates) == repr(two.bootstrap.estimates)
+
+
+def test_round_trip(report: pu.PUReport) -> None:
+    text = report.to_json()
+    again = pu.PUReport.from_json(text)
+    assert_same(again, report)
+    assert again.to_json() == text
+    assert pu.PUReport.from_json(text.encode()).to_json(indent=None) == report.to_json(indent=None)
+    assert_same(pu.PUReport.from_dict(report.to_dict(curves=True)), report)
+
+
+def test_replicates_are_gone_and_say_so(plain: pu.PUReport) -> None:
+    again = pu.PUReport.from_json(plain.to_json())
+    assert again.bootstrap is not None
+    assert again.bootstrap.n_resamples == 20
+    assert not again.bootstrap.replicates
+    for call in (lambda: again.bootstrap.interval("f1"), again.bootstrap.intervals):
+        with pytest.raises(pu.exceptions.InvalidInputError, match=r"report\.intervals\['"):
+            call()
+    with pytest.raises(pu.exceptions.InvalidInputError, match="'kind' parameter"):
+        again.bootstrap.roc_band("wide")
+
+
+def test_read_reports_draw(plain: pu.PUReport) -> None:
+    again = pu.PUReport.from_json(plain.to_json())
+    drawn = pu.RecoveredRocDisplay(again.roc, band=again.roc_band).plot()
+    assert drawn.ax_ is not None
+
+
+def test_counts_are_left_out_of_large_reports(
+    plain: pu.PUReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _json.MAX_THRESHOLDS == 100_000  # as the documentation says
+    monkeypatch.setattr(_json, "MAX_THRESHOLDS", plain.counts.n_thresholds - 1)
+    left_out = plain.to_json()
+    assert json.loads(left_out)["counts"] is None
+    assert json.loads(left_out)["truth"]["roc"] is None
+    with pytest.raises(
+        pu.exceptions.InvalidInputError, match=r"(?s)'counts'.*null.*to_json\(counts=True\)"
+    ):
+        pu.PUReport.from_json(left_out)
+    assert_same(pu.PUReport.from_json(plain.to_json(counts=True)), plain)
+    monkeypatch.setattr(_json, "MAX_THRESHOLDS", plain.counts.n_thresholds)
+    assert json.loads(plain.to_json())["counts"] is not None
+    assert json.loads(plain.to_json(counts=False))["counts"] is None
+
+
+def test_fields_of_newer_versions_are_passed_over(
+    plain: pu.PUReport, document: dict[str, Any]
+) -> None:
+    newer = copy.deepcopy(document)
+    newer["new"] = {"a": [1, None, "x"]}
+    newer["metrics"]["recovered"]["new"] = 0.5
+    newer["intervals"]["new"] = {"whatever": 1}
+    newer["checks"][0]["new"] = 1
+    assert_same(pu.PUReport.from_dict(newer), plain)
+
+
+# -- what cannot be read --------------------------------------------------------------------
+
+
+ALIKE = {"intervals", "recovered", "observed", "spread", "identification"}
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place of a document; of a list, and of fields that are all alike, only the first."""
+    if path:
+        yield path
+    if isinstance(value, dict):
+        alike = path and (path[-1] in ALIKE or path[-2:] == ("truth", "metrics"))
+        for key, item in list(value.items())[: 1 if alike else None]:
+            yield from leaves(item, (*path, key))
+    elif isinstance(value, list) and value:
+        yield from leaves(value[0], (*path, 0))
+
+
+def changed(document: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    """A copy of the document with another value in one place, or with nothing there."""
+    *parents, last = path
+    inner: Any = dict(document)
+    out: dict[str, Any] = inner
+    for key in parents:
+        inner[key] = copy.copy(inner[key])
+        inner = inner[key]
+    if value is KeyError:
+        del inner[last]
+    else:
+        inner[last] = value
+    return out
+
+
+WRONG = (None, True, "nonsense", -1e300, 10**400, [], {}, ["a"], [[1]], {"a": 1}, float("nan"))
+# Repeated from other fields for people's sake, or of no use to the reader.
+UNREAD = {
+    "version", "n_labeled", "n_unlabeled", "n_negative", "auc_direct", "infeasible", "auc_repaired",
+    "disagreement",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def small() -> dict[str, Any]:
+    sample = pu.simulate.binormal(2.0).sample(20, 60, alpha=0.25, random_state=0)
+    report = pu.evaluate(
+        np.round(sample.scores, 1), sample.labeled, truth=sample.truth, estimator="bbe",
+        n_resamples=5,
+    )  # fmt: skip
+    return json.loads(report.to_json())
+
+
+@pytest.mark.parametrize("value", [*WRONG, KeyError], ids=lambda value: str(value)[:20])
+def test_wrong_fields_are_named_or_harmless(small: dict[str, Any], value: Any) -> None:
+    """Whatever stands in whatever field, there is a report or a clear complaint."""
+    refused = 0
+    for path in leaves(small):
+        broken = changed(small, path, value)
+        try:
+            report = pu.PUReport.from_dict(broken)
+        except pu.exceptions.InvalidInputError as error:
+            message = str(error)
+            refused += 1
+            assert message.startswith("The 'data' parameter of PUReport.from_dict must be"), path
+            named = [str(key) for key in path if isinstance(key, str)]
+            assert any(key in message for key in named), (path, message)
+            assert "Hint: " in message
+        else:
+            assert value is not KeyError or path[-1] in UNREAD or len(path) > 1, path
+            assert str(report)
+            assert report.to_markdown()
+    assert refused > 50
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("schema",), "purecover.report/2", r"'schema' is 'purecover.report/1', got.*version"),
+        (("schema",), KeyError, "without a field 'schema'"),
+        (("auc",), KeyError, "field 'auc' is present, got none"),
+        (("auc",), "0.8", "field 'auc' is a number between 0 and 1, got '0.8'"),
+        (("auc",), float("nan"), "field 'auc' is free of NaN.*write null"),
+        (("counts", "thresholds", 3), float("inf"), r"field 'counts.thresholds\[3\]' is free of"),
+        (("counts", "labeled", 3), "x", r"field 'counts.labeled\[3\]' is a number"),
+        (("counts", "labeled", 3), -1, "field 'counts'.*non-negative"),
+        (("counts", "labeled", 3), 7, "as its fields 'n_thresholds' and 'auc_pu' say"),
+        (("counts", "unlabeled"), [1, 2], "field 'counts'.*as long as"),
+        (("n_thresholds",), 12, "those of 12 scores"),
+        (("metrics", "recovered", "f1"), "x", "field 'metrics.recovered.f1' is a number"),
+        (("metrics", "observed", "mcc"), KeyError, "field 'metrics.observed.mcc' is present"),
+        (("proportions", "alpha"), 0.99, "field 'proportions'.*alpha < beta"),
+        (("proportions", "scenario"), "both", "'proportions.scenario' is one of 'case-control'"),
+        (("options", "top_k"), 10**9, "field 'options'.*at most"),
+        (("options", "f_beta"), 0, "field 'options'.*f_beta"),
+        (("repair",), "magic", "field 'repair' is one of 'none'"),
+        (("repair_pr",), "hull", "field 'repair_pr' is 'isotonic' or 'blend'"),
+        (("checks", 2, "severity"), "grave", r"field 'checks\[2\].severity' is one of 'error'"),
+        (("intervals", "f1", "low"), "x", "field 'intervals.f1.low' is a number"),
+        (("bootstrap", "roc_band", "pointwise", "low"), [1], "as long as its x"),
+        (("estimation", "notes"), [1], "field 'estimation.notes' is a list of texts"),
+        (("estimation", "identification", "alpha"), [1], "is a list of two numbers"),
+        (("truth", "roc", "fpr"), [0, None], "field 'truth.roc' is three lists"),
+        (("random_state",), 1.5, "field 'random_state' is a whole number"),
+        (("scores_from",), 3, "field 'scores_from' is a text"),
+    ],
+)
+def test_complaints(
+    document: dict[str, Any], path: tuple[Any, ...], value: Any, message: str
+) -> None:
+    with pytest.raises(pu.exceptions.InvalidInputError, match=f"(?s){message}"):
+        pu.PUReport.from_dict(changed(document, path, value))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "(?s)'text' parameter of PUReport.from_json.*content of the file"),
+        ("report.json", "content of the file, not its name"),
+        ("{" * 100_000, "'text' parameter"),
+        ("[" * 100_000, "'text' parameter"),
+        ('{"schema": "purecover.report/1", "auc": NaN}', "field 'auc' is free of NaN"),
+        ('{"schema": "purecover.report/1", "auc": 1e999}', "field 'auc' is free of NaN"),
+        ('{"auc": 0.8}', "without a field 'schema'"),
+        ("[]", "'text' parameter"),
+        (b"\xff\xfe\xfd", "'text' parameter"),
+        ("9" * 10_000, "'text' parameter"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_texts_that_are_no_reports(text: str | bytes, message: str) -> None:
+    with pytest.raises(pu.exceptions.PurecoverError, match=message):
+        pu.PUReport.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"curves": 1}, {"counts": "all"}, {"indent": -1}, {"indent": "  "}]
+)
+def test_wrong_options(plain: pu.PUReport, wrong: dict[str, Any]) -> None:
+    with pytest.raises(pu.exceptions.PurecoverError, match=f"'{next(iter(wrong))}' parameter"):
+        plain.to_json(**wrong)
+
+
+def test_json_text() -> None:
+    value = {"a": [1, None, 2.5], "b": [{"c": []}, {}], "d": ["x", [1]], "e": {}, "f": "ä\n"}
+    text = json_text(value)
+    assert json.loads(text) == value
+    assert '"a": [1, null, 2.5],\n' in text
+    assert text.splitlines()[2] == '  "b": ['
+    assert json_text(value, None) == json.dumps(value)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json_text({"a": [float("nan")]})
+
+
+# -- Markdown -------------------------------------------------------------------------------
+
+
+def tokens_of(text: str) -> list[Any]:
+    parsed = MarkdownIt("commonmark", {"linkify": False}).enable("table").parse(text)
+    return [inner for token in parsed for inner in (token, *(token.children or ()))]
+
+
+def test_markdown_shows_the_figures(report: pu.PUReport) -> None:
+    text = report.to_markdown()
+    tokens = tokens_of(text)
+    kinds = {token.type for token in tokens}
+    # Whatever the texts of the data hold, no more than our own markup comes of it.
+    assert not kinds & {"link_open", "image", "code_inline", "fence", "hr", "em_open"}
+    html = "".join(t.content for t in tokens if t.type in {"html_block", "html_inline"})
+    assert set(re.findall(r"</?\w+", html)) == {
+        "<details", "</details", "<summary", "</summary", "<sub", "</sub",
+    }  # fmt: skip
+    assert html.count("<details") == 1
+    headings = [t for t in tokens if t.type == "heading_open"]
+    assert len(headings) == 5 + (report.estimation is not None) - 1
+    assert all(c.isprintable() or c in "\n\u200b" for c in text)
+    cells = [t.content for t in tokens if t.type == "inline"]
+    for name in set(report.metrics) - {"f_beta"}:
+        value = report.metrics[name]
+        assert (f"{value:.4f}" if np.isfinite(value) else "undefined") in cells
+        interval = report.intervals.get(name)
+        if interval is not None and np.isfinite(interval.low):
+            assert f"{interval.low:.4f} – {interval.high:.4f}" in cells
+
+
+def test_tables_of_markdown_are_whole(report: pu.PUReport) -> None:
+    """Each row has as many cells as its head."""
+    widths: list[int] = []
+    for line in report.to_markdown().splitlines():
+        if not line.startswith("|"):
+            widths.clear()
+            continue
+        widths.append(len(re.findall(r"(?<!\\)\|", line)))
+        assert widths[-1] == widths[0], line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HOSTILE,
+        "- a",
+        "+ a",
+        "# a",
+        "#",
+        "1. a",
+        "12) a",
+        "=====",
+        "---",
+        "***",
+        "> a",
+        "    a",
+        "a  \nb",
+        "[a]: b",
+        "![a](b)",
+        "<b>",
+        "a_b_c",
+        "\\",
+        "&copy;",
+        "|a|b|",
+        "~~~",
+        "```",
+    ],
+)
+def test_escaped_texts_are_only_text(text: str) -> None:
+    tokens = tokens_of(escape(text))
+    assert {t.type for t in tokens} <= {"paragraph_open", "inline", "text", "paragraph_close",
+                                        "text_special"}  # fmt: skip
+    shown = "".join(t.content for t in tokens if t.type == "text").replace("\u200b", "")
+    expected = "".join(c if c.isprintable() else " " for c in text)
+    assert shown == " ".join(expected.split())
+
+
+@pytest.mark.parametrize("text", ["@someone", "#12", "!13", "http://a.b", "WWW.a.b"])
+def test_nothing_is_mentioned_or_linked(text: str) -> None:
+    """Sites make links and mentions of plain text too; a space of no width keeps them apart."""
+    assert "\u200b" in escape(text)
+    assert escape(text).replace("\u200b", "") in {text, f"\\{text}"}
+
+
+def test_long_texts_are_cut() -> None:
+    assert len(escape("x" * 10_000)) == 600
+    assert len(CASES["hostile texts"]().to_markdown()) < 65_536  # what GitHub takes
+
+
+# -- notebooks ------------------------------------------------------------------------------
+
+
+class Cell(HTMLParser):
+    """Elements with attributes, and whether all tags are closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_notebook_cells_are_inert(report: pu.PUReport) -> None:
+    cell = Cell(report._repr_html_())
+    assert cell.open == []
+    assert {tag for tag, _ in cell.elements} <= {
+        "div", "p", "svg", "g", "path", "rect", "text", "circle", "table", "thead", "tbody", "tr",
+        "th", "td", "span", "ul", "li", "strong",
+    }  # fmt: skip
+    # Nothing that another cell, or the notebook itself, could meet.
+    assert {name for _, attributes in cell.elements for name in attributes} <= {
+        "class", "style", "viewbox", "width", "height", "role", "aria-label", "aria-hidden",
+        "scope", "font-family", "font-size", "fill", "fill-opacity", "stroke", "stroke-opacity",
+        "d", "x", "y", "dy", "text-anchor", "transform", "cx", "cy", "r", "stroke-width",
+        "stroke-dasharray", "stroke-linejoin",
+    }  # fmt: skip
+    assert [a["class"] for _, a in cell.elements if "class" in a] == ["purecover-report"]
+    styles = "".join(a.get("style") or "" for _, a in cell.elements)
+    assert "url(" not in styles
+    assert "position" not in styles
+
+
+def test_notebook_cells_show_the_figures(report: pu.PUReport) -> None:
+    text = Cell(report._repr_html_()).text
+    assert f"{report.auc_pu:.4f}" in text
+    assert ("infeasible" if report.infeasible else f"{report.auc:.4f}") in text
+    for check in report.findings:
+        assert check.code in text
+        assert check.message in text
+    assert ("true (AUC" in text) == (report.truth is not None)
+
+
+@pytest.mark.browser
+def test_a_notebook_cell_in_a_browser(plain: pu.PUReport, tmp_path: Path) -> None:
+    """It takes the color of the page around it, dark or light, and changes nothing there."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed; on Debian: apt install chromium")
+    style = "body { color: rgb(1, 2, 3); } .dark { background: #111; color: rgb(221, 222, 223); }"
+    seen = """
+    const out = {};
+    for (const side of ["light", "dark"]) {
+      const cell = document.querySelector("." + side + " .purecover-report");
+      out[side] = getComputedStyle(cell.querySelector("td")).color;
+      out[side + "Label"] = getComputedStyle(cell.querySelector("svg text")).fill;
+      out[side + "Box"] = cell.querySelector("svg").getBoundingClientRect().width;
+    }
+    out.outside = getComputedStyle(document.getElementById("outside")).paddingLeft;
+    document.body.dataset.seen = JSON.stringify(out);
+    """
+    cell = plain._repr_html_()
+    page = tmp_path / "page.html"
+    page.write_text(
+        f"<!doctype html><meta charset=utf-8><style>{style}</style><div class=light>{cell}</div>"
+        f"<div class=dark>{cell}</div><table><td id=outside>x</table><script>{seen}</script>",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [
+            chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", page.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    found = re.search(r'data-seen="([^"]*)"', done.stdout)
+    assert found is not None
+    out = json.loads(found.group(1).replace("&quot;", '"'))
+    assert out["light"] == out["lightLabel"] == "rgb(1, 2, 3)"
+    assert out["dark"] == out["darkLabel"] == "rgb(221, 222, 223)"
+    assert out["lightBox"] == out["darkBox"] == pytest.approx(300, abs=1)
+    assert out["outside"] == "1px"  # as browsers have it
+
+
+# -- the command line -----------------------------------------------------------------------
+
+
+def test_the_command_line_writes_what_can_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "report.md"
+    common = ("evaluate", EXAMPLE, "--alpha", "0.4048", "--resamples", "20", "--truth", "truth")
+    result = call_main(capsys, *common, "--json", "--markdown", page)
+    assert result.code == 0
+    report = pu.PUReport.from_json(result.out)
+    jsonschema.validate(result.json, pu.PUReport.json_schema())
+    assert page.read_text(encoding="utf-8") == report.to_markdown()
+    assert f"report written to {page}" in result.err
+    assert call_main(capsys, *common).out.strip() == str(report)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--markdown", "{}/a", "--html", "{}/a"), "--html and --markdown name the same file"),
+        (("--markdown", "{}/no/a.md"), "--markdown .* cannot be written"),
+        (("--markdown", "-"), "--markdown must name a file"),
+        (("--markdown", "{}/a", "--score", "score", "--score", "truth"), "for one score"),
+    ],
+)
+def test_the_command_line_refuses(
+    options: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = [option.format(tmp_path) for option in options]
+    result = call_main(capsys, "evaluate", EXAMPLE, "--alpha", "0.4", "--resamples", "0", *told)
+    assert result.code == 2
+    assert re.search(message, result.err)
+    assert not (tmp_path / "a").exists()
+
+
+# -- the documentation ----------------------------------------------------------------------
+
+
+def test_the_page_describes_every_field() -> None:
+    page = (ROOT / "docs" / "howto" / "formats.rst").read_text(encoding="utf-8")
+    described = re.findall(r"^   \* - ``([\w.]+)``$", page, re.MULTILINE)
+    assert set(described) == set(pu.PUReport.json_schema()["properties"])
+    assert "100,000" in page
