@@ -1,0 +1,297 @@
+// The page on which one drops a file. Everything a user or a file says is set as text, never as HTML.
+"use strict";
+(() => {
+  const at = (id) => document.getElementById(id);
+  const limits = document.body.dataset;
+  const roles = ["score", "labeled", "truth", "weight", "group"];
+  const optional = new Set(["truth", "weight", "group"]);
+  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  let file = null;    // what the server said about the file
+  let running = null; // the report that is being made
+  let attempt = 0;    // counts reports and cancelations, so that late answers are known for it
+
+  async function ask(method, path, body, type) {
+    let answer;
+    try {
+      answer = await fetch(path, { method, body, headers: type ? { "Content-Type": type } : {} });
+    } catch {
+      throw new Error("The server does not answer. Was it stopped, or the file changed meanwhile?");
+    }
+    if (answer.status === 204) return null;
+    const content = await answer.json().catch(() => ({ error: `The server answered ${answer.status}.` }));
+    if (!answer.ok) throw new Error(sentence(content.error));
+    return content;
+  }
+
+  const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+  function complain(id, message) {
+    const place = at(id);
+    place.textContent = message;
+    place.hidden = !message;
+  }
+
+  function make(tag, properties = {}, ...children) {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  }
+
+  const size = (bytes) =>
+    bytes < 1e5 ? `${bytes.toLocaleString("en")} bytes` : `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
+
+  // -- the file ---------------------------------------------------------------------------
+
+  async function take(promise, name) {
+    complain("file-problem", "");
+    complain("job-problem", "");
+    at("form").hidden = true;
+    at("file-status").textContent = `Reading ${name} …`;
+    try {
+      const old = file;
+      file = await promise();
+      if (old) ask("DELETE", `/api/files/${old.file}`).catch(() => {});
+      at("file-status").textContent = `${file.name}: ${file.columns.length} columns, ${size(file.size)}.`;
+      show();
+    } catch (error) {
+      at("file-status").textContent = "";
+      complain("file-problem", error.message);
+    }
+  }
+
+  function send(chosen) {
+    if (!chosen) return;
+    if (chosen.size > Number(limits.maxUpload)) {
+      at("form").hidden = true;
+      at("file-status").textContent = "";
+      complain("file-problem",
+        `${chosen.name} has ${size(chosen.size)}; the limit is ${limits.maxUploadText}.\n` +
+        "Hint: purecover app --max-upload raises it; a Parquet file is smaller than a CSV file.");
+      return;
+    }
+    take(() => ask("POST", `/api/files?name=${encodeURIComponent(chosen.name.slice(-255))}`, chosen,
+      "application/octet-stream"), chosen.name);
+  }
+
+  function show() {
+    const names = file.columns.map((column) => column.name);
+    for (const role of roles) {
+      const choice = at(role);
+      choice.replaceChildren();
+      if (optional.has(role)) choice.append(make("option", { value: "", textContent: "none" }));
+      else choice.append(make("option", { value: "", textContent: "choose a column" }));
+      names.forEach((name, i) => choice.append(make("option", { value: String(i), textContent: shorten(name) })));
+      const guessed = names.indexOf(file.guess[role]);
+      choice.value = guessed >= 0 ? String(guessed) : "";
+      choice.removeAttribute("aria-invalid");
+    }
+    preview();
+    compare();
+    at("form").hidden = false;
+  }
+
+  const shorten = (name) => (name.length > 80 ? `${name.slice(0, 79)}…` : name || "(no name)");
+
+  function preview() {
+    const width = file.rows.length ? file.rows[0].length : Math.min(file.columns.length, 50);
+    const head = file.columns.slice(0, width).map((column) =>
+      make("th", { scope: "col", textContent: shorten(column.name), title: column.name.slice(0, 1000),
+        className: column.numbers ? "number" : "" }));
+    const rows = file.rows.map((row) => make("tr", {}, ...row.map((cell, i) =>
+      make("td", { textContent: cell, className: file.columns[i].numbers ? "number" : "" }))));
+    at("preview").replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+  }
+
+  function compare() {
+    const taken = new Set(roles.map((role) => at(role).value));
+    const others = file.columns.map((column, i) => [column, String(i)])
+      .filter(([column, i]) => column.numbers && !taken.has(i));
+    const kept = new Set([...document.querySelectorAll("#compare input:checked")].map((box) => box.value));
+    at("compare-choices").replaceChildren(...others.map(([column, i]) =>
+      make("label", {}, make("input", { type: "checkbox", value: i, checked: kept.has(i) }), shorten(column.name))));
+    at("compare").hidden = others.length === 0;
+  }
+
+  // -- the report -------------------------------------------------------------------------
+
+  function number(id, problems, low, high, whole) {
+    const field = at(id);
+    const text = field.value.trim().replace(",", ".");
+    const value = Number(text);
+    const wrong = text !== "" && !(value >= low && value <= high && (!whole || Number.isInteger(value)));
+    field.setAttribute("aria-invalid", String(wrong));
+    if (wrong) problems.push([id, `${label(id)} must be a ${whole ? "whole " : ""}number from ${low} to ${high}, not ${field.value.slice(0, 40)}.`]);
+    return text === "" || wrong ? undefined : value;
+  }
+
+  const label = (id) => document.querySelector(`label[for="${id}"]`).textContent;
+
+  function wanted() {
+    const problems = [];
+    const asked = { file: file.file };
+    for (const role of roles) {
+      const chosen = at(role).value;
+      const missing = chosen === "" && !optional.has(role);
+      at(role).setAttribute("aria-invalid", String(missing));
+      if (missing) problems.push([role, `Choose the column “${label(role)}”.`]);
+      if (chosen !== "") asked[role] = file.columns[Number(chosen)].name;
+    }
+    asked.score = [asked.score];
+    if (!at("compare").hidden) {
+      for (const box of document.querySelectorAll("#compare input:checked")) {
+        asked.score.push(file.columns[Number(box.value)].name);
+      }
+    }
+    if (known()) {
+      asked.alpha = number("alpha", problems, 0, 1);
+      asked.beta = number("beta", problems, 0, 1);
+      if (at("alpha").value.trim() === "" && asked.beta === undefined) {
+        problems.push(["alpha", "Say what you know of alpha or beta, or let both be estimated."]);
+      }
+    }
+    asked.resamples = number("resamples", problems, 0, 20000, true);
+    asked.confidence_level = number("confidence_level", problems, 0.5, 0.999);
+    for (const id of ["positive_label", "negative_label", "scenario", "estimator"]) {
+      if (at(id).value !== "") asked[id] = at(id).value;
+    }
+    if (at("missing_is_unlabeled").checked) asked.missing_is_unlabeled = true;
+    if (at("decimal").checked) asked.decimal = ",";
+    return [asked, problems];
+  }
+
+  const known = () => document.querySelector('input[name="known"]:checked').value === "yes";
+
+  async function run(event) {
+    event.preventDefault();
+    if (!at("working").hidden) return; // Enter in a field, while one is being made
+    complain("job-problem", "");
+    const [asked, problems] = wanted();
+    if (problems.length) {
+      complain("job-problem", problems.map(([, text]) => text).join("\n"));
+      const field = at(problems[0][0]);
+      const folded = field.closest("details");
+      if (folded) folded.open = true;
+      field.focus();
+      return;
+    }
+    const mine = ++attempt;
+    working(true);
+    at("progress").removeAttribute("value");
+    at("job-status").textContent = "Waiting for a free worker …";
+    try {
+      const { job } = await ask("POST", "/api/jobs", JSON.stringify(asked), "application/json");
+      if (mine !== attempt) {
+        await forget(job); // canceled before it was started
+        return;
+      }
+      running = job;
+      await follow(job, mine);
+    } catch (error) {
+      if (mine !== attempt) return;
+      at("job-status").textContent = "";
+      complain("job-problem", error.message);
+    }
+    if (mine === attempt) working(false);
+  }
+
+  function working(yes) {
+    at("run").disabled = yes;
+    at("working").hidden = !yes;
+    if (!yes) running = null;
+  }
+
+  const forget = (job) => ask("DELETE", `/api/jobs/${job}`).catch(() => {});
+
+  async function follow(id, mine) {
+    for (;;) {
+      const job = await ask("GET", `/api/jobs/${id}`);
+      if (mine !== attempt) return;
+      if (job.state === "failed") throw new Error(sentence(job.error));
+      if (job.state === "done") {
+        await list();
+        at("job-status").textContent = "The report is ready.";
+        at("reports-heading").focus();
+        return;
+      }
+      tell(job);
+      await pause(job.state === "waiting" ? 300 : 400);
+      if (mine !== attempt) return;
+    }
+  }
+
+  function tell(job) {
+    const bar = at("progress");
+    if (job.total > 0) {
+      bar.max = job.total;
+      bar.value = job.done;
+    } else bar.removeAttribute("value");
+    at("job-status").textContent = job.state === "waiting" ? "Waiting for a free worker …" : `${job.step} …`;
+  }
+
+  function cancel() {
+    attempt += 1;
+    if (running) forget(running);
+    working(false);
+    at("job-status").textContent = "Canceled.";
+    at("run").focus();
+  }
+
+  async function list() {
+    const jobs = (await ask("GET", "/api/jobs")).filter((job) => job.state === "done");
+    at("report-list").replaceChildren(...jobs.map(entry));
+    at("reports").hidden = jobs.length === 0;
+  }
+
+  function entry(job) {
+    const base = `/api/jobs/${job.job}/report`;
+    const link = (text, href, properties) =>
+      make("a", { textContent: text, href, className: "plain", ...properties });
+    const remove = make("button", { type: "button", className: "plain", textContent: "Remove" });
+    remove.setAttribute("aria-label", `Remove the report on ${job.name}`);
+    remove.addEventListener("click", async () => {
+      await forget(job.job);
+      await list();
+      at("file").focus();
+    });
+    const item = make("li", {}, make("p", { className: "name",
+      textContent: `${job.name}: ${job.score.map(shorten).join(" and ")}` }));
+    const { auc, auc_pu: seen, alpha } = job.figures;
+    if (auc !== undefined && seen !== undefined) {
+      item.append(make("p", { textContent:
+        `Observed AUC ${seen.toFixed(3)}; against the true classes ${auc.toFixed(3)}` +
+        (alpha === undefined ? "." : `, if ${(100 * alpha).toFixed(0)} % of the unlabeled are positive.`) }));
+    }
+    if (job.notes.length) item.append(make("p", { className: "note", textContent: job.notes.join("\n") }));
+    item.append(make("p", { className: "actions" },
+      link("Open the report", `${base}.html`, { target: "_blank", rel: "noopener", className: "button" }),
+      link("Download HTML", `${base}.html?download=1`, { download: "" }),
+      link("Download JSON", `${base}.json?download=1`, { download: "" }), remove));
+    return item;
+  }
+
+  // -- wiring -----------------------------------------------------------------------------
+
+  at("file").addEventListener("change", (event) => {
+    send(event.target.files[0]);
+    event.target.value = ""; // so that the same file can be chosen again
+  });
+  if (at("example")) at("example").addEventListener("click", () => take(() => ask("POST", "/api/example"), "the example"));
+  const drop = at("drop");
+  for (const name of ["dragenter", "dragover"]) {
+    document.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
+  }
+  document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) drop.classList.remove("over"); });
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    drop.classList.remove("over");
+    send(event.dataTransfer.files[0]);
+  });
+  at("form").addEventListener("submit", run);
+  at("cancel").addEventListener("click", cancel);
+  for (const role of roles) at(role).addEventListener("change", compare);
+  for (const radio of document.querySelectorAll('input[name="known"]')) {
+    radio.addEventListener("change", () => { at("shares").hidden = !known(); });
+  }
+  at("shares").hidden = !known();
+  list().catch((error) => complain("job-problem", error.message));
+})();

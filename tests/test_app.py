@@ -1,0 +1,489 @@
+"""The local page: what it accepts, what it refuses, and that nothing of it stays."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette.testclient", exc_type=Exception)
+
+from starlette.testclient import TestClient
+from tests.app_server import EXAMPLE, TOKEN, running, send, start, wait_for
+
+from purecover import simulate
+from purecover.app._guard import HEADERS
+from purecover.app._openapi import OPERATIONS, openapi_document
+from purecover.app._site import Site
+from purecover.app._store import plain_name
+from purecover.cli import main
+from purecover.cli._worker import FORM, in_form
+
+QUICK = {"alpha": 0.4048, "resamples": 0}
+GOOD = EXAMPLE.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[TestClient, Site]]:
+    """One server with real workers for all tests of this module that change none of its limits."""
+    with running(max_upload=3_000_000) as pair:
+        yield pair
+
+
+@pytest.fixture
+def client(server: tuple[TestClient, Site]) -> TestClient:
+    return server[0]
+
+
+@pytest.fixture
+def site(server: tuple[TestClient, Site]) -> Site:
+    return server[1]
+
+
+def folders(site: Site) -> set[str]:
+    return {path.name for path in site.api.store.root.iterdir()}
+
+
+# -- from a file to a report ----------------------------------------------------------------
+
+
+def test_a_csv_becomes_the_report_of_the_command_line(
+    client: TestClient, site: Site, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    sent = send(client, GOOD, "my scores.csv")
+    assert sent.status_code == 201
+    about = sent.json()
+    assert [column["name"] for column in about["columns"]] == ["score", "labeled", "truth"]
+    assert all(column["numbers"] for column in about["columns"])
+    assert about["guess"] == {"score": "score", "labeled": "labeled", "truth": "truth"}
+    assert about["rows"][0] == ["-3.169665", "0", "0"]
+    assert about["size"] == len(GOOD)
+
+    job = wait_for(client, start(client, about["file"], truth="truth", **QUICK))
+    assert (job["state"], job["error"]) == ("done", "")
+    page = client.get(f"/api/jobs/{job['job']}/report.html")
+    data = client.get(f"/api/jobs/{job['job']}/report.json")
+
+    monkeypatch.chdir(tmp_path)
+    Path("my scores.csv").write_bytes(GOOD)
+    words = ["--score=score", "--labeled=labeled", "--truth=truth", "--alpha=0.4048"]
+    given = ["evaluate", "my scores.csv", *words, "--resamples=0", "--json", "--html=report.html"]
+    assert main(given) == 0
+    assert data.text == capsys.readouterr().out
+    assert page.text == Path("report.html").read_text(encoding="utf-8")
+    assert job["figures"]["auc"] == data.json()["auc"]
+    # The data went with the work; the report is all that is kept.
+    kept = {path.name for path in (site.api.store.root / job["job"]).iterdir()}
+    assert kept == {"report.html", "report.json"}
+
+
+def test_a_parquet_file(client: TestClient, tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars")
+    sample = simulate.binormal(1.5).sample(60, 300, alpha=0.25, random_state=0)
+    frame = polars.DataFrame({"s": sample.scores, "y": sample.labeled})
+    frame.write_parquet(tmp_path / "a.parquet")
+    about = send(client, (tmp_path / "a.parquet").read_bytes(), "a.parquet").json()
+    assert [column["name"] for column in about["columns"]] == ["s", "y"]
+    assert len(about["rows"]) == 8
+    asked = {"score": ["s"], "labeled": "y", "alpha": 0.25, "resamples": 0}
+    assert wait_for(client, start(client, about["file"], **asked))["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv.gz", gzip.compress(GOOD)),
+        ("a.tsv", GOOD.replace(b",", b"\t")),
+        ("a.json", b'[{"score": 0.5, "labeled": 1, "truth": 1}, {"score": 0.1, "labeled": 0}]'),
+        ("a.jsonl", b'{"score": 0.5, "labeled": 1, "truth": 1}\n{"score": 0.1, "labeled": 0}\n'),
+        ("no-ending", GOOD),
+        ("utf16.csv", GOOD.decode().encode("utf-16")),
+    ],
+)
+def test_other_formats_are_looked_into(client: TestClient, name: str, content: bytes) -> None:
+    answer = send(client, content, name)
+    assert answer.status_code == 201, answer.text
+    about = answer.json()
+    assert [column["name"] for column in about["columns"]] == ["score", "labeled", "truth"]
+    assert about["name"] == name
+
+
+def test_the_example_is_one_click_away(client: TestClient) -> None:
+    answer = client.post("/api/example")
+    assert answer.status_code == 201
+    assert answer.json()["name"] == EXAMPLE.name
+    again = client.get(answer.headers["location"])
+    assert again.json() == answer.json()
+
+
+def test_a_long_file_is_shown_by_its_first_rows(client: TestClient) -> None:
+    rows = "".join(f"{i / 7},{i % 2},a very long comment on row {i}\n" for i in range(20_000))
+    about = send(client, f"score,labeled,comment\n{rows}".encode()).json()
+    assert about["rows"][1] == [str(1 / 7), "1", "a very long comment on row 1"]
+    assert [column["numbers"] for column in about["columns"]] == [True, True, False]
+
+
+def test_names_that_look_like_options_are_names(client: TestClient) -> None:
+    header, _, rest = GOOD.partition(b"\n")
+    assert header == b"score,labeled,truth"
+    about = send(client, b"--json,-,--html=x\n" + rest, "-x.csv").json()
+    assert about["name"] == "data_-x.csv"
+    asked = {"score": ["--json"], "labeled": "-", "truth": "--html=x"}
+    job = wait_for(client, start(client, about["file"], **asked, **QUICK))
+    assert (job["state"], job["error"]) == ("done", "")
+
+
+def test_hostile_names_come_back_as_they_are(client: TestClient) -> None:
+    names = ["<script>alert(1)</script>", "\"'>", "\u202eabc", "x" * 10_000]
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+    rows = "\n".join(f"{i},{i % 2},{i},{i}" for i in range(20))
+    about = send(client, f"{quoted}\n{rows}\n".encode(), "<b>.csv").json()
+    assert [column["name"] for column in about["columns"]] == names
+    assert about["name"] == "_b_.csv"
+    asked = {"score": [names[3]], "labeled": names[1], "alpha": 0.1, "resamples": 0}
+    job = wait_for(client, start(client, about["file"], **asked))
+    assert job["state"] == "done", job["error"]
+
+
+def test_several_columns_of_scores_are_compared(client: TestClient) -> None:
+    sample = simulate.binormal(1.5).sample(60, 300, alpha=0.25, random_state=0)
+    rows = "".join(
+        f"{score},{-score if i % 3 == 0 else score},{int(label)}\n"
+        for i, (score, label) in enumerate(zip(sample.scores, sample.labeled, strict=True))
+    )
+    file = send(client, f"good,worse,labeled\n{rows}".encode()).json()["file"]
+    asked = {"score": ["good", "worse"], "alpha": 0.25, "resamples": 50}
+    job = wait_for(client, start(client, file, **asked))
+    assert (job["state"], job["error"], job["score"]) == ("done", "", ["good", "worse"])
+    document = client.get(f"/api/jobs/{job['job']}/report.json").json()
+    assert document["scores"] == ["good", "worse"]
+    page = client.get(f"/api/jobs/{job['job']}/report.html").text
+    assert "worse" in page
+
+
+def test_progress_and_notes_are_told(client: TestClient) -> None:
+    blank = GOOD.replace(b",0,", b",,")
+    file = send(client, blank).json()["file"]
+    job = start(client, file, alpha=0.4, resamples=400, missing_is_unlabeled=True)
+    ended = wait_for(client, job)
+    assert ended["state"] == "done"
+    assert ended["step"] == "Resampling"
+    assert any("are blank in column 'labeled'" in note for note in ended["notes"])
+
+
+# -- bad files ------------------------------------------------------------------------------
+
+
+def zipped() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a.csv", GOOD)
+    return file.getvalue()
+
+
+BAD = {
+    "empty": (b"", "is empty"),
+    "binary": (bytes(range(256)) * 50, "binary data"),
+    "zip": (zipped(), "zip archive"),
+    "numbers only": (b"1,2\n3,4\n", "instead of column names"),
+    "cut gzip": (gzip.compress(GOOD)[:-400], "damaged gzip"),
+    "cut parquet": (b"PAR1" + bytes(100), "not a Parquet file"),
+    "bad json": (b'{"score": 1,', "is not JSON"),
+    "not utf-8": (b"score,labeled\n\xff\xfe\xfa,1\n" * 3, "not utf-8"),
+    "gzip bomb of lines": (gzip.compress(b"0.5,1\n" * 1_000_000), "unpacks to more than"),
+    "gzip bomb of zeros": (gzip.compress(bytes(30_000_000)), "unpacks to more than"),
+    "too many columns": (",".join(f"c{i}" for i in range(2000)).encode() + b"\n1", "2,000 columns"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_is_refused_with_a_reason(client: TestClient, site: Site, case: str) -> None:
+    content, says = BAD[case]
+    before = folders(site)
+    answer = send(client, content, "data")
+    assert answer.status_code == 422
+    assert says in answer.json()["error"]
+    assert folders(site) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "says"),
+    [
+        (GOOD, {"labeled": "nothing"}, "no column named 'nothing', asked for by “Labeled”"),
+        (GOOD, {"score": ["truth"], "truth": "score"}, "asked for by “True class”"),
+        (b"score,labeled\n0.5,1\nhigh,0\n", {}, "bad cell in column 'score'"),
+        (b'score,labeled\n0.5,1\n"0.1,0\n', {}, "not well-formed CSV"),
+        (b"score,labeled\n0.5,1\n0.1,\n", {}, "“Blank labels are unlabeled”"),
+        (b"score;labeled\n0,5;1\n0,2;0\n", {}, "“Decimal comma”"),
+        (GOOD, {"estimator": "magic"}, "“Estimator”"),
+        (GOOD, {"alpha": 0.9, "beta": 0.5}, "alpha"),
+    ],
+)
+def test_a_report_that_cannot_be_made_says_why(
+    client: TestClient, content: bytes, fields: dict[str, Any], says: str
+) -> None:
+    file = send(client, content).json()["file"]
+    job = wait_for(client, start(client, file, **({"resamples": 0} | fields)))
+    assert job["state"] == "failed"
+    assert says in job["error"]
+    assert "--" not in re.sub(r"'[^']*'", "", job["error"])
+    assert client.get(f"/api/jobs/{job['job']}/report.html").status_code == 409
+
+
+def test_every_option_of_the_form_has_a_field() -> None:
+    page = (Path(__file__).parents[1] / "src/purecover/app/start.html.j2").read_text()
+    labels = set(re.findall(r'<label for="\w+">([^<]+)</label>', page))
+    labels |= set(re.findall(r"<input [^>]*> ([^<]+)</label>", page))
+    named = {text.strip("“”") for text in FORM.values()} - {"alpha", "beta"}
+    assert named <= labels
+    assert in_form("--score must be '--score' here.") == "“Score” must be '--score' here."
+
+
+# -- too large ------------------------------------------------------------------------------
+
+
+def test_too_large_with_its_length_said(client: TestClient, site: Site) -> None:
+    before = folders(site)
+    answer = send(client, bytes(3_000_001))
+    assert answer.status_code == 413
+    assert "3,000,000 bytes" in answer.json()["error"]
+    assert folders(site) == before
+
+
+def test_too_large_without_a_length(client: TestClient, site: Site) -> None:
+    taken = 0
+
+    def parts() -> Iterator[bytes]:
+        nonlocal taken
+        for _ in range(100):
+            taken += 1
+            yield b"0.5,1\n" * 10_000
+
+    before = folders(site)
+    answer = client.post("/api/files", params={"name": "a.csv"}, content=parts())
+    assert answer.status_code == 413
+    assert "content-length" not in answer.request.headers
+    assert folders(site) == before
+
+
+def test_a_body_of_json_is_limited_too(client: TestClient) -> None:
+    answer = client.post("/api/jobs", json={"file": "x" * 1_100_000})
+    assert answer.status_code == 413
+
+
+# -- who may ask ----------------------------------------------------------------------------
+
+STRANGERS = {
+    "no token": (401, {"Authorization": ""}),
+    "wrong token": (401, {"Authorization": "Bearer wrong"}),
+    "wrong kind": (401, {"Authorization": f"Basic {TOKEN}"}),
+    "forged cookie": (401, {"Authorization": "", "Cookie": "{cookie}=me.00ff"}),
+    "foreign host": (400, {"Host": "evil.example"}),
+    "foreign host, our port": (400, {"Host": "evil.example:8765"}),
+    "user in the host": (400, {"Host": "127.0.0.1@evil.example"}),
+    "host after a user": (400, {"Host": "evil.example@127.0.0.1"}),
+    "host before a path": (400, {"Host": "127.0.0.1/evil.example"}),
+    "host that starts like ours": (400, {"Host": "127.0.0.1.evil.example"}),
+    "no host": (400, {"Host": ""}),
+    "foreign origin": (403, {"Origin": "https://evil.example"}),
+    "other port": (403, {"Origin": "http://127.0.0.1:9999"}),
+    "no origin": (403, {"Origin": "null"}),
+    "cross site": (403, {"Sec-Fetch-Site": "cross-site"}),
+    "same site": (403, {"Sec-Fetch-Site": "same-site"}),
+}
+
+
+@pytest.mark.parametrize("case", STRANGERS)
+@pytest.mark.parametrize("path", ["/", "/api/jobs", "/api/example", "/nowhere"])
+def test_strangers_are_refused(client: TestClient, site: Site, case: str, path: str) -> None:
+    status, extra = STRANGERS[case]
+    headers = {name: value.format(cookie=site.cookie) for name, value in extra.items()}
+    method = "POST" if path == "/api/example" else "GET"
+    answer = client.request(method, path, headers=headers)
+    assert answer.status_code == status
+    for name in HEADERS:
+        assert name in answer.headers
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost:1", "[::1]:8765", "127.0.0.1"])
+def test_names_of_this_machine_are_welcome(client: TestClient, host: str) -> None:
+    headers = {"Host": host, "Origin": f"http://{host}", "Sec-Fetch-Site": "same-origin"}
+    assert client.get("/api/jobs", headers=headers).status_code == 200
+
+
+def test_the_address_that_was_printed_gives_a_cookie(client: TestClient, site: Site) -> None:
+    no_token = {"Authorization": ""}
+    wrong = client.get("/", params={"token": "x"}, headers=no_token)
+    assert (wrong.status_code, "set-cookie" in wrong.headers) == (401, False)
+    answer = client.get("/", params={"token": TOKEN}, headers=no_token, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith(f"{site.cookie}=")
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
+    assert TOKEN not in cookie
+    mine = {"Authorization": "", "Cookie": cookie.partition(";")[0]}
+    client.cookies.clear()
+    assert client.get("/", headers=mine).status_code == 200
+    client.cookies.clear()
+
+
+def visitor(client: TestClient) -> dict[str, str]:
+    """Headers of one more browser."""
+    answer = client.get(
+        "/", params={"token": TOKEN}, headers={"Authorization": ""}, follow_redirects=False
+    )
+    client.cookies.clear()
+    return {"Authorization": "", "Cookie": answer.headers["set-cookie"].partition(";")[0]}
+
+
+def test_another_visitors_files_and_reports_are_not_there(client: TestClient) -> None:
+    ann, ben = visitor(client), visitor(client)
+    file = client.post("/api/example", headers=ann).json()["file"]
+    asked = {"file": file, "score": ["score"], "labeled": "labeled", **QUICK}
+    assert client.post("/api/jobs", json=asked, headers=ben).status_code == 404
+    job = client.post("/api/jobs", json=asked, headers=ann).json()["job"]
+    client.headers.update(ann)
+    try:
+        assert wait_for(client, job)["state"] == "done"
+    finally:
+        client.headers.update({"Authorization": f"Bearer {TOKEN}"})
+        del client.headers["Cookie"]
+    paths = [f"/api/files/{file}", *(f"/api/jobs/{job}{end}" for end in ("", "/report.html"))]
+    for path in paths:
+        assert client.get(path, headers=ann).status_code == 200
+        assert client.get(path, headers=ben).status_code == 404
+        assert client.get(path).status_code == 404
+    for path in paths[:2]:
+        assert client.delete(path, headers=ben).status_code == 404
+    assert [item["job"] for item in client.get("/api/jobs", headers=ann).json()] == [job]
+    assert client.get("/api/jobs", headers=ben).json() == []
+
+
+def test_without_a_token_browsers_still_have_their_own_reports() -> None:
+    with running(obedient=True, token=None) as (client, _):
+        del client.headers["Authorization"]
+        assert client.get("/", headers={"Host": "evil.example"}).status_code == 400
+        file = client.post("/api/example").json()["file"]  # a program without a cookie
+        first = client.get("/")
+        assert first.status_code == 200
+        assert "SameSite=Strict" in first.headers["set-cookie"]
+        assert client.get(f"/api/files/{file}").status_code == 404
+        assert client.get("/").headers.get("set-cookie") is None
+
+
+# -- the answers ----------------------------------------------------------------------------
+
+
+def test_every_answer_has_the_headers(client: TestClient) -> None:
+    file = client.post("/api/example").json()["file"]
+    job = wait_for(client, start(client, file, **QUICK))["job"]
+    for path in ("/", "/api", "/static/app.js", "/api/jobs", "/nowhere", f"/api/jobs/{job}"):
+        headers = client.get(path).headers
+        assert {name: headers.get(name) for name in HEADERS} == HEADERS
+    assert client.put("/api/jobs").status_code == 405
+    assert set(client.put("/api/jobs").headers["allow"].split(", ")) == {"GET", "HEAD", "POST"}
+    report = client.get(f"/api/jobs/{job}/report.html")
+    policy = report.headers["content-security-policy"]
+    # The page's own policy, and no rights of this site: not even a script of it could ask us.
+    assert "default-src 'none'" in policy
+    assert "style-src 'sha256-" in policy
+    assert "sandbox allow-scripts allow-downloads allow-modals" in policy
+    assert "allow-same-origin" not in policy
+    assert "frame-ancestors 'none'" in policy
+    others = set(HEADERS) - {"Content-Security-Policy"}
+    assert {name: report.headers[name] for name in others} == {n: HEADERS[n] for n in others}
+
+
+def test_a_report_can_be_downloaded(client: TestClient) -> None:
+    file = send(client, GOOD, "run 7.csv").json()["file"]
+    job = wait_for(client, start(client, file, **QUICK))["job"]
+    shown = client.get(f"/api/jobs/{job}/report.json")
+    saved = client.get(f"/api/jobs/{job}/report.json", params={"download": "1"})
+    assert shown.headers["content-disposition"].startswith("inline")
+    assert saved.headers["content-disposition"].startswith("attachment")
+    assert "run%207-report.json" in saved.headers["content-disposition"]
+    assert json.loads(saved.text) == json.loads(shown.text)
+    assert client.get(f"/api/jobs/{job}/report.json?download=yes").status_code == 422
+
+
+def test_the_document_lists_every_route(client: TestClient, site: Site) -> None:
+    document = client.get("/api/openapi.json").json()
+    assert document == json.loads(json.dumps(openapi_document()))
+    assert document["openapi"] == "3.1.0"
+    listed = {
+        (method.upper(), path) for path, methods in document["paths"].items() for method in methods
+    }
+    routed = {
+        (method, route.path)
+        for route in site.routes
+        for method in (route.methods or set()) - {"HEAD"}
+        if route.path != "/" and not route.path.startswith("/static/")
+    }
+    assert listed == routed
+    page = client.get("/api")
+    assert page.headers["content-type"].startswith("text/html")
+    for operation in OPERATIONS:
+        assert f"{operation.method} {operation.path}" in page.text
+    assert "http" not in re.sub(r"http-equiv|httpx?\b", "", page.text)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"{", 400),
+        (b"[]", 422),
+        (b'{"file": "x"}', 422),
+        (b'{"file": NaN, "score": ["a"], "labeled": "b"}', 400),
+        (b'{"file": 3, "score": ["a"], "labeled": "b"}', 422),
+        (b'{"file": "FILE", "score": [], "labeled": "b"}', 422),
+        (b'{"file": "FILE", "score": ["a", "a"], "labeled": "b"}', 422),
+        (b'{"file": "FILE", "score": "a", "labeled": "b"}', 422),
+        (b'{"file": "FILE", "score": ["a"], "labeled": "b", "alpha": 2}', 422),
+        (b'{"file": "FILE", "score": ["a"], "labeled": "b", "alpha": true}', 422),
+        (b'{"file": "FILE", "score": ["a"], "labeled": "b", "resamples": 1.5}', 422),
+        (b'{"file": "FILE", "score": ["a"], "labeled": "b", "html": "/etc/passwd"}', 422),
+        (b'{"file": "FILE", "score": ["a"], "labeled": "b", "decimal": ";"}', 422),
+        (b'{"file": "FILE", "score": ["\\ud800"], "labeled": "b"}', 422),
+        (b'{"file": "FILE", "score": ["a"], "labeled": "b"}', 404),
+        (b"[" * 100_000, 400),
+    ],
+)
+def test_a_bad_request_is_refused(client: TestClient, body: bytes, status: int) -> None:
+    content = body.replace(b"FILE", b"a" * 32)
+    headers = {"Content-Type": "application/json"}
+    answer = client.post("/api/jobs", content=content, headers=headers)
+    assert answer.status_code == status
+    assert answer.json()["error"]
+    assert client.post("/api/jobs", content=content).status_code == 415
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        ("scores.csv", "scores.csv"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\data\\scores.csv", "scores.csv"),
+        ("-rf", "data_-rf"),
+        ("..", "data"),
+        ("", "data"),
+        ("report.html", "data_report.html"),
+        ("Report.JSON", "data_Report.JSON"),
+        ("a\x00b\n</script>.csv", "script_.csv"),
+        ("\u202egnp.csv", "_gnp.csv"),
+    ],
+)
+def test_plain_names(given: str, plain: str) -> None:
+    assert plain_name(given) == plain
+
+
+def test_long_names_keep_their_end() -> None:
+    name = plain_name("ж" * 500 + ".csv.gz")
+    assert name.endswith(".csv.gz")
+    assert len(name.encode()) < 255

@@ -1,0 +1,247 @@
+"""The local page in a real browser: by mouse and keyboard, wide and narrow, with hostile files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright.sync_api")
+pytest.importorskip("uvicorn")
+
+from playwright import sync_api
+from tests.app_server import EXAMPLE, command
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+HOSTILE = ["</script><img src=x onerror=alert(1)>", '"><b>', "\u202eevil", "x" * 10_000]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with command("--max-upload", "1MB") as (_, printed):
+        yield printed
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium")
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+class Visit:
+    """A page with all it complained of, and all it asked for."""
+
+    def __init__(self, browser: Any, address: str, **options: Any) -> None:
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.asked: list[str] = []
+        self.watch(self.page)
+        self.page.goto(address)
+
+    def watch(self, page: Any) -> None:
+        page.on("console", lambda said: self.complaints.append(said.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        page.on("request", lambda request: self.asked.append(request.url))
+
+    def ready(self) -> None:
+        self.page.wait_for_selector("#report-list li", timeout=60_000)
+
+    def close(self) -> None:
+        self.context.close()
+
+
+@pytest.fixture
+def visit(browser: Any, address: str) -> Iterator[Visit]:
+    opened = Visit(browser, address, viewport={"width": 1100, "height": 900})
+    yield opened
+    opened.close()
+
+
+def scan(page: Any) -> list[str]:
+    """Serious violations of accessibility rules."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    found = axe.Axe().run(page).response["violations"]
+    return [item["id"] for item in found if item["impact"] in ("serious", "critical")]
+
+
+def test_from_the_example_to_the_report(visit: Visit, address: str, tmp_path: Path) -> None:
+    page = visit.page
+    assert page.url == address.partition("?")[0]  # the token has left the address
+    page.click("text=Try it with example scores")
+    page.wait_for_selector("#form:visible")
+    assert page.locator("#preview tbody tr").count() == 8
+    page.check("text=I know it")
+    page.fill("#alpha", "0.4048")
+    page.click("text=More settings")
+    page.fill("#resamples", "100")
+    page.click("text=Make the report")
+    visit.ready()
+    assert "against the true classes 0.92" in page.inner_text("#report-list")
+    with visit.context.expect_page() as opened:
+        page.click("text=Open the report")
+    report = opened.value
+    visit.watch(report)
+    report.reload()
+    assert "AUC" in report.inner_text("body")
+    # It has no rights of this site: no cookie, no answer from the server.
+    assert report.evaluate("self.origin") == "null"
+    with page.expect_download() as download:
+        page.click("text=Download JSON")
+    download.value.save_as(tmp_path / "report.json")
+    assert download.value.suggested_filename == "example_scores-report.json"
+    assert json.loads((tmp_path / "report.json").read_text())["proportions"]["alpha"] == 0.4048
+    with page.expect_download() as download:
+        page.click("text=Download HTML")
+    assert download.value.suggested_filename == "example_scores-report.html"
+    page.click("text=Remove")
+    page.wait_for_selector("#reports", state="hidden")
+    assert visit.complaints == []
+    assert all(url.startswith((address.partition("?")[0], "data:", "blob:")) for url in visit.asked)
+
+
+def test_by_keyboard_alone(visit: Visit) -> None:
+    page = visit.page
+
+    def press_until(selector: str, key: str = "Tab") -> None:
+        for _ in range(40):
+            if page.locator(selector).evaluate("element => element === document.activeElement"):
+                return
+            page.keyboard.press(key)
+        pytest.fail(f"{selector} cannot be reached")
+
+    press_until("#file")
+    press_until("#example")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#form:visible")
+    press_until("#score")
+    press_until("input[name=known][value=no]")
+    page.keyboard.press("ArrowDown")
+    press_until("#alpha")
+    page.keyboard.type("0.4")
+    press_until("summary")
+    page.keyboard.press("Enter")
+    press_until("#resamples")
+    page.keyboard.type("0")
+    press_until("#run")
+    page.keyboard.press("Enter")
+    visit.ready()
+    press_until("text=Open the report")
+    assert visit.complaints == []
+
+
+def test_narrow(browser: Any, address: str) -> None:
+    visit = Visit(browser, address, viewport={"width": 360, "height": 740})
+    try:
+        visit.page.set_input_files("#file", str(EXAMPLE))
+        visit.page.wait_for_selector("#form:visible")
+        visit.page.click("text=More settings")
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 360
+    finally:
+        visit.close()
+
+
+def test_hostile_names_are_text(visit: Visit, tmp_path: Path) -> None:
+    names = ",".join('"' + name.replace('"', '""') + '"' for name in HOSTILE)
+    rows = "\n".join(f"{(i * 7) % 40},{i % 2},<i>{i}</i>,{i}" for i in range(40))
+    file = tmp_path / "<b onclick=x>.csv"
+    file.write_text(f"{names}\n{rows}\n", encoding="utf-8")
+    page = visit.page
+    page.set_input_files("#file", str(file))
+    page.wait_for_selector("#form:visible")
+    assert page.locator("#preview th").first.inner_text() == HOSTILE[0]
+    assert page.locator("#preview i").count() == 0
+    page.select_option("#score", "0")
+    page.select_option("#labeled", "1")
+    page.check("text=I know it")
+    page.fill("#alpha", "0.1")
+    page.click("text=More settings")
+    page.fill("#resamples", "0")
+    page.click("text=Make the report")
+    visit.ready()
+    with visit.context.expect_page() as opened:
+        page.click("text=Open the report")
+    visit.watch(opened.value)
+    opened.value.reload()
+    assert opened.value.locator("img[src=x]").count() == 0
+    assert visit.complaints == []
+
+
+def test_what_is_wrong_is_said(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    large, binary = tmp_path / "large.csv", tmp_path / "binary.csv"
+    large.write_bytes(b"score,labeled\n" + b"0.5,1\n" * 200_000)
+    binary.write_bytes(bytes(range(256)))
+    page.set_input_files("#file", str(large))
+    page.wait_for_selector("#file-problem:visible")
+    assert "the limit is 1 MB" in page.inner_text("#file-problem")
+    page.set_input_files("#file", str(binary))
+    page.wait_for_selector("#file-problem:has-text('binary data')")
+    assert page.locator("#form").is_hidden()
+    page.click("text=Try it with example scores")
+    page.wait_for_selector("#form:visible")
+    assert page.locator("#file-problem").is_hidden()
+    page.check("text=I know it")
+    page.fill("#alpha", "25")
+    page.click("text=Make the report")
+    assert "Alpha must be a number from 0 to 1, not 25." in page.inner_text("#job-problem")
+    assert page.locator("#alpha").get_attribute("aria-invalid") == "true"
+    page.fill("#alpha", "0.9")
+    page.fill("#beta", "0.2")
+    page.click("text=Make the report")
+    page.wait_for_selector("#job-problem:has-text('alpha')", timeout=60_000)
+    page.wait_for_selector("#working", state="hidden")
+    assert page.locator("#run").is_enabled()
+
+
+def test_a_report_can_be_canceled(visit: Visit) -> None:
+    page = visit.page
+    page.click("text=Try it with example scores")
+    page.wait_for_selector("#form:visible")
+    page.click("text=More settings")
+    page.fill("#resamples", "20000")
+    page.click("text=Make the report")
+    page.click("text=Cancel")
+    page.wait_for_selector("#working", state="hidden")
+    assert page.inner_text("#job-status") == "Canceled."
+    assert page.locator("#reports").is_hidden()
+    assert page.locator("#job-problem").is_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_violation_of_accessibility(browser: Any, address: str, scheme: str) -> None:
+    visit = Visit(browser, address, color_scheme=scheme, bypass_csp=True)
+    try:
+        visit.page.click("text=Try it with example scores")
+        visit.page.wait_for_selector("#form:visible")
+        visit.page.check("text=I know it")
+        visit.page.click("text=More settings")
+        visit.page.click("text=Make the report")  # complains of alpha
+        assert scan(visit.page) == []
+        visit.page.goto(f"{address.partition('?')[0]}api")
+        assert scan(visit.page) == []
+    finally:
+        visit.close()
+
+
+def test_without_the_token_the_page_says_what_to_do(browser: Any, address: str) -> None:
+    visit = Visit(browser, address.partition("?")[0])
+    try:
+        assert "Open the address that purecover app printed" in visit.page.inner_text("main")
+    finally:
+        visit.close()

@@ -1,0 +1,380 @@
+"""The local page under stress: canceled, slow, broken and crowded, with nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette.testclient", exc_type=Exception)
+
+from tests.app_server import (
+    EXAMPLE,
+    OBEDIENT,
+    TOKEN,
+    command,
+    running,
+    send,
+    start,
+    wait_for,
+)
+
+from purecover.app import Settings, make_site
+from purecover.app._pool import Pool, WorkError
+from purecover.app._site import Site
+from purecover.app._store import FullError, Store
+from purecover.cli import main
+from purecover.cli._peek import peek
+
+GOOD = b"score,labeled\n0.5,1\n0.1,0\n"
+
+
+def folders(site: Site) -> set[str]:
+    return {path.name for path in site.api.store.root.iterdir()}
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def eventually(check: Callable[[], bool], seconds: float = 60) -> bool:
+    until = time.monotonic() + seconds
+    while not check() and time.monotonic() < until:
+        time.sleep(0.05)
+    return check()
+
+
+# -- reports that do not end well -----------------------------------------------------------
+
+
+def test_a_canceled_report_ends_its_process_and_its_files() -> None:
+    with running(obedient=True) as (client, site):
+        file = send(client, GOOD, "slow.csv").json()["file"]
+        job = start(client, file)
+        about = wait_for(client, job, "running")
+        assert (about["step"], about["done"], about["total"]) == ("Reading", 1, 4)
+        workers = site.api.reports.pids
+        assert client.delete(f"/api/jobs/{job}").status_code == 204
+        assert client.get(f"/api/jobs/{job}").status_code == 404
+        assert folders(site) == {file}
+        assert not any(alive(pid) for pid in workers)
+        # The next one gets a fresh process.
+        other = send(client, GOOD, "good.csv").json()["file"]
+        assert wait_for(client, start(client, other))["state"] == "done"
+
+
+def test_a_report_that_waits_can_be_canceled() -> None:
+    with running(obedient=True) as (client, site):
+        file = send(client, GOOD, "slow.csv").json()["file"]
+        first, second = start(client, file), start(client, file)
+        wait_for(client, first, "running")
+        assert client.get(f"/api/jobs/{second}").json()["state"] == "waiting"
+        assert client.delete(f"/api/jobs/{second}").status_code == 204
+        assert folders(site) == {file, first}
+        assert client.get(f"/api/jobs/{first}").json()["state"] == "running"
+
+
+def test_a_report_that_takes_too_long_is_stopped() -> None:
+    with running(obedient=True, job_timeout=0.5) as (client, site):
+        job = start(client, send(client, GOOD, "slow.csv").json()["file"])
+        wait_for(client, job, "running")
+        workers = site.api.reports.pids
+        about = wait_for(client, job)
+        assert about["state"] == "failed"
+        assert "longer than 0.5 seconds" in about["error"]
+        assert list((site.api.store.root / job).iterdir()) == []
+        assert not any(alive(pid) for pid in workers)
+
+
+@pytest.mark.parametrize("name", ["crash.csv", "babble.csv"])
+def test_a_worker_that_breaks_takes_one_report_with_it(name: str) -> None:
+    with running(obedient=True) as (client, _):
+        about = wait_for(client, start(client, send(client, GOOD, name).json()["file"]))
+        assert about["state"] == "failed"
+        assert "ended unexpectedly" in about["error"]
+        good = start(client, send(client, GOOD, "good.csv").json()["file"])
+        assert wait_for(client, good)["state"] == "done"
+
+
+def test_workers_are_replaced_after_some_tasks() -> None:
+    with running(obedient=True, jobs_per_worker=2) as (client, _):
+        file = send(client, GOOD, "good.csv").json()["file"]
+        pids = [wait_for(client, start(client, file))["notes"][0] for _ in range(4)]
+        assert pids[0] == pids[1] != pids[2] == pids[3]
+
+
+def test_a_worker_that_cannot_start_is_an_error_of_the_task() -> None:
+    pool = Pool([sys.executable, "-c", "pass"], size=1, tasks_per_worker=1)
+    with pytest.raises(WorkError, match="ended unexpectedly"):
+        asyncio.run(pool.run({}, timeout=5, progress=lambda *_: None))
+
+
+# -- uploads that do not end well -----------------------------------------------------------
+
+
+def ask_by_hand(
+    site: Site, messages: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], set[str]]:
+    """Send an upload in parts and then whatever comes; the answer and the folders left."""
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": "/api/files",
+        "query_string": b"name=a.csv",
+        "headers": [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {TOKEN}".encode())],
+    }
+    sent: list[dict[str, Any]] = []
+
+    async def talk() -> set[str]:
+        waiting = iter(messages)
+        await site.api.start()
+
+        async def receive() -> dict[str, Any]:
+            message = next(waiting, None)
+            if message is None:
+                await asyncio.sleep(3600)
+            assert message is not None
+            return message
+
+        async def send_(message: Any) -> None:
+            sent.append(dict(message))
+
+        try:
+            await site(scope, receive, send_)
+            return folders(site)
+        finally:
+            await site.api.stop()
+
+    return sent, asyncio.run(talk())
+
+
+def obedient_site(**settings: Any) -> Site:
+    worker = (sys.executable, "-c", OBEDIENT)
+    return make_site(Settings(worker=worker, token=TOKEN, **settings))
+
+
+def test_a_client_that_leaves_leaves_no_file() -> None:
+    part = {"type": "http.request", "body": GOOD, "more_body": True}
+    _, left = ask_by_hand(obedient_site(), [part, part, {"type": "http.disconnect"}])
+    assert left == set()
+
+
+def test_an_upload_that_stands_still_is_given_up() -> None:
+    part = {"type": "http.request", "body": GOOD, "more_body": True}
+    sent, left = ask_by_hand(obedient_site(upload_pause=0.1), [part])
+    assert sent[0]["status"] == 408
+    assert left == set()
+
+
+def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_: Any) -> int:
+        raise OSError(28, "No space left on device")
+
+    with running(obedient=True) as (client, site):
+        monkeypatch.setattr(site.api, "_write", full)
+        answer = send(client, GOOD)
+        assert answer.status_code == 507
+        assert folders(site) == set()
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(FileNotFoundError(2, "gone"), 404), (OSError(28, "full"), 507)]
+)
+def test_a_file_that_cannot_be_lent_is_said(
+    error: OSError, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise error
+
+    with running(obedient=True) as (client, site):
+        file = send(client, GOOD, "good.csv").json()["file"]
+        monkeypatch.setattr(site.api.store, "lend", fail)
+        asked = {"file": file, "score": ["score"], "labeled": "labeled"}
+        assert client.post("/api/jobs", json=asked).status_code == status
+        assert folders(site) == {file}
+        assert site.api.store.jobs == {}
+
+
+def test_too_many_uploads_at_once() -> None:
+    with running(obedient=True, max_uploads_at_once=0) as (client, _):
+        assert send(client, GOOD).status_code == 429
+
+
+# -- crowds ---------------------------------------------------------------------------------
+
+
+def test_reports_under_way_are_limited() -> None:
+    with running(obedient=True, max_waiting=2) as (client, _):
+        file = send(client, GOOD, "slow.csv").json()["file"]
+        for _ in range(2):
+            start(client, file)
+        asked = {"file": file, "score": ["score"], "labeled": "labeled"}
+        answer = client.post("/api/jobs", json=asked)
+        assert answer.status_code == 429
+        assert "2 reports are being made" in answer.json()["error"]
+
+
+def test_the_oldest_files_and_reports_make_room() -> None:
+    with running(obedient=True, max_files=3, max_jobs=2) as (client, site):
+        files = [send(client, GOOD, "good.csv").json()["file"] for _ in range(5)]
+        assert set(site.api.store.uploads) == set(files[2:])
+        jobs = []
+        for _ in range(4):
+            jobs.append(start(client, files[-1]))
+            wait_for(client, jobs[-1])
+        assert set(site.api.store.jobs) == set(jobs[2:])
+        assert folders(site) == {*files[2:], *jobs[2:]}
+        assert client.get(f"/api/files/{files[0]}").status_code == 404
+
+
+def test_what_nobody_uses_expires() -> None:
+    now = 0.0
+    store = Store(Settings(worker=(), keep=10.0, max_waiting=1), clock=lambda: now)
+    try:
+        upload = store.begin_upload("me", "a.csv")
+        (upload.folder / "a.csv").write_bytes(GOOD)
+        store.keep_upload(upload)
+        job = store.begin_job(upload, ["s"])
+        with pytest.raises(FullError):
+            store.begin_job(upload, ["s"])
+        now = 11.0
+        assert store.upload(upload.id, "me") is None
+        assert store.job(job.id, "me") is job  # not before it has ended
+        job.state = "done"
+        (job.folder / "report.html").write_text("x")
+        store.end_job(job)
+        now = 20.0
+        assert store.job(job.id, "me") is job
+        assert store.job(job.id, "you") is None
+        now = 31.0
+        assert store.job(job.id, "me") is None
+        assert list(store.root.iterdir()) == []
+    finally:
+        store.close()
+    assert not store.root.exists()
+
+
+def test_stopping_ends_what_is_under_way() -> None:
+    with running(obedient=True, workers=2) as (client, site):
+        file = send(client, GOOD, "slow.csv").json()["file"]
+        for job in [start(client, file), start(client, file), start(client, file)][:2]:
+            wait_for(client, job, "running")
+        pids = [*site.api.reports.pids, *site.api.looks.pids]
+        assert len(pids) >= 2
+    assert not any(alive(pid) for pid in pids)
+
+
+# -- the command ----------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [("SIGINT", 0), ("SIGTERM", -15), ("SIGHUP", 0), ("SIGKILL", -9)],
+)
+def test_the_command_leaves_nothing_however_it_ends(
+    number: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import urllib.request
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with command() as (process, address):
+        assert address.startswith("http://127.0.0.1:")
+        base, _, token = address.partition("/?token=")
+        assert len(token) >= 40
+        request = urllib.request.Request(  # noqa: S310 - our own server
+            f"{base}/api/example", method="POST", headers={"Authorization": f"Bearer {token}"}
+        )
+        with urllib.request.urlopen(request) as answer:  # noqa: S310
+            assert answer.status == 201
+        root = next(tmp_path.glob("purecover-app-*"))
+        assert any(root.iterdir())
+        process.send_signal(getattr(signal, number))
+        assert process.wait(30) == code
+        assert eventually(lambda: not root.exists())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--host", "0.0.0.0"], "--host must be an address of this machine alone"),  # noqa: S104
+        (["--host", "example.org"], "--host must be an address of this machine alone"),
+        (["--port", "70000"], "--port must be at most 65535"),
+        (["--max-upload", "much"], "--max-upload must be a size such as 200MB"),
+        (["--workers", "0"], "--workers must be a whole number of at least 1"),
+    ],
+)
+def test_bad_options(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["app", "--no-browser", *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert main(["app", "--no-browser", "--port", port]) == 2
+    assert "Hint: --port 0 takes a free port." in capsys.readouterr().err
+
+
+def test_without_the_extra_the_command_names_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import purecover.cli._serve as module
+
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "uvicorn" else object())
+    assert main(["app", "--no-browser"]) == 2
+    said = capsys.readouterr().err
+    assert "needs uvicorn, which cannot be imported" in said
+    assert "pip install 'purecover[app]'" in said
+
+
+def test_the_command_line_works_without_the_extra() -> None:
+    code = (
+        "import sys\n"
+        "sys.modules['starlette'] = sys.modules['uvicorn'] = None\n"
+        "from purecover.cli import main\n"
+        f"sys.exit(main(['evaluate', {str(EXAMPLE)!r}, '--alpha', '.4', '--resamples', '0', '-q']))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_worker_does_not_eat_the_memory(tmp_path: Path) -> None:
+    pytest.importorskip("resource")
+    (tmp_path / "a.csv").write_bytes(b"score,labeled\n" + b"0.5,1\n0.25,0\n" * 2_000_000)
+    command = [sys.executable, "-m", "purecover.cli._worker", str(tmp_path), "report"]
+    task = f'{{"do": "report", "folder": "{tmp_path}", "file": "a.csv", "arguments": []}}\n'
+    with subprocess.Popen(
+        [*command, str(150_000_000)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(task)
+        process.stdin.flush()
+        answers = iter(process.stdout.readline, "")
+        answer = next(line for line in answers if "ready" not in line and "step" not in line)
+        process.stdin.close()
+    assert "not enough memory" in answer
+
+
+def test_peeking_leaves_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(GOOD)
+    assert peek(str(file))["rows"] == [["0.5", "1"], ["0.1", "0"]]
+    assert list(tmp_path.iterdir()) == [file]
