@@ -11,8 +11,8 @@ from typing import Any
 from purecover._frozen import FrozenDict
 from purecover._typing import FloatArray, IntArray
 from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.intervals._paired_auc import RowwiseAuc, rowwise_auc
 from purecover.models._folds import Split
-from purecover.models._paired_auc import RowwiseAuc, rowwise_auc
 from purecover.models._table import Examples
 from purecover.models._unseen import unseen_scores
 

@@ -1,0 +1,849 @@
+"""Several models on the same rows: one alpha, reports of each, and paired differences."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import math
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.command_line import Result, call_main
+
+import purecover as pu
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.html._compare_page import render_comparison
+from purecover.html._whiskers import _ticks, make_whiskers
+from purecover.intervals._paired import RowResampler, difference_intervals, positions
+from purecover.intervals._paired_auc import rowwise_auc
+from purecover.report import _compare
+
+SAMPLE = pu.simulate.binormal(1.8).sample(150, 900, alpha=0.25, random_state=0)
+LABELED = np.asarray(SAMPLE.labeled)
+_RNG = np.random.default_rng(1)
+SCORES = {
+    "good": SAMPLE.scores,
+    "fair": SAMPLE.scores + 0.7 * _RNG.normal(size=1050),
+    "poor": SAMPLE.scores + 1.5 * _RNG.normal(size=1050),
+}
+HOSTILE = "</script><script>alert('x')</script>\u202e\"&" + "x" * 300
+
+
+@pytest.fixture(scope="module")
+def known() -> pu.ScoreComparison:
+    return pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=200, truth=SAMPLE.truth)
+
+
+@pytest.fixture(scope="module")
+def estimated() -> pu.ScoreComparison:
+    return pu.compare_scores(SCORES, LABELED, n_resamples=60, baseline="poor")
+
+
+# -- replicates of the same rows ------------------------------------------------------------
+
+
+def test_replicates_are_those_of_a_slow_twin(known: pu.ScoreComparison) -> None:
+    rng = np.random.default_rng(int(np.random.default_rng(0).integers(2**63)))
+    sides = [np.flatnonzero(LABELED), np.flatnonzero(~LABELED)]
+    for i in range(20):
+        rows = np.concatenate([s[rng.integers(0, s.size, s.size, dtype=np.int32)] for s in sides])
+        for name, scores in SCORES.items():
+            counts = pu.ScoreCounts.from_scores(scores[rows], LABELED[rows])
+            auc = pu.recover_auc(counts, pu.MixtureProportions(0.25), clip=False)
+            replicates = known.reports[name].bootstrap.replicates
+            assert replicates["roc_auc"][i] == pytest.approx(auc, abs=1e-12)
+
+
+def test_the_differences_are_percentiles_of_replicates(known: pu.ScoreComparison) -> None:
+    replicates = {name: known.reports[name].bootstrap.replicates for name in SCORES}
+    for metric in ("auc_pr", "f1", "cost"):
+        gaps = replicates["fair"][metric] - replicates["good"][metric]
+        found = known.differences[metric]["fair"]
+        np.testing.assert_allclose((found.low, found.high), np.quantile(gaps, [0.025, 0.975]))
+        values = {name: known.reports[name].metrics[metric] for name in SCORES}
+        assert found.estimate == pytest.approx(values["fair"] - values["good"])
+        sign = 1 if pu.METRICS[metric].greater_is_better else -1
+        assert known.better[metric]["fair"] == pytest.approx(np.mean(sign * gaps > 0), abs=0.01)
+
+
+@pytest.mark.parametrize("options", [{"alpha": 0.25}, {}], ids=["known", "estimated"])
+def test_scores_that_rank_alike_do_not_differ(options: dict[str, Any]) -> None:
+    same = {"one": SAMPLE.scores, "other": np.exp(SAMPLE.scores)}
+    found = pu.compare_scores(same, LABELED, n_resamples=30, **options)
+    for metric, intervals in found.differences.items():
+        interval = intervals["other"]
+        assert (interval.estimate, interval.low, interval.high) == pytest.approx((0, 0, 0)), metric
+        assert found.better[metric]["other"] == 0.5
+
+
+def test_a_difference_that_never_moves_is_not_certain() -> None:
+    # Both models put every labeled row above every unlabeled one, in different orders.
+    scores = {"one": [6, 5, 4, 3, 2, 1], "other": [5, 6, 4, 1, 2, 3]}
+    found = pu.compare_scores(scores, [1, 1, 1, 0, 0, 0], alpha=0.0, n_resamples=30)
+    interval = found.differences["roc_auc"]["other"]
+    assert interval.estimate == 0
+    assert math.isnan(interval.low)
+    assert math.isnan(interval.high)
+    assert found.to_dict()["differences"]["roc_auc"]["other"]["low"] is None
+
+
+def test_many_distinct_scores_are_thinned_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("purecover.report._compare_rows.MAX_PAIRED", 100)
+    thin = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=40)
+    monkeypatch.undo()
+    full = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=40)
+    for name in SCORES:
+        ours, theirs = (c.reports[name].bootstrap.replicates["roc_auc"] for c in (thin, full))
+        np.testing.assert_allclose(ours, theirs, atol=0.003)
+        ours, theirs = (c.reports[name].bootstrap.replicates["recall"] for c in (thin, full))
+        np.testing.assert_allclose(ours, theirs, atol=0.003)  # the threshold is kept
+
+
+def test_fewer_replicates_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_compare, "FEWEST", 7)
+    monkeypatch.setattr(_compare, "MOST_DRAWN", 3 * 1050 * 9)
+    assert pu.compare_scores(SCORES, LABELED, alpha=0.25).n_resamples == 9
+    monkeypatch.setattr(_compare, "MOST_DRAWN", 100)
+    assert pu.compare_scores(SCORES, LABELED, alpha=0.25).n_resamples == 7
+    assert pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=11).n_resamples == 11
+
+
+def test_progress_goes_on_over_all_scores() -> None:
+    seen: list[tuple[int, int]] = []
+    pu.compare_scores(
+        SCORES, LABELED, alpha=0.25, n_resamples=50, progress=lambda *step: seen.append(step)
+    )
+    assert seen == [(50, 150), (100, 150), (150, 150)]
+
+
+def test_the_seed_decides() -> None:
+    first, again, other = (
+        pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=20, random_state=seed)
+        for seed in (1, 1, 2)
+    )
+    assert first.to_json() == again.to_json()
+    assert first.to_json() != other.to_json()
+    assert (first.random_state, other.random_state) == (1, 2)
+
+
+def test_rows_draw_weights_and_never_an_empty_side() -> None:
+    counts = pu.ScoreCounts.from_scores([2, 1, 0], [1, 0, 0], sample_weight=[2.0, 3.0, 0.5])
+    place = positions(counts, np.array([2.0, 1.0, 0.0]))
+    np.testing.assert_array_equal(place, [0, 1, 2])
+    resampler = RowResampler(counts, place[:1], place[1:], np.array([2.0]), np.array([3.0, 0.5]))
+    drawn = resampler.draw(np.random.default_rng(0))
+    assert drawn.n_labeled == 2.0
+    assert drawn.n_unlabeled in (6.0, 3.5, 1.0)
+    nothing = RowResampler(counts, place[:1], place[1:], np.array([2.0]), np.zeros(2))
+    with pytest.raises(InvalidInputError, match="too few rows"):
+        nothing.draw(np.random.default_rng(0))
+
+
+# -- the paired interval of the AUC -----------------------------------------------------------
+
+
+def test_paired_error_is_that_of_delong_pair_by_pair() -> None:
+    rng = np.random.default_rng(3)
+    labeled = np.arange(40) < 12
+    one = np.round(rng.normal(size=40) + labeled, 1)
+    two = np.round(one + rng.normal(size=40), 1)
+    parts = []
+    for scores in (one, two):
+        gap = scores[labeled][:, None] - scores[~labeled][None, :]
+        wins = (gap > 0) + 0.5 * (gap == 0)
+        parts.append((wins.mean(axis=1), wins.mean(axis=0), wins.mean()))
+    (a10, a01, a), (b10, b01, b) = parts
+    variance = np.var(a10 - b10, ddof=1) / 12 + np.var(a01 - b01, ddof=1) / 28
+    gain, error = rowwise_auc(one, labeled).gain_over(rowwise_auc(two, labeled))
+    assert gain == pytest.approx(a - b)
+    assert error == pytest.approx(math.sqrt(variance))
+    found = pu.compare_scores(
+        {"two": two, "one": one}, labeled, alpha=0.2, beta=0.9, n_resamples=0
+    ).differences["roc_auc"]["one"]
+    assert found.method == "paired DeLong"
+    assert found.estimate == pytest.approx((a - b) / 0.7)
+    assert found.high - found.estimate == pytest.approx(1.959964 * math.sqrt(variance) / 0.7)
+
+
+def test_weighted_error_is_that_of_the_counts() -> None:
+    weight = np.random.default_rng(0).uniform(0.5, 3, size=1050)
+    counts = pu.ScoreCounts.from_scores(SCORES["fair"], LABELED, sample_weight=weight)
+    area = rowwise_auc(SCORES["fair"], LABELED, weight)
+    assert area.auc_pu == pytest.approx(pu.auc_pu(counts))
+    assert area.error() == pytest.approx(math.sqrt(pu.auc_pu_variance(counts)))
+    equal = rowwise_auc(SCORES["fair"], LABELED, np.full(1050, 2.0))
+    assert equal.error() == pytest.approx(rowwise_auc(SCORES["fair"], LABELED).error())
+
+
+def test_a_pair_is_much_nearer_than_two() -> None:
+    twins = {"one": SCORES["good"], "twin": SCORES["good"] + 0.1 * _RNG.normal(size=1050)}
+    found = pu.compare_scores(twins, LABELED, alpha=0.25, n_resamples=100)
+    for metric in ("roc_auc", "auc_pr"):
+        apart = math.hypot(*(found.reports[n].intervals[metric].width for n in twins))
+        assert found.differences[metric]["twin"].width < apart / 3
+
+
+# -- alpha and beta -----------------------------------------------------------------------------
+
+
+def test_one_estimate_serves_all(estimated: pu.ScoreComparison) -> None:
+    assert estimated.estimated_from == "good"  # the highest observed AUC
+    alone = pu.evaluate(SCORES["good"], LABELED, n_resamples=0)
+    assert estimated.proportions.alpha == alone.proportions.alpha
+    replicates = [report.bootstrap.replicates for report in estimated.reports.values()]
+    for share in ("alpha", "beta", "delta"):
+        for other in replicates[1:]:
+            np.testing.assert_array_equal(other[share], replicates[0][share])
+    assert np.ptp(replicates[0]["alpha"]) > 0
+    for name, report in estimated.reports.items():
+        assert report.proportions is estimated.proportions
+        assert report.estimation.notes[-1].startswith("estimated from the scores in 'good'")
+        low, high = report.estimation.identification["auc"]
+        assert low <= report.auc <= high, name
+    interval = estimated.differences["roc_auc"]["good"]
+    assert interval.varied == "scores and proportions"
+    assert interval.method == "bootstrap percentile, the same rows for all"
+    assert "estimated once, from good" in str(estimated)
+
+
+def test_the_score_to_estimate_from_can_be_named() -> None:
+    found = pu.compare_scores(
+        SCORES, LABELED, estimate_from="fair", estimator="bbe", beta=1.0, n_resamples=20
+    )
+    alone = pu.evaluate(SCORES["fair"], LABELED, estimator="bbe", beta=1.0, n_resamples=0)
+    assert found.estimated_from == "fair"
+    assert found.proportions.alpha == alone.proportions.alpha
+    assert found.reports["good"].estimation.beta_given
+    low, high = found.reports["good"].estimation.identification["auc"]
+    assert low <= found.reports["good"].auc <= high
+
+
+def test_without_enough_estimates_there_are_figures_but_no_intervals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise IdentifiabilityError("bootstrap found no estimate.\nHint: none")
+
+    monkeypatch.setattr(_compare, "paired_bootstrap", fail)
+    found = pu.compare_scores(SCORES, LABELED, n_resamples=20)
+    assert found.n_resamples == 0
+    assert not found.better
+    assert math.isnan(found.differences["f1"]["fair"].low)
+    assert math.isfinite(found.differences["f1"]["fair"].estimate)
+    assert found.differences["roc_auc"]["fair"].method == "paired DeLong"
+    fired = {check.code for check in found.reports["good"].findings}
+    assert "PU017" in fired
+    assert "no replicates" not in str(found)
+    with pytest.raises(IdentifiabilityError):  # a known alpha has no such excuse
+        pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=20)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"prior": 0.3, "scenario": "censoring"},
+        {"label_frequency": 0.5, "scenario": "censoring"},
+        {"proportions": pu.MixtureProportions(0.2, 0.9)},
+    ],
+    ids=["prior", "label_frequency", "proportions"],
+)
+def test_every_way_to_say_alpha(options: dict[str, Any]) -> None:
+    found = pu.compare_scores(SCORES, LABELED, n_resamples=0, **options)
+    alone = pu.evaluate(SCORES["fair"], LABELED, n_resamples=0, **options)
+    assert found.reports["fair"].auc == alone.auc
+    assert found.estimated_from is None
+
+
+# -- reports ------------------------------------------------------------------------------------
+
+
+def test_reports_are_those_of_evaluate(known: pu.ScoreComparison) -> None:
+    for name, scores in SCORES.items():
+        alone = pu.evaluate(scores, LABELED, alpha=0.25, n_resamples=0, truth=SAMPLE.truth)
+        report = known.reports[name]
+        assert dict(report.metrics) == dict(alone.metrics)
+        assert report.intervals["roc_auc"] == alone.intervals["roc_auc"]
+        assert report.truth.metrics == alone.truth.metrics
+        assert [check.code for check in report.checks] == [check.code for check in alone.checks]
+        assert set(report.intervals) == set(report.metrics)
+        assert report.roc_band is not None
+
+
+def test_thresholds_of_each_score_or_of_all() -> None:
+    own = {"good": 0.1, "fair": 0.2, "poor": 0.3}
+    found = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0, threshold=own)
+    assert {n: r.metrics.threshold for n, r in found.reports.items()} == own
+    found = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0, threshold=0.5)
+    assert {r.metrics.threshold for r in found.reports.values()} == {0.5}
+    assert "Youden" not in str(found)
+    with pytest.raises(InvalidInputError, match="a number for each of 'good', 'fair', 'poor'"):
+        pu.compare_scores(SCORES, LABELED, alpha=0.25, threshold={"good": 0.1})
+
+
+def test_groups_are_drawn_whole_for_all() -> None:
+    groups = np.arange(1050) % 60
+    found = pu.compare_scores(SCORES, LABELED, alpha=0.25, groups=groups, n_resamples=40)
+    area = found.differences["roc_auc"]["fair"]
+    assert area.method == "paired DeLong, groups"
+    assert found.differences["f1"]["fair"].method.endswith("the same groups for all")
+    assert found.reports["good"].intervals["roc_auc"].method.startswith("bootstrap")
+    # Every row twice in one group: as uncertain as once.
+    doubled = {name: np.repeat(scores, 2) for name, scores in SCORES.items()}
+    twice = pu.compare_scores(
+        doubled, np.repeat(LABELED, 2), alpha=0.25, groups=np.repeat(np.arange(1050), 2),
+        n_resamples=0,
+    )  # fmt: skip
+    once = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0)
+    for name in ("fair", "poor"):
+        widths = [c.differences["roc_auc"][name].width for c in (twice, once)]
+        assert widths[0] == pytest.approx(widths[1], rel=0.01)
+
+
+def test_weights_and_known_negatives() -> None:
+    labels = np.where(LABELED, "positive", "unlabeled").astype(object)
+    labels[np.flatnonzero(~LABELED)[:100]] = "negative"
+    weight = np.random.default_rng(0).uniform(0.5, 2, size=1050)
+    found = pu.compare_scores(
+        SCORES,
+        labels,
+        alpha=0.25,
+        sample_weight=weight,
+        negative_label="negative",
+        truth=SAMPLE.truth,
+        n_resamples=60,
+    )
+    alone = pu.evaluate(
+        SCORES["fair"],
+        labels,
+        alpha=0.25,
+        sample_weight=weight,
+        negative_label="negative",
+        truth=SAMPLE.truth,
+        n_resamples=400,
+    )
+    report = found.reports["fair"]
+    assert dict(report.metrics) == dict(alone.metrics)
+    assert report.truth.metrics == alone.truth.metrics
+    assert report.intervals["f1"].width == pytest.approx(alone.intervals["f1"].width, rel=0.4)
+    assert "total weights" in str(found)
+
+
+# -- baselines, many models -----------------------------------------------------------------
+
+
+def test_another_baseline_turns_the_differences_round(known: pu.ScoreComparison) -> None:
+    turned = known.against("fair")
+    assert (known.baseline, turned.baseline) == ("good", "fair")
+    asked = pu.compare_scores(
+        SCORES, LABELED, alpha=0.25, n_resamples=200, truth=SAMPLE.truth, baseline="fair"
+    )
+    assert asked.to_json() == turned.to_json()
+    for metric, found in known.differences.items():
+        back = turned.differences[metric]["good"]
+        here = found["fair"]
+        assert back.estimate == pytest.approx(-here.estimate)
+        assert (back.low, back.high) == pytest.approx((-here.high, -here.low))
+        assert turned.better[metric]["good"] == pytest.approx(1 - known.better[metric]["fair"])
+    with pytest.raises(
+        InvalidInputError, match=r"'baseline' parameter of ScoreComparison\.against"
+    ):
+        known.against("none")
+
+
+def test_simultaneous_intervals_hold_all_at_once() -> None:
+    rng = np.random.default_rng(0)
+    many = {f"m{i}": SAMPLE.scores + 0.5 * rng.normal(size=1050) for i in range(4)}
+    together = pu.compare_scores(many, LABELED, alpha=0.25, n_resamples=200, simultaneous=True)
+    alone = replace(together, simultaneous=False).against("m0")
+    names = [name for name in many if name != "m0"]
+    for metric in ("roc_auc", "auc_pr", "f1"):
+        draws = {n: together.reports[n].bootstrap.replicates[metric] for n in many}
+        inside = np.ones(200, dtype=bool)
+        for name in names:
+            found, single = (c.differences[metric][name] for c in (together, alone))
+            assert found.method.endswith("simultaneous")
+            assert found.width > single.width
+            gap = draws[name] - draws["m0"]
+            inside &= (gap >= found.low) & (gap <= found.high)
+        assert 0.94 <= inside.mean() <= 0.99
+    assert "hold for all 3 differences in a metric at once" in " ".join(str(together).split())
+    assert "Each interval holds by itself" in " ".join(str(alone).split())
+
+
+def test_undefined_replicates() -> None:
+    draws = np.random.default_rng(0).normal(size=(200, 2))
+    draws[:40, 1] = np.nan
+    options: dict[str, Any] = {"level": 0.95, "method": "m", "varied": "scores"}
+    for simultaneous in (False, True):
+        first, second = difference_intervals(
+            [0.0, 0.0], draws, simultaneous=simultaneous, same=[False, False], **options
+        )
+        assert math.isfinite(first.low)
+        assert math.isnan(second.low)
+
+
+def test_the_best(known: pu.ScoreComparison) -> None:
+    assert known.best() == "good"
+    assert known.best("cost") == min(SCORES, key=lambda n: known.reports[n].metrics["cost"])
+    with pytest.raises(InvalidInputError, match="'metric' parameter"):
+        known.best("nonsense")
+
+
+# -- the object ---------------------------------------------------------------------------------
+
+
+def test_print(known: pu.ScoreComparison) -> None:
+    text = str(known)
+    assert "150 labeled, 900 unlabeled, 3 scores of each" in text
+    assert "alpha 0.25, beta 1 (given, case-control)" in text
+    gap = known.differences["roc_auc"]["fair"]
+    assert f"{gap.estimate:+.4f}  {gap.low:+.4f} to {gap.high:+.4f}" in text
+    assert "it is no p-value" in text
+    assert max(map(len, text.splitlines())) <= 120
+    assert repr(known).startswith("ScoreComparison(auc: good 0.")
+    assert known._repr_html_().startswith("<pre>")
+    assert known.names == ("good", "fair", "poor")
+
+
+def test_metrics_that_were_asked_for_are_shown() -> None:
+    found = pu.compare_scores(
+        SCORES, LABELED, alpha=0.25, n_resamples=0, top_k=50, cost_fn=5, f_beta=2
+    )
+    for title in ("F-beta", "Cost", "Precision at k", "Recall at k"):
+        assert re.search(rf"^{title} ", str(found), re.MULTILINE)
+        assert title in found.to_html()
+
+
+def test_frame(known: pu.ScoreComparison) -> None:
+    table = known.frame()
+    assert len(table["metric"]) == 3 * len(known.differences)
+    row = int(np.flatnonzero((table["metric"] == "f1") & (table["score"] == "poor"))[0])
+    assert table["difference"][row] == known.differences["f1"]["poor"].estimate
+    assert table["better"][row] == known.better["f1"]["poor"]
+    base = int(np.flatnonzero((table["metric"] == "f1") & (table["score"] == "good"))[0])
+    assert math.isnan(table["difference"][base])
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(known.frame("pandas"), pandas.DataFrame)
+
+
+def test_json(known: pu.ScoreComparison, estimated: pu.ScoreComparison) -> None:
+    document = json.loads(known.to_json(), parse_constant=pytest.fail)
+    assert document["scores"] == list(SCORES)
+    assert document["baseline"] == "good"
+    assert document["reports"]["fair"]["auc"] == known.reports["fair"].auc
+    found = document["differences"]["auc_pr"]["fair"]
+    assert found["estimate"] == known.differences["auc_pr"]["fair"].estimate
+    assert json.loads(estimated.to_json())["estimated_from"] == "good"
+    full = known.to_dict(curves=True, counts=True)["reports"]["good"]
+    read = pu.PUReport.from_dict(full)
+    assert read.auc == known.reports["good"].auc
+
+
+def test_results_cannot_be_changed(known: pu.ScoreComparison) -> None:
+    for mapping in (known.reports, known.differences, known.differences["f1"], known.better):
+        with pytest.raises(TypeError):
+            mapping["new"] = 1  # type: ignore[index]
+
+
+# -- the door -------------------------------------------------------------------------------
+
+
+def test_columns_of_a_table() -> None:
+    pandas = pytest.importorskip("pandas")
+    columns = {**SCORES, "y": LABELED, "w": np.full(1050, 2.0), "g": np.arange(1050) % 50}
+    frame = pandas.DataFrame(columns)
+    options: dict[str, Any] = {"alpha": 0.25, "n_resamples": 20}
+    by_name = pu.compare_scores(
+        frame, "y", score=["fair", "good"], sample_weight="w", groups="g", **options
+    )
+    by_array = pu.compare_scores(
+        {"fair": SCORES["fair"], "good": SCORES["good"]},
+        LABELED,
+        sample_weight=columns["w"],
+        groups=columns["g"],
+        **options,
+    )
+    assert by_name.to_json() == by_array.to_json()
+    rest = pu.compare_scores(columns, "y", sample_weight="w", groups="g", **options)
+    assert rest.names == ("good", "fair", "poor")  # all that nothing else uses
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"data": SCORES["good"]}, "'data' parameter of compare_scores must be a data frame"),
+        ({"data": {"one": SCORES["good"]}}, "of two models or more, got 'one'"),
+        ({"score": "good"}, "'score' parameter of compare_scores must be a list of two names"),
+        ({"score": ["good"]}, "two names of columns or more, got one"),
+        ({"score": []}, "two names of columns or more, got none"),
+        ({"score": ["good", "good"]}, "got a name twice"),
+        ({"score": ["good", "none"]}, "got 'none'.\nHint: the columns are 'good'"),
+        ({"score": ["good", 3]}, "got 3"),
+        ({"labeled": "none"}, "'labeled' parameter of compare_scores must be the name of a column"),
+        ({"data": {**SCORES, "short": [1.0, 2.0]}}, r"'score\[short\]' parameter"),
+        ({"data": {**SCORES, "bad": np.full(1050, np.nan)}}, r"'score\[bad\]' .* finite"),
+        ({"data": {**SCORES, 3: SCORES["good"]}}, "whose columns have words as names"),
+        ({"baseline": "none"}, "'baseline' parameter of compare_scores must be one of 'good'"),
+        ({"estimate_from": "good"}, "left out where 'alpha' is given, got 'good'"),
+        ({"alpha": None, "estimate_from": "none"}, "'estimate_from' parameter"),
+    ],
+)
+def test_what_is_refused(change: dict[str, Any], message: str) -> None:
+    arguments = {"data": SCORES, "labeled": LABELED, "alpha": 0.25, "n_resamples": 0, **change}
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=f"(?s){message}"):
+        pu.compare_scores(**arguments)
+
+
+def test_rows_in_another_order_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    labels = pandas.Series(LABELED)
+    with pytest.raises(InvalidInputError, match="same index in another order"):
+        pu.compare_scores(pandas.DataFrame(SCORES), labels[::-1], alpha=0.25, n_resamples=0)
+
+
+# -- the page -----------------------------------------------------------------------------------
+
+
+def test_page_says_what_was_found(known: pu.ScoreComparison, estimated: pu.ScoreComparison) -> None:
+    page = known.to_html()
+    assert page.startswith("<!doctype html>")
+    assert "Of 3 models, good has the highest recovered AUC" in page
+    gap = known.differences["f1"]["poor"]
+    assert f"{gap.estimate:+.4f}".replace("-", "−") in page
+    assert page.count('class="badge first">best') >= 7
+    assert "True" in page
+    assert len(re.findall(r'<path class="curve series s\d d0" d="M5', page)) >= 6
+    assert "Estimated once, from" in estimated.to_html()
+    assert "above poor" in estimated.to_html()
+    assert "purecover evaluate x.csv" in render_comparison(
+        known, command="purecover evaluate x.csv"
+    )
+
+
+def digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def test_page_can_do_nothing_but_what_is_ours(known: pu.ScoreComparison) -> None:
+    page = known.to_html()
+    styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    found = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert found is not None
+    rules = dict(rule.strip().split(" ", 1) for rule in html.unescape(found[1]).split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["style-src"].split() == [digest(text) for text in styles]
+    assert rules["script-src"].split() == [digest(text) for text in scripts]
+    assert len(scripts) == 3
+    assert len(page.encode()) < 1_000_000
+    outside = page.replace("\n".join(scripts), "")
+    for text in scripts:
+        outside = outside.replace(text, "")
+    assert re.search(r"\b(src|href)=", outside) is None
+
+
+def payload_of(page: str) -> Any:
+    found = re.search(r'<script type="application/json" id="payload">(.*?)</script>', page)
+    assert found is not None
+    return json.loads(found[1], parse_constant=pytest.fail)
+
+
+def test_payload_holds_every_baseline(known: pu.ScoreComparison) -> None:
+    data = payload_of(known.to_html())
+    assert data["names"] == list(SCORES)
+    assert data["baseline"] == 0
+    for i, base in enumerate(SCORES):
+        found = known.against(base).differences
+        for metric, rows in data["differences"][str(i)].items():
+            for at, estimate, low, high, better in rows:
+                interval = found[metric][data["names"][at]]
+                assert (estimate, low, high) == (interval.estimate, interval.low, interval.high)
+                assert 0 <= better <= 1
+    assert "f_beta" not in data["differences"]["0"]  # it would repeat F1
+    curve = data["curves"]["roc"]["models"][1]
+    assert curve["label"] == f"fair ({known.reports['fair'].auc:.3f})"
+    assert curve["x"][0] == curve["y"][0] == 0
+    assert curve["x"][-1] == curve["y"][-1] == 1
+
+
+def test_payload_of_many_models_keeps_to_one_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("purecover.html._compare_payload.MANY", 2)
+    found = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0, baseline="fair")
+    data = payload_of(found.to_html())
+    assert list(data["differences"]) == ["1"]
+    assert data["differences"]["1"]["f1"][0][2:] == [None, None, None]
+
+
+def test_hostile_names_are_inert() -> None:
+    scores = {HOSTILE: SCORES["good"], "b": SCORES["fair"]}
+    found = pu.compare_scores(scores, LABELED, n_resamples=10)
+    page = found.to_html()
+    assert "<script>alert" not in page
+    assert page.count("<script") == 4  # ours, and the data
+    assert payload_of(page)["names"] == [HOSTILE, "b"]
+    assert html.escape(HOSTILE, quote=False)[:40].replace("'", "&#39;") in page
+    assert json.loads(found.to_json())["estimated_from"] == HOSTILE
+    assert "x" * 40 not in str(found).split("\n\n", 1)[1].split("Differences", 1)[0]
+
+
+def test_page_without_replicates_and_with_a_near_tie() -> None:
+    bare = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0).to_html()
+    assert "Better in" not in bare.partition("<script")[0]
+    near = {"a": SAMPLE.scores, "b": SAMPLE.scores + 0.01 * _RNG.normal(size=1050)}
+    page = pu.compare_scores(near, LABELED, alpha=0.25, n_resamples=0).to_html()
+    assert "Chance can explain the difference" in page
+
+
+def test_many_models_have_lines_of_their_own() -> None:
+    many = {f"m{i}": SAMPLE.scores + 0.1 * i * _RNG.normal(size=1050) for i in range(9)}
+    page = pu.compare_scores(many, LABELED, alpha=0.25, n_resamples=0).to_html()
+    kinds = re.findall(r'<path class="curve (series s\d d\d)" d="M5', page)
+    assert len(set(kinds)) == 9
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [
+        (-0.12, 0.01, ["−0.10", "−0.05", "0"]),
+        (-0.001, 0.004, ["0", "+0.002", "+0.004"]),
+        (-1.0, 1.0, ["−1.0", "−0.5", "0", "+0.5", "+1.0"]),
+        (0.0, 9.0, ["0", "+2.5", "+5.0", "+7.5"]),
+    ],
+)
+def test_ticks(low: float, high: float, labels: list[str]) -> None:
+    found = _ticks(low, high)
+    assert [label for _, label in found] == labels
+    for value, label in found:
+        assert float(label.replace("−", "-")) == pytest.approx(value)
+
+
+def test_whiskers_keep_to_the_axis() -> None:
+    def interval(*ends: float) -> pu.Interval:
+        estimate, low, high = ends
+        return pu.Interval(estimate=estimate, low=low, high=high, confidence_level=0.95, method="m")
+
+    found = {
+        "a": interval(-0.1, -0.2, 0.05),
+        "b": interval(0.0, math.nan, math.nan),
+        "c": interval(math.nan, math.nan, math.nan),
+    }
+    chart = make_whiskers("f1", "F1", found, dict.fromkeys(found, "series s0 d0"), "base")
+    first, second, third = chart.rows
+    assert first.ends is not None
+    places = [float(v) for v in (first.ends[0], str(first.dot), chart.zero, first.ends[1])]
+    assert places == sorted(places)
+    assert chart.left <= places[0]
+    assert places[-1] <= chart.left + chart.size
+    assert second.dot == chart.zero
+    assert second.ends is None
+    assert third.dot is None
+    assert chart.description == (
+        "F1 minus that of base: a -0.1000, from -0.2000 to +0.0500; b +0.0000; c undefined."
+    )
+    flat = make_whiskers("f1", "F1", {"b": found["b"]}, {"b": "s"}, "base")
+    assert [label for _, label in flat.ticks][1] == "0" or len(flat.ticks) >= 3
+
+
+@pytest.mark.browser
+def test_page_in_a_browser(known: pu.ScoreComparison, tmp_path: Path) -> None:
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is missing: install requirements/dev.txt"
+    )
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no program called chromium; on Debian: apt-get install chromium")
+    scores = {HOSTILE: SCORES["good"], "b": SCORES["fair"]}
+    hostile = pu.compare_scores(scores, LABELED, alpha=0.25, n_resamples=10)
+    turned = known.against("fair").differences["f1"]["good"]
+    complaints: list[str] = []
+    requests: list[str] = []
+    with playwright.sync_playwright() as running:
+        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        browser = running.chromium.launch(executable_path=chromium, args=flags)
+        for name, comparison in {"known": known, "hostile": hostile}.items():
+            file = tmp_path / f"{name}.html"
+            file.write_text(comparison.to_html(), encoding="utf-8")
+            page = browser.new_page(viewport={"width": 360, "height": 800})
+            page.on("console", lambda message: complaints.append(message.text))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("dialog", lambda dialog: complaints.append(dialog.message))
+            page.on("request", lambda request: requests.append(request.url))
+            page.goto(file.as_uri())
+            page.wait_for_selector("figure[data-metric=f1] svg.plot")
+            wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+            assert not page.evaluate(wide)
+            if name == "known":
+                page.select_option("#baseline", "1")
+                cell = '[data-gap="f1:0"][data-part="{}"]'
+                shown = page.inner_text(cell.format("difference")).replace("−", "-")
+                assert shown == f"{turned.estimate:+.4f}"
+                ends = page.inner_text(cell.format("between")).replace("−", "-")
+                assert ends == f"{turned.low:+.4f} to {turned.high:+.4f}"
+                assert page.inner_text("#differences") == "Differences from fair"
+                assert page.inner_text("#live") == "Differences are now from fair."
+                with page.expect_download() as saved:
+                    page.click("figure[data-metric=f1] .downloads button:has-text('CSV')")
+                lines = saved.value.path().read_text(encoding="utf-8").splitlines()
+                assert lines[0] == "model,baseline,difference,low,high,better"
+                assert lines[1].startswith("good,fair,")
+                before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+                page.click("#theme")
+                after = page.evaluate("getComputedStyle(document.body).backgroundColor")
+                assert before != after
+            page.close()
+        browser.close()
+    assert complaints == []
+    assert all(url.startswith(("file:", "data:", "blob:")) for url in requests)
+
+
+# -- the command line -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("compare") / "scores.csv"
+    columns = np.column_stack([*SCORES.values(), LABELED, SAMPLE.truth])
+    formats = ["%.6f"] * 3 + ["%d"] * 2
+    header = "a,b,c,labeled,truth"
+    np.savetxt(path, columns, fmt=formats, delimiter=",", header=header, comments="")
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], table: Path, *options: object) -> Result:
+    return call_main(capsys, "evaluate", table, "--resamples", 20, *options)
+
+
+def test_command(capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "comparison.html"
+    both = ("--score", "a", "--score", "b", "--alpha", "0.25")
+    said = run(capsys, table, *both, "--html", out)
+    assert said.code == 0
+    assert "2 scores of each" in said.out
+    assert said.err == f"purecover: report written to {out}\n"
+    page = out.read_text(encoding="utf-8")
+    assert "Comparison of models" in page
+    assert "--score a --score b" in page
+    document = run(capsys, table, *both, "--json", "--truth", "truth").json
+    assert document["scores"] == ["a", "b"]
+    assert document["source"]["columns"] == {
+        "score": ["a", "b"],
+        "labeled": "labeled",
+        "truth": "truth",
+    }
+    values = np.loadtxt(table, delimiter=",", skiprows=1)
+    found = pu.compare_scores(
+        {"a": values[:, 0], "b": values[:, 1]}, values[:, 3] == 1, alpha=0.25, n_resamples=20
+    )
+    gap = found.differences["auc_pr"]["b"]
+    assert document["differences"]["auc_pr"]["b"]["low"] == pytest.approx(gap.low)
+
+
+def test_command_with_one_score_is_as_before(
+    capsys: pytest.CaptureFixture[str], table: Path
+) -> None:
+    one = run(capsys, table, "--score", "b", "--alpha", "0.25").out
+    values = np.loadtxt(table, delimiter=",", skiprows=1)
+    report = pu.evaluate(values[:, 1], values[:, 3] == 1, alpha=0.25, n_resamples=20)
+    assert one == f"{report}\n"
+
+
+def test_command_estimates_once(capsys: pytest.CaptureFixture[str], table: Path) -> None:
+    three = [part for name in "abc" for part in ("--score", name)]
+    said = run(capsys, table, *three, "--estimate-from", "b", "--simultaneous", "--json").json
+    assert said["estimated_from"] == "b"
+    assert said["simultaneous"] is True
+    assert run(capsys, table, *three, "--quiet").out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--score", "a", "--score", "none"), "no column named 'none', asked for by --score"),
+        (("--score", "a", "--score", "a"), "--score 'a' is given twice"),
+        (("--score", "a", "--score", "b", "--estimate-from", "c"), "they are 'a', 'b'"),
+        (("--score", "a", "--score", "b", "--alpha", "0.2", "--estimate-from", "a"), "left out"),
+        (("--score", "a", "--simultaneous"), "--simultaneous is for several scores"),
+        (("--score", "a", "--estimate-from", "a"), "--estimate-from is for several scores"),
+        (("--score", "a", "--score", "b", "--top-k", "5000"), "--top-k"),
+        (("--score", "a", "--score", "b", "--estimator", "none"), "--estimator"),
+    ],
+)
+def test_command_refuses(
+    capsys: pytest.CaptureFixture[str], table: Path, options: tuple[str, ...], message: str
+) -> None:
+    said = run(capsys, table, *options)
+    assert said.code == 2
+    assert message in said.err
+
+
+def test_command_is_strict_about_any_score(capsys: pytest.CaptureFixture[str], table: Path) -> None:
+    # So large an alpha fits the poorest scores only.
+    both = ("--score", "c", "--score", "a", "--alpha", "0.6", "--strict")
+    assert run(capsys, table, *both).code == 1
+
+
+@pytest.mark.slow
+def test_thinning_moves_differences_by_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = pu.simulate.binormal(1.8).sample(600, 6000, alpha=0.25, random_state=0)
+    noise = np.random.default_rng(0).normal(size=6600)
+    scores = {"one": sample.scores, "two": sample.scores + 0.5 * noise}
+    thin = pu.compare_scores(scores, sample.labeled, alpha=0.25, n_resamples=100)
+    monkeypatch.setattr("purecover.report._compare_rows.MAX_PAIRED", 10**6)
+    full = pu.compare_scores(scores, sample.labeled, alpha=0.25, n_resamples=100)
+    for metric in thin.differences:
+        ours, theirs = (
+            c.reports["two"].bootstrap.replicates[metric]
+            - c.reports["one"].bootstrap.replicates[metric]
+            for c in (thin, full)
+        )
+        assert abs(np.mean(ours - theirs)) < 0.1 * np.std(theirs), metric
+
+
+# -- do the intervals cover? --------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("alpha", "beta"), [(0.25, 1.0), (0.3, 0.9)])
+def test_intervals_of_differences_cover(alpha: float, beta: float) -> None:
+    """Two models that share most of their error, with a known alpha."""
+    separation, noise, n = 2.0, (0.5, 0.8), 120
+    worlds = [pu.simulate.binormal(separation / math.hypot(1, sd)) for sd in noise]
+    truth = {
+        "roc_auc": worlds[1].auc - worlds[0].auc,
+        "auc_pr": worlds[1].auc_pr(alpha) - worlds[0].auc_pr(alpha),
+    }
+    hits = dict.fromkeys(truth, 0)
+    widths = {metric: np.zeros(2) for metric in truth}
+    for seed in range(n):
+        rng = np.random.default_rng(seed)
+        sample = pu.simulate.binormal(separation).sample(
+            300, 1500, alpha=alpha, beta=beta, random_state=seed
+        )
+        shared = rng.normal(size=1800)
+        scores = {
+            "one": sample.scores + noise[0] * shared,
+            "two": sample.scores
+            + noise[0] * shared
+            + math.sqrt(noise[1] ** 2 - noise[0] ** 2) * rng.normal(size=1800),
+        }
+        found = pu.compare_scores(
+            scores, sample.labeled, alpha=alpha, beta=beta, n_resamples=200, random_state=seed
+        )
+        for metric, value in truth.items():
+            interval = found.differences[metric]["two"]
+            hits[metric] += value in interval
+            apart = math.hypot(*(r.intervals[metric].width for r in found.reports.values()))
+            widths[metric] += (interval.width, apart)
+    for metric in truth:
+        # 95 % less three standard errors of as many draws; above it the percentiles may be careful.
+        assert hits[metric] / n >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / n), (metric, hits)
+        paired, apart = widths[metric]
+        assert paired < 0.7 * apart, metric
+    assert hits["roc_auc"] / n <= 0.95 + 3 * math.sqrt(0.95 * 0.05 / n)
