@@ -1,4 +1,4 @@
-"""Tables: any eager engine, whatever the types of its columns, and complaints that help."""
+"""Tables: any engine, whatever the types of its columns, and complaints that help."""
 
 from __future__ import annotations
 
@@ -86,8 +86,6 @@ def test_numbers_may_name_columns():
     assert ScoreCounts.from_frame({0: [3.0, 2.0], 1: [1, 0]}, score=0, labeled=1).n_thresholds == 2
 
 
-# -- what is refused ----------------------------------------------------------------------------
-
 LAZY = {
     "polars": pl.LazyFrame(DATA),
     "narwhals": narwhals.from_native(pl.LazyFrame(DATA)),
@@ -96,11 +94,13 @@ LAZY = {
 
 
 @pytest.mark.parametrize("name", LAZY)
-def test_a_lazy_frame_is_refused_with_a_hint(name):
-    with pytest.raises(
-        InvalidTypeError, match=r"(?s)'frame' parameter of .*from_frame .*Hint: collect a lazy"
-    ):
-        ScoreCounts.from_frame(LAZY[name], score="s", labeled="y")
+def test_a_lazy_frame_gives_the_same_counts(name):
+    assert ScoreCounts.from_frame(LAZY[name], score="s", labeled="y") == CLEAN
+    counted = ScoreCounts.from_frame(LAZY[name], score="s", labeled="y", sample_weight="w")
+    assert counted == WEIGHTED
+
+
+# -- what is refused ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Columns of any eager data frame, through narwhals; the package imports no engine itself."""
+"""Columns of any data frame, through narwhals; the package imports no engine itself."""
 
 from __future__ import annotations
 
@@ -35,6 +35,25 @@ def refuse_frame(function: str, scores: object) -> None:
         )
 
 
+def lazy_frame(frame: Any) -> Any | None:
+    """A lazy frame of any engine as one of narwhals; None for everything else.
+
+    Lazy are a polars LazyFrame, a DuckDB relation, and tables of Spark, Dask and Ibis: rows that
+    are not, or not all, in the memory of this process.
+    """
+    if isinstance(frame, Mapping):
+        return None
+    import narwhals
+    import narwhals.stable.v2 as nw
+
+    try:
+        native = narwhals.to_native(frame, pass_through=True)
+        found = nw.from_native(native, pass_through=True)
+    except Exception:  # noqa: BLE001 - the reader of eager frames complains, with its own words
+        return None
+    return found if isinstance(found, nw.LazyFrame) else None
+
+
 def column_names(frame: Any) -> list[str]:
     """Names of the columns, without collecting a lazy frame."""
     if isinstance(frame, Mapping):
@@ -52,11 +71,11 @@ def read_columns(
     """NumPy columns of a frame; ``names`` maps our parameter to the user's column."""
     if isinstance(frame, Mapping):
         available = list(frame)
-        _require_columns(function, names, available)
+        require_columns(function, names, available)
         return {p: to_numpy(function, p, frame[column]) for p, column in names.items()}
     import narwhals.stable.v2 as nw
 
-    must = "an eager data frame (pandas, polars, pyarrow, ...) or a dict of columns"
+    must = "a data frame (pandas, polars, pyarrow, ...) or a dict of columns"
     try:
         native = nw.from_native(frame, eager_only=True)
         native.get_column  # noqa: B018 - a lazy frame of narwhals itself gets this far
@@ -67,9 +86,9 @@ def read_columns(
         must = "a table whose column names differ"
         raise bad_value(function, "frame", must, twice or "repeated names") from error
     except (TypeError, AttributeError) as error:
-        hint = "collect a lazy frame first"
+        hint = None if lazy_frame(frame) is None else "collect a lazy frame first"
         raise bad_type(function, "frame", must, frame, hint) from error
-    _require_columns(function, names, available)
+    require_columns(function, names, available)
     out = {}
     for parameter, column in names.items():
         series = native.get_column(column)
@@ -95,7 +114,7 @@ def read_columns(
     return out
 
 
-def _require_columns(function: str, names: Mapping[str, Any], available: list[Any]) -> None:
+def require_columns(function: str, names: Mapping[str, Any], available: list[Any]) -> None:
     for parameter, column in names.items():
         if not _is_among(column, available):
             shown = ", ".join(repr(c) for c in available[:20])

@@ -20,7 +20,7 @@ from purecover._counting import (
     read_dict,
     thinned,
 )
-from purecover._frames import make_frame, read_columns
+from purecover._frames import make_frame
 from purecover._typing import ArrayLike, CountArray, FloatArray
 from purecover._validation import (
     bad_type,
@@ -28,12 +28,13 @@ from purecover._validation import (
     check_real,
     read_only,
 )
+from purecover.engines import FrameDoor, merge_bins, read_highest
 
 __all__ = ["ScoreCounts"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ScoreCounts:
+class ScoreCounts(FrameDoor):
     """Labeled and unlabeled examples counted at each distinct score.
 
     Build one with :meth:`from_scores`, :meth:`from_frame` or :meth:`from_counts`; two of
@@ -51,6 +52,11 @@ class ScoreCounts:
     labeled_sq, unlabeled_sq : ndarray of shape (n_thresholds,) or None
         Sums of squared weights (None without weights), from which standard errors of
         weighted data follow.
+    highest : ndarray of shape (n_thresholds,) or None
+        The largest score of each bin, where neighboring scores were counted together and
+        ``thresholds`` holds the smallest of each; None if every distinct score has its own
+        counts. Rates at the thresholds are exact either way; :func:`binning_bounds` says what
+        the order within bins can change.
 
     Examples
     --------
@@ -68,10 +74,11 @@ class ScoreCounts:
     negative: CountArray | None = None
     labeled_sq: FloatArray | None = None
     unlabeled_sq: FloatArray | None = None
+    highest: FloatArray | None = None
 
     def __post_init__(self) -> None:
         for name, array in self._columns().items():
-            if array is None and name in OPTIONAL:
+            if array is None and name in (*OPTIONAL, "highest"):
                 continue
             if not isinstance(array, np.ndarray) or array.shape != (np.size(self.thresholds),):
                 raise bad_type(
@@ -157,57 +164,6 @@ class ScoreCounts:
         return counts
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        score: str,
-        labeled: str,
-        sample_weight: str | None = None,
-        positive_label: object = None,
-        negative_label: object = None,
-    ) -> ScoreCounts:
-        """Count scores held in a data frame.
-
-        Parameters
-        ----------
-        frame : data frame
-            Any eager frame that narwhals understands (pandas, polars, pyarrow, ...), or a
-            dict of columns.
-        score, labeled : str
-            Names of the columns.
-        sample_weight : str, optional
-            Name of the column of weights.
-        positive_label, negative_label : object, optional
-            As in :meth:`from_scores`.
-
-        Returns
-        -------
-        ScoreCounts
-            The counts.
-
-        Examples
-        --------
-        >>> from purecover import ScoreCounts
-        >>> frame = {"s": [0.9, 0.4, 0.1], "y": [True, False, False]}
-        >>> ScoreCounts.from_frame(frame, score="s", labeled="y")
-        ScoreCounts(1 labeled, 2 unlabeled, 3 thresholds)
-        """
-        names = {"score": score, "labeled": labeled}
-        if sample_weight is not None:
-            names["sample_weight"] = sample_weight
-        name = "ScoreCounts.from_frame"
-        columns = read_columns(name, frame, names)
-        return cls._from_rows(
-            name,
-            {"score": columns["score"]},
-            columns["labeled"],
-            sample_weight=columns.get("sample_weight"),
-            positive_label=positive_label,
-            negative_label=negative_label,
-        )
-
-    @classmethod
     def from_counts(
         cls,
         thresholds: ArrayLike,
@@ -285,13 +241,22 @@ class ScoreCounts:
         """Whether rows carried weights."""
         return self.labeled_sq is not None
 
+    @property
+    def is_binned(self) -> bool:
+        """Whether some neighboring scores were counted together."""
+        return self.highest is not None
+
     # -- combining ------------------------------------------------------------------------
 
     def __add__(self, other: object) -> ScoreCounts:
         """Counts of both data sets together."""
         if not isinstance(other, ScoreCounts):
             return NotImplemented
-        return ScoreCounts(**joined(self._columns(), other._columns()))
+        columns = joined(self._columns(), other._columns())
+        if self.is_binned or other.is_binned:
+            tops = [(c.thresholds, c._tops()) for c in (self, other)]
+            columns = merge_bins(columns, tops)
+        return ScoreCounts(**columns)
 
     def __radd__(self, other: object) -> ScoreCounts:
         # Makes sum(shards) work, which starts from 0.
@@ -300,7 +265,11 @@ class ScoreCounts:
         return NotImplemented
 
     def _columns(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("thresholds", *FIELDS)}
+        return {name: getattr(self, name) for name in ("thresholds", *FIELDS, "highest")}
+
+    def _tops(self) -> FloatArray:
+        """The largest score at each threshold."""
+        return self.thresholds if self.highest is None else self.highest
 
     def thinned(self, max_thresholds: int, *, keep: float | None = None) -> ScoreCounts:
         """Merge neighboring scores into about ``max_thresholds`` groups of like size.
@@ -317,14 +286,19 @@ class ScoreCounts:
             keep = check_real(name, "keep", keep)
         if self.n_thresholds <= max_thresholds:
             return self
-        return ScoreCounts(**thinned(self._columns(), max_thresholds, keep))
+        columns = thinned(self._columns(), max_thresholds, keep)
+        ends = np.searchsorted(-self.thresholds, -columns["thresholds"])
+        highest = self._tops()[np.append(0, ends[:-1] + 1)]
+        return ScoreCounts(**columns, highest=highest)
 
     # -- plain data -----------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, list[float] | None]:
         """Plain lists, ready for JSON; :meth:`from_dict` reads them back."""
-        columns = self._columns().items()
-        return {name: None if array is None else array.tolist() for name, array in columns}
+        columns = self._columns()
+        if not self.is_binned:
+            del columns["highest"]
+        return {name: None if array is None else array.tolist() for name, array in columns.items()}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ScoreCounts:
@@ -337,7 +311,11 @@ class ScoreCounts:
         >>> ScoreCounts.from_dict(counts.to_dict()) == counts
         True
         """
-        return cls(**read_dict("ScoreCounts.from_dict", data))
+        name = "ScoreCounts.from_dict"
+        columns = read_dict(name, data)
+        if data.get("highest") is not None:
+            columns["highest"] = read_highest(name, data, columns["thresholds"])
+        return cls(**columns)
 
     def frame(self, backend: Any = None) -> Any:
         """The counts as a table: a dict of columns, or a data frame of ``backend``.
@@ -378,5 +356,5 @@ class ScoreCounts:
         parts = [f"{self.n_labeled:,g} labeled", f"{self.n_unlabeled:,g} unlabeled"]
         if self.n_negative:
             parts.append(f"{self.n_negative:,g} known negative")
-        parts.append(f"{self.n_thresholds:,} thresholds")
+        parts.append(f"{self.n_thresholds:,} {'bins' if self.is_binned else 'thresholds'}")
         return f"ScoreCounts({', '.join(parts)})"

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from purecover._frames import column_names, is_frame, read_columns
 from purecover._given import GivenProportions
-from purecover._labels import encode_labels
 from purecover._typing import (
     AreaRule,
     ArrayLike,
-    BoolArray,
-    FloatArray,
     RandomState,
     Repair,
     Scenario,
     Target,
 )
 from purecover._validation import (
-    as_real_vector,
-    as_weights,
-    bad_type,
-    check_alignment,
     check_choice,
     check_integer,
     check_names,
@@ -34,14 +24,11 @@ from purecover._validation import (
     check_real,
 )
 from purecover.checks import CHECKS, CheckContext, run_checks
-from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, RecoveryWarning
+from purecover.exceptions import IdentifiabilityError, RecoveryWarning
 from purecover.intervals._bootstrap import Progress, bootstrap
 from purecover.intervals._delong import auc_interval
-from purecover.intervals._groups import make_group_resampler
 from purecover.intervals._interval import check_level
-from purecover.intervals._resample import GroupResampler
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._confusion import confusion_from_roc
 from purecover.recovery._metrics import metrics_from_roc, recover_both, youden_threshold
@@ -50,6 +37,7 @@ from purecover.recovery._registry import MetricOptions, resolve_metrics
 from purecover.recovery._roc import REPAIRS
 from purecover.report._estimation import check_estimator, estimate_proportions
 from purecover.report._report import PUReport
+from purecover.report._rows import read_rows
 from purecover.report._truth import true_figures
 
 if TYPE_CHECKING:
@@ -99,8 +87,10 @@ def evaluate(
     Parameters
     ----------
     scores : array-like of shape (n,), data frame or ScoreCounts
-        Scores of held-out examples, larger means more positive. With a data frame (or a dict
-        of columns), ``score``, ``labeled`` and the like name its columns.
+        Scores of held-out examples, larger means more positive. With a data frame of any engine
+        (or a dict of columns), ``score``, ``labeled`` and the like name its columns. Lazy frames
+        (DuckDB, PySpark, Dask, Ibis, polars) are counted by their engine; see
+        :meth:`ScoreCounts.from_frame`.
     labeled : array-like of shape (n,) or str
         True where the example carries the positive label; see
         :meth:`ScoreCounts.from_scores`.
@@ -194,7 +184,7 @@ def evaluate(
     asked = None if given.ways else check_estimator(_NAME, estimator)
     check_target(_NAME, target)
     rng = check_random_state(_NAME, random_state)
-    rows = _read(
+    rows = read_rows(
         scores,
         {
             "score": score,
@@ -205,6 +195,7 @@ def evaluate(
         },
         positive_label,
         negative_label,
+        _usable(threshold),
     )
     counts = rows.counts
     estimation = None
@@ -311,83 +302,8 @@ def evaluate(
     )
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """The data after the door: counts, and rows where something needs them."""
-
-    counts: ScoreCounts
-    resampler: GroupResampler | None = None
-    scores: FloatArray | None = None
-    labeled: BoolArray | None = None
-    weight: FloatArray | None = None
-    truth: Any = None
-
-
-def _read(
-    data: Any, parts: dict[str, Any], positive_label: object, negative_label: object
-) -> _Rows:
-    if isinstance(data, ScoreCounts):
-        beside = [name for name, value in parts.items() if value is not None]
-        if beside:
-            raise InvalidInputError(
-                f"evaluate takes no {beside[0]!r} beside a ScoreCounts, which holds no rows.\n"
-                "Hint: pass scores and labeled themselves"
-            )
-        return _Rows(data)
-    if is_frame(data):
-        data, parts = _from_frame(data, parts)
-    elif parts["score"] is not None:
-        raise bad_type(_NAME, "scores", "a data frame where 'score' names a column", data)
-    if parts["labeled"] is None:
-        raise InvalidInputError(
-            "evaluate needs 'labeled': for each score, whether the example carries the label."
-        )
-    labels: dict[str, Any] = {
-        "positive_label": positive_label,
-        "negative_label": negative_label,
-    }
-    check_alignment(_NAME, data, parts["labeled"])
-    values = as_real_vector(_NAME, "scores", data)
-    positive, negative = encode_labels(_NAME, parts["labeled"], values.size, **labels)
-    weight = None
-    if parts["sample_weight"] is not None:
-        weight = as_weights(_NAME, parts["sample_weight"], values.size)
-    resampler = None
-    if parts["groups"] is not None:
-        resampler = make_group_resampler(
-            _NAME, values, parts["labeled"], parts["groups"], sample_weight=weight, **labels
-        )
-        counts = resampler.counts
-    else:
-        counts = ScoreCounts.from_scores(values, parts["labeled"], sample_weight=weight, **labels)
-    truth = parts["truth"]
-    if truth is None:
-        return _Rows(counts, resampler)
-    if negative is not None:
-        # Known negatives are neither labeled nor unlabeled: the true figures leave them out.
-        keep = ~negative
-        truth = np.asarray(truth)[keep]
-        values, positive = values[keep], positive[keep]
-        weight = None if weight is None else weight[keep]
-    return _Rows(counts, resampler, values, positive, weight, truth)
-
-
-def _from_frame(frame: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    names = {}
-    for parameter, column in parts.items():
-        if column is None:
-            continue
-        if not isinstance(column, str):
-            raise bad_type(
-                _NAME, parameter, "the name of a column where a data frame is given", column
-            )
-        names[parameter] = column
-    for parameter in ("score", "labeled"):
-        if parameter not in names:
-            raise InvalidInputError(
-                f"evaluate needs {parameter!r}, the name of a column, where a data frame is given."
-                f"\nHint: the columns are {', '.join(map(repr, column_names(frame)))}"
-            )
-    columns = read_columns(_NAME, frame, names)
-    data = columns.pop("score")
-    return data, {name: columns.get(name) for name in parts}
+def _usable(threshold: object) -> float | None:
+    """A threshold that no bin of a lazy frame may lie across; what it must be is checked later."""
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)):
+        return None
+    return float(threshold) if abs(threshold) <= sys.float_info.max else None

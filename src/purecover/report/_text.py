@@ -28,6 +28,7 @@ def render_text(report: PUReport) -> str:
     if report.truth is not None:
         head += f"{'true':>8}"
     lines = [_data_line(report), *_source_lines(report), *_proportions_lines(report)]
+    lines += _bounds_lines(report)
     lines += ["", head.rstrip()]
     lines.append(_row(report, "roc_auc"))
     if report.infeasible:
@@ -56,7 +57,32 @@ def _data_line(report: PUReport) -> str:
     if counts.n_negative:
         text += f", {counts.n_negative:,.10g} known negative"
     many = "" if counts.n_thresholds == 1 else "s"
+    if counts.is_binned:
+        return f"{text}, in {counts.n_thresholds:,} bin{many}"
     return f"{text}, {counts.n_thresholds:,} distinct score{many}"
+
+
+def _bounds_lines(report: PUReport) -> list[str]:
+    """What counting in bins leaves open; nothing for exact counts."""
+    bounds = report.bounds
+    if bounds is None:
+        return []
+    parts = [f"observed AUC {_between(bounds.auc_pu)}"]
+    if bounds.auc is not None and not report.infeasible:
+        parts.append(f"AUC {_between(bounds.auc)}")
+    if bounds.auc_pr is not None:
+        parts.append(f"AUC-PR {_between(bounds.auc_pr)} (isotonic)")
+    text = f"exact scores have, at this alpha and beta: {', '.join(parts)}"
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
+
+
+def _between(pair: tuple[float, float]) -> str:
+    """Bounds with digits enough to tell them apart, rounded outwards."""
+    low, high = pair
+    digits = min(max(1 - math.floor(math.log10(max(high - low, 1e-9))), 4), 9)
+    scale = 10**digits
+    low, high = math.floor(low * scale) / scale, math.ceil(high * scale) / scale
+    return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def _source_lines(report: PUReport) -> list[str]:

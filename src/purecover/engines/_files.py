@@ -1,0 +1,176 @@
+"""Files of any size as a lazy frame: Parquet or CSV, read by an engine that streams them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+from purecover._validation import bad_type, bad_value, check_choice, check_integer, require, show
+from purecover.exceptions import InvalidInputError, PurecoverError
+
+ENGINES = ("duckdb", "polars", "spark")
+_FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+}
+_COMPRESSED = (".gz", ".zst")
+_NAME = "scan_files"
+
+
+def scan_files(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    engine: str = "duckdb",
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> Any:
+    r"""Parquet or CSV files as one lazy frame, to be counted without loading them.
+
+    Parameters
+    ----------
+    paths : str, path or list of them
+        Files or patterns such as ``"scores/*.parquet"``; all of one format, told by their names.
+    engine : {"duckdb", "polars", "spark"}, default="duckdb"
+        What reads them. DuckDB and polars come with the extra ``engines``, Spark with
+        ``spark`` (and needs Java).
+    memory_limit : str, optional
+        The most memory DuckDB may use, such as ``"2GB"``; it writes to disk what does not fit.
+        By default four fifths of the machine's memory.
+    threads : int, optional
+        How many threads DuckDB may use; as many as there are processors by default.
+
+    Returns
+    -------
+    duckdb.DuckDBPyRelation, polars.LazyFrame or pyspark.sql.DataFrame
+        The frame, for :meth:`ScoreCounts.from_frame` or :func:`evaluate`.
+
+    See Also
+    --------
+    ScoreCounts.from_frame : Counts the scores of a frame.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from purecover import ScoreCounts, scan_files
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for day, rows in (("mon", "0.9,1"), ("tue", "0.2,0")):
+    ...         _ = Path(folder, f"{day}.csv").write_text("s,y\n" + rows + "\n")
+    ...     frame = scan_files(f"{folder}/*.csv", memory_limit="500MB")
+    ...     print(ScoreCounts.from_frame(frame, score="s", labeled="y"))
+    ScoreCounts(1 labeled, 1 unlabeled, 2 thresholds)
+    """
+    check_choice(_NAME, "engine", engine, ENGINES)
+    names = _paths(paths)
+    kind = _format(names)
+    if threads is not None:
+        threads = check_integer(_NAME, "threads", threads, low=1)
+    if memory_limit is not None and not isinstance(memory_limit, str):
+        raise bad_type(_NAME, "memory_limit", "a size such as '2GB'", memory_limit)
+    if engine != "duckdb" and (memory_limit, threads) != (None, None):
+        given = "memory_limit" if memory_limit is not None else "threads"
+        hint = "leave it out, or configure that engine itself"
+        raise bad_value(_NAME, given, f"None with engine={engine!r}", "a value", hint)
+    try:
+        if engine == "duckdb":
+            return _duckdb(names, kind, memory_limit, threads)
+        return _polars(names, kind) if engine == "polars" else _spark(names, kind)
+    except PurecoverError:
+        raise
+    except Exception as error:
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        raise bad_value(
+            _NAME,
+            "paths",
+            f"{'Parquet' if kind == 'parquet' else 'CSV'} files that {engine} can read",
+            f"{show(names[0])}: {first[:200]}",
+            "is the pattern right, and were the files written completely?",
+        ) from error
+
+
+def _paths(paths: Any) -> list[str]:
+    must = "a path, a pattern or a list of them"
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
+    if not isinstance(paths, Sequence) or isinstance(paths, bytes):
+        raise bad_type(_NAME, "paths", must, paths)
+    out = []
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
+            raise bad_type(_NAME, "paths", must, path)
+        out.append(os.fspath(path))
+    if not out or not all(out):
+        raise bad_value(_NAME, "paths", must, "nothing")
+    return out
+
+
+def _format(names: list[str]) -> str:
+    found = set()
+    for name in names:
+        suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
+        if suffixes and suffixes[-1] in _COMPRESSED:
+            suffixes.pop()
+        kind = _FORMATS.get(suffixes[-1]) if suffixes else None
+        if kind is None:
+            known = ", ".join(_FORMATS)
+            raise bad_value(
+                _NAME, "paths", f"files whose names end in {known}", show(name),
+                "for another format, pass a frame of your engine to ScoreCounts.from_frame",
+            )  # fmt: skip
+        found.add(kind)
+    if len(found) > 1:
+        raise bad_value(_NAME, "paths", "files of one format", "both Parquet and CSV")
+    return found.pop()
+
+
+def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int | None) -> Any:
+    duckdb = require("duckdb", function=_NAME, extra="engines")
+    # Order does not matter to counts, and keeping it costs memory. Nothing is downloaded.
+    config: dict[str, Any] = {
+        "preserve_insertion_order": False,
+        "autoinstall_known_extensions": False,
+    }
+    if threads is not None:
+        config["threads"] = threads
+    connection = duckdb.connect(":memory:", config=config)
+    if memory_limit is not None:
+        try:
+            connection.execute("SET memory_limit = $1", [memory_limit])
+        except duckdb.Error as error:
+            got = show(memory_limit)
+            raise bad_value(_NAME, "memory_limit", "a size such as '2GB'", got) from error
+    if kind == "parquet":
+        return connection.read_parquet(names)
+    return connection.read_csv(names)
+
+
+def _polars(names: list[str], kind: str) -> Any:
+    polars = require("polars", function=_NAME, extra="engines")
+    if kind == "parquet":
+        frame = polars.scan_parquet(names)
+    else:
+        tabs = PurePath(names[0]).name.lower().split(".")[1:2] == ["tsv"]
+        frame = polars.scan_csv(names, separator="\t" if tabs else ",")
+    frame.collect_schema()  # now rather than in the middle of counting
+    return frame
+
+
+def _spark(names: list[str], kind: str) -> Any:
+    sql = require("pyspark.sql", function=_NAME, extra="spark")
+    try:
+        session = sql.SparkSession.builder.getOrCreate()
+    except Exception as error:
+        raise InvalidInputError(
+            f"{_NAME} could not start Spark: {next(iter(str(error).splitlines()), '')[:200]}.\n"
+            "Hint: Spark needs Java 17 or newer (JAVA_HOME), or start a SparkSession yourself "
+            "before"
+        ) from error
+    reader = session.read
+    if kind == "parquet":
+        return reader.parquet(*names)
+    return reader.csv(names, header=True, inferSchema=True)

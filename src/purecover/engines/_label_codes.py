@@ -1,0 +1,153 @@
+"""The label column of a lazy frame: a small number per row, read when all have been counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from purecover._labels import encode_labels
+from purecover._typing import BoolArray
+from purecover._validation import bad_type, bad_value
+from purecover.exceptions import InvalidInputError
+
+MISSING = "\ue000missing"
+"""Stands for a missing word: no engine drops it from its groups."""
+_MOST_WORDS = 20
+_MUST = "a column of booleans, numbers or words"
+
+
+class LabelCodes:
+    """How the values of one label column are told apart inside an engine.
+
+    Numbers become codes 0 to 7, which fit into the key of a bin. Words and truth values, of which
+    there are few, make a column of their own to group by.
+
+    Parameters
+    ----------
+    function : str
+        The public function in whose name complaints are made.
+    column, dtype : str, narwhals.DType
+        The column.
+    labels : dict
+        ``positive_label`` and ``negative_label``.
+    """
+
+    def __init__(self, function: str, column: str, dtype: Any, labels: dict[str, Any]) -> None:
+        import narwhals.stable.v2 as nw
+
+        self.function, self.column, self.labels = function, column, dict(labels)
+        self.is_float = dtype.is_float()
+        self.is_text = isinstance(dtype, (nw.String, nw.Categorical, nw.Enum, nw.Object))
+        self.is_boolean = isinstance(dtype, nw.Boolean)
+        self.has_column = self.is_text or self.is_boolean
+        self.values: list[Any] = [True, False]
+        if dtype.is_numeric():
+            self.values = [0, 1, -1]
+            for label in labels.values():
+                number = _number(label)
+                if number is not None and number not in self.values:
+                    self.values.append(number)
+        elif not (self.is_text or self.is_boolean):
+            raise bad_type(function, "labeled", _MUST, dtype, "cast the column first")
+
+    # -- in the engine --------------------------------------------------------------------
+
+    def missing(self) -> Any:
+        """An expression: whether a row has no label."""
+        import narwhals.stable.v2 as nw
+
+        label = nw.col(self.column)
+        return label.is_null() | label.is_nan() if self.is_float else label.is_null()
+
+    def code(self) -> Any:
+        """An expression: the code of each row, the largest for none and for what nobody expects."""
+        import narwhals.stable.v2 as nw
+
+        out = nw.lit(len(self.values), nw.Int64)
+        for i, value in reversed(list(enumerate(self.values))):
+            here = nw.lit(i, nw.Int64)
+            out = nw.when(nw.col(self.column) == value).then(here).otherwise(out)
+        return out
+
+    def group(self) -> Any:
+        """An expression: the label to group by, as a word or a truth value."""
+        import narwhals.stable.v2 as nw
+
+        label = nw.col(self.column)
+        if self.is_boolean:
+            return label
+        return nw.when(label.is_null()).then(nw.lit(MISSING)).otherwise(label.cast(nw.String))
+
+    def refuse_many_words(self, frame: Any) -> None:
+        """Refuse names or identifiers after a look at the first rows: a group each is too much."""
+        import narwhals.stable.v2 as nw
+
+        if not self.is_text:
+            return
+        first = frame.select(pu_label=nw.col(self.column)).head(1000).collect()
+        seen = first["pu_label"].to_numpy()
+        if len(set(seen.tolist())) > _MOST_WORDS:
+            shown = ", ".join(repr(word) for word in list(dict.fromkeys(seen.tolist()))[:3])
+            raise bad_value(
+                self.function,
+                "labeled",
+                "a column of two or three words",
+                f"more than {_MOST_WORDS} of them in column {self.column!r} ({shown}, ...)",
+                "name the column that says which rows are labeled",
+            )
+
+    # -- afterwards -----------------------------------------------------------------------
+
+    def codes_of(self, groups: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Codes of truth values that were grouped by: of True, of False, of neither."""
+        return np.where(groups == True, 0, np.where(groups == False, 1, 2))  # noqa: E712
+
+    def read(
+        self, frame: Any, codes: np.ndarray[Any, Any], words: Any, rows: Any
+    ) -> tuple[BoolArray, BoolArray | None]:
+        """Masks of the labeled and of the known negatives among the rows of a query's result.
+
+        ``rows`` counts what each row stands for. Values that had no code of their own are asked
+        for now; that they are one value, or refused, is the same rule as for all columns.
+        """
+        if self.is_text:
+            values, place = np.unique(words.astype(str), return_inverse=True)
+        else:
+            distinct, place = np.unique(codes, return_inverse=True)
+            known = [self.values[i] for i in distinct.tolist() if i < len(self.values)]
+            others = self._others(frame) if distinct[-1] == len(self.values) else []
+            values = np.array(known + others)
+            if len(others) > 1:
+                # More than one behind one code: two-valued it is not, and that is what follows.
+                place = None
+        try:
+            positive, negative = encode_labels(self.function, values, values.size, **self.labels)
+        except InvalidInputError as error:
+            many = f"{int(rows.sum()):,} rows"
+            text = str(error).replace(f"row among {values.size}.", f"row among {many}.")
+            raise InvalidInputError(text) from None
+        if place is None:
+            raise bad_value(self.function, "labeled", "two-valued", f"the values {values.tolist()}")
+        return positive[place], None if negative is None else negative[place]
+
+    def _others(self, frame: Any) -> list[Any]:
+        import narwhals.stable.v2 as nw
+
+        label = nw.col(self.column)
+        expected = label == self.values[0]
+        for value in self.values[1:]:
+            expected |= label == value
+        rest = frame.filter(~(self.missing() | expected)).select(pu_label=label)
+        found = rest.unique().head(11).collect()["pu_label"].to_numpy()
+        return sorted(found.tolist())
+
+
+def _number(label: object) -> float | None:
+    """A label as a number of a numeric column, if it is one."""
+    if label is None:
+        return None
+    try:
+        return float(label)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,132 @@
+"""The rows that `evaluate` was given: arrays, a frame of any engine, or counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from purecover._frames import column_names, is_frame, lazy_frame, read_columns
+from purecover._labels import encode_labels
+from purecover._typing import BoolArray, FloatArray
+from purecover._validation import as_real_vector, as_weights, bad_type, check_alignment
+from purecover.counts import ScoreCounts
+from purecover.exceptions import InvalidInputError
+from purecover.intervals._groups import make_group_resampler
+from purecover.intervals._resample import GroupResampler
+
+__all__ = ["ReadRows", "read_rows"]
+
+_NAME = "evaluate"
+
+
+@dataclass(frozen=True)
+class ReadRows:
+    """The data after the door: counts, and rows where something needs them."""
+
+    counts: ScoreCounts
+    resampler: GroupResampler | None = None
+    scores: FloatArray | None = None
+    labeled: BoolArray | None = None
+    weight: FloatArray | None = None
+    truth: Any = None
+
+
+def read_rows(
+    data: Any,
+    parts: dict[str, Any],
+    positive_label: object,
+    negative_label: object,
+    keep: float | None,
+) -> ReadRows:
+    """Read what `evaluate` was given; ``keep`` is a threshold that no bin may lie across."""
+    if isinstance(data, ScoreCounts):
+        beside = [name for name, value in parts.items() if value is not None]
+        if beside:
+            raise InvalidInputError(
+                f"evaluate takes no {beside[0]!r} beside a ScoreCounts, which holds no rows.\n"
+                "Hint: pass scores and labeled themselves"
+            )
+        return ReadRows(data)
+    if is_frame(data):
+        names = _column_names(data, parts)
+        if lazy_frame(data) is not None:
+            return ReadRows(_count_lazy(data, names, positive_label, negative_label, keep))
+        columns = read_columns(_NAME, data, names)
+        data = columns.pop("score")
+        parts = {name: columns.get(name) for name in parts}
+    elif parts["score"] is not None:
+        raise bad_type(_NAME, "scores", "a data frame where 'score' names a column", data)
+    if parts["labeled"] is None:
+        raise InvalidInputError(
+            "evaluate needs 'labeled': for each score, whether the example carries the label."
+        )
+    labels: dict[str, Any] = {
+        "positive_label": positive_label,
+        "negative_label": negative_label,
+    }
+    check_alignment(_NAME, data, parts["labeled"])
+    values = as_real_vector(_NAME, "scores", data)
+    positive, negative = encode_labels(_NAME, parts["labeled"], values.size, **labels)
+    weight = None
+    if parts["sample_weight"] is not None:
+        weight = as_weights(_NAME, parts["sample_weight"], values.size)
+    resampler = None
+    if parts["groups"] is not None:
+        resampler = make_group_resampler(
+            _NAME, values, parts["labeled"], parts["groups"], sample_weight=weight, **labels
+        )
+        counts = resampler.counts
+    else:
+        counts = ScoreCounts.from_scores(values, parts["labeled"], sample_weight=weight, **labels)
+    truth = parts["truth"]
+    if truth is None:
+        return ReadRows(counts, resampler)
+    if negative is not None:
+        # Known negatives are neither labeled nor unlabeled: the true figures leave them out.
+        others = ~negative
+        truth = np.asarray(truth)[others]
+        values, positive = values[others], positive[others]
+        weight = None if weight is None else weight[others]
+    return ReadRows(counts, resampler, values, positive, weight, truth)
+
+
+def _count_lazy(
+    frame: Any,
+    names: dict[str, str],
+    positive_label: object,
+    negative_label: object,
+    keep: float | None,
+) -> ScoreCounts:
+    """Counts of a frame whose rows stay where they are."""
+    for parameter in ("groups", "truth"):
+        if parameter in names:
+            raise InvalidInputError(
+                f"evaluate takes no {parameter!r} with a lazy frame, of which it sees counts and "
+                "no rows.\nHint: collect the columns first if they fit into memory, or leave "
+                f"{parameter} out"
+            )
+    labels = {"positive_label": positive_label, "negative_label": negative_label}
+    settings = {"tolerance": 1e-4, "keep": keep}
+    return ScoreCounts._count_frame(_NAME, frame, names, labels, settings)[None]
+
+
+def _column_names(frame: Any, parts: dict[str, Any]) -> dict[str, str]:
+    """Columns of a frame by parameter."""
+    names = {}
+    for parameter, column in parts.items():
+        if column is None:
+            continue
+        if not isinstance(column, str):
+            raise bad_type(
+                _NAME, parameter, "the name of a column where a data frame is given", column
+            )
+        names[parameter] = column
+    for parameter in ("score", "labeled"):
+        if parameter not in names:
+            raise InvalidInputError(
+                f"evaluate needs {parameter!r}, the name of a column, where a data frame is given."
+                f"\nHint: the columns are {', '.join(map(repr, column_names(frame)))}"
+            )
+    return names

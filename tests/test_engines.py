@@ -1,0 +1,550 @@
+"""Counts from any engine: the same, bit for bit, and bounds that hold where they are binned."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import sys
+from functools import cache
+from importlib.util import find_spec
+
+import duckdb
+import narwhals
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import purecover as pu
+from purecover import ScoreCounts
+from purecover.exceptions import InvalidInputError, InvalidTypeError, MissingDependencyError
+
+# DuckDB under narwhals, and Spark and Dask at their end, are not ours to mend.
+pytestmark = [pytest.mark.filterwarnings("ignore")]
+
+
+# -- engines -----------------------------------------------------------------------------------
+
+
+def need(package: str, extra: str) -> None:
+    if find_spec(package) is None:
+        pytest.skip(f"{package} is not installed; remedy: pip install 'purecover[{extra}]'")
+
+
+@cache
+def spark_session():
+    need("pyspark", "spark")
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    try:
+        session = (
+            SparkSession.builder.master("local[2]")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.driver.memory", "1g")
+            .getOrCreate()
+        )
+    except Exception as error:  # noqa: BLE001 - whatever a machine without Java says
+        pytest.skip(f"Spark does not start ({str(error)[:80]}); remedy: install Java 17")
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def to_dask(table: pa.Table):
+    need("dask", "engines")
+    import dask.dataframe as dd
+
+    frame = table.to_pandas()
+    # Three partitions, of which the second is empty.
+    parts = [frame.iloc[: len(frame) // 2], frame.iloc[:0], frame.iloc[len(frame) // 2 :]]
+    return dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
+
+
+def to_ibis(table: pa.Table):
+    need("ibis", "engines")
+    import ibis
+
+    return ibis.memtable(table)
+
+
+def to_duckdb(table: pa.Table):
+    connection = duckdb.connect(":memory:")
+    connection.register("rows_of_a_table", table)
+    return connection.sql("SELECT * FROM rows_of_a_table")
+
+
+def to_polars(table: pa.Table):
+    frame = pl.from_arrow(table)
+    return pl.concat([frame[: len(frame) // 2], frame[:0], frame[len(frame) // 2 :]]).lazy()
+
+
+def to_spark(table: pa.Table):
+    return spark_session().createDataFrame(table).repartition(3)
+
+
+LAZY = {
+    "polars": to_polars,
+    "duckdb": to_duckdb,
+    "dask": to_dask,
+    "ibis": to_ibis,
+    "narwhals": lambda table: narwhals.from_native(to_duckdb(table)),
+}
+EAGER = {
+    "arrow": lambda table: table,
+    "pandas": lambda table: table.to_pandas(),
+    "pandas arrow": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
+    "polars eager": pl.from_arrow,
+}
+every_lazy = pytest.mark.parametrize(
+    "engine", [*LAZY, pytest.param("spark", marks=pytest.mark.spark)]
+)
+every_engine = pytest.mark.parametrize(
+    "engine", [*LAZY, *EAGER, pytest.param("spark", marks=pytest.mark.spark)]
+)
+
+
+def frame_of(engine: str, columns: dict):
+    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+    return {**LAZY, **EAGER, "spark": to_spark}[engine](table)
+
+
+# -- awkward data ------------------------------------------------------------------------------
+
+RNG = np.random.default_rng(7)
+N = 600
+
+
+def scores_of(kind: str) -> np.ndarray:
+    values = RNG.normal(size=N)
+    if kind == "ties":
+        return np.round(values, 1)
+    if kind == "zeros":
+        return np.where(values < 0, -0.0, np.where(values < 0.5, 0.0, values))
+    if kind == "float32":
+        return values.astype(np.float32)
+    if kind == "integers":
+        return (values * 5).astype(np.int32)
+    if kind == "large integers":
+        return (values * 2**50).astype(np.int64)
+    if kind == "sizes":
+        return np.concatenate(
+            [[5e-324, 1.7e308, -1.7e308, 1.0, 1 - 2**-53, 1 + 2**-52, 0.5, -0.5, 0.0, 1e-310],
+             np.exp(values[10:] * 50) * np.sign(values[9:-1])]
+        )  # fmt: skip
+    if kind == "probabilities":
+        return 1 / (1 + np.exp(-8 * values))
+    if kind == "one score":
+        return np.full(N, 0.25)
+    return values
+
+
+KINDS = [
+    "plain", "ties", "zeros", "float32", "integers", "large integers", "sizes", "probabilities",
+    "one score",
+]  # fmt: skip
+SCORES = {kind: scores_of(kind) for kind in KINDS}
+LABELED = RNG.random(N) < 0.3
+
+
+@every_engine
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_counts_bit_for_bit(engine, kind):
+    frame = frame_of(engine, {"s": SCORES[kind], "y": LABELED})
+    counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
+    expected = ScoreCounts.from_scores(SCORES[kind], LABELED)
+    assert counts == expected
+    for name in ("thresholds", "labeled", "unlabeled"):
+        assert getattr(counts, name).dtype == getattr(expected, name).dtype
+    assert not np.signbit(counts.thresholds[counts.thresholds == 0]).any()
+    assert not counts.is_binned
+
+
+@every_lazy
+@pytest.mark.parametrize("kind", ["plain", "zeros", "sizes", "probabilities", "ties"])
+def test_bins_hold_and_refine(engine, kind):
+    """Binned, the counts sum up the exact ones; refined without end, they are those."""
+    frame = frame_of(engine, {"s": SCORES[kind], "y": LABELED})
+    exact = ScoreCounts.from_scores(SCORES[kind], LABELED)
+    coarse = ScoreCounts.from_frame(frame, score="s", labeled="y", exact_limit=0, tolerance=1)
+    check_bins(coarse, exact)
+    fine = ScoreCounts.from_frame(frame, score="s", labeled="y", exact_limit=0, tolerance=1e-12)
+    assert pu.binning_bounds(fine).width < 1e-9
+    assert ScoreCounts.from_frame(frame, score="s", labeled="y", exact_limit=0, tolerance=0) == (
+        exact
+    )
+
+
+def check_bins(coarse: ScoreCounts, exact: ScoreCounts) -> None:
+    """Bins are disjoint, and each holds exactly the scores from its smallest to its largest."""
+    tops = coarse.thresholds if coarse.highest is None else coarse.highest
+    assert np.all(tops >= coarse.thresholds)
+    assert np.all(tops[1:] < coarse.thresholds[:-1])
+    starts = np.searchsorted(-exact.thresholds, -tops)
+    ends = np.searchsorted(-exact.thresholds, -coarse.thresholds)
+    assert np.array_equal(exact.thresholds[starts], tops)
+    assert np.array_equal(exact.thresholds[ends], coarse.thresholds)
+    assert np.array_equal(starts, np.append(0, ends[:-1] + 1))
+    for name in ("labeled", "unlabeled"):
+        assert np.array_equal(getattr(coarse, name), np.add.reduceat(getattr(exact, name), starts))
+
+
+def numbered(labeled: np.ndarray, one: float, other: float) -> np.ndarray:
+    return np.where(labeled, one, other)
+
+
+LABELS = {
+    "booleans": (LABELED, {}),
+    "0 and 1": (numbered(LABELED, 1, 0).astype(np.int8), {}),
+    "-1 and 1": (numbered(LABELED, 1, -1).astype(np.int64), {}),
+    "floats": (numbered(LABELED, 1.0, 0.0), {}),
+    "words": (np.where(LABELED, "Positive", "unlabeled"), {}),
+    "own words": (np.where(LABELED, "yeast", "rest"), {"positive_label": "yeast"}),
+    "own numbers": (numbered(LABELED, 7, 3).astype(np.int64), {"positive_label": 7}),
+    "negatives": (
+        np.where(LABELED, 1, np.where(SCORES["ties"] < 0, -1, 0)),
+        {"negative_label": -1},
+    ),
+    "words of negatives": (
+        np.where(LABELED, "p", np.where(SCORES["ties"] < 0, "bad", "u")),
+        {"positive_label": "p", "negative_label": "bad"},
+    ),
+}
+
+
+@every_engine
+@pytest.mark.parametrize("kind", LABELS)
+def test_every_kind_of_label(engine, kind):
+    labeled, options = LABELS[kind]
+    frame = frame_of(engine, {"s": SCORES["ties"], "y": pa.array(labeled)})
+    counts = ScoreCounts.from_frame(frame, score="s", labeled="y", **options)
+    assert counts == ScoreCounts.from_scores(SCORES["ties"], labeled, **options)
+
+
+@every_engine
+def test_weights(engine):
+    # Quarters add up without rounding, in any order.
+    weight = RNG.integers(0, 40, N) / 4
+    frame = frame_of(engine, {"s": SCORES["ties"], "y": LABELED, "w": weight})
+    counts = ScoreCounts.from_frame(frame, score="s", labeled="y", sample_weight="w")
+    assert counts == ScoreCounts.from_scores(SCORES["ties"], LABELED, sample_weight=weight)
+
+
+@every_engine
+def test_groups_in_one_pass(engine):
+    tissue = np.array(["liver", "skin", "brain"])[RNG.integers(0, 3, N)]
+    frame = frame_of(engine, {"s": SCORES["plain"], "y": LABELED, "t": tissue})
+    counts = ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
+    assert set(counts) == {"liver", "skin", "brain"}
+    for name, found in counts.items():
+        rows = tissue == name
+        assert found == ScoreCounts.from_scores(SCORES["plain"][rows], LABELED[rows])
+    finer = ScoreCounts.from_frame(
+        frame, score="s", labeled="y", by="t", exact_limit=0, tolerance=1e-9
+    )
+    assert all(abs(pu.auc_pu(finer[t]) - pu.auc_pu(counts[t])) < 1e-9 for t in counts)
+
+
+@every_engine
+def test_groups_may_be_numbers(engine):
+    frame = frame_of(engine, {"s": SCORES["ties"], "y": LABELED, "t": np.arange(N) % 2})
+    counts = ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
+    assert counts[1] == ScoreCounts.from_scores(SCORES["ties"][1::2], LABELED[1::2])
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+
+def gaps(values, *, at, value):
+    out = [v.item() for v in values]
+    for i in at:
+        out[i] = value
+    return out
+
+
+BAD = {
+    "missing": (gaps(SCORES["plain"], at=[3, 5], value=None), LABELED, "score", "2 (missing|NaN)"),
+    "nan": (gaps(SCORES["plain"], at=[3], value=np.nan), LABELED, "score", "1 (missing|NaN)"),
+    "infinite": (
+        gaps(SCORES["plain"], at=[3, 4, 9], value=-np.inf),
+        LABELED,
+        "score",
+        "3 infinite",
+    ),
+    "label": (SCORES["plain"], gaps(LABELED, at=[0, 1], value=None), "labeled", "2 missing"),
+    "word": (
+        SCORES["plain"],
+        ["u" if i % 2 else None if i == 4 else "p" for i in range(N)],
+        "labeled",
+        "1 missing",
+    ),
+    "integer": (
+        gaps((SCORES["plain"] * 9).astype(np.int64), at=[7], value=2**53 + 1),
+        LABELED,
+        "score",
+        r"1 beyond 2\*\*53",
+    ),
+}
+
+
+@every_lazy
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_rows_are_counted_and_refused(engine, kind):
+    scores, labeled, parameter, match = BAD[kind]
+    frame = frame_of(engine, pa.table({"s": scores, "y": labeled}))
+    with pytest.raises(
+        InvalidInputError,
+        match=rf"(?s)^The '{parameter}' parameter of ScoreCounts.from_frame .*{match}.* of 600 rows"
+        r".*Hint: drop or fill",
+    ):
+        ScoreCounts.from_frame(frame, score="s", labeled="y")
+
+
+def test_kinds_are_counted_apart():
+    table = {
+        "s": [1.0, None, np.nan, np.inf, -np.inf, 2.0, 3.0, None, 1.0],
+        "y": [True, False, True, False, True, None, False, True, False],
+    }
+    with pytest.raises(
+        InvalidInputError,
+        match=r"2 missing, 1 NaN, 2 infinite, 1 missing in column 'y' of 9 rows \(column 's'\)",
+    ):
+        ScoreCounts.from_frame(to_duckdb(pa.table(table)), score="s", labeled="y")
+
+
+@every_lazy
+@pytest.mark.parametrize("bad", [None, float("nan"), -1.0, float("inf"), 1e60])
+def test_bad_weights_are_refused(engine, bad):
+    weight = pa.array([1.0] * (N - 1) + [bad])
+    frame = frame_of(engine, pa.table({"s": SCORES["ties"], "y": LABELED, "w": weight}))
+    with pytest.raises(InvalidInputError, match=r"'sample_weight' parameter .*1 .* of 600 rows"):
+        ScoreCounts.from_frame(frame, score="s", labeled="y", sample_weight="w")
+
+
+@every_lazy
+def test_a_missing_group_is_refused(engine):
+    tissue = pa.array([None, *(["a"] * (N - 1))])
+    frame = frame_of(engine, pa.table({"s": SCORES["ties"], "y": LABELED, "t": tissue}))
+    with pytest.raises(InvalidInputError, match=r"'by' parameter .*1 missing of 600 rows"):
+        ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
+
+
+def lazy(**columns):
+    return to_duckdb(pa.table(columns))
+
+
+COMPLAINTS = {
+    "three labels": (lazy(s=[1.0, 2.0, 3.0], y=[0, 1, 2]), "two-valued"),
+    "-1, 0 and 1": (lazy(s=[1.0, 2.0, 3.0], y=[0, 1, -1]), "pass negative_label=-1"),
+    "no label": (lazy(s=[1.0, 2.0], y=[0, 0]), "no labeled row among 2 rows"),
+    "strange words": (lazy(s=[1.0, 2.0], y=["a", "b"]), "positive_label="),
+    "names": (lazy(s=np.arange(50.0), y=[f"row {i}" for i in range(50)]), "two or three words"),
+    "no rows": (lazy(s=pa.array([], pa.float64()), y=pa.array([], pa.bool_())), "non-empty"),
+    "no such column": (lazy(s=[1.0, 2.0], z=[0, 1]), "the columns are 's', 'z'"),
+}
+
+
+@pytest.mark.parametrize("case", COMPLAINTS)
+def test_complaints_are_those_of_other_doors(case):
+    frame, match = COMPLAINTS[case]
+    with pytest.raises(InvalidInputError, match=f"(?s)ScoreCounts.from_frame .*{match}"):
+        ScoreCounts.from_frame(frame, score="s", labeled="y")
+
+
+@pytest.mark.parametrize("column", [["a", "b"], [dt.date(2020, 1, 1), dt.date(2021, 1, 1)]])
+def test_scores_must_be_numbers(column):
+    with pytest.raises(InvalidTypeError, match=r"'score' parameter of .*numeric"):
+        ScoreCounts.from_frame(lazy(s=column, y=[0, 1]), score="s", labeled="y")
+    with pytest.raises(InvalidTypeError, match="'labeled' parameter of"):
+        ScoreCounts.from_frame(
+            lazy(s=[1.0, 2.0], y=[dt.date(2020, 1, 1)] * 2), score="s", labeled="y"
+        )
+
+
+def test_a_group_of_one_kind_is_named():
+    columns = {"s": [1.0, 2.0, 3.0], "y": [1, 0, 1], "t": ["a", "a", "b"]}
+    for frame in (columns, to_duckdb(pa.table(columns))):
+        with pytest.raises(InvalidInputError, match=r"(?s)no unlabeled row.*group 'b'"):
+            ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
+
+
+def test_a_frame_that_changes_is_refused():
+    random = duckdb.connect(":memory:").sql(
+        "SELECT random() + i * 0 AS s, i % 3 = 0 AS y FROM range(5000) t(i) WHERE random() < 0.5"
+    )
+    with pytest.raises(InvalidInputError, match=r"(?s)'frame'.*same each time.*cache"):
+        ScoreCounts.from_frame(random, score="s", labeled="y")
+
+
+def test_rows_are_not_collected(monkeypatch):
+    """What comes back from an engine is groups, not rows."""
+    seen = []
+    collect = narwhals.LazyFrame.collect
+
+    def watched(self, *args, **kwargs):
+        table = collect(self, *args, **kwargs)
+        seen.append(len(table))
+        return table
+
+    monkeypatch.setattr(narwhals.LazyFrame, "collect", watched)
+    relation = duckdb.connect(":memory:").sql(
+        "SELECT (i % 1000) / 1000.0 AS s, i % 7 = 0 AS y FROM range(100000) t(i)"
+    )
+    counts = ScoreCounts.from_frame(relation, score="s", labeled="y")
+    assert counts.n_thresholds == 1000
+    assert seen == [2000]  # one pass: every bin held one score
+
+
+# -- evaluate ----------------------------------------------------------------------------------
+
+
+@every_lazy
+def test_evaluate_takes_every_engine(engine):
+    columns = {"s": SCORES["plain"] + LABELED, "y": LABELED}
+    options = {"alpha": 0.1, "n_resamples": 50, "threshold": 0.37}
+    report = pu.evaluate(frame_of(engine, columns), score="s", labeled="y", **options)
+    assert report.bounds is None
+    assert str(report) == str(pu.evaluate(columns["s"], LABELED, **options))
+
+
+@pytest.mark.parametrize("parameter", ["groups", "truth"])
+def test_evaluate_says_what_counts_cannot_tell(parameter):
+    frame = lazy(s=[1.0, 2.0], y=[0, 1], g=[0, 1])
+    with pytest.raises(InvalidInputError, match=f"no '{parameter}' with a lazy frame"):
+        pu.evaluate(frame, score="s", labeled="y", alpha=0.1, **{parameter: "g"})
+
+
+def test_bounds_stand_beside_the_value():
+    rng = np.random.default_rng(3)
+    labeled = rng.random(40_000) < 0.2
+    scores = rng.normal(size=labeled.size) + labeled
+    counts = ScoreCounts.from_frame(
+        lazy(s=scores, y=labeled), score="s", labeled="y", exact_limit=0, tolerance=1e-3
+    )
+    assert counts.is_binned
+    report = pu.evaluate(counts, alpha=0.1, n_resamples=0)
+    exact = pu.evaluate(scores, labeled, alpha=0.1, n_resamples=0, repair="isotonic")
+    low, high = report.bounds.auc
+    assert low <= exact.auc <= high
+    assert report.bounds.auc_pr[0] <= exact.pr.auc_pr <= report.bounds.auc_pr[1]
+    assert f"in {counts.n_thresholds:,} bins" in str(report)
+    assert "observed AUC 0." in str(report)
+    document = report.to_dict()
+    assert document["binning"]["auc"] == [low, high]
+    assert str(pu.PUReport.from_json(report.to_json())) == str(report)
+    assert exact.bounds is None
+    assert "binning" not in exact.to_dict()
+
+
+def test_no_bin_lies_across_the_threshold():
+    rng = np.random.default_rng(3)
+    labeled = rng.random(20_000) < 0.2
+    scores = rng.normal(size=labeled.size) * 1e-6 + 0.3
+    threshold = float(np.median(scores)) + 1e-12
+    settings = {"tolerance": 1.0, "exact_limit": 0, "keep": threshold}
+    counts = ScoreCounts._count_frame(
+        "evaluate",
+        lazy(s=scores, y=labeled),
+        {"score": "s", "labeled": "y"},
+        {"positive_label": None, "negative_label": None},
+        settings,
+    )[None]
+    assert counts.is_binned
+    above = counts.thresholds >= threshold
+    assert counts.unlabeled[above].sum() == (~labeled & (scores >= threshold)).sum()
+
+
+# -- counts in bins ----------------------------------------------------------------------------
+
+
+def binned(scores, labeled, n_bins) -> ScoreCounts:
+    return ScoreCounts.from_scores(scores, labeled).thinned(n_bins)
+
+
+def test_sums_of_bins_hold_both():
+    one = binned(SCORES["plain"], LABELED, 20)
+    two = binned(SCORES["probabilities"], LABELED, 30)
+    exact = ScoreCounts.from_scores(SCORES["plain"], LABELED)
+    other = ScoreCounts.from_scores(SCORES["probabilities"], LABELED)
+    check_bins(one + two, exact + other)
+    check_bins(one + other, exact + other)
+    check_bins(sum([one, two]), exact + other)
+    assert (one + two).is_binned
+
+
+def test_bins_survive_plain_data():
+    counts = binned(SCORES["plain"], LABELED, 20)
+    again = ScoreCounts.from_dict(counts.to_dict())
+    assert again == counts
+    assert again.is_binned
+    assert "highest" not in ScoreCounts.from_scores([1, 2], [0, 1]).to_dict()
+    assert counts != ScoreCounts.from_counts(counts.thresholds, counts.labeled, counts.unlabeled)
+    assert "20 bins" in repr(counts)
+    wrong = counts.to_dict()
+    wrong["highest"] = wrong["thresholds"][::-1]
+    with pytest.raises(InvalidInputError, match="'highest'"):
+        ScoreCounts.from_dict(wrong)
+
+
+def test_thinned_bins_hold_what_they_did():
+    exact = ScoreCounts.from_scores(SCORES["plain"], LABELED)
+    check_bins(exact.thinned(50).thinned(7), exact)
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "engine", ["duckdb", "polars", pytest.param("spark", marks=pytest.mark.spark)]
+)
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_files_of_a_folder(tmp_path, engine, suffix):
+    if engine == "spark":
+        spark_session()
+    frame = pl.DataFrame({"s": SCORES["plain"], "y": LABELED.astype(int)})
+    for i, part in enumerate((frame[:200], frame[200:])):
+        write = part.write_parquet if suffix == "parquet" else part.write_csv
+        write(tmp_path / f"part{i}.{suffix}")
+    files = pu.scan_files(str(tmp_path / f"*.{suffix}"), engine=engine)
+    expected = ScoreCounts.from_scores(SCORES["plain"], LABELED)
+    assert ScoreCounts.from_frame(files, score="s", labeled="y") == expected
+    both = sorted(tmp_path.iterdir())
+    files = pu.scan_files(both, engine=engine)
+    assert ScoreCounts.from_frame(files, score="s", labeled="y") == expected
+
+
+def test_files_within_a_memory_limit(tmp_path):
+    pl.DataFrame({"s": SCORES["plain"], "y": LABELED}).write_parquet(tmp_path / "a.pq")
+    relation = pu.scan_files(tmp_path / "a.pq", memory_limit="200MB", threads=1)
+    assert ScoreCounts.from_frame(relation, score="s", labeled="y").n_labeled == LABELED.sum()
+
+
+@pytest.mark.parametrize(
+    ("paths", "options", "match"),
+    [
+        ("nothing/*.parquet", {}, "Parquet files that duckdb can read"),
+        ("nothing/*.parquet", {"engine": "polars"}, "Parquet files that polars can read"),
+        ("scores.xlsx", {}, "end in .parquet"),
+        (["a.csv", "b.parquet"], {}, "of one format"),
+        ([], {}, "got nothing"),
+        ("a.csv", {"engine": "sqlite"}, "one of 'duckdb', 'polars', 'spark'"),
+        ("a.csv", {"memory_limit": "much"}, "such as '2GB'"),
+        ("a.csv", {"engine": "polars", "threads": 2}, "None with engine='polars'"),
+    ],
+)
+def test_bad_files_are_refused(paths, options, match):
+    with pytest.raises(InvalidInputError, match=f"(?s)scan_files .*{match}"):
+        pu.scan_files(paths, **options)
+
+
+def test_an_absent_engine_names_the_extra(monkeypatch, tmp_path):
+    pl.DataFrame({"s": [1.0, 2.0], "y": [0, 1]}).write_parquet(tmp_path / "a.parquet")
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'purecover\[spark\]'"):
+        pu.scan_files(tmp_path / "a.parquet", engine="spark")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'purecover\[engines\]'"):
+        pu.scan_files(tmp_path / "a.parquet")
