@@ -18,10 +18,10 @@ EXAMPLE := src/purecover/data/example_scores.csv
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all lint type docs bench coverage repairs peers fuzz line-coverage \
+.PHONY: help demo test test-all lint type docs bench report-speed coverage repairs peers fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
-	networks-times networks-paper \
-	test-oldest format requirements changelog example figure train-dist-curve choosing dist clean
+	networks-times networks-paper app-load \
+	test-oldest format requirements changelog example figure train-dist-curve choosing paper-findings pictures vendor dist clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' \
@@ -92,6 +92,9 @@ fuzz: $(VENV)/.dev ## Feed hostile input to the public functions and the command
 bench: $(VENV)/.dev ## Time against scikit-learn at 10^5, 10^6, 10^7 scores
 	$(BIN)/python -m benchmarks.speed
 
+report-speed: $(VENV)/.dev ## Time the whole way from a CSV of 10^6 scores to the page with intervals
+	$(BIN)/python -m benchmarks.report_speed $(STUDY_ARGS)
+
 coverage: $(VENV)/.dev ## Study how often nominal 95 % intervals hold the truth
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.coverage_metrics
@@ -141,6 +144,9 @@ networks-times: $(VENV)/.dev ## Time the bagged networks on tables of different 
 networks-paper: $(VENV)/.dev ## Train the paper's networks on its data sets (PURECOVER_DATA; seconds on a CUDA card, else an hour)
 	$(BIN)/python -m benchmarks.networks_paper --jobs $(STUDY_JOBS) $(STUDY_ARGS)
 
+app-load: $(VENV)/.dev ## Send 200 files to the local page, 8 at once: errors, files left, memory
+	$(BIN)/python -m benchmarks.app_load $(STUDY_ARGS)
+
 # -- upkeep ---------------------------------------------------------------------------------
 
 # No addresses in the files (--no-emit-index-url), and no torch: its build depends on the machine.
@@ -170,6 +176,15 @@ train-dist-curve: $(VENV)/.dev ## Train the network of DistCurve again (a few mi
 
 choosing: $(VENV)/.dev ## Make the tables and the figure on choosing an estimator again
 	$(BIN)/python tools/make_choosing.py
+
+paper-findings: $(VENV)/.dev ## Make the tables and figures on what the paper's study found again
+	$(BIN)/python tools/make_paper_findings.py
+
+pictures: $(VENV)/.dev ## Make the pictures of the report page again (needs chromium)
+	$(BIN)/python tools/make_report_pictures.py
+
+vendor: ## Bundle the chart library of the report page again (needs node and npm)
+	tools/vendor_plot.sh
 
 dist: $(VENV)/.dev ## Build the wheel and the source archive
 	$(BIN)/python -m build --no-isolation

@@ -20,7 +20,7 @@ collect_ignore_glob = [
     "src/purecover/models/_kernels.py",  # imports Triton; see tests/test_networks_kernels.py
 ]
 
-SPECIAL = ("needs_data", "browser", "spark", "torch")
+SPECIAL = ("needs_data", "browser", "firefox", "dask", "spark", "torch", "mlflow")
 
 
 @pytest.fixture(autouse=True)

@@ -32,6 +32,7 @@ from purecover.cli._columns import Request
 from purecover.cli._files import read_table
 from purecover.html import render_report
 from purecover.intervals import _bootstrap
+from purecover.intervals._resample import thinned_to_draw
 
 ALPHA = 0.25
 SIZE = 10**6
@@ -157,7 +158,7 @@ def shifts(size: int, resamples: int, seed: int) -> list[list[str]]:
         ).replicates
         for groups in GROUPS:
             thin = pu.recover_metrics(
-                counts.thinned(groups, keep=exact.threshold),
+                thinned_to_draw(counts, groups, keep=exact.threshold),
                 proportions,
                 threshold=exact.threshold,
             )

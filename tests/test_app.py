@@ -199,6 +199,7 @@ BAD = {
     "not utf-8": (b"score,labeled\n\xff\xfe\xfa,1\n" * 3, "not utf-8"),
     "gzip bomb of lines": (gzip.compress(b"0.5,1\n" * 1_000_000), "unpacks to more than"),
     "gzip bomb of zeros": (gzip.compress(bytes(30_000_000)), "unpacks to more than"),
+    "no table": (b"<!doctype html>\n<p>Hello.</p>\n", "has one column, '<!doctype html>'"),
     "too many columns": (",".join(f"c{i}" for i in range(2000)).encode() + b"\n1", "2,000 columns"),
 }
 
@@ -235,6 +236,12 @@ def test_a_report_that_cannot_be_made_says_why(
     assert says in job["error"]
     assert "--" not in re.sub(r"'[^']*'", "", job["error"])
     assert client.get(f"/api/jobs/{job['job']}/report.html").status_code == 409
+
+
+def test_an_auc_that_cannot_be_is_not_shown_as_one(client: TestClient) -> None:
+    file = send(client, b"score,labeled\n" + b"3,1\n2,1\n1,0\n0,0\n" * 9).json()["file"]
+    job = wait_for(client, start(client, file, alpha=0.5, resamples=0))
+    assert job["figures"] == {"auc_pu": 1.0, "alpha": 0.5, "beta": 1.0}
 
 
 def test_every_option_of_the_form_has_a_field() -> None:
@@ -331,7 +338,21 @@ def test_the_address_that_was_printed_gives_a_cookie(client: TestClient, site: S
     mine = {"Authorization": "", "Cookie": cookie.partition(";")[0]}
     client.cookies.clear()
     assert client.get("/", headers=mine).status_code == 200
+    # Cookies of other servers of this machine come along, in whatever form.
+    mine["Cookie"] = f'theme={{"dark": 1}}; a b; {mine["Cookie"]}; [x]=1'
+    assert client.get("/", headers=mine).status_code == 200
     client.cookies.clear()
+
+
+def test_a_ticket_opens_the_page_once(client: TestClient, site: Site) -> None:
+    ticket = site.issue_ticket()
+    asked: dict[str, Any] = {"headers": {"Authorization": ""}, "follow_redirects": False}
+    bearer = {"Authorization": f"Bearer {ticket}"}
+    assert client.get("/api/jobs", headers=bearer).status_code == 401
+    answers = [client.get("/", params={"token": ticket}, **asked) for _ in range(2)]
+    client.cookies.clear()
+    assert [answer.status_code for answer in answers] == [303, 401]
+    assert site.cookie in answers[0].headers["set-cookie"]
 
 
 def visitor(client: TestClient) -> dict[str, str]:

@@ -200,6 +200,12 @@ def test_what_is_wrong_is_said(visit: Visit, tmp_path: Path) -> None:
     page.fill("#alpha", "25")
     page.click("text=Make the report")
     assert "Alpha must be a number from 0 to 1, not 25." in page.inner_text("#job-problem")
+    labeled = page.input_value("#labeled")
+    page.select_option("#labeled", page.input_value("#score"))
+    page.click("#run")
+    same = "“Score” and “Labeled” must be different columns."
+    assert same in page.inner_text("#job-problem")
+    page.select_option("#labeled", labeled)
     assert page.locator("#alpha").get_attribute("aria-invalid") == "true"
     page.fill("#alpha", "0.9")
     page.fill("#beta", "0.2")

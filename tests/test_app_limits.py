@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import queue
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+import webbrowser
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +31,7 @@ from tests.app_server import (
     wait_for,
 )
 
-from purecover.app import Settings, make_site
+from purecover.app import Settings, _answers, _server, make_site
 from purecover.app._pool import Pool, WorkError
 from purecover.app._site import Site
 from purecover.app._store import FullError, Store
@@ -115,6 +119,15 @@ def test_workers_are_replaced_after_some_tasks() -> None:
         assert pids[0] == pids[1] != pids[2] == pids[3]
 
 
+def test_a_worker_that_held_much_memory_is_replaced() -> None:
+    worn = OBEDIENT.replace('"figures": {}}', '"figures": {}}, "worn": True')
+    assert worn != OBEDIENT
+    with running(worker=(sys.executable, "-c", worn)) as (client, _):
+        file = send(client, GOOD, "good.csv").json()["file"]
+        pids = [wait_for(client, start(client, file))["notes"][0] for _ in range(2)]
+        assert pids[0] != pids[1]
+
+
 def test_a_worker_that_cannot_start_is_an_error_of_the_task() -> None:
     pool = Pool([sys.executable, "-c", "pass"], size=1, tasks_per_worker=1)
     with pytest.raises(WorkError, match="ended unexpectedly"):
@@ -125,7 +138,7 @@ def test_a_worker_that_cannot_start_is_an_error_of_the_task() -> None:
 
 
 def ask_by_hand(
-    site: Site, messages: list[dict[str, Any]]
+    site: Site, messages: list[dict[str, Any]], *, path: str = "/api/files", kind: bytes = b""
 ) -> tuple[list[dict[str, Any]], set[str]]:
     """Send an upload in parts and then whatever comes; the answer and the folders left."""
     scope = {
@@ -134,9 +147,13 @@ def ask_by_hand(
         "http_version": "1.1",
         "method": "POST",
         "scheme": "http",
-        "path": "/api/files",
+        "path": path,
         "query_string": b"name=a.csv",
-        "headers": [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {TOKEN}".encode())],
+        "headers": [
+            (b"host", b"127.0.0.1"),
+            (b"authorization", f"Bearer {TOKEN}".encode()),
+            (b"content-type", kind),
+        ],
     }
     sent: list[dict[str, Any]] = []
 
@@ -179,6 +196,61 @@ def test_an_upload_that_stands_still_is_given_up() -> None:
     sent, left = ask_by_hand(obedient_site(upload_pause=0.1), [part])
     assert sent[0]["status"] == 408
     assert left == set()
+
+
+def test_a_body_of_json_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_answers, "BODY_PATIENCE", 0.1)
+    part = {"type": "http.request", "body": b"{", "more_body": True}
+    sent, _ = ask_by_hand(obedient_site(), [part], path="/api/jobs", kind=b"application/json")
+    assert sent[0]["status"] == 408
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
+    """A server with little patience: the address it announced, and the one the browser got."""
+    servers: list[Any] = []
+    announced: queue.Queue[str] = queue.Queue()
+    opened: list[str] = []
+
+    class Caught(_server._Server):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            servers.append(self)
+
+    monkeypatch.setattr(_server, "_Server", Caught)
+    monkeypatch.setattr(_server, "_HEAD_PATIENCE", 0.2)
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    settings = Settings(worker=(sys.executable, "-c", OBEDIENT), token=TOKEN)
+    options = {"host": "127.0.0.1", "port": 0, "announce": announced.put, "browser": True}
+    thread = threading.Thread(target=_server.serve, args=(settings,), kwargs=options)
+    thread.start()
+    try:
+        address = announced.get(timeout=60)
+        assert eventually(lambda: bool(opened))
+        yield address, opened[0]
+    finally:
+        for server in servers:
+            server.should_exit = True
+        thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_a_connection_that_says_nothing_is_closed(served: tuple[str, str]) -> None:
+    import urllib.request
+
+    address, once = served
+    assert address.endswith(f"?token={TOKEN}")
+    assert TOKEN not in once  # other users see the command of the browser
+    base = address.partition("?")[0]
+    port = int(base.rstrip("/").rpartition(":")[2])
+    whole = b"GET /static/app.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    for words in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", whole + whole[:20]):
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
+            slow.sendall(words)
+            while slow.recv(1 << 16):  # until it is closed at the other end
+                pass
+    with urllib.request.urlopen(f"{base}static/style.css") as answer:  # noqa: S310 - our own server
+        assert answer.status == 200
 
 
 def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,6 +443,7 @@ def test_a_worker_does_not_eat_the_memory(tmp_path: Path) -> None:
         answer = next(line for line in answers if "ready" not in line and "step" not in line)
         process.stdin.close()
     assert "not enough memory" in answer
+    assert '"worn": true' in answer
 
 
 def test_peeking_leaves_nothing(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_a_decimal_comma_in_an_option_is_explained(message) -> None:
 
 def test_every_option_named_by_a_translation_exists(capsys: pytest.CaptureFixture[str]) -> None:
     known = set()
-    for command in ("evaluate", "priors", "threshold", "simulate"):
+    for command in ("evaluate", "evaluate-many", "priors", "threshold", "simulate"):
         main([command, "--help"])
         known |= set(re.findall(r"--[a-z][a-z-]*", capsys.readouterr().out))
     assert set(_OPTIONS.values()) <= known

@@ -20,7 +20,7 @@ from tests.command_line import Result, call_main
 import purecover as pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.html._compare_page import render_comparison
-from purecover.html._whiskers import _ticks, make_whiskers
+from purecover.html._whiskers import _ticks, make_whiskers, shortened
 from purecover.intervals._paired import RowResampler, difference_intervals, positions
 from purecover.intervals._paired_auc import rowwise_auc
 from purecover.report import _compare
@@ -377,6 +377,35 @@ def test_simultaneous_intervals_hold_all_at_once() -> None:
     assert "Each interval holds by itself" in " ".join(str(alone).split())
 
 
+def test_simultaneous_without_replicates() -> None:
+    options: dict[str, Any] = {"alpha": 0.25, "n_resamples": 0}
+    together = pu.compare_scores(SCORES, LABELED, simultaneous=True, **options)
+    alone = pu.compare_scores(SCORES, LABELED, confidence_level=0.975, **options)  # two, 5 % in all
+    for name in ("fair", "poor"):
+        found, single = (c.differences["roc_auc"][name] for c in (together, alone))
+        assert (found.low, found.high) == pytest.approx((single.low, single.high), abs=1e-12)
+        assert found.method == "paired DeLong, simultaneous by Bonferroni"
+        assert together.differences["f1"][name].method == "none"
+
+
+def test_simultaneous_where_too_few_replicates_define_all() -> None:
+    draws = np.random.default_rng(0).normal(size=(1000, 2))
+    draws[:40, 0] = draws[-40:, 1] = np.nan
+    found = difference_intervals(
+        [0.0, 0.0],
+        draws,
+        level=0.95,
+        method="m",
+        varied="scores",
+        simultaneous=True,
+        same=[False, False],
+    )
+    for i, interval in enumerate(found):
+        assert interval.method == "m, simultaneous by Bonferroni"
+        ends = np.nanquantile(draws[:, i], [0.0125, 0.9875])
+        assert (interval.low, interval.high) == pytest.approx(ends.tolist())
+
+
 def test_undefined_replicates() -> None:
     draws = np.random.default_rng(0).normal(size=(200, 2))
     draws[:40, 1] = np.nan
@@ -435,6 +464,8 @@ def test_frame(known: pu.ScoreComparison) -> None:
 
 def test_json(known: pu.ScoreComparison, estimated: pu.ScoreComparison) -> None:
     document = json.loads(known.to_json(), parse_constant=pytest.fail)
+    assert document["schema"] == "purecover.comparison/1"
+    assert document["version"] == pu.__version__
     assert document["scores"] == list(SCORES)
     assert document["baseline"] == "good"
     assert document["reports"]["fair"]["auc"] == known.reports["fair"].auc
@@ -483,7 +514,18 @@ def test_columns_of_a_table() -> None:
         ({"score": "good"}, "'score' parameter of compare_scores must be a list of two names"),
         ({"score": ["good"]}, "two names of columns or more, got one"),
         ({"score": []}, "two names of columns or more, got none"),
-        ({"score": ["good", "good"]}, "got a name twice"),
+        ({"score": ["good", "good"]}, "columns or more that differ, got 'good' twice"),
+        ({"score": {"good", "fair"}}, "'score' parameter of compare_scores must be a list of two"),
+        (
+            {"data": {**SCORES, "y": LABELED}, "labeled": "y", "score": ["good", "y"]},
+            "must be columns of scores, got 'y', which holds the labels",
+        ),
+        ({"repair": "best"}, "'repair' parameter of compare_scores"),
+        ({"target": "all"}, "'target' parameter of compare_scores"),
+        ({"top_k": 10**6}, "'top_k' parameter of compare_scores must be at most the"),
+        ({"f_beta": -1}, "'f_beta' parameter of compare_scores"),
+        ({"area": "best"}, "'area' parameter of compare_scores"),
+        ({"ignore_checks": ["PU999"]}, "'ignore_checks' parameter of compare_scores"),
         ({"score": ["good", "none"]}, "got 'none'.\nHint: the columns are 'good'"),
         ({"score": ["good", 3]}, "got 3"),
         ({"labeled": "none"}, "'labeled' parameter of compare_scores must be the name of a column"),
@@ -651,6 +693,29 @@ def test_whiskers_keep_to_the_axis() -> None:
     assert [label for _, label in flat.ticks][1] == "0" or len(flat.ticks) >= 3
 
 
+def test_a_page_where_alpha_does_not_fit_names_no_best() -> None:
+    found = pu.compare_scores(
+        {"good": SCORES["good"], "fair": SCORES["fair"]}, LABELED, alpha=0.9, n_resamples=10
+    )
+    page = found.to_html()
+    assert "do not fit alpha and beta" in page
+    assert "has the highest recovered AUC" not in page
+    assert "good (infeasible)" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("plain", "plain"),
+        ("much too long", "much to…"),
+        ("\u202eabc\u2069", "\u2068abc\u2069"),
+        ("\u05d0\u05d1", "\u2068\u05d0\u05d1\u2069"),
+    ],
+)
+def test_a_name_turns_no_text_around_it(name: str, shown: str) -> None:
+    assert shortened(name, 8) == shown
+
+
 @pytest.mark.browser
 def test_page_in_a_browser(known: pu.ScoreComparison, tmp_path: Path) -> None:
     playwright = pytest.importorskip(
@@ -662,6 +727,10 @@ def test_page_in_a_browser(known: pu.ScoreComparison, tmp_path: Path) -> None:
     scores = {HOSTILE: SCORES["good"], "b": SCORES["fair"]}
     hostile = pu.compare_scores(scores, LABELED, alpha=0.25, n_resamples=10)
     turned = known.against("fair").differences["f1"]["good"]
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="axe-playwright-python is missing: install requirements/dev.txt",
+    )
     complaints: list[str] = []
     requests: list[str] = []
     with playwright.sync_playwright() as running:
@@ -679,6 +748,24 @@ def test_page_in_a_browser(known: pu.ScoreComparison, tmp_path: Path) -> None:
             page.wait_for_selector("figure[data-metric=f1] svg.plot")
             wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
             assert not page.evaluate(wide)
+            # A name cannot reach beyond its chart, nor turn the text around it.
+            legend = "figure[data-chart=roc] .legend text"
+            drawn = page.evaluate(
+                f"[...document.querySelectorAll('{legend}')].map((e) => e.getBBox().width)"
+            )
+            assert max(drawn) < 300
+            assert "\u202e" not in page.inner_text(".headline")
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                found = axe.Axe().run(page).response["violations"]
+                grave = [v for v in found if v["impact"] in {"serious", "critical"}]
+                assert [(v["id"], v["nodes"][0]["html"][:200]) for v in grave] == []
+            color = "getComputedStyle(document.documentElement).getPropertyValue('--cycle-2')"
+            dark = page.evaluate(color)
+            page.emulate_media(color_scheme="dark", media="print")
+            on_paper = page.evaluate(color)
+            page.emulate_media(color_scheme="light", media="screen")
+            assert on_paper == page.evaluate(color) != dark
             if name == "known":
                 page.select_option("#baseline", "1")
                 cell = '[data-gap="f1:0"][data-part="{}"]'

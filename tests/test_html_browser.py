@@ -274,6 +274,10 @@ def test_a_report_that_does_not_fit_says_so(show: Opener) -> None:
     tab = show(evaluate([3, 2, 1, 0], [1, 1, 0, 0], alpha=0.5, n_resamples=0))
     assert "do not fit" in texts(tab, "#state")[0]
     assert "do not fit alpha and beta" in texts(tab, ".headline")[0]
+    assert texts(tab, "[data-tile=roc_auc]") == ["–"]
+    assert "recovered (AUC infeasible)" in texts(tab, "figure[data-chart=roc] .legend text")
+    fill(tab, alpha_number=0.0)
+    assert texts(tab, "[data-tile=roc_auc]") == ["1.000"]
 
 
 @pytest.mark.parametrize("typed", ["", "-1", "2", "1e999"])
@@ -285,6 +289,15 @@ def test_fields_ignore_what_is_out_of_range(show: Opener, report: PUReport, type
     tab.press("#alpha-number", "Tab")
     assert tab.input_value("#alpha-number") == "0.25"
     assert texts(tab, "#state") == before
+
+
+@pytest.mark.parametrize(("typed", "flagged"), [(-1e300, 4), (0.4, 4), (2.6, 1), (1e300, 1)])
+def test_a_typed_threshold_takes_the_nearest_score(
+    show: Opener, typed: float, flagged: int
+) -> None:
+    tab = show(evaluate([3, 2, 1, 0, 3, 1], [0, 0, 0, 0, 1, 1], alpha=0.1, n_resamples=0))
+    fill(tab, threshold_number=typed)
+    assert texts(tab, "[data-cell=flagged]") == [str(flagged)]
 
 
 def test_the_map_can_be_clicked(show: Opener, report: PUReport) -> None:

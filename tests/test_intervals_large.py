@@ -17,6 +17,7 @@ from purecover.intervals._resample import (
     MultinomialResampler,
     PoissonResampler,
     resampler_for,
+    thinned_to_draw,
 )
 
 WORLD = pu.simulate.binormal(1.5)
@@ -70,6 +71,67 @@ class TestCrowded:
     def test_weights_are_still_drawn_by_poisson_numbers(self) -> None:
         counts = pu.ScoreCounts.from_scores([2, 1], [1, 0], sample_weight=[0.5, 2.0])
         assert isinstance(resampler_for(counts, "multinomial", crowded=True), PoissonResampler)
+
+
+class TestTop:
+    """Groups of like size hold more unlabeled than the top k; those that are drawn must not."""
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_rates_at_the_top_stay(self, seed: int) -> None:
+        sample = pu.simulate.binormal(2.0).sample(1000, 100_000, alpha=0.05, random_state=seed)
+        counts = sample.counts
+        even = counts.thinned(1024, keep=2.5)
+        few = thinned_to_draw(counts, 1024, keep=2.5)
+        assert few.n_thresholds < even.n_thresholds + 150
+        full, coarse, drawn = (pu.pu_roc_curve(each) for each in (counts, even, few))
+        ranks = np.array([1, 3, 5, 10, 15, 40, 100, 200, 1000])
+        want, smeared, found = (
+            np.interp(ranks / counts.n_unlabeled, each.fpr_pu, each.tpr_pu)
+            for each in (full, coarse, drawn)
+        )
+        # A labeled one more or less is a thousandth.
+        assert np.all(np.abs(found - want) <= 0.05 * want + 1e-3)
+        assert np.abs(found - want).sum() < np.abs(smeared - want).sum() / 2
+        at = np.searchsorted(-few.thresholds, -2.5, side="right")
+        there = np.searchsorted(-counts.thresholds, -2.5, side="right")
+        assert drawn.fpr_pu[at] == pytest.approx(full.fpr_pu[there], rel=1e-12)
+
+    @pytest.mark.parametrize("kind", ["plain", "weighted", "negative", "ties"])
+    def test_nothing_is_lost(self, kind: str) -> None:
+        rng = np.random.default_rng(0)
+        codes = np.where(rng.random(5000) < 0.2, 1, 0)
+        scores = rng.normal(codes)
+        weight = None
+        if kind == "weighted":
+            weight = rng.exponential(size=5000)
+        elif kind == "negative":
+            codes[rng.random(5000) < 0.1] = -1
+        elif kind == "ties":
+            scores = np.where(rng.random(5000) < 0.5, scores.round(1), scores)
+        counts = pu.ScoreCounts.from_scores(
+            scores,
+            codes,
+            sample_weight=weight,
+            negative_label=-1 if kind == "negative" else None,
+        )
+        few = thinned_to_draw(counts, 64, keep=0.5)
+        assert 64 <= few.n_thresholds < 250
+        assert set(few.thresholds) <= set(counts.thresholds)
+        assert few.highest is not None
+        assert few.highest[0] == counts.thresholds[0]
+        for name in ("labeled", "unlabeled", "negative", "labeled_sq", "unlabeled_sq"):
+            full, merged = getattr(counts, name), getattr(few, name)
+            assert (full is None) == (merged is None)
+            if full is not None:
+                assert merged.sum() == pytest.approx(full.sum(), rel=1e-12)
+        above = counts.thresholds >= 0.5
+        assert few.unlabeled[few.thresholds >= 0.5].sum() == pytest.approx(
+            counts.unlabeled[above].sum()
+        )
+
+    def test_few_scores_stay_as_they_are(self) -> None:
+        counts = pu.ScoreCounts.from_scores([3, 2, 1], [1, 0, 0])
+        assert thinned_to_draw(counts, 3, keep=None) is counts
 
 
 class TestAhead:

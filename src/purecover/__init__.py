@@ -31,6 +31,7 @@ _HOMES = {
     "BBE": "purecover.estimation._bbe",
     "BaggedNetworks": "purecover.models._networks",
     "BestScorer": "purecover.models._best_scorer",
+    "BinningBounds": "purecover.recovery._binning",
     "BootstrapResult": "purecover.intervals._replicates",
     "CHECKS": "purecover.checks",
     "CandidateScore": "purecover.models._choice",
@@ -42,6 +43,7 @@ _HOMES = {
     "CurveBand": "purecover.intervals._interval",
     "DEDPUL": "purecover.estimation._dedpul",
     "DistCurve": "purecover.estimation._dist_curve",
+    "DriftTest": "purecover.monitoring",
     "ElkanNoto": "purecover.estimation._elkan_noto",
     "ErrorMap": "purecover.recovery._error_maps",
     "ErrorMapDisplay": "purecover.displays",
@@ -54,10 +56,14 @@ _HOMES = {
     "LabelCurve": "purecover.estimation._label_curve",
     "LineOfInterest": "purecover.recovery._error_maps",
     "METRICS": "purecover.recovery._registry",
+    "ManyReports": "purecover.report._many_reports",
+    "ManyRow": "purecover.report._many_reports",
     "MedianEnsemble": "purecover.estimation._ensemble",
     "Metric": "purecover.recovery._registry",
     "MetricCurves": "purecover.recovery._thresholds",
     "MixtureProportions": "purecover.proportions",
+    "MonitorDrift": "purecover.monitoring",
+    "MonitorPartition": "purecover.monitoring",
     "NoisyLabels": "purecover.estimation._noisy",
     "PUCalibratedClassifier": "purecover.models._calibrated",
     "PUReport": "purecover.report",
@@ -83,7 +89,9 @@ _HOMES = {
     "RocSlope": "purecover.estimation._roc_slope",
     "Rows": "purecover.estimation._rows",
     "ScarTest": "purecover.estimation._scar",
+    "ScoreComparison": "purecover.report._comparison",
     "ScoreCounts": "purecover.counts",
+    "ScoreMonitor": "purecover.monitoring",
     "SensitivityDisplay": "purecover.displays",
     "SensitivityGrid": "purecover.recovery._sensitivity",
     "StratifiedAudit": "purecover.audit._strata",
@@ -100,22 +108,26 @@ _HOMES = {
     "auc_sensitivity": "purecover.recovery._sensitivity",
     "auc_to_pu": "purecover.recovery._auc",
     "bagged_scores_many": "purecover.models._many",
+    "binning_bounds": "purecover.recovery._binning",
     "bootstrap": "purecover.intervals._bootstrap",
     "choose_threshold": "purecover.recovery._thresholds",
     "clean_test": "purecover.estimation._clean",
     "combine_audit": "purecover.audit._combine",
     "compare_priors": "purecover.estimation._compare",
+    "compare_scores": "purecover.report._compare",
     "correct_posterior": "purecover.recovery._posterior",
     "cross_fit_scores": "purecover.models._cross_fit",
     "error_map": "purecover.recovery._error_maps",
     "error_maps": "purecover.recovery._error_maps",
     "evaluate": "purecover.report",
+    "evaluate_many": "purecover.report._many",
     "evaluate_model": "purecover.report._evaluate_model",
     "group_resampler": "purecover.intervals._groups",
     "inclusion_bound": "purecover.estimation._bounds",
     "lines_of_interest": "purecover.recovery._error_maps",
     "list_checks": "purecover.checks",
     "load_paper_data": "purecover.studies._datasets",
+    "log_report": "purecover.integrations._mlflow",
     "make_pu_scorer": "purecover.scorers",
     "min_auc_pr": "purecover.recovery._pr",
     "observe_rates": "purecover.recovery._rates",
@@ -137,6 +149,7 @@ _HOMES = {
     "recover_roc": "purecover.recovery._roc",
     "register_prior_estimator": "purecover.estimation._registry",
     "run_checks": "purecover.checks",
+    "scan_files": "purecover.engines._files",
     "scar_test": "purecover.estimation._scar",
     "sensitivity": "purecover.recovery._sensitivity",
     "stratified_audit": "purecover.audit._strata",
@@ -174,6 +187,7 @@ if TYPE_CHECKING:
     from purecover.displays import RecoveredRocDisplay as RecoveredRocDisplay
     from purecover.displays import SensitivityDisplay as SensitivityDisplay
     from purecover.displays import ThresholdDisplay as ThresholdDisplay
+    from purecover.engines._files import scan_files as scan_files
     from purecover.estimation._alphamax import AlphaMax as AlphaMax
     from purecover.estimation._alphamax import AlphaMaxN as AlphaMaxN
     from purecover.estimation._alphamax_curve import AlphaMaxCurve as AlphaMaxCurve
@@ -210,6 +224,7 @@ if TYPE_CHECKING:
     from purecover.estimation._scar import scar_test as scar_test
     from purecover.estimation._subsampling import Subsampling as Subsampling
     from purecover.estimation._tice import TIcE as TIcE
+    from purecover.integrations._mlflow import log_report as log_report
     from purecover.intervals._bootstrap import bootstrap as bootstrap
     from purecover.intervals._delong import auc_interval as auc_interval
     from purecover.intervals._groups import group_resampler as group_resampler
@@ -222,11 +237,17 @@ if TYPE_CHECKING:
     from purecover.models._cross_fit import cross_fit_scores as cross_fit_scores
     from purecover.models._many import bagged_scores_many as bagged_scores_many
     from purecover.models._networks import BaggedNetworks as BaggedNetworks
+    from purecover.monitoring import DriftTest as DriftTest
+    from purecover.monitoring import MonitorDrift as MonitorDrift
+    from purecover.monitoring import MonitorPartition as MonitorPartition
+    from purecover.monitoring import ScoreMonitor as ScoreMonitor
     from purecover.proportions import MixtureProportions as MixtureProportions
     from purecover.recovery._auc import auc_from_pu as auc_from_pu
     from purecover.recovery._auc import auc_identification_interval as auc_identification_interval
     from purecover.recovery._auc import auc_to_pu as auc_to_pu
     from purecover.recovery._auc import recover_auc as recover_auc
+    from purecover.recovery._binning import BinningBounds as BinningBounds
+    from purecover.recovery._binning import binning_bounds as binning_bounds
     from purecover.recovery._bounds import RecoveredBounds as RecoveredBounds
     from purecover.recovery._bounds import recover_bounds as recover_bounds
     from purecover.recovery._confusion import RecoveredConfusion as RecoveredConfusion
@@ -261,7 +282,12 @@ if TYPE_CHECKING:
     from purecover.recovery._thresholds import recover_metric_curves as recover_metric_curves
     from purecover.report import PUReport as PUReport
     from purecover.report import evaluate as evaluate
+    from purecover.report._compare import compare_scores as compare_scores
+    from purecover.report._comparison import ScoreComparison as ScoreComparison
     from purecover.report._evaluate_model import evaluate_model as evaluate_model
+    from purecover.report._many import evaluate_many as evaluate_many
+    from purecover.report._many_reports import ManyReports as ManyReports
+    from purecover.report._many_reports import ManyRow as ManyRow
     from purecover.scorers import PUScorer as PUScorer
     from purecover.scorers import make_pu_scorer as make_pu_scorer
     from purecover.studies._datasets import PaperData as PaperData

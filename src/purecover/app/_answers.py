@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import re
@@ -15,6 +16,8 @@ __all__ = ["ApiError", "json_answer", "read_body", "violation"]
 
 MAX_BODY = 1 << 20
 """Bytes of the longest JSON body."""
+BODY_PATIENCE = 30.0
+"""Seconds that a JSON body may take."""
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -49,10 +52,14 @@ async def read_body(request: Request, schema: Mapping[str, Any]) -> dict[str, An
     if kind != "application/json":
         raise ApiError(415, "the body must be application/json.")
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > MAX_BODY:
-            raise ApiError(413, f"the body may have up to {MAX_BODY:,} bytes.")
+    try:
+        async with asyncio.timeout(BODY_PATIENCE):
+            async for part in request.stream():
+                body += part
+                if len(body) > MAX_BODY:
+                    raise ApiError(413, f"the body may have up to {MAX_BODY:,} bytes.")
+    except TimeoutError:
+        raise ApiError(408, "the body took too long to come.") from None
     try:
         value = json.loads(bytes(body), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

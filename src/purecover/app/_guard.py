@@ -8,7 +8,6 @@ import html
 import ipaddress
 import re
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -55,6 +54,7 @@ class Guard:
         self._site = site
         self._token = token
         self._key = secrets.token_bytes(32)
+        self._ticket: str | None = None
         # Ports share their cookies: another server of ours must not overwrite this one's.
         self.cookie = f"purecover_{secrets.token_hex(4)}"
 
@@ -92,7 +92,7 @@ class Guard:
             return "", None
         query = parse_qs(scope["query_string"].decode("latin-1"))
         if self._token is not None and path == "/" and "token" in query:
-            if self._is_token(query["token"][0]):
+            if self._is_token(query["token"][0]) or self._is_ticket(query["token"][0]):
                 # Away from the token in the address, which would stay in the history.
                 return None, Response(status_code=303, headers={"Location": "/"})
             return None, _refusal(scope, 401, "This is not the token of this server.")
@@ -113,6 +113,17 @@ class Guard:
             "Open the address that purecover app printed in the terminal: it holds the token.",
         )
 
+    def issue_ticket(self) -> str:
+        """What opens the page once: the address of a page can be seen in the list of processes."""
+        self._ticket = secrets.token_urlsafe(32)
+        return self._ticket
+
+    def _is_ticket(self, given: str) -> bool:
+        if self._ticket is None or not hmac.compare_digest(given.encode(), self._ticket.encode()):
+            return False
+        self._ticket = None
+        return True
+
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), (self._token or "").encode())
 
@@ -124,13 +135,13 @@ class Guard:
         return f"{self.cookie}={value}; Path=/; HttpOnly; SameSite=Strict"
 
     def _signed_by_us(self, headers: Headers) -> str | None:
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
+        # Split by hand: other servers of this machine have cookies here too, and the parser of the
+        # standard library knows none at all if it dislikes one.
+        pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+        ours = next((value for name, _, value in pairs if name == self.cookie), None)
+        if ours is None:
             return None
-        if self.cookie not in cookies:
-            return None
-        owner, _, signature = cookies[self.cookie].value.partition(".")
+        owner, _, signature = ours.partition(".")
         right = hmac.compare_digest(signature.encode(), self._signature(owner).encode())
         return owner if right else None
 

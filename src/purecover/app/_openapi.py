@@ -131,7 +131,7 @@ _REASONS = {
     401: "The token is missing or wrong.",
     403: "Sent by a page of another site.",
     404: "There is none of yours with this name.",
-    408: "The upload stood still.",
+    408: "The upload stood still, or the body took too long.",
     409: "The report is not finished.",
     413: "Too large.",
     415: "Not application/json.",
@@ -219,7 +219,7 @@ OPERATIONS = (
         status=202,
         schema=_JOB,
         body=("application/json", JOB_SCHEMA),
-        errors=(404, 413, 415, 422, 429, 507),
+        errors=(404, 408, 413, 415, 422, 429, 507),
     ),
     Operation(
         name="list_jobs",

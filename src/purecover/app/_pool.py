@@ -35,6 +35,7 @@ class Worker:
     def __init__(self, process: Process) -> None:
         self.process = process
         self.tasks = 0
+        self.worn = False
 
     @classmethod
     async def start(cls, command: Sequence[str]) -> Worker:
@@ -75,8 +76,10 @@ class Worker:
             if "step" in answer:
                 progress(str(answer["step"]), int(answer["done"]), int(answer["total"]))
             elif "error" in answer:
+                self.worn = bool(answer.get("worn"))
                 raise WorkError(str(answer["error"]))
             else:
+                self.worn = bool(answer.get("worn"))
                 return dict(answer["result"])
 
     async def _answer(self) -> dict[str, Any]:
@@ -169,7 +172,8 @@ class Pool:
                 raise
             finally:
                 self._busy.discard(worker)
-                if fit and worker.tasks < self._tasks_per_worker and not self._closed:
+                usable = not worker.worn and worker.tasks < self._tasks_per_worker
+                if fit and usable and not self._closed:
                     self._idle.append(worker)
                 else:
                     if not self._closed:  # so that the next task need not wait for one

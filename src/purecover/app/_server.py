@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
 import webbrowser
@@ -10,6 +11,7 @@ from contextlib import suppress
 from types import FrameType
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from purecover.app._settings import Settings
 from purecover.app._site import make_site
@@ -18,6 +20,8 @@ __all__ = ["serve"]
 
 _PATIENCE = 3
 """Seconds that open connections have when the server stops."""
+_HEAD_PATIENCE = 30.0
+"""Seconds that a connection has to say what it wants."""
 
 
 def serve(
@@ -45,11 +49,15 @@ def serve(
     listener = socket.create_server((host, port), family=family)
     with listener:
         shown = f"[{host}]" if family == socket.AF_INET6 else host
-        address = f"http://{shown}:{listener.getsockname()[1]}/"
+        address = once = f"http://{shown}:{listener.getsockname()[1]}/"
+        site = make_site(settings)
         if settings.token is not None:
             address += f"?token={settings.token}"
+            once += f"?token={site.issue_ticket()}"
         config = uvicorn.Config(
-            make_site(settings),
+            site,
+            http=_Listener,
+            ws="none",
             log_level="warning",
             access_log=False,  # it would write the token down
             server_header=False,
@@ -57,7 +65,14 @@ def serve(
             lifespan="on",
             timeout_graceful_shutdown=_PATIENCE,
         )
-        server = _Server(config, lambda: _open(address, announce, browser=browser))
+
+        def ready() -> None:
+            announce(address)
+            if browser:
+                with suppress(webbrowser.Error):
+                    webbrowser.open(once)
+
+        server = _Server(config, ready)
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
 
@@ -83,8 +98,34 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _open(address: str, announce: Callable[[str], None], *, browser: bool) -> None:
-    announce(address)
-    if browser:
-        with suppress(webbrowser.Error):
-            webbrowser.open(address)
+class _Listener(H11Protocol):
+    """Hangs up on whoever takes too long to say what is wanted; uvicorn would wait forever."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start to wait for the first request."""
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait no longer once a request is there; wait anew where the next has only begun."""
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing to wait for any more."""
+        super().connection_lost(exc)
+        self._forget()
+
+    def _watch(self) -> None:
+        request: RequestResponseCycle | None = self.cycle  # which is none at first
+        if request is not None and not request.response_complete:
+            self._forget()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(_HEAD_PATIENCE, self.transport.close)
+
+    def _forget(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None

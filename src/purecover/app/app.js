@@ -7,6 +7,7 @@
   const optional = new Set(["truth", "weight", "group"]);
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   let file = null;    // what the server said about the file
+  let sending = 0;    // counts files, so that the answer about an earlier one is known for it
   let running = null; // the report that is being made
   let attempt = 0;    // counts reports and cancelations, so that late answers are known for it
 
@@ -45,15 +46,23 @@
   async function take(promise, name) {
     complain("file-problem", "");
     complain("job-problem", "");
+    at("job-status").textContent = "";
     at("form").hidden = true;
     at("file-status").textContent = `Reading ${name} …`;
+    const mine = ++sending;
     try {
+      const found = await promise();
+      if (mine !== sending) {
+        ask("DELETE", `/api/files/${found.file}`).catch(() => {});
+        return;
+      }
       const old = file;
-      file = await promise();
+      file = found;
       if (old) ask("DELETE", `/api/files/${old.file}`).catch(() => {});
       at("file-status").textContent = `${file.name}: ${file.columns.length} columns, ${size(file.size)}.`;
       show();
     } catch (error) {
+      if (mine !== sending) return;
       at("file-status").textContent = "";
       complain("file-problem", error.message);
     }
@@ -62,6 +71,7 @@
   function send(chosen) {
     if (!chosen) return;
     if (chosen.size > Number(limits.maxUpload)) {
+      sending += 1;
       at("form").hidden = true;
       at("file-status").textContent = "";
       complain("file-problem",
@@ -129,11 +139,18 @@
   function wanted() {
     const problems = [];
     const asked = { file: file.file };
+    const taken = new Map(); // columns, and what each is taken for
     for (const role of roles) {
       const chosen = at(role).value;
       const missing = chosen === "" && !optional.has(role);
       at(role).setAttribute("aria-invalid", String(missing));
       if (missing) problems.push([role, `Choose the column “${label(role)}”.`]);
+      const twin = chosen === "" ? undefined : taken.get(chosen);
+      if (twin) {
+        at(role).setAttribute("aria-invalid", "true");
+        problems.push([role, `“${label(twin)}” and “${label(role)}” must be different columns.`]);
+      }
+      taken.set(chosen, role);
       if (chosen !== "") asked[role] = file.columns[Number(chosen)].name;
     }
     asked.score = [asked.score];
@@ -256,6 +273,9 @@
     const item = make("li", {}, make("p", { className: "name",
       textContent: `${job.name}: ${job.score.map(shorten).join(" and ")}` }));
     const { auc, auc_pu: seen, alpha } = job.figures;
+    if (auc === undefined && seen !== undefined) {
+      item.append(make("p", { textContent: `Observed AUC ${seen.toFixed(3)}; alpha and beta do not fit these scores.` }));
+    }
     if (auc !== undefined && seen !== undefined) {
       item.append(make("p", { textContent:
         `Observed AUC ${seen.toFixed(3)}; against the true classes ${auc.toFixed(3)}` +

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from purecover import __version__
 from purecover.cli._audit_app import audit
 from purecover.cli._evaluate_data_app import evaluate_data
+from purecover.cli._many_app import evaluate_many
+from purecover.cli._messages import CommandError
+from purecover.cli._monitor_app import monitor
 from purecover.cli._options import (
     ASSUMPTIONS,
     CRITERION,
@@ -21,12 +24,14 @@ from purecover.cli._options import (
     Area,
     AssumptionOptions,
     DataOptions,
+    EngineOptions,
     Flag,
     IntervalOptions,
     Number,
     Positive,
     Quiet,
     Scenario,
+    ScoresOptions,
     Share,
     Text,
     WeightOptions,
@@ -35,10 +40,13 @@ from purecover.cli._options import (
 )
 from purecover.cli._paper_app import paper
 from purecover.cli._priors_app import priors
+from purecover.cli._serve_app import serve
 
 __all__ = ["app"]
 
 NO_DATA_OPTIONS = DataOptions()
+NO_SCORES_OPTIONS = ScoresOptions()
+NO_ENGINE_OPTIONS = EngineOptions()
 NO_ASSUMPTIONS = AssumptionOptions()
 NO_WEIGHTS = WeightOptions()
 NO_INTERVAL_OPTIONS = IntervalOptions()
@@ -47,9 +55,9 @@ app = App(
     name="purecover",
     help=(
         "True classifier performance from positive-unlabeled data.\n\n"
-        "Exit codes: 0 all is well; 1 a check of severity error spoke (with --strict), or some "
-        "runs of paper run failed; 2 bad usage or bad input; 130 interrupted; 141 nobody reads the "
-        "output."
+        "Exit codes: 0 all is well; 1 a check of severity error spoke (with --strict), scores "
+        "drift (with --fail-on-drift), or some runs of paper run failed; 2 bad usage or bad input; "
+        "130 interrupted; 141 nobody reads the output."
     ),
     version=__version__,
     version_flags=["--version"],
@@ -59,43 +67,58 @@ app = App(
 )
 app.command(audit)
 app.command(evaluate_data)
+app.command(evaluate_many)
+app.command(monitor)
 app.command(paper)
 app.command(priors)
+app.command(serve, name="app")
 
 
 @app.command
 def evaluate(
     file: str,
     /,
-    *,
-    data: DataOptions = NO_DATA_OPTIONS,
+    *more_files: str,
+    data: ScoresOptions = NO_SCORES_OPTIONS,
+    counting: EngineOptions = NO_ENGINE_OPTIONS,
     truth: Annotated[Text, Parameter(group=DATA)] = None,
     assumptions: AssumptionOptions = NO_ASSUMPTIONS,
     estimator: Annotated[Text, Parameter(group=ASSUMPTIONS)] = None,
+    estimate_from: Annotated[Text, Parameter(group=ASSUMPTIONS)] = None,
     threshold: Annotated[Number | None, Parameter(group=METRICS)] = None,
     weights: WeightOptions = NO_WEIGHTS,
     max_fpr: Annotated[Share, Parameter(group=METRICS)] = 0.1,
     top_k: Annotated[Positive | None, Parameter(group=METRICS)] = None,
     area: Annotated[Area, Parameter(group=METRICS)] = "davis-goadrich",
-    resamples: Annotated[Whole, Parameter(group=INTERVALS)] = 2000,
+    resamples: Annotated[Whole | None, Parameter(group=INTERVALS)] = None,
+    simultaneous: Annotated[Flag, Parameter(group=INTERVALS)] = False,
     intervals: IntervalOptions = NO_INTERVAL_OPTIONS,
     json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
     html: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    markdown: Annotated[Text, Parameter(group=OUTPUT)] = None,
     strict: Annotated[Flag, Parameter(group=OUTPUT)] = False,
     quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
 ) -> int:
     """Recover the true performance behind the scores in FILE.
 
+    With several --score, models are compared on the same rows.
+
     Parameters
     ----------
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
-        gzipped; - reads standard input.
+        gzipped; - reads standard input. Also a folder of CSV or Parquet files, or a pattern such
+        as 'scores/*.parquet'.
+    more_files
+        Further files, folders or patterns: the rows of all are counted together.
     truth
         Column of true classes, if you have them: the report then shows them side by side.
     estimator
         What estimates alpha and beta where they are not known, such as alphamax-n; purecover
         priors lists them all.
+    estimate_from
+        Which of several score columns alpha and beta are estimated from; by default the one
+        with the highest observed AUC.
     threshold
         Scores of at least this count as positive; the best Youden index by default.
     max_fpr
@@ -105,35 +128,78 @@ def evaluate(
     area
         How the area under the precision-recall curve is taken.
     resamples
-        Bootstrap resamples; 0 for none.
+        Bootstrap resamples; 0 for none. By default 2000, and fewer for several scores of a
+        million rows or more.
+    simultaneous
+        Make intervals of differences between several scores hold all at once.
     json
         Print one JSON document and nothing else.
     html
         Write the report as a web page to this file.
+    markdown
+        Write the report as Markdown to this file, for an issue or a pull request.
     strict
         Exit with 1 if a check of severity error speaks.
     quiet
         Print no report, notes or progress.
     """
+    settings: dict[str, Any] = {
+        "truth": truth,
+        "estimator": estimator,
+        "threshold": threshold,
+        "weights": weights,
+        "max_fpr": max_fpr,
+        "top_k": top_k,
+        "area": area,
+        "intervals": intervals,
+        "json": json,
+        "html": html,
+        "strict": strict,
+        "quiet": quiet,
+    }
+    from purecover.cli._engine_choice import choose_engine
+
+    engine = choose_engine((file, *more_files), data, counting, truth, intervals.group)
+    if engine is not None:
+        from purecover.cli._engine import run_over_engine
+
+        return run_over_engine(
+            (file, *more_files),
+            data.one,
+            counting,
+            engine,
+            assumptions,
+            only_for_several={"estimate-from": estimate_from, "simultaneous": simultaneous},
+            resamples=resamples,
+            markdown=markdown,
+            **settings,
+        )
+    if len(data.score) > 1:
+        if markdown is not None:
+            raise CommandError(
+                "--markdown is for one score.\nHint: several are written by --html and --json."
+            )
+        from purecover.cli._compare import run_compare
+
+        return run_compare(
+            file,
+            data,
+            assumptions,
+            estimate_from=estimate_from,
+            resamples=resamples,
+            simultaneous=simultaneous,
+            **settings,
+        )
     from purecover.cli._evaluate import run_evaluate
 
     return run_evaluate(
         file,
-        data,
+        data.one,
         assumptions,
-        truth=truth,
-        estimator=estimator,
-        threshold=threshold,
-        weights=weights,
-        max_fpr=max_fpr,
-        top_k=top_k,
-        area=area,
-        resamples=resamples,
-        intervals=intervals,
-        json=json,
-        html=html,
-        strict=strict,
-        quiet=quiet,
+        only_for_several={"estimate-from": estimate_from, "simultaneous": simultaneous},
+        resamples=2000 if resamples is None else resamples,
+        markdown=markdown,
+        **settings,
     )
 
 

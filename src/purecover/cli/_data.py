@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,12 @@ class Rows:
     groups: IntArray | None
     columns: dict[str, str]
     blank_labels: int | None
+    more_scores: dict[str, FloatArray] = field(default_factory=dict)
+
+    @property
+    def score_columns(self) -> dict[str, FloatArray]:
+        """All scores by column, where there are several."""
+        return {self.columns["score"]: self.scores, **self.more_scores}
 
     @property
     def label_column(self) -> Any:
@@ -74,11 +80,14 @@ def read_rows(
     command: str,
     truth: str | None = None,
     group: str | None = None,
+    more_scores: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> Rows:
     """Read the file and settle what its labels mean."""
     source = name_of(file)
     wanted = {"score": options.score, "labeled": options.labeled}
+    others = {f"score {i}": column for i, column in enumerate(more_scores, start=2)}
+    wanted |= others
     wanted |= {
         role: column
         for role, column in (("weight", options.weight), ("truth", truth), ("group", group))
@@ -89,8 +98,9 @@ def read_rows(
 
     def request(available: list[str]) -> Request:
         used.update(choose_columns(source, available, wanted))
-        numbers = {role: column for role, column in used.items() if role in NUMBER_ROLES}
-        words = {role: column for role, column in used.items() if role not in NUMBER_ROLES}
+        of_numbers = (*NUMBER_ROLES, *others)
+        numbers = {role: column for role, column in used.items() if role in of_numbers}
+        words = {role: column for role, column in used.items() if role not in of_numbers}
         blanks = frozenset({"labeled"} if options.missing_is_unlabeled else ())
         return Request(numbers, words, blanks, options.decimal)
 
@@ -115,12 +125,17 @@ def read_rows(
         groups=table.words["group"].codes if group else None,
         columns=used,
         blank_labels=int(blank.sum()) if options.missing_is_unlabeled else None,
+        more_scores={used[role]: table.numbers[role] for role in others},
     )
 
 
 def describe_source(file: str, rows: Rows) -> dict[str, Any]:
     """Where the data came from, for a JSON document."""
-    source: dict[str, Any] = {"file": name_of(file), "columns": rows.columns}
+    columns: dict[str, Any] = dict(rows.columns)
+    if rows.more_scores:
+        several = {"score": list(rows.score_columns)}
+        columns = several | {r: c for r, c in columns.items() if not r.startswith("score")}
+    source: dict[str, Any] = {"file": name_of(file), "columns": columns}
     if rows.blank_labels is not None:
         source["blank_labels"] = rows.blank_labels
     return source

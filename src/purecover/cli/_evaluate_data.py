@@ -24,7 +24,7 @@ from purecover.cli._feature_rows import (
     make_scores,
     read_feature_rows,
 )
-from purecover.cli._messages import CommandError, note
+from purecover.cli._messages import note
 from purecover.cli._options import (
     COMMAND_LINE,
     AssumptionOptions,
@@ -32,7 +32,7 @@ from purecover.cli._options import (
     IntervalOptions,
     Model,
 )
-from purecover.cli._output import check_writable, print_json, write_atomically
+from purecover.cli._output import check_outputs, print_json, write_atomically
 from purecover.cli._progress import progress_bars
 from purecover.html import render_report
 from purecover.report._evaluate import evaluate
@@ -62,17 +62,15 @@ def run_evaluate_data(
     scores_out: str | None,
     strict: bool,
     quiet: bool,
+    markdown: str | None = None,
 ) -> int:
     """Read, train, score, evaluate, print, write, return the exit code."""
     check_prior_knowledge(assumptions)
     target = parse_target(assumptions.target)
     ignore = check_codes(intervals.ignore_check)
     check_feature_options(features, drop, folds)
-    for option, path in (("--html", html), ("--scores-out", scores_out)):
-        if path is not None:
-            check_writable(option, path, not_this=file)
-    if html is not None and html == scores_out:
-        raise CommandError("--html and --scores-out name the same file.")
+    outputs = {"--html": html, "--markdown": markdown, "--scores-out": scores_out}
+    check_outputs(outputs, not_this=file)
     with progress_bars(quiet=quiet) as steps:
         read = read_feature_rows(
             file,
@@ -123,6 +121,9 @@ def run_evaluate_data(
         command = shlex.join(["purecover", *COMMAND_LINE.get()])
         with write_atomically("--html", html) as page:
             page.write(render_report(report, command=command).encode())
+    if markdown is not None:
+        with write_atomically("--markdown", markdown) as text:
+            text.write(report.to_markdown().encode())
     if scores_out is not None:
         _write_scores(scores_out, read, made.scores)
     if json:
@@ -132,7 +133,7 @@ def run_evaluate_data(
     elif not quiet:
         print(report)  # noqa: T201
     note_blank_labels(rows, quiet=quiet)
-    for what, path in (("report", html), ("scores", scores_out)):
+    for what, path in (("report", html), ("report", markdown), ("scores", scores_out)):
         if path is not None:
             note(f"{what} written to {path}", quiet=quiet)
     serious = any(check.fired and check.severity == "error" for check in report.checks)

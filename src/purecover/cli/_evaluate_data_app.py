@@ -97,6 +97,7 @@ def evaluate_data(
     ignore_check: Annotated[tuple[str, ...], Parameter(group=INTERVALS, show_default=False)] = (),
     json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
     html: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    markdown: Annotated[Text, Parameter(group=OUTPUT)] = None,
     scores_out: Annotated[Text, Parameter(group=OUTPUT)] = None,
     strict: Annotated[Flag, Parameter(group=OUTPUT)] = False,
     quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
@@ -147,6 +148,8 @@ def evaluate_data(
         Print one JSON document and nothing else.
     html
         Write the report as a web page to this file.
+    markdown
+        Write the report as Markdown to this file, for an issue or a pull request.
     scores_out
         Write the scores to this CSV file, in the order of the rows, for the other commands;
         gzipped if it ends in .gz.
@@ -178,6 +181,7 @@ def evaluate_data(
         ),
         json=json,
         html=html,
+        markdown=markdown,
         scores_out=scores_out,
         strict=strict,
         quiet=quiet,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
@@ -15,7 +15,9 @@ __all__ = [
     "DASH",
     "AssumptionOptions",
     "DataOptions",
+    "EngineOptions",
     "IntervalOptions",
+    "ScoresOptions",
     "WeightOptions",
 ]
 
@@ -24,6 +26,7 @@ COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=(
 
 Area = Literal["davis-goadrich", "average-precision", "trapezoid"]
 Decimal = Literal[".", ","]
+Engine = Literal["duckdb", "polars", "spark"]
 FileFormat = Literal["csv", "tsv", "jsonl", "parquet"]
 Model = Literal["auto", "networks", "boosting", "logistic", "forest"]
 Repair = Literal["isotonic", "paper", "hull", "likelihood", "blend", "none"]
@@ -93,6 +96,52 @@ class DataOptions:
     delimiter: str | None = None
     decimal: Decimal = "."
     encoding: str = "utf-8"
+
+
+@Parameter(name="*", group=DATA)
+@dataclass(frozen=True, kw_only=True)
+class ScoresOptions(DataOptions):
+    """Where the scores and labels are, where several models may be compared.
+
+    Parameters
+    ----------
+    score
+        Column of scores; larger means more positive. Obvious names are found without it. Repeat
+        it to compare several models on the same rows; the first is the baseline.
+    """
+
+    score: Annotated[tuple[str, ...], Parameter(show_default=False)] = ()  # type: ignore[assignment]
+
+    @property
+    def one(self) -> DataOptions:
+        """The same with the first score alone."""
+        values = {f.name: getattr(self, f.name) for f in fields(DataOptions)}
+        return DataOptions(**{**values, "score": self.score[0] if self.score else None})
+
+
+@Parameter(name="*", group=DATA)
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions:
+    """What counts the rows of files that are many or large.
+
+    Parameters
+    ----------
+    engine
+        What counts the rows, without loading them. By default DuckDB for a pattern, a folder,
+        several files, --by, and a Parquet file of more than 500 MB; anything else is read here.
+    by
+        Column of groups: a table with a line for each, and whole reports with --json.
+    tolerance
+        With more than about 4 million distinct scores: how precisely the observed AUC must be
+        known, 0.0001 by default; 0 counts every score, whatever it costs.
+    memory_limit
+        The most memory DuckDB may use, such as 2GB.
+    """
+
+    engine: Engine | None = None
+    by: Text = None
+    tolerance: Share | None = None
+    memory_limit: Text = None
 
 
 @Parameter(name="*", group=ASSUMPTIONS)

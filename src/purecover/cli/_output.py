@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import stat
@@ -12,11 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from purecover._json_text import json_text
 from purecover._validation import show
 from purecover.cli._messages import CommandError
 from purecover.cli._options import DASH
 
-__all__ = ["check_writable", "plain", "print_json", "write_atomically"]
+__all__ = ["check_outputs", "check_writable", "plain", "print_json", "write_atomically"]
 
 
 def check_writable(option: str, path: str, *, not_this: str | None = None) -> None:
@@ -39,6 +39,19 @@ def check_writable(option: str, path: str, *, not_this: str | None = None) -> No
             raise CommandError(f"{option} {show(path)} would overwrite the data.")
     except (OSError, ValueError) as error:
         raise CommandError(f"{option} {show(path)} cannot be written: {error}.") from error
+
+
+def check_outputs(paths: dict[str, str | None], *, not_this: str | None = None) -> None:
+    """Refuse paths that cannot be written, or that are one and the same; None is not asked for."""
+    seen: dict[str, str] = {}
+    for option, path in paths.items():
+        if path is None:
+            continue
+        check_writable(option, path, not_this=not_this)
+        real = os.path.realpath(path)
+        if real in seen and real != os.devnull:
+            raise CommandError(f"{seen[real]} and {option} name the same file.")
+        seen[real] = option
 
 
 @contextmanager
@@ -90,4 +103,4 @@ def plain(value: Any) -> Any:
 
 def print_json(document: dict[str, Any]) -> None:
     """One JSON document on standard output."""
-    print(json.dumps(plain(document), allow_nan=False, indent=2))  # noqa: T201
+    print(json_text(plain(document)))  # noqa: T201

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from purecover._validation import show
 from purecover.cli._columns import OBVIOUS, Request, is_missing, parse_number
 from purecover.cli._files import _bad_gzip as bad_gzip
 from purecover.cli._files import read_table
@@ -48,6 +49,12 @@ def peek(file: str) -> dict[str, Any]:
             f"{file} has {len(names):,} columns, with names of {sum(map(len, names)):,} characters "
             f"together; up to {MAX_COLUMNS:,} columns and {MAX_NAMES:,} characters can be shown.\n"
             "Hint: keep the columns of scores and labels, or use the command line."
+        )
+    if len(names) == 1:
+        raise CommandError(
+            f"{file} has one column, {show(names[0])}; scores and labels need two.\n"
+            "Hint: is it a table, with a separator such as a comma? The first line must name the "
+            "columns, such as score,labeled."
         )
     shown = names[:SHOWN_COLUMNS]
     try:

@@ -5,16 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
-__all__ = ["Steps", "progress_bars"]
+__all__ = ["LISTENER", "Steps", "progress_bars"]
 
 Steps = Callable[[str], Callable[[int, int], None] | None]
 """Starts a bar with a title; the result takes (done, total). None where nobody looks."""
+
+LISTENER: ContextVar[Steps | None] = ContextVar("LISTENER", default=None)
+"""Who hears of the steps instead of a terminal, such as the local page."""
 
 
 @contextmanager
 def progress_bars(*, quiet: bool) -> Iterator[Steps]:
     """Bars for the steps of a command; they vanish when it is done."""
+    listener = LISTENER.get()
+    if listener is not None:
+        yield listener
+        return
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda title: None
         return

@@ -47,6 +47,8 @@ FORM = {
 # In quotes it is data.
 _OPTION = re.compile(rf"(?<![\w'\"-])--({'|'.join(FORM)})(?![\w-])")
 _SAYS_OFTEN = 0.1
+_WORN = 4
+"""A process that held more than this part of its memory is replaced: it may not give it back."""
 Tell = Callable[[dict[str, Any]], None]
 
 
@@ -110,6 +112,8 @@ def _figures(path: Path) -> dict[str, float]:
     """The few figures that the list of reports shows."""
     document = json.loads(path.read_text(encoding="utf-8"))
     figures = {name: document.get(name) for name in ("auc", "auc_pu")}
+    if document.get("infeasible"):
+        del figures["auc"]  # clipped, it would pass for a finding
     figures |= {name: document.get("proportions", {}).get(name) for name in ("alpha", "beta")}
     return {name: value for name, value in figures.items() if isinstance(value, (int, float))}
 
@@ -144,7 +148,17 @@ def main(argv: list[str]) -> None:
         except Exception as error:  # noqa: BLE001 - the user must hear of it
             answer = {"error": f"internal error, {type(error).__name__}: {str(error)[:500]}"}
         os.chdir(root)
-        tell(answer)
+        tell(answer | {"worn": _peak() > int(memory) / _WORN})
+
+
+def _peak() -> int:
+    """Most bytes this process has ever held; 0 where the system does not say."""
+    with suppress(ImportError):
+        import resource
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return 0
 
 
 def _answers() -> Tell:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from purecover.html._compare_payload import comparison_payload
+from purecover.html._compare_payload import LONGEST, area_of, comparison_payload
 from purecover.html._compare_words import findings_by_score, notes_of, shown_in_short
 from purecover.html._page import fill_template
 from purecover.html._svg import Chart, make_chart
@@ -23,8 +23,8 @@ __all__ = ["render_comparison"]
 
 COLORS = 6
 """Colors of curves; where there are more models, the next ones are dashed."""
-
-_LONGEST = 34
+_NAMED = 60
+"""Characters of a name in a sentence."""
 
 
 def render_comparison(
@@ -94,6 +94,18 @@ def render_comparison(
 
 def _headline(comparison: ScoreComparison) -> list[str]:
     reports, base = comparison.reports, comparison.baseline
+    p = comparison.proportions
+    shares = f"{share(p.alpha)} of the unlabeled and {share(p.beta)} of the labeled"
+    unfit = [name for name, report in reports.items() if report.infeasible]
+    if unfit:
+        worst = max(unfit, key=lambda name: abs(reports[name].auc_direct - 0.5))
+        first = (
+            f"If {shares} were positive, the true AUC of {shortened(worst, _NAMED)} would be "
+            f"{reports[worst].auc_direct:.3f}, outside [0, 1]: the scores of {len(unfit)} of "
+            f"{len(reports)} models do not fit alpha and beta."
+        )
+        second = "Which model is ahead in AUC does not depend on alpha and beta; by how much does."
+        return [first, second]
     best = comparison.best("roc_auc") or base
     rival = base
     if best == base:
@@ -101,8 +113,8 @@ def _headline(comparison: ScoreComparison) -> list[str]:
         rival = max(others, key=lambda name: reports[name].auc)
     seen = comparison.against(rival).differences["roc_auc"][best]
     sentence = (
-        f"Of {len(reports)} models, {best} has the highest recovered AUC, "
-        f"{number(reports[best].auc, 3)}: {seen.estimate:.3f} above {rival}"
+        f"Of {len(reports)} models, {shortened(best, _NAMED)} has the highest recovered AUC, "
+        f"{number(reports[best].auc, 3)}: {seen.estimate:.3f} above {shortened(rival, _NAMED)}"
     )
     if _bounded(seen):
         level = f"{100 * seen.confidence_level:g} %"
@@ -114,10 +126,8 @@ def _headline(comparison: ScoreComparison) -> list[str]:
                 second += " The best was picked from these very data, which flatters it a little."
     else:
         second = "There is too little data, or there are no replicates, for an interval of it."
-    p = comparison.proportions
     about = "about " if comparison.estimated_from else ""
-    third = f"This holds if {about}{share(p.alpha)} of the unlabeled and {share(p.beta)} of the "
-    return [f"{sentence}.", second, f"{third}labeled are positive."]
+    return [f"{sentence}.", second, f"This holds if {about}{shares} are positive."]
 
 
 def _bounded(interval: Interval) -> bool:
@@ -267,9 +277,9 @@ def _roc_chart(comparison: ScoreComparison, kinds: dict[str, str]) -> Chart:
     line = np.array([0.0, 1.0])
     curves = [("chance", "chance", line, line)]
     for name, report in comparison.reports.items():
-        label = f"{shortened(name, _LONGEST)} ({report.auc:.3f})"
+        label = f"{shortened(name, LONGEST)} ({area_of(report)})"
         curves.append((kinds[name], label, report.roc.fpr, report.roc.tpr))
-    areas = ", ".join(f"{name} {report.auc:.3f}" for name, report in comparison.reports.items())
+    areas = ", ".join(f"{name} {area_of(report)}" for name, report in comparison.reports.items())
     return make_chart(
         "roc",
         "Recovered ROC curves",
@@ -285,7 +295,7 @@ def _pr_chart(comparison: ScoreComparison, kinds: dict[str, str]) -> Chart:
     prior = comparison.reports[comparison.baseline].pr.prior
     curves = [("chance", f"chance (prior {prior:.3g})", np.array([0.0, 1.0]), np.full(2, prior))]
     for name, report in comparison.reports.items():
-        label = f"{shortened(name, _LONGEST)} ({number(report.pr.auc_pr, 3)})"
+        label = f"{shortened(name, LONGEST)} ({number(report.pr.auc_pr, 3)})"
         curves.append((kinds[name], label, report.pr.recall, report.pr.precision))
     areas = ", ".join(
         f"{name} {number(report.pr.auc_pr, 3)}" for name, report in comparison.reports.items()

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from purecover.html._svg import thin
 from purecover.html._titles import shown_metrics, title_of
+from purecover.html._whiskers import shortened
 from purecover.html._words import number
 
 if TYPE_CHECKING:
     from purecover._typing import FloatArray
     from purecover.report._comparison import ScoreComparison
+    from purecover.report._report import PUReport
 
-__all__ = ["MANY", "comparison_payload"]
+__all__ = ["LONGEST", "MANY", "area_of", "comparison_payload"]
+
+LONGEST = 34
+"""Characters of a name in a legend."""
 
 MANY = 12
 """With more models than this the page keeps to its baseline: pairs grow as their square."""
@@ -59,6 +64,11 @@ def _differences(
     return found
 
 
+def area_of(report: PUReport) -> str:
+    """The recovered AUC for a legend, where alpha and beta fit."""
+    return "infeasible" if report.infeasible else f"{report.auc:.3f}"
+
+
 def _roc(comparison: ScoreComparison) -> dict[str, Any]:
     return {
         "title": "Recovered ROC curves",
@@ -67,7 +77,11 @@ def _roc(comparison: ScoreComparison) -> dict[str, Any]:
         "y": "True-positive rate",
         "chance": {"label": "chance", "x": [0, 1], "y": [0, 1]},
         "models": [
-            {"label": f"{name} ({report.auc:.3f})", **_points(report.roc.fpr, report.roc.tpr)}
+            {
+                "name": name,
+                "label": f"{shortened(name, LONGEST)} ({area_of(report)})",
+                **_points(report.roc.fpr, report.roc.tpr),
+            }
             for name, report in comparison.reports.items()
         ],
     }
@@ -83,7 +97,8 @@ def _pr(comparison: ScoreComparison) -> dict[str, Any]:
         "chance": {"label": f"chance (prior {prior:.3g})", "x": [0, 1], "y": [prior, prior]},
         "models": [
             {
-                "label": f"{name} ({number(report.pr.auc_pr, 3)})",
+                "name": name,
+                "label": f"{shortened(name, LONGEST)} ({number(report.pr.auc_pr, 3)})",
                 **_points(report.pr.recall, report.pr.precision),
             }
             for name, report in comparison.reports.items()

@@ -19,21 +19,22 @@ def roc_chart(report: PUReport) -> Chart:
 
     roc = report.roc
     ends = np.array([0.0, 1.0])
+    area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
     curves = [
         ("chance", "chance", ends, ends),
         ("observed", f"observed (AUC {report.auc_pu:.3f})", roc.fpr_pu, roc.tpr_pu),
-        ("recovered", f"recovered (AUC {report.auc:.3f})", roc.fpr, roc.tpr),
+        ("recovered", f"recovered (AUC {area})", roc.fpr, roc.tpr),
     ]
     if report.truth is not None:
-        area = number(report.truth.metrics["roc_auc"], 3)
+        known = number(report.truth.metrics["roc_auc"], 3)
         true = report.truth.roc
-        curves.append(("true", f"true (AUC {area})", true.fpr_pu, true.tpr_pu))
+        curves.append(("true", f"true (AUC {known})", true.fpr_pu, true.tpr_pu))
     at = (report.metrics.get("fpr", math.nan), report.metrics.get("recall", math.nan))
     return make_chart(
         "roc",
         "ROC curve",
         f"True-positive rate against false-positive rate. The observed curve has an AUC of "
-        f"{report.auc_pu:.3f}, the recovered one {report.auc:.3f}.",
+        f"{report.auc_pu:.3f}, the recovered one {area}.",
         axes=("False-positive rate", "True-positive rate"),
         curves=curves,
         band=report.roc_band,

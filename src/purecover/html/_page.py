@@ -72,7 +72,7 @@ def render_report(report: PUReport, *, command: str | None = None, title: str | 
         truth=report.truth,
         facts=facts(report),
         versions=_versions(),
-        thinning=thinning(payload["thinned"], report.counts.n_thresholds),
+        thinning=thinning(payload["thinned"], report.counts),
         command=command,
         payload=payload,
     )

@@ -54,13 +54,14 @@ def threshold_rows(report: PUReport) -> list[Row]:
 
 
 def _row(name: str, report: PUReport) -> Row:
+    infeasible = name == "roc_auc" and report.infeasible
     return Row(
         name=name,
         kind=METRICS[name].kind,
         title=title_of(name, report.metrics.options),
         observed=number(report.metrics.observed[name]),
-        recovered=number(report.metrics[name]),
-        interval=ends(report.intervals.get(name)),
+        recovered="infeasible" if infeasible else number(report.metrics[name]),
+        interval="" if infeasible else ends(report.intervals.get(name)),
         true="" if report.truth is None else number(report.truth.metrics[name]),
     )
 

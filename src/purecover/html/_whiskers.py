@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +17,9 @@ LEFT, TOP, SIZE, ROW, RIGHT = 130.0, 8.0, 260.0, 26.0, 24.0
 """Room for names, for the first row, length of the axis, height of a row, room at the right."""
 
 _LONGEST = 17
+_CONTROLS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
+_TURNING = _CONTROLS | {"R", "AL", "AN"}
+"""Classes of characters that change the direction of text, their own and that around them."""
 _MOST_TICKS = 4
 
 
@@ -96,8 +100,13 @@ def make_whiskers(
 
 
 def shortened(name: str, longest: int) -> str:
-    """A name that fits, with a sign that it was longer."""
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+    """A name that fits, with a sign that it was longer, and that turns no text around it."""
+    short = name if len(name) <= longest else f"{name[: longest - 1]}…"
+    kinds = [unicodedata.bidirectional(letter) for letter in short]
+    if _TURNING.isdisjoint(kinds):
+        return short
+    kept = (letter for letter, kind in zip(short, kinds, strict=True) if kind not in _CONTROLS)
+    return f"\u2068{''.join(kept)}\u2069"
 
 
 def _words(interval: Interval) -> str:

@@ -15,6 +15,7 @@ from purecover.recovery._roc import NOTEWORTHY_GAP
 
 if TYPE_CHECKING:
     from purecover.checks import CheckResult
+    from purecover.counts import ScoreCounts
     from purecover.report._report import PUReport
 
 UNDEFINED = "undefined"
@@ -82,12 +83,13 @@ def facts(report: PUReport) -> list[tuple[str, list[tuple[str, str]]]]:
     data = [
         ("Labeled", f"{counts.n_labeled:,.10g}{weighted}"),
         ("Unlabeled", f"{counts.n_unlabeled:,.10g}{weighted}"),
-        ("Distinct scores", f"{counts.n_thresholds:,}"),
+        ("Bins of scores" if counts.is_binned else "Distinct scores", f"{counts.n_thresholds:,}"),
     ]
     if report.scores_from is not None:
         data.append(("Scores of", report.scores_from))
     if counts.n_negative:
         data.insert(2, ("Known negatives", f"{counts.n_negative:,.10g}{weighted}"))
+    data += [(f"{name} of the exact scores", text) for name, text in binning(report)]
     assumptions = [
         ("Share of positives among the unlabeled, alpha", f"{proportions.alpha:.4g}"),
         ("Share of positives among the labeled, beta", f"{proportions.beta:.4g}"),
@@ -115,6 +117,28 @@ def facts(report: PUReport) -> list[tuple[str, list[tuple[str, str]]]]:
         if report.bootstrap.n_rejected:
             settings.append(("Draws without an estimate", f"{report.bootstrap.n_rejected:,}"))
     return [("Data", data), ("Assumptions", assumptions), ("Settings", settings)]
+
+
+def binning(report: PUReport) -> list[tuple[str, str]]:
+    """Where areas of the exact scores lie, at this alpha and beta; nothing for exact counts."""
+    bounds = report.bounds
+    if bounds is None:
+        return []
+    rows = [("Observed AUC", between(bounds.auc_pu))]
+    if bounds.auc is not None and not report.infeasible:
+        rows.append(("AUC", between(bounds.auc)))
+    if bounds.auc_pr is not None:
+        rows.append(("AUC-PR (isotonic)", between(bounds.auc_pr)))
+    return rows
+
+
+def between(pair: tuple[float, float]) -> str:
+    """Bounds with digits enough to tell them apart, rounded outwards."""
+    low, high = pair
+    digits = min(max(1 - math.floor(math.log10(max(high - low, 1e-9))), 4), 9)
+    scale = 10**digits
+    low, high = math.floor(low * scale) / scale, math.ceil(high * scale) / scale
+    return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def _origin(report: PUReport) -> str:
@@ -167,27 +191,29 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}f}" if math.isfinite(value) else UNDEFINED
 
 
-def _at_most(value: float) -> str:
+def at_most(value: float) -> str:
     """Two digits, rounded up: a bound must not shrink by being written down."""
     up = Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(value))
     return f"{float(up):.2g}"
 
 
-def thinning(thinned: dict[str, Any] | None, n_thresholds: int) -> str:
+def thinning(thinned: dict[str, Any] | None, counts: ScoreCounts) -> str:
     """What the sliders compute from, and how near that is to all the scores."""
+    things = "bins of scores" if counts.is_binned else "distinct scores"
     if thinned is None:
         return (
-            f"The sliders compute in this page, from the counts at all {n_thresholds:,} distinct "
-            "scores, what purecover would compute."
+            f"The sliders compute in this page, from the counts at all {counts.n_thresholds:,} "
+            f"{things}, what purecover would compute."
         )
     area = ""
     if thinned["auc_pr_difference"] is not None:
         area = (
-            f", and AUC-PR, at the report's own values, by {_at_most(thinned['auc_pr_difference'])}"
+            f", and AUC-PR, at the report's own values, by {at_most(thinned['auc_pr_difference'])}"
         )
     return (
-        f"The figures of the report come from all {thinned['n_thresholds']:,} distinct scores. The "
-        f"sliders compute in this page from the counts at {thinned['kept']:,} of them, where rates "
-        f"are exact: that moves the observed AUC by at most {_at_most(thinned['auc_bound'])}, "
-        f"a rate at a threshold between them by at most {_at_most(thinned['rate_bound'])}{area}."
+        f"The figures of the report come from all {thinned['n_thresholds']:,} {things}. The "
+        f"sliders compute in this page from the counts at {thinned['kept']:,} of them, where "
+        "observed rates are exact: that moves the observed AUC by at most "
+        f"{at_most(thinned['auc_bound'])}, an observed rate at a threshold between them by at "
+        f"most {at_most(thinned['rate_bound'])}{area}."
     )

@@ -36,7 +36,7 @@ from purecover.intervals._draws import (
 )
 from purecover.intervals._interval import check_level
 from purecover.intervals._replicates import PROPORTIONS, BootstrapResult
-from purecover.intervals._resample import Resampler, resampler_for
+from purecover.intervals._resample import Resampler, resampler_for, thinned_to_draw
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._metrics import (
     compute_metrics,
@@ -66,7 +66,8 @@ r"""Groups that large data are thinned to.
 In k groups of like shares of labeled and unlabeled the order within moves the observed AUC by at
 most :math:`\sum_j g_j f_j / 2 \le 1/(2k)`, here 1.2e-4, if labeled and unlabeled scores were apart
 within every group; where their densities are smooth it is of the order of :math:`1/k^2`. What
-it does to the metrics, in standard errors, ``benchmarks/report_speed.py`` measures.
+it does to the metrics, in standard errors, ``benchmarks/report_speed.py`` measures. At the top
+groups are finer, for metrics that look at the top k or at few false positives.
 """
 
 MAX_ESTIMATED = 2**12
@@ -189,7 +190,8 @@ def bootstrap(
         most = FEW_GROUPS if many else MAX_THRESHOLDS
         if estimator is not None:
             most = MAX_ESTIMATED
-        resampler = resampler_for(counts.thinned(most, keep=threshold), method, crowded=many)
+        thin = thinned_to_draw if many else ScoreCounts.thinned
+        resampler = resampler_for(thin(counts, most, keep=threshold), method, crowded=many)
         drawn = "Poisson" if type(resampler).__name__.startswith("Poisson") else "multinomial"
     else:
         if not callable(getattr(resampler, "draw", None)):

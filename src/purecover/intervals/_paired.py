@@ -36,6 +36,9 @@ is a small part of a standard error.
 
 _MAX_TRIES = 100
 
+BONFERRONI = "simultaneous by Bonferroni"
+"""What intervals are called whose levels add up, whatever the differences have in common."""
+
 
 @dataclass(frozen=True, repr=False)
 class RowResampler:
@@ -187,20 +190,25 @@ def difference_intervals(
 ) -> list[Interval]:
     """Intervals of differences from a baseline, from replicates of shape (n_resamples, n_models).
 
-    Percentiles, or with ``simultaneous`` ends that hold all the differences at once. ``same`` says
-    of each model whether it ranks all rows as the baseline does: only then is a difference that
-    never moves certain.
+    Percentiles, or with ``simultaneous`` ends that hold all the differences at once: between
+    order statistics that keep whole replicates inside, or at a level for each by which all hold,
+    where too many replicates leave one undefined. ``same`` says of each model whether it ranks all
+    rows as the baseline does: only then is a difference that never moves certain.
     """
     low, high = np.full((2, len(estimates)), math.nan)
     tail = (1 - level) / 2
     together = np.asarray(~np.isnan(draws).any(axis=1))
-    if simultaneous and len(estimates) > 1 and _mostly(together):
+    simultaneous = simultaneous and len(estimates) > 1 and not np.isnan(draws).all()
+    if simultaneous and _mostly(together):
         kept = draws[together]
         ordered = np.sort(kept, axis=0)
         depth = simultaneous_depth(kept, ordered, level)
         low, high = ordered[depth - 1].copy(), ordered[-depth].copy()
         method += ", simultaneous"
     else:
+        if simultaneous:  # too few replicates define all of them; Bonferroni asks for none
+            tail /= len(estimates)
+            method += f", {BONFERRONI}"
         for i in range(len(estimates)):
             defined = ~np.isnan(draws[:, i])
             if _mostly(defined):

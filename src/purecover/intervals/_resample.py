@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from purecover._counting import FIELDS
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
 
 _MAX_TRIES = 100
+
+_GROWTH = 1.05
+"""Near the top, ranks at which groups of unlabeled end grow by this factor, if they can."""
 
 
 class Resampler(Protocol):
@@ -129,6 +133,35 @@ class GroupResampler:
             self.position[side], weights=weight[side], minlength=self.counts.n_thresholds
         ).astype(np.float64)
         return tally
+
+
+def thinned_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> ScoreCounts:
+    """Counts in groups of like size, and in finer ones at the top.
+
+    The first group of unlabeled may hold more than the top k, or all that a small ``max_fpr``
+    spans; spread evenly over it they would seem worse, and surer, than they are. So more groups
+    end at ranks of the unlabeled that grow by a twentieth, up to where groups of like size are
+    finer than that: some 150 of them among a million.
+    """
+    even = counts.thinned(groups, keep=keep)
+    if even is counts:
+        return counts
+    ends = np.searchsorted(-counts.thresholds, -even.thresholds)
+    size = float(np.count_nonzero(counts.unlabeled) if counts.is_weighted else counts.n_unlabeled)
+    last = min(2 / groups / (_GROWTH - 1), 1.0)
+    if last * size > 1:
+        n_ranks = int(np.ceil(np.log(last * size) / np.log(_GROWTH))) + 1
+        shares = np.cumsum(counts.unlabeled) / counts.n_unlabeled
+        ranks = np.geomspace(1 / size, last, n_ranks) * (1 - 1e-9)
+        finer = np.searchsorted(shares, ranks).clip(0, counts.n_thresholds - 1)
+        ends = np.union1d(ends, finer)
+    starts = np.append(0, ends[:-1] + 1)
+    columns: dict[str, Any] = {"thresholds": counts.thresholds[ends]}
+    for name in FIELDS:
+        column = getattr(counts, name)
+        columns[name] = None if column is None else np.add.reduceat(column, starts)
+    tops = counts.thresholds if counts.highest is None else counts.highest
+    return ScoreCounts(**columns, highest=tops[starts])
 
 
 def resampler_for(counts: ScoreCounts, method: str, *, crowded: bool = False) -> Resampler:

@@ -264,7 +264,11 @@ def cross_fit(
     positive, unlabeled = examples.positive, examples.unlabeled
     share = positive.sum() / (positive.sum() + unlabeled.sum())
 
-    jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
+    try:
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
+        parallel = Parallel(n_jobs=n_jobs)
+    jobs = parallel(
         delayed(_scores_of_fold)(function, estimator, examples, split, used, fit_params)
         for split in splits
     )

@@ -95,7 +95,7 @@ def binning_bounds(
     -----
     With shares :math:`p_i` of the labeled and :math:`q_i` of the unlabeled in bin :math:`i`, the
     order within bins of several scores moves the observed AUC by at most
-    :math:`\tfrac12 \sum_i p_i q_i` either way, and the recovered one by that over
+    :math:`\frac{1}{2} \sum_i p_i q_i` either way, and the recovered one by that over
     :math:`\beta - \alpha`. A curve within a bin stays between the two staircases with all
     labeled scores first and all of them last; precision at a given recall, hence the area,
     grows with the ROC curve, so that the areas under the staircases are bounds. For the

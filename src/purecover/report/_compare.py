@@ -14,19 +14,22 @@ from purecover._validation import (
     check_choice,
     check_flag,
     check_integer,
+    check_names,
     check_random_state,
     check_real,
     show,
 )
-from purecover.checks import CheckContext, run_checks
+from purecover.checks import CHECKS, CheckContext, run_checks
 from purecover.exceptions import IdentifiabilityError, RecoveryWarning
 from purecover.intervals._bootstrap import Progress
 from purecover.intervals._delong import auc_interval
 from purecover.intervals._interval import check_level
 from purecover.intervals._paired import PairedModel, paired_bootstrap, positions
 from purecover.intervals._replicates import BootstrapResult
-from purecover.proportions import MixtureProportions
+from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._auc import auc_identification_interval
+from purecover.recovery._registry import MetricOptions, resolve_metrics
+from purecover.recovery._roc import REPAIRS
 from purecover.report._compare_rows import ComparedRows, read_compared
 from purecover.report._comparison import PairedRows, ScoreComparison, find_differences
 from purecover.report._estimation import Estimation, check_estimator, estimate_proportions
@@ -110,7 +113,8 @@ def compare_scores(
         As in :func:`evaluate`.
     simultaneous : bool, default=False
         Whether the intervals of the differences in one metric hold for all models at once, which
-        makes them wider. Otherwise each holds by itself, and with many models some miss.
+        makes them wider; without replicates, by Bonferroni's inequality. Otherwise each holds by
+        itself, and with many models some miss.
     confidence_level : float, default=0.95
         Nominal coverage of intervals.
     n_resamples : int, optional
@@ -167,6 +171,12 @@ def compare_scores(
         must = f"left out where {given.ways[0]!r} is given"
         raise bad_value(_NAME, "estimate_from", must, show(estimate_from))
     rng = check_random_state(_NAME, random_state)
+    # What evaluate would refuse, in our own name and before any work.
+    check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
+    check_target(_NAME, target)
+    if repair is not None:
+        check_choice(_NAME, "repair", repair, REPAIRS)
+    parameters = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
     rows = read_compared(
         _NAME,
         data,
@@ -176,6 +186,7 @@ def compare_scores(
         negative_label=negative_label,
     )
     names = tuple(rows.scores)
+    resolve_metrics(_NAME, None, rows.counts[names[0]], parameters)
     base = names[0] if baseline is None else check_choice(_NAME, "baseline", baseline, names)
     thresholds = _thresholds(threshold, names)
     reference = _reference(rows, estimate_from)

@@ -24,7 +24,7 @@ from purecover.counts import ScoreCounts
 from purecover.intervals._groups import make_group_resampler
 from purecover.intervals._paired import MAX_PAIRED, RowResampler, positions
 from purecover.intervals._paired_auc import RowwiseAuc, rowwise_auc
-from purecover.intervals._resample import GroupResampler, Resampler
+from purecover.intervals._resample import GroupResampler, Resampler, thinned_to_draw
 
 __all__ = ["ComparedRows", "read_compared"]
 
@@ -60,7 +60,7 @@ class ComparedRows:
 
     def resampler(self, name: str, threshold: float) -> Resampler:
         """What draws the counts of one score; all of them draw the same rows."""
-        counts = self.counts[name].thinned(MAX_PAIRED, keep=threshold)
+        counts = thinned_to_draw(self.counts[name], MAX_PAIRED, keep=threshold)
         position = positions(counts, self.known(name))
         if self.group is not None:
             mass = np.ones(self.n_rows) if self.mass is None else self.mass
@@ -88,7 +88,7 @@ def read_compared(
         raise bad_type(function, "data", must, data, hint)
     named = {key: value for key, value in parts.items() if isinstance(value, str)}
     beside = read_columns(function, data, named)
-    names = _names(function, data, score, set(named.values()))
+    names = _names(function, data, score, set(named.values()), named.get("labeled"))
     columns = read_columns(function, data, {f"score[{name}]": name for name in names})
     given = {key: beside.get(key, value) for key, value in parts.items()}
     check_alignment(function, data, given["labeled"], names=("data", "labeled"))
@@ -141,7 +141,9 @@ def read_compared(
     )
 
 
-def _names(function: str, data: Any, score: Any, taken: set[str]) -> tuple[str, ...]:
+def _names(
+    function: str, data: Any, score: Any, taken: set[str], labels: str | None
+) -> tuple[str, ...]:
     """The columns to compare: as asked, or all that nothing else uses."""
     if score is None:
         names = tuple(name for name in column_names(data) if name not in taken)
@@ -154,7 +156,8 @@ def _names(function: str, data: Any, score: Any, taken: set[str]) -> tuple[str, 
             raise bad_value(function, "data", must, listed, "for one model, use evaluate")
         return names
     must = "a list of two names of columns or more"
-    if isinstance(score, str) or not isinstance(score, Iterable):
+    if isinstance(score, (str, set, frozenset)) or not isinstance(score, Iterable):
+        # The first is the baseline, and a set has none.
         hint = "for one model, use evaluate" if isinstance(score, str) else None
         raise bad_type(function, "score", must, score, hint)
     names = tuple(score)
@@ -164,7 +167,12 @@ def _names(function: str, data: Any, score: Any, taken: set[str]) -> tuple[str, 
         if name not in column_names(data):
             hint = f"the columns are {', '.join(map(repr, column_names(data)[:20]))}"
             raise bad_value(function, "score", must, show(name), hint)
-    if len(names) < 2 or len(set(names)) < len(names):
-        what = "one" if len(names) == 1 else "a name twice" if names else "none"
+        if name == labels:
+            got = f"{show(name)}, which holds the labels"
+            raise bad_value(function, "score", "columns of scores", got)
+    if len(names) < 2:
+        what = "one" if names else "none"
         raise bad_value(function, "score", must, what, "for one model, use evaluate")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise bad_value(function, "score", f"{must} that differ", f"{show(twice[0])} twice")
     return names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,13 +16,16 @@ from purecover._json_text import json_text
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.intervals._interval import Interval
-from purecover.intervals._paired import difference_intervals
+from purecover.intervals._paired import BONFERRONI, difference_intervals
 from purecover.intervals._paired_auc import RowwiseAuc
 from purecover.proportions import MixtureProportions
 from purecover.recovery._registry import METRICS
 from purecover.report._report import PUReport
 
 __all__ = ["ScoreComparison"]
+
+SCHEMA = "purecover.comparison/1"
+"""Name and version of what is written: fields may be added to it, none goes or turns."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,9 +164,12 @@ class ScoreComparison:
         Returns
         -------
         dict
-            Differences, shares and the report of each score.
+            Differences, shares and the report of each score. Fields may be added without a new
+            version of the schema, so readers should pass over those they do not know.
         """
         return {
+            "schema": SCHEMA,
+            "version": sys.modules["purecover"].__version__,
             "scores": list(self.reports),
             "baseline": self.baseline,
             "estimated_from": self.estimated_from,
@@ -252,6 +259,7 @@ def find_differences(
     base = reports[baseline]
     others = [name for name in reports if name != baseline]
     same = [np.array_equal(rows.ranks[name], rows.ranks[baseline]) for name in others]
+    n_together = len(others) if simultaneous else 1
     differences: Differences = {}
     better: Shares = {}
     for metric in base.metrics:
@@ -268,7 +276,7 @@ def find_differences(
         )
         if metric == "roc_auc":
             found = [
-                _area_interval(reports[name], rows, name, baseline, interval)
+                _area_interval(reports[name], rows, name, baseline, interval, n_together)
                 for name, interval in zip(others, found, strict=True)
             ]
         differences[metric] = dict(zip(others, found, strict=True))
@@ -310,7 +318,12 @@ def _share(gains: FloatArray) -> float:
 
 
 def _area_interval(
-    report: PUReport, rows: PairedRows, name: str, baseline: str, by_replicates: Interval
+    report: PUReport,
+    rows: PairedRows,
+    name: str,
+    baseline: str,
+    by_replicates: Interval,
+    n_together: int,
 ) -> Interval:
     r"""DeLong's interval of a difference through the linear map, where it applies.
 
@@ -318,14 +331,18 @@ def _area_interval(
     """
     resampled = report.bootstrap is not None
     varies_proportions = report.estimation is not None and resampled
-    if varies_proportions or by_replicates.method.endswith("simultaneous"):
+    if varies_proportions or (resampled and n_together > 1):
         return by_replicates
     from scipy.special import ndtri
 
     gain, error = rows.areas[name].gain_over(rows.areas[baseline], rows.groups)
     delta = report.proportions.delta
     level = by_replicates.confidence_level
-    reach = float(ndtri(0.5 + level / 2)) * error / delta
+    # Without replicates nothing says how the differences go together.
+    reach = float(ndtri(1 - (1 - level) / 2 / n_together)) * error / delta
+    method = "paired DeLong" if rows.groups is None else "paired DeLong, groups"
+    if n_together > 1:
+        method += f", {BONFERRONI}"
     if error == 0 and not np.array_equal(rows.ranks[name], rows.ranks[baseline]):
         reach = math.nan  # both separate all rows: too little data, not certainty
     return Interval(
@@ -333,6 +350,6 @@ def _area_interval(
         low=gain / delta - reach,
         high=gain / delta + reach,
         confidence_level=level,
-        method="paired DeLong" if rows.groups is None else "paired DeLong, groups",
+        method=method,
         varied="scores",
     )

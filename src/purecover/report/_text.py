@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from purecover.html._titles import estimated_by
+from purecover.html._words import binning
 from purecover.recovery._registry import METRICS
 from purecover.recovery._roc import NOTEWORTHY_GAP
 
@@ -64,25 +65,11 @@ def _data_line(report: PUReport) -> str:
 
 def _bounds_lines(report: PUReport) -> list[str]:
     """What counting in bins leaves open; nothing for exact counts."""
-    bounds = report.bounds
-    if bounds is None:
+    found = ", ".join(f"{name} {text}" for name, text in binning(report))
+    if not found:
         return []
-    parts = [f"observed AUC {_between(bounds.auc_pu)}"]
-    if bounds.auc is not None and not report.infeasible:
-        parts.append(f"AUC {_between(bounds.auc)}")
-    if bounds.auc_pr is not None:
-        parts.append(f"AUC-PR {_between(bounds.auc_pr)} (isotonic)")
-    text = f"exact scores have, at this alpha and beta: {', '.join(parts)}"
+    text = f"exact scores have, at this alpha and beta: {found.replace('Observed', 'observed')}"
     return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
-
-
-def _between(pair: tuple[float, float]) -> str:
-    """Bounds with digits enough to tell them apart, rounded outwards."""
-    low, high = pair
-    digits = min(max(1 - math.floor(math.log10(max(high - low, 1e-9))), 4), 9)
-    scale = 10**digits
-    low, high = math.floor(low * scale) / scale, math.ceil(high * scale) / scale
-    return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def _source_lines(report: PUReport) -> list[str]:

@@ -166,10 +166,10 @@
       );
     }
     const hover = [];
-    for (const { kind, look, label, x, y, thresholds } of spec.curves) {
+    for (const { kind, look, name, label, x, y, thresholds } of spec.curves) {
       const rows = points(x, y, thresholds ? { threshold: thresholds } : {});
       marks.push(Plot.line(rows, { x: "x", y: "y", ...(look ?? LOOKS[kind]), clip: true }));
-      rows.forEach((row) => table.push([kind ?? label, row.x, row.y, row.threshold ?? ""]));
+      rows.forEach((row) => table.push([kind ?? name ?? label, row.x, row.y, row.threshold ?? ""]));
       if (thresholds) hover.push(...some(rows).map((row) => ({ ...row, label: kind ?? label })));
     }
     if (spec.point) {
@@ -577,7 +577,9 @@
   }
 
   const field = (value) => {
-    const text = String(value ?? "");
+    // A spreadsheet would take a name such as =1+1 for a formula, and run it.
+    const formula = typeof value === "string" && /^[=+\-@\t\r]/.test(value);
+    const text = `${formula ? "'" : ""}${value ?? ""}`;
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const csv = ({ columns, rows }) =>

@@ -80,7 +80,7 @@
   for (const [name, spec] of Object.entries(data.curves)) {
     const curves = [
       { kind: "chance", label: spec.chance.label, x: spec.chance.x, y: spec.chance.y },
-      ...spec.models.map(({ label, x, y }, i) => ({ look: look(i), label, x, y })),
+      ...spec.models.map(({ name: model, label, x, y }, i) => ({ look: look(i), name: model, label, x, y })),
     ];
     charts.mount(document.querySelector(`figure[data-chart="${name}"]`), spec.title, (width) =>
       charts.curves({ ...spec, curves }, width));

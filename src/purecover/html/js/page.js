@@ -78,7 +78,7 @@
   function rocSpec() {
     const result = current.result ?? observed;
     const { roc } = result;
-    const auc = own(result.auc, report.auc);
+    const auc = own(number(result.auc, 3), report.infeasible ? "infeasible" : number(report.auc, 3));
     const { fpr, recall } = result.metrics;
     const list = [
       { kind: "chance", label: "chance", x: [0, 1], y: [0, 1] },
@@ -91,7 +91,7 @@
       },
       {
         kind: "recovered",
-        label: `recovered (AUC ${number(auc, 3)})`,
+        label: `recovered (AUC ${auc})`,
         x: roc.fpr,
         y: roc.tpr,
         thresholds: roc.thresholds,
@@ -111,7 +111,7 @@
       y: "True-positive rate",
       description:
         `True-positive rate against false-positive rate. The observed curve has an AUC of ${number(report.auc_pu, 3)}` +
-        (current.fits ? `, the recovered one ${number(auc, 3)}.` : "; there is no recovered one."),
+        (current.fits ? `, the recovered one ${auc}.` : "; there is no recovered one."),
       curves: observedOnly(list),
       band: bandOf(payload.roc_band),
       point: point(fpr, recall),
@@ -433,7 +433,8 @@
       const changed =
         moved.proportions || (moved.threshold && (name === "precision" || name === "recall"));
       const value = (changed ? result?.metrics[name] : report.metrics[name]) ?? null;
-      put(tile, fits ? number(value, 3) : "–", fits ? value : undefined);
+      const shown = fits && !(name === "roc_auc" && !changed && report.infeasible);
+      put(tile, shown ? number(value, 3) : "–", shown ? value : undefined);
     }
     $("panel").classList.toggle("problem", current.problem !== "");
     $("state").textContent = current.problem || told();
@@ -460,12 +461,14 @@
   // -- controls -----------------------------------------------------------------------------------
 
   const round = (value) => Math.round(value * 1000) / 1000;
+  const MAX_COST = 1e12; // figures of more digits would not fit into their cells
   const { thresholds } = counts;
   // Sliders run from low to high scores; the counts from high to low.
   const last = thresholds.length - 1;
 
   function nearest(value) {
-    let best = 0;
+    // Far below all of them every distance is rounded to the same number.
+    let best = value <= thresholds[last] ? last : 0;
     for (let i = 1; i <= last; i++)
       if (Math.abs(thresholds[i] - value) < Math.abs(thresholds[best] - value)) best = i;
     return thresholds[best];
@@ -553,7 +556,7 @@
       ["cost-fn", "cost_fn"],
       ["cost-fp", "cost_fp"],
     ]) {
-      if ($(id)) typed(id, (value) => set({ [name]: value }, $(id)), 0, Infinity);
+      if ($(id)) typed(id, (value) => set({ [name]: value }, $(id)), 0, MAX_COST);
     }
     $("back").addEventListener("click", () => {
       set(OWN);

@@ -1,0 +1,554 @@
+"""Many tasks and models in one table: the figures of evaluate, in any order, by any engine."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import duckdb
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.special import ndtri
+
+import purecover as pu
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+
+# DuckDB under narwhals is not ours to mend.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+METRICS = ("roc_auc", "auc_pr", "precision", "recall")
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, np.ndarray]:
+    """Three tasks in mixed order, two scores, and a task of four rows."""
+    rng = np.random.default_rng(0)
+    samples = [
+        pu.simulate.binormal(1.5).sample(60, 300, alpha=alpha, random_state=i)
+        for i, alpha in enumerate((0.1, 0.2, 0.3))
+    ]
+    columns = {
+        "task": np.array(["b"] * 360 + ["a"] * 360 + ["c"] * 360 + ["few"] * 4),
+        "good": np.concatenate([*(s.scores for s in samples), np.arange(4.0)]),
+        "y": np.concatenate([*(s.labeled for s in samples), [True, False, False, False]]),
+    }
+    columns["worse"] = columns["good"] + rng.normal(size=1084)
+    order = rng.permutation(1084)
+    return {name: values[order] for name, values in columns.items()}
+
+
+def only(table, task):
+    """The rows of one task."""
+    return {name: values[table["task"] == task] for name, values in table.items()}
+
+
+def assert_same(one: pu.ManyReports, other: pu.ManyReports) -> None:
+    assert one.to_json() == other.to_json()
+
+
+def assert_is_report(row: pu.ManyRow, report: pu.PUReport) -> None:
+    """The figures of a row are those of a report, to the last bit."""
+    assert row.proportions == report.proportions
+    assert row.threshold == report.metrics.threshold
+    for name in row.recovered:
+        assert row.recovered[name] == report.metrics[name]
+        assert row.observed[name] == report.metrics.observed[name]
+        assert row.intervals[name] == report.intervals[name]
+    assert row.findings == tuple((c.code, c.severity) for c in report.findings)
+
+
+# -- the same as evaluate ----------------------------------------------------------------------
+
+
+def test_rows_are_reports_of_their_own(table):
+    found = pu.evaluate_many(table, "y", by="task", alpha=0.2, n_resamples=20)
+    assert [(r.task, r.score) for r in found] == [
+        (task, score) for task in ("a", "b", "c", "few") for score in ("good", "worse")
+    ]
+    for row in found.evaluated:
+        own = only(table, row.task)
+        report = pu.evaluate(
+            own[row.score], own["y"], alpha=0.2, n_resamples=20, random_state=row.seed
+        )
+        assert_is_report(row, report)
+    assert [r.reason for r in found.failed] == ["only 1 labeled row, fewer than min_rows=10"] * 2
+
+
+def test_alpha_is_estimated_once_for_each_task(table):
+    found = pu.evaluate_many(table, "y", by="task", n_resamples=20, keep=True)
+    for task in ("a", "b", "c"):
+        good, worse = found[task, "good"], found[task, "worse"]
+        assert good.estimated_from == worse.estimated_from == "good"
+        assert good.proportions == worse.proportions
+        own = only(table, task)
+        report = pu.evaluate(own["good"], own["y"], n_resamples=20, random_state=good.seed)
+        assert_is_report(good, report)
+        # The other score is measured with every replicate of alpha and beta.
+        for name in ("alpha", "beta"):
+            assert worse.intervals[name] == good.intervals[name]
+            np.testing.assert_array_equal(
+                worse.report.bootstrap.replicates[name], report.bootstrap.replicates[name]
+            )
+        assert worse.intervals["roc_auc"].varied == "scores and proportions"
+        delta = worse.report.bootstrap.replicates["delta"]
+        observed = 0.5 + (worse.report.bootstrap.replicates["roc_auc"] - 0.5) * delta
+        assert np.std(observed) == pytest.approx(
+            math.sqrt(pu.auc_pu_variance(worse.report.counts)), rel=0.6
+        )
+
+
+def test_a_score_to_estimate_from_can_be_named(table):
+    found = pu.evaluate_many(
+        table, "y", by="task", estimate_from="worse", estimator="bbe", n_resamples=0
+    )
+    own = only(table, "a")
+    report = pu.evaluate(own["worse"], own["y"], estimator="bbe", n_resamples=0)
+    assert found["a", "good"].proportions == report.proportions
+    assert found["a", "good"].estimated_from == "worse"
+
+
+def test_alpha_by_task_and_estimated_where_it_is_not_said(table):
+    found = pu.evaluate_many(
+        table, "y", score="good", by="task", alpha={"a": 0.2, "b": 0.1}, beta={"b": 0.9},
+        n_resamples=0,
+    )  # fmt: skip
+    known = {task: found[task, "good"] for task in ("a", "b", "c")}
+    assert (known["a"].proportions.alpha, known["a"].proportions.beta) == (0.2, 1.0)
+    assert (known["b"].proportions.alpha, known["b"].proportions.beta) == (0.1, 0.9)
+    assert [row.estimated_from for row in known.values()] == [None, None, "good"]
+    assert known["c"].proportions.origin != "given"
+
+
+def test_columns_of_labels_are_tasks(table):
+    wide = {
+        "s": table["good"],
+        "t": table["worse"],
+        "GO:1": table["y"] & (table["task"] != "c"),
+        "GO:2": table["y"],
+        "none": np.zeros(1084, dtype=bool),
+        "odd": np.arange(1084) % 3,
+    }
+    terms = ["GO:1", "GO:2", "none", "odd"]
+    found = pu.evaluate_many(wide, terms, alpha=0.2, n_resamples=0)
+    assert [(r.task, r.score) for r in found] == [(t, s) for t in terms for s in ("s", "t")]
+    report = pu.evaluate(wide["t"], wide["GO:1"], alpha=0.2, n_resamples=0)
+    assert found["GO:1", "t"].recovered["roc_auc"] == report.auc
+    assert "no labeled row among 1084" in found["none", "s"].reason
+    assert "two-valued" in found["odd", "t"].reason
+    paired = pu.evaluate_many(
+        wide, ["GO:1", "GO:2"], score={"GO:2": ["t", "s"], "GO:1": "s"}, alpha=0.2, n_resamples=0
+    )
+    assert [(r.task, r.score) for r in paired] == [("GO:1", "s"), ("GO:2", "t"), ("GO:2", "s")]
+    assert paired["GO:2", "t"].to_dict() == found["GO:2", "t"].to_dict()
+
+
+def test_labels_and_weights_beside_the_data(table):
+    weight = np.random.default_rng(1).integers(1, 4, 1084)
+    scores = {"good": table["good"], "worse": table["worse"]}
+    beside = pu.evaluate_many(
+        scores, table["y"], sample_weight=weight, alpha=0.2, n_resamples=5, metrics=["roc_auc"]
+    )
+    report = pu.evaluate(table["good"], table["y"], sample_weight=weight, alpha=0.2, n_resamples=5)
+    row = beside["labeled", "good"]
+    assert row.recovered["roc_auc"] == report.auc
+    assert (row.n_labeled, row.n_unlabeled) == (report.counts.n_labeled, report.counts.n_unlabeled)
+    named = pu.evaluate_many(
+        {**scores, "y": table["y"], "w": weight}, "y", sample_weight="w", alpha=0.2, n_resamples=0
+    )
+    assert named["y", "good"].recovered["roc_auc"] == report.auc
+
+
+def test_known_negatives(table):
+    labels = np.where(table["y"], "yes", np.where(table["worse"] < -1, "known", "open"))
+    own = {**table, "y": labels}
+    asked = {"positive_label": "yes", "negative_label": "known", "alpha": 0.2, "n_resamples": 0}
+    found = pu.evaluate_many(own, "y", score="good", by="task", **asked)
+    part = only(own, "b")
+    report = pu.evaluate(part["good"], part["y"], **asked)
+    assert found["b", "good"].recovered["roc_auc"] == report.auc
+    assert found["b", "good"].n_unlabeled == report.counts.n_unlabeled
+
+
+# -- nothing is lost ---------------------------------------------------------------------------
+
+
+def test_tasks_that_cannot_be_evaluated_say_why():
+    rng = np.random.default_rng(0)
+    n = 400
+    table = {
+        "task": np.repeat(["fine", "unlabeled", "labeled", "missing", "odd"], n),
+        "y": np.tile([1, 0, 0, 0], 5 * n // 4),
+        "s": rng.normal(size=5 * n),
+    }
+    of = {task: table["task"] == task for task in np.unique(table["task"])}
+    table["y"][of["unlabeled"]] = 0
+    table["y"][of["labeled"]] = 1
+    table["s"][np.flatnonzero(of["missing"])[:3]] = [math.nan, math.inf, math.nan]
+    # Labeled rows below all others: no alpha below beta fits that.
+    table["s"][of["odd"] & (table["y"] == 1)] = -9
+    found = pu.evaluate_many(table, "y", by="task", estimator="alphamax", n_resamples=0)
+    assert len(found) == 5
+    assert found["fine", "s"].reason is None
+    assert found["unlabeled", "s"].reason == "no labeled row among 400"
+    assert found["labeled", "s"].reason == "no unlabeled row among 400"
+    assert found["missing", "s"].reason == "3 of 400 scores are missing, NaN or infinite"
+    top = pu.evaluate_many(table, "y", by="task", alpha=0.2, n_resamples=0, top_k=350)
+    assert "top_k" in top["fine", "s"].reason
+    assert not top.evaluated
+    assert "0 of 5 rows" in str(top)
+
+
+def test_scores_follow_the_fate_of_the_estimate():
+    """Where alpha cannot be estimated from the score chosen for it, no score of the task has it."""
+    rng = np.random.default_rng(0)
+    labeled = np.arange(60) % 2 == 0
+    table = {"s": rng.normal(size=60), "t": rng.normal(size=60), "y": labeled}
+    table["s"][3] = math.nan
+    found = pu.evaluate_many(table, "y", estimate_from="s", n_resamples=0)
+    assert found["y", "s"].reason == "1 of 60 scores are missing, NaN or infinite"
+    assert found["y", "t"].reason == (
+        "alpha is not known from the scores in 's': 1 of 60 scores are missing, NaN or infinite"
+    )
+    assert found["y", "t"].n_labeled == 30
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=lambda m: m.__name__)
+def test_missing_scores_concern_their_task_alone(table, make):
+    values = table["good"].tolist()
+    values[int(np.flatnonzero(table["task"] == "a")[0])] = None
+    frame = make({**{k: table[k].tolist() for k in ("task", "y")}, "s": values})
+    found = pu.evaluate_many(frame, "y", by="task", alpha=0.2, n_resamples=0)
+    assert found["a", "s"].reason == "1 of 360 scores are missing, NaN or infinite"
+    assert found["b", "s"].recovered["roc_auc"] == pytest.approx(
+        pu.evaluate(only(table, "b")["good"], only(table, "b")["y"], alpha=0.2, n_resamples=0).auc
+    )
+
+
+# -- order, jobs and engines -------------------------------------------------------------------
+
+
+def test_neither_order_nor_other_rows_nor_jobs_change_a_figure(table):
+    asked = {"by": "task", "n_resamples": 10}
+    found = pu.evaluate_many(table, "y", score=["good", "worse"], **asked)
+    with joblib.parallel_config("threading"):
+        assert_same(found, pu.evaluate_many(table, "y", score=["good", "worse"], n_jobs=2, **asked))
+    turned = {name: values[::-1] for name, values in reversed(table.items())}
+    other = pu.evaluate_many(turned, "y", score=["worse", "good"], **asked)
+    for row in other:
+        assert row.to_dict() == found[row.task, row.score].to_dict()
+    fewer = {name: values[table["task"] == "b"] for name, values in table.items()}
+    alone = pu.evaluate_many(fewer, "y", score=["good", "worse"], **asked)
+    assert [r.to_dict() for r in alone] == [r.to_dict() for r in found if r.task == "b"]
+
+
+def test_processes_give_the_same(table):
+    asked = {"by": "task", "alpha": 0.2, "n_resamples": 5, "keep": True}
+    found = pu.evaluate_many(table, "y", **asked)
+    others = pu.evaluate_many(table, "y", n_jobs=2, **asked)
+    assert_same(found, others)
+    assert others.reports.keys() == found.reports.keys()
+    assert str(others.reports["a", "good"]) == str(found.reports["a", "good"])
+
+
+def test_seeds(table):
+    asked = {"by": "task", "score": "good", "alpha": 0.2, "n_resamples": 5}
+    one, other = (pu.evaluate_many(table, "y", random_state=s, **asked) for s in (1, 2))
+    assert one["a", "good"].intervals["auc_pr"] != other["a", "good"].intervals["auc_pr"]
+    assert len({row.seed for many in (one, other) for row in many}) == 8
+    assert (one.random_state, one.n_resamples) == (1, 5)
+    drawn = [
+        pu.evaluate_many(table, "y", random_state=np.random.default_rng(3), **asked)
+        for _ in range(2)
+    ]
+    assert_same(*drawn)
+    assert drawn[0].random_state is None
+
+
+def duck(table):
+    frame = pa.table({name: values.tolist() for name, values in table.items()})
+    connection = duckdb.connect(":memory:")
+    connection.register("rows_of_a_table", frame)
+    return connection.sql("SELECT * FROM rows_of_a_table")
+
+
+LAZY = {
+    "duckdb": duck,
+    "polars": lambda table: pl.DataFrame({k: v.tolist() for k, v in table.items()}).lazy(),
+}
+
+
+def to_dask(table):
+    dd = pytest.importorskip(
+        "dask.dataframe", reason="no Dask; remedy: pip install 'purecover[engines]'"
+    )
+    return dd.from_pandas(pd.DataFrame(table), npartitions=3)
+
+
+def to_ibis(table):
+    ibis = pytest.importorskip(
+        "ibis", reason="no Ibis; remedy: pip install 'ibis-framework[duckdb]'"
+    )
+    return ibis.memtable(pd.DataFrame(table))
+
+
+def to_spark(table):
+    from tests.test_engines import spark_session
+
+    return spark_session().createDataFrame(pd.DataFrame(table)).repartition(3)
+
+
+EVERY = {**LAZY, "dask": to_dask, "ibis": to_ibis, "spark": to_spark}
+
+
+@pytest.mark.filterwarnings("ignore")  # what engines say at their end is not ours to mend
+@pytest.mark.parametrize(
+    "engine", [*LAZY, "dask", "ibis", pytest.param("spark", marks=pytest.mark.spark)]
+)
+def test_lazy_frames(table, engine):
+    frame = EVERY[engine](table)
+    asked = {"alpha": 0.2, "n_resamples": 5}
+    for choice in ({"by": "task"}, {"score": ["good", "worse"]}, {"score": "good"}):
+        found = pu.evaluate_many(frame, "y", **choice, **asked)
+        assert_same(found, pu.evaluate_many(table, "y", **choice, **asked))
+    wide = {**table, "z": table["y"] & (table["good"] > 0), "none": table["y"] & False}
+    lazy = EVERY[engine](wide)
+    for score in ("good", ["good", "worse"], {"z": "good", "y": "worse", "none": "good"}):
+        found = pu.evaluate_many(lazy, ["z", "none", "y"], score=score, **asked)
+        assert "no labeled row among 1,084" in next(r.reason for r in found if r.task == "none")
+        here = pu.evaluate_many(wide, ["z", "none", "y"], score=score, **asked)
+        assert [r.to_dict() for r in found.evaluated] == [r.to_dict() for r in here.evaluated]
+        assert [(r.task, r.score) for r in found] == [(r.task, r.score) for r in here]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "engine", [*LAZY, "dask", "ibis", pytest.param("spark", marks=pytest.mark.spark)]
+)
+def test_no_engine_drops_missing_scores(engine):
+    """Columns put below one another keep their gaps, which are then told."""
+    scores = np.arange(60.0)
+    if engine == "spark":
+        from tests.test_engines import spark_session
+
+        rows = [(None if i == 7 else float(i), float(i), i % 2 == 0) for i in range(60)]
+        frame = spark_session().createDataFrame(rows, "s double, t double, y boolean")
+    else:
+        gaps = np.where(np.arange(60) == 7, np.nan, scores)
+        if engine in LAZY:
+            gaps = np.array([None if math.isnan(v) else v for v in gaps], dtype=object)
+        frame = EVERY[engine]({"s": gaps, "t": scores, "y": np.arange(60) % 2 == 0})
+    found = pu.evaluate_many(frame, "y", alpha=0.2, n_resamples=0)
+    assert "of 60 rows" in found["y", "s"].reason
+    assert found["y", "t"].n_labeled == found["y", "t"].n_unlabeled == 30
+
+
+def test_lazy_frames_are_scanned_once_for_all_scores(table, monkeypatch):
+    from purecover.engines import _scan
+
+    scans = []
+    bins = _scan.Scan.bins
+    monkeypatch.setattr(_scan.Scan, "bins", lambda self: scans.append(self) or bins(self))
+    frame = LAZY["duckdb"](table)
+    pu.evaluate_many(frame, "y", score=["good", "worse"], alpha=0.2, n_resamples=0)
+    assert len(scans) == 1
+    pu.evaluate_many(frame, "y", by="task", score="good", alpha=0.2, n_resamples=0)
+    assert len(scans) == 2
+
+
+def test_lazy_frames_with_missing_scores(table):
+    values = table["good"].tolist()
+    columns = {"s": [None, *values[1:]], "t": values, "y": table["y"].tolist()}
+    rows = duckdb.connect(":memory:").from_arrow(pa.table(columns))
+    assert pu.evaluate_many(rows, "y", n_resamples=0, alpha=0.2)["y", "s"].reason is not None
+    frame = pl.DataFrame(columns).lazy()
+    found = pu.evaluate_many(frame, "y", alpha=0.2, n_resamples=0)
+    assert "1 missing of 1,084 rows" in found["y", "s"].reason
+    assert found["y", "t"].reason is None
+    with pytest.raises(InvalidInputError, match="1 missing"):
+        pu.evaluate_many(frame, "y", score="s", alpha=0.2, n_resamples=0)
+    with pytest.raises(InvalidInputError, match="1 missing"):
+        pu.evaluate_many(frame.with_columns(g=pl.lit("a")), "y", score=["s", "t"], by="g")
+    for parameter in ("labeled", "sample_weight"):
+        asked = {"labeled": "y", "score": "t", parameter: table["y"]}
+        with pytest.raises(InvalidTypeError, match=f"'{parameter}' parameter of evaluate_many"):
+            pu.evaluate_many(frame, **asked)
+
+
+def test_lazy_weights(table):
+    own = {**table, "w": np.full(1084, 2.0)}
+    asked = {"by": "task", "score": "good", "sample_weight": "w", "alpha": 0.2, "n_resamples": 0}
+    found = pu.evaluate_many(LAZY["polars"](own), "y", **asked)
+    assert_same_figures(found, pu.evaluate_many(own, "y", **asked))
+    assert found["few", "good"].reason == "only 1 labeled row, fewer than min_rows=10"
+
+
+def assert_same_figures(one, other):
+    assert [r.to_dict() for r in one.evaluated] == [r.to_dict() for r in other.evaluated]
+
+
+# -- many intervals at once --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("how", "level"), [("bonferroni", 1 - 0.2 / 3), ("sidak", 0.8 ** (1 / 3))])
+def test_simultaneous_intervals(table, how, level):
+    asked = {"by": "task", "score": "good", "alpha": 0.2, "n_resamples": 300}
+    found = pu.evaluate_many(table, "y", simultaneous=how, confidence_level=0.8, **asked)
+    assert found.row_level == pytest.approx(level)
+    assert found.confidence_level == 0.8
+    row = found["a", "good"]
+    own = only(table, "a")
+    report = pu.evaluate(
+        own["good"], own["y"], alpha=0.2, n_resamples=300, random_state=row.seed,
+        confidence_level=found.row_level,
+    )  # fmt: skip
+    assert_is_report(row, report)  # 300 replicates reach so far
+
+
+def test_few_replicates_are_stretched(table):
+    asked = {"by": "task", "score": "good", "alpha": 0.2, "n_resamples": 100, "metrics": METRICS}
+    found = pu.evaluate_many(table, "y", simultaneous="bonferroni", **asked)
+    row, own = found["a", "good"], only(table, "a")
+    report = pu.evaluate(
+        own["good"], own["y"], alpha=0.2, n_resamples=100, random_state=row.seed,
+        confidence_level=0.8,
+    )  # fmt: skip
+    factor = ndtri(0.5 + found.row_level / 2) / ndtri(0.9)
+    interval, narrow = row.intervals["precision"], report.intervals["precision"]
+    assert interval.high - interval.estimate == pytest.approx(
+        factor * (narrow.high - narrow.estimate)
+    )
+    assert interval.estimate - interval.low == pytest.approx(
+        factor * (narrow.estimate - narrow.low)
+    )
+    assert interval.method.endswith("stretched from 80 %")
+    assert interval.confidence_level == found.row_level
+    closed = pu.auc_interval(report.counts, report.proportions, confidence_level=found.row_level)
+    assert row.intervals["roc_auc"] == closed
+    # Estimated proportions are stretched too, and stay proportions.
+    estimated = pu.evaluate_many(
+        table, "y", score="good", by="task", n_resamples=30, simultaneous="bonferroni"
+    )
+    for one in estimated.evaluated:
+        for name, found_ in one.intervals.items():
+            assert 0 <= found_.low <= found_.high <= 1, name
+
+
+def test_all_intervals_hold_at_once():
+    """Of 20 tables of 10 rows some intervals miss at 95 % each, hardly a table at 95 % at once."""
+    world = pu.simulate.binormal(1.0)
+    missed = dict.fromkeys((None, "bonferroni"), 0)
+    for seed in range(20):
+        samples = [world.sample(40, 200, alpha=0.2, random_state=100 * seed + i) for i in range(10)]
+        table = {
+            "t": np.repeat(np.arange(10), 240),
+            "s": np.concatenate([s.scores for s in samples]),
+            "y": np.concatenate([s.labeled for s in samples]),
+        }
+        for how in missed:
+            found = pu.evaluate_many(table, "y", by="t", alpha=0.2, n_resamples=0, simultaneous=how)
+            missed[how] += any(world.auc not in r.intervals["roc_auc"] for r in found)
+    assert missed["bonferroni"] <= 3 < missed[None]
+
+
+# -- what comes out ----------------------------------------------------------------------------
+
+
+def test_frame_and_json(table):
+    found = pu.evaluate_many(table, "y", by="task", alpha=0.2, n_resamples=5)
+    frame = found.frame("pandas")
+    assert len(frame) == len(found) == 8
+    row = frame[(frame.task == "a") & (frame.score == "good")].iloc[0]
+    good = found["a", "good"]
+    assert row.roc_auc == good.recovered["roc_auc"]
+    assert row.roc_auc_observed == good.observed["roc_auc"]
+    assert (row.auc_pr_low, row.auc_pr_high) == (
+        good.intervals["auc_pr"].low,
+        good.intervals["auc_pr"].high,
+    )
+    assert row.findings.split() == [code for code, _ in good.findings]
+    few = frame[frame.task == "few"].iloc[0]
+    assert math.isnan(few.roc_auc)
+    assert few.reason.startswith("only 1 labeled")
+    document = json.loads(found.to_json())
+    assert len(document["rows"]) == 8
+    assert document["n_evaluated"] == 6
+    assert document["rows"][0]["recovered"]["roc_auc"] == good.recovered["roc_auc"]
+    assert not found.reports
+
+
+def test_text_shows_the_best_rows_and_what_was_left_out(table):
+    found = pu.evaluate_many(table, "y", by="task", alpha=0.2, n_resamples=5)
+    text = str(found)
+    assert text.startswith("4 tasks, 2 scores: 6 of 8 rows evaluated\n")
+    assert max(map(len, text.splitlines())) <= 100
+    lines = text.splitlines()
+    shown = [line for line in lines if line.startswith(("a ", "b ", "c "))]
+    areas = [f"{row.recovered['roc_auc']:.4f}" for row in found.top()]
+    assert all(area in line for area, line in zip(areas, shown, strict=True))
+    assert areas == sorted(areas, reverse=True)
+    assert "not evaluated: 2 rows" in text
+    assert found._repr_html_().startswith("<pre>")
+    assert repr(found) == "ManyReports(6 of 8 rows evaluated)"
+    assert [r.score for r in found.top(2, "auc_pr")] == ["good", "good"]
+
+
+def test_hundreds_of_rows_print_as_a_few_lines():
+    rng = np.random.default_rng(0)
+    labeled = np.arange(40) % 2 == 0
+    table = {f"score {i}": rng.normal(size=40) for i in range(300)} | {"y": labeled}
+    ticks = []
+    found = pu.evaluate_many(
+        table, "y", alpha=0.2, n_resamples=0, progress=lambda *tick: ticks.append(tick)
+    )
+    assert len(found.evaluated) == 300
+    assert len(str(found).splitlines()) < 25
+    assert ticks == [(i, 300) for i in range(1, 301)]
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"labeled": "z"}, "'labeled' parameter of evaluate_many must be the name of a column"),
+        ({"labeled": ["y", "z"]}, "'labeled' parameter .* 'z'"),
+        ({"labeled": ["y", "y"]}, "a name twice"),
+        ({"labeled": ["y", "good"], "by": "task"}, "one column where 'by' names the tasks"),
+        ({"score": ["good", "good"]}, "a name twice"),
+        ({"score": []}, "got none"),
+        ({"score": {"z": "good"}}, "'z' as a key"),
+        ({"score": {}}, "none for 'y'"),
+        ({"score": [3]}, "'score' parameter"),
+        ({"by": 3}, "'by' parameter"),
+        ({"alpha": {"nowhere": 0.2}, "by": "task", "score": "good"}, "one for 'nowhere'"),
+        ({"alpha": {"a": 1.2}, "by": "task", "score": "good"}, "'alpha' parameter"),
+        ({"alpha": 0.2, "estimator": "bbe", "by": "task"}, "left out where 'alpha' is given"),
+        ({"metrics": ["precision_at_k"], "score": "good"}, "'top_k' parameter"),
+        ({"metrics": [], "score": "good"}, "one metric or more"),
+        ({"estimate_from": "y", "by": "task"}, "'estimate_from' parameter"),
+        ({"simultaneous": "holm"}, "'bonferroni', 'sidak'"),
+    ],
+)
+def test_refusals(table, asked, message):
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=message):
+        pu.evaluate_many(table, **{"labeled": "y", **asked})
+
+
+def test_refusals_of_data(table):
+    with pytest.raises(InvalidTypeError, match="'data' parameter of evaluate_many"):
+        pu.evaluate_many(table["good"], table["y"])
+    with pytest.raises(InvalidInputError, match="none that nothing else uses"):
+        pu.evaluate_many({"y": [0, 1]}, "y")
+    gaps = {**table, "task": np.array([None, *table["task"][1:]], dtype=object)}
+    with pytest.raises(InvalidInputError, match="'by' parameter"):
+        pu.evaluate_many(gaps, "y", by="task")
+    mixed = {**table, "task": np.array([3, *table["task"][1:]], dtype=object)}
+    with pytest.raises(InvalidInputError, match="no order"):
+        pu.evaluate_many(mixed, "y", by="task", score="good")
+    with pytest.raises(InvalidInputError, match="a pair of a task and a score"):
+        pu.evaluate_many(table, "y", score="good", alpha=0.2, n_resamples=0)["y", "other"]
