@@ -97,7 +97,8 @@ def expand(files: Sequence[str]) -> list[str]:
         elif _exists(file):
             found.append(glob.escape(file))
         elif _is_pattern(file):
-            matching = sorted(glob.glob(file, recursive=True))
+            # Path.glob takes no absolute patterns.
+            matching = sorted(glob.glob(file, recursive=True))  # noqa: PTH207
             if not matching:
                 raise CommandError(f"no file matches the pattern {show(file)}.")
             for name in matching:

@@ -1,0 +1,268 @@
+"""``purecover evaluate`` over files that an engine counts: the same figures, and clear refusals."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.command_line import call_main
+from tests.test_engines import spark_session
+
+import purecover as pu
+from purecover.cli import _engine_choice
+from purecover.engines._count import count_lazy
+
+ALPHA = ("--alpha", "0.2", "--resamples", "20")
+
+
+@pytest.fixture
+def run(capsys):
+    return partial(call_main, capsys, "evaluate")
+
+
+@pytest.fixture(scope="module")
+def frame():
+    sample = pu.simulate.binormal(1.5).sample(60, 340, alpha=0.2, random_state=0)
+    order = np.random.default_rng(1).permutation(400)
+    return pl.DataFrame(
+        {
+            "score": sample.scores[order].round(3),
+            "labeled": sample.labeled[order].astype(int),
+            "mark": np.where(sample.labeled[order], "hit", "?"),
+            "w": np.arange(400) % 3 + 1,
+            "site": np.repeat(["a", "b"], 200),
+            "truth": sample.truth[order].astype(int),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(frame, tmp_path_factory):
+    """All rows in one file of either format, and in parts as Spark would leave them."""
+    place = tmp_path_factory.mktemp("rows")
+    frame.write_csv(place / "all.csv")
+    frame.write_parquet(place / "all.parquet")
+    parts = place / "parts"
+    (parts / "day=1").mkdir(parents=True)
+    frame[:150].write_parquet(parts / "day=1" / "part-0.parquet")
+    frame[150:].write_parquet(parts / "part-[1].parquet")
+    (parts / "_SUCCESS").write_text("")
+    (parts / ".part-0.parquet.crc").write_text("")
+    (place / "csv").mkdir()
+    frame[:150].write_csv(place / "csv" / "one.csv")
+    frame[150:].write_csv(place / "csv" / "two.csv")
+    return place
+
+
+def same(found, expected):
+    """Reports but for where the data came from."""
+    return {**found, "source": None} == {**expected, "source": None}
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "n_files", "engine"),
+    [
+        (["csv/*.csv"], [], 2, "duckdb"),
+        (["csv"], ["--engine", "polars"], 2, "polars"),
+        (["csv/one.csv", "csv/two.csv"], [], 2, "duckdb"),
+        (["all.csv"], ["--memory-limit", "500MB"], 1, "duckdb"),
+        (["parts/part-[1].parquet", "parts/day=1"], ["--engine", "polars"], 2, "polars"),
+        (["parts/**/part*.parquet"], ["--tolerance", "0"], 2, "duckdb"),
+        (["all.parquet"], ["--engine", "duckdb"], 1, "duckdb"),
+    ],
+)
+def test_an_engine_counts_what_the_reader_reads(run, folder, files, options, n_files, engine):
+    expected = run(folder / "all.csv", *ALPHA, "--threshold", "0.5", "--json").json
+    assert "engine" not in expected["source"]
+    found = run(
+        *(folder / file for file in files), *options, *ALPHA, "--threshold", "0.5", "--json"
+    ).json
+    assert same(found, expected)
+    source = found["source"]
+    assert (source["n_files"], source["engine"]) == (n_files, engine)
+    assert source["columns"] == {"score": "score", "labeled": "labeled"}
+
+
+@pytest.mark.spark
+def test_spark_counts_the_same(run, folder):
+    session = spark_session()
+    expected = run(folder / "all.csv", *ALPHA, "--json").json
+    assert same(run(folder / "csv", "--engine", "spark", *ALPHA, "--json").json, expected)
+    assert session.range(3).count() == 3  # a session that was there before is left alone
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--weight", "w", "--beta", "0.9"],
+        ["--labeled", "mark", "--positive-label", "hit"],
+        ["--labeled", "truth", "--negative-label", "0", "--positive-label", "1"],
+    ],
+)
+def test_options_pass_on(run, folder, frame, options, tmp_path):
+    marks = pl.when(pl.col("w") == 2).then(pl.lit(-1)).otherwise(pl.col("truth"))
+    three = "--negative-label" in options
+    if three:
+        frame = frame.with_columns(truth=marks)
+    frame.write_csv(tmp_path / "a.csv")
+    expected = run(tmp_path / "a.csv", *options, *ALPHA, "--json").json
+    found = run(tmp_path / "a.csv", *options, *ALPHA, "--json", "--engine", "duckdb").json
+    assert found["n_negative"] == expected["n_negative"]
+    assert (found["n_negative"] > 0) == three
+    assert found["auc_pu"] == pytest.approx(expected["auc_pu"], rel=1e-12)
+    assert found["metrics"] == pytest.approx(expected["metrics"]) or not three
+
+
+@pytest.mark.parametrize("kind", ["truth", "number", "word"])
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_blank_labels_can_be_unlabeled(run, frame, tmp_path, kind, engine):
+    labeled = pl.col("labeled") == 1
+    values = {"truth": labeled, "number": pl.lit(1.0), "word": pl.lit("positive")}
+    column = pl.when(labeled | (pl.col("w") == 1) & (kind == "truth")).then(values[kind])
+    changed = frame.with_columns(labeled=column)
+    changed.write_parquet(tmp_path / "a.parquet")
+    result = run(
+        tmp_path / "a.parquet", "--missing-is-unlabeled", "--engine", engine, *ALPHA, "--json"
+    )
+    expected = run(tmp_path / "a.parquet", "--missing-is-unlabeled", *ALPHA, "--json").json
+    assert same(result.json, expected)
+    assert result.json["source"]["blank_labels"] == expected["source"]["blank_labels"] > 0
+    assert "blank labels count as unlabeled" in result.err
+
+
+# -- groups ------------------------------------------------------------------------------------
+
+
+def test_a_report_for_each_group(run, folder, frame, tmp_path):
+    document = run(folder / "parts", "--by", "site", *ALPHA, "--json").json
+    assert [row["task"] for row in document["rows"]] == ["a", "b"]
+    for row in document["rows"]:
+        frame.filter(pl.col("site") == row["task"]).write_csv(tmp_path / "one.csv")
+        assert same(row["report"], run(tmp_path / "one.csv", *ALPHA, "--json").json)
+        assert row["recovered"]["roc_auc"] == row["report"]["metrics"]["recovered"]["roc_auc"]
+    text = run(folder / "all.csv", "--by", "site", *ALPHA).out
+    assert "2 tasks, 1 score: 2 of 2 rows evaluated" in text
+
+
+def test_a_group_that_cannot_be_evaluated_says_why(run, frame, tmp_path):
+    site = pl.when(pl.col("labeled") == 0, pl.col("w") == 3).then(pl.lit("c")).otherwise("site")
+    changed = frame.with_columns(site=site)
+    changed.write_parquet(tmp_path / "a.parquet")
+    result = run(tmp_path / "a.parquet", "--by", "site", *ALPHA)
+    n = changed.filter(pl.col("site") == "c").height
+    assert result.code == 0
+    assert f"c, score: no labeled row among {n}" in result.out
+    changed.filter(pl.col("site") == "c").with_columns(labeled=pl.lit(False)).write_parquet(
+        tmp_path / "b.parquet"
+    )
+    result = run(tmp_path / "b.parquet", "--by", "site", *ALPHA)
+    assert result.code == 2
+
+
+# -- bins --------------------------------------------------------------------------------------
+
+
+def test_bins_and_bounds_are_shown_everywhere(run, folder, tmp_path, monkeypatch):
+    monkeypatch.setitem(count_lazy.__kwdefaults__, "exact_limit", 0)
+    page, text = tmp_path / "a.html", tmp_path / "a.md"
+    wide = ("--tolerance", "0.5")
+    result = run(folder / "all.csv", *wide, *ALPHA, "--html", page, "--markdown", text)
+    bins = int(result.out.split(" in ")[1].split(" bins")[0])
+    assert "exact scores have" in result.out
+    document = run(folder / "all.csv", *wide, *ALPHA, "--json").json
+    assert document["n_thresholds"] == bins
+    low, high = document["binning"]["auc_pu"]
+    exact = run(folder / "all.csv", *ALPHA, "--json").json
+    assert low <= exact["auc_pu"] <= high
+    for written in (page.read_text(), text.read_text()):
+        assert "Bins of scores" in written
+        assert "Observed AUC of the exact scores" in written
+        assert "istinct scores" not in written
+    groups = run(folder / "all.csv", *wide, *ALPHA, "--by", "site").out
+    assert "scores counted in bins: observed AUCs are known to within" in groups
+
+
+# -- refusals ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "match"),
+    [
+        (["csv"], ["--truth", "truth"], "--truth is not possible where duckdb counts the rows"),
+        (["all.csv"], ["--engine", "polars", "--group", "site"], "--group is not possible"),
+        (["csv"], ["--score", "score", "--score", "w"], "more than one --score is not"),
+        (["csv"], ["--decimal", ","], "--decimal is not possible"),
+        (["csv"], ["--simultaneous"], "--simultaneous is for several scores"),
+        (["csv"], ["--by", "site", "--html", "a.html"], "--html is for one report"),
+        (["csv"], ["--by", "sites"], "no column named 'sites', asked for by --by"),
+        (["csv"], ["--memory-limit", "much"], "--memory-limit must be a size such as '2GB'"),
+        (["csv"], ["--engine", "polars", "--memory-limit", "1GB"], "is for DuckDB, not"),
+        (["csv/*.tsv"], [], "no file matches the pattern"),
+        (["csv/one.csv", "three.csv"], [], "there is no file"),
+        (["."], [], "FILE must be files of one format"),
+        (["parts/_SUCCESS"], ["--engine", "duckdb"], "its name must end in .parquet"),
+        (["-"], ["--by", "site"], "standard input cannot be counted by duckdb"),
+        (["all.parquet"], ["--by", "w", "--labeled", "site"], "--labeled must be"),
+    ],
+)
+def test_what_an_engine_cannot_do_is_refused(run, folder, files, options, match, monkeypatch):
+    monkeypatch.chdir(folder)
+    result = run(*files, *options, *ALPHA)
+    assert result.code == 2
+    assert match in result.err
+
+
+def test_bad_cells_are_refused(run, tmp_path, folder):
+    file = tmp_path / "a.csv"
+    lines = (folder / "all.csv").read_text().splitlines()
+    file.write_text("\n".join([*lines, ",1,hit,1,a,1"]))
+    result = run(file, "--engine", "duckdb")
+    assert "got 1 missing of 401 rows (column 'score')" in result.err
+    # Far below the rows that DuckDB looks at to guess types.
+    file.write_text("\n".join([lines[0], *lines[1:] * 60, "much,1,hit,1,a,1"]))
+    result = run(file, "--engine", "duckdb")
+    assert result.code == 2
+    assert "duckdb could not count the rows: Conversion Error" in result.err
+
+
+def test_an_absent_engine_names_the_extra(run, folder, monkeypatch):
+    for engine, module, extra in (
+        ("spark", "pyspark.sql", "spark"),
+        ("duckdb", "duckdb", "engines"),
+        ("polars", "polars", "engines"),
+    ):
+        monkeypatch.setitem(sys.modules, module, None)
+        result = run(folder / "csv", "--engine", engine)
+        assert result.code == 2
+        assert f"pip install 'purecover[{extra}]'" in result.err
+
+
+def test_a_large_parquet_file_is_counted_where_it_is(run, folder, monkeypatch):
+    monkeypatch.setattr(_engine_choice, "LARGE", 0)
+    found = run(folder / "all.parquet", *ALPHA, "--json").json
+    assert found["source"]["engine"] == "duckdb"
+    assert "engine" not in run(folder / "all.csv", *ALPHA, "--json").json["source"]
+    with_truth = run(folder / "all.parquet", *ALPHA, "--truth", "truth", "--json").json
+    assert with_truth["truth"] is not None
+    monkeypatch.setattr(_engine_choice, "find_spec", lambda name: None)
+    assert "engine" not in run(folder / "all.parquet", *ALPHA, "--json").json["source"]
+
+
+def test_nothing_but_messages_on_standard_error(folder):
+    """DuckDB says at exit which objects were never freed."""
+    command = [sys.executable, "-m", "purecover", "evaluate", str(folder / "csv" / "*.csv")]
+    done = subprocess.run(
+        [*command, "--alpha", "0.2", "--resamples", "0"], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    assert "60 labeled, 340 unlabeled" in done.stdout
+    refused = subprocess.run(
+        [*command, "--labeled", "w"], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("purecover: error: --labeled must be")
+    assert len(refused.stderr.splitlines()) <= 2
