@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+import purecover as pu
 from purecover.cli import main
+from purecover.exceptions import InvalidInputError
 
 SCORES = [((i * 37) % 101) / 100 + (i % 4 == 0) / 3 for i in range(40)]
 LABELED = [int(i % 4 == 0) for i in range(40)]
@@ -40,6 +42,17 @@ def write(path: Path, labels: list[object], *, header: str = "score,labeled") ->
 
 def sizes(document: Any) -> tuple[int, int, int]:
     return document["n_labeled"], document["n_unlabeled"], document["n_negative"] or 0
+
+
+@pytest.mark.parametrize("command", ["evaluate", "threshold"])
+def test_labels_are_no_scores(run, tmp_path: Path, command: str) -> None:
+    path = write(tmp_path / "a.csv", LABELED)
+    document, err = run(path, "--score", "labeled", "--labeled", "labeled", command=command)
+    assert document is None
+    assert "--score and --labeled both name the column 'labeled'" in err
+    columns = {"score": SCORES, "labeled": LABELED}
+    with pytest.raises(InvalidInputError, match="'labeled' as 'score' and as 'labeled'"):
+        pu.evaluate(columns, score="labeled", labeled="labeled", alpha=0.1)
 
 
 # -- blank labels -----------------------------------------------------------------------------

@@ -106,6 +106,13 @@ def choose_columns(
                 f"Hint: the columns are {list_columns(available)}."
             )
         chosen[role] = found[0]
+    labeled = chosen.get("labeled")
+    if any(c == labeled for role, c in chosen.items() if role.split()[0] == "score"):
+        raise CommandError(
+            f"--score and --labeled both name the column {labeled!r} of {source}; labels would "
+            "rank themselves perfectly.\n"
+            f"Hint: the columns are {list_columns(available)}."
+        )
     return chosen
 
 

@@ -129,4 +129,9 @@ def _column_names(frame: Any, parts: dict[str, Any]) -> dict[str, str]:
                 f"evaluate needs {parameter!r}, the name of a column, where a data frame is given."
                 f"\nHint: the columns are {', '.join(map(repr, column_names(frame)))}"
             )
+    if names["score"] == names["labeled"]:
+        raise InvalidInputError(
+            f"evaluate got {names['score']!r} as 'score' and as 'labeled'; labels would rank "
+            "themselves perfectly.\nHint: name the column of scores"
+        )
     return names
