@@ -20,7 +20,7 @@ EXAMPLE := src/purecover/data/example_scores.csv
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint type docs bench report-speed coverage repairs peers fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
-	networks-times networks-paper app-load \
+	networks-times networks-paper app-load engines \
 	test-oldest format requirements changelog example figure train-dist-curve choosing paper-findings pictures vendor dist clean
 
 help: ## List the targets
@@ -143,6 +143,9 @@ networks-times: $(VENV)/.dev ## Time the bagged networks on tables of different 
 
 networks-paper: $(VENV)/.dev ## Train the paper's networks on its data sets (PURECOVER_DATA; seconds on a CUDA card, else an hour)
 	$(BIN)/python -m benchmarks.networks_paper --jobs $(STUDY_JOBS) $(STUDY_ARGS)
+
+engines: $(VENV)/.dev ## Time counts of 10^6 to 10^8 rows of Parquet beside the engine's own GROUP BY
+	$(BIN)/python -m benchmarks.engines $(STUDY_ARGS)
 
 app-load: $(VENV)/.dev ## Send 200 files to the local page, 8 at once: errors, files left, memory
 	$(BIN)/python -m benchmarks.app_load $(STUDY_ARGS)

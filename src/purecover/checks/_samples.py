@@ -57,14 +57,18 @@ def heavy_ties(context: CheckContext) -> Finding:
     n_scores = int(np.count_nonzero(everyone))
     # Eight rows with eight scores are few, but not tied. Weights hide the number of rows.
     tied = share > 0 if counts.is_weighted else bool((everyone > 1).any())
-    scores = "is 1 distinct score" if n_scores == 1 else f"are {n_scores:,} distinct scores"
+    thing = "bin of scores" if counts.is_binned else "distinct score"
+    things = "bins of scores" if counts.is_binned else "distinct scores"
+    scores = f"is 1 {thing}" if n_scores == 1 else f"are {n_scores:,} {things}"
     says = f"there {scores}, and ties make up {tie_part:.3g} of the observed AUC"
     if tie_part > TIE_SHARE or (n_scores < FEW_SCORES and tied):
-        return fired(
-            f"{says}.",
+        hint = (
             "use scores as the model gives them, not rounded or turned into classes: the AUC "
-            "counts each tie one half, and the curve knows nothing between its few thresholds.",
+            "counts each tie one half, and the curve knows nothing between its few thresholds."
         )
+        if counts.is_binned:
+            hint = "count scores with a smaller tolerance, or use those of the model, not rounded."
+        return fired(f"{says}.", hint)
     return quiet(f"{says}.")
 
 

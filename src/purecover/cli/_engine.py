@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -137,7 +138,9 @@ def _count(
     asked = {role: "-" if column == DASH else column for role, column in asked.items()}
     given = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
     with _in_words(engine), _session(engine):
-        frame = scan_files(names, engine=engine, memory_limit=options.memory_limit)
+        # To an engine each name is a pattern, also one that only looks like it.
+        patterns = [name if "://" in name else glob.escape(name) for name in names]
+        frame = scan_files(patterns, engine=engine, memory_limit=options.memory_limit)
         columns = choose_columns(given, column_names(frame), asked)
         source: dict[str, Any] = {
             "file": files[0] if len(files) == 1 else list(files),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -87,7 +88,7 @@ def _needs_rows(
 
 
 def expand(files: Sequence[str]) -> list[str]:
-    """Names of files, for those, folders and patterns; as patterns where a name looks like one."""
+    """Names of files, for those, folders and patterns."""
     found: list[str] = []
     for file in files:
         if "://" in file:  # the engine knows where that is
@@ -95,14 +96,14 @@ def expand(files: Sequence[str]) -> list[str]:
         elif _is_folder(file):
             found += _within(file)
         elif _exists(file):
-            found.append(glob.escape(file))
+            found.append(file)
         elif _is_pattern(file):
             # Path.glob takes no absolute patterns.
             matching = sorted(glob.glob(file, recursive=True))  # noqa: PTH207
             if not matching:
                 raise CommandError(f"no file matches the pattern {show(file)}.")
             for name in matching:
-                found += _within(name) if _is_folder(name) else [glob.escape(name)]
+                found += _within(name) if _is_folder(name) else [name]
         else:
             raise CommandError(f"there is no file {show(file)}.")
     strange = next((name for name in found if not _ends(name, (*_PARQUET, *_TEXT, ".txt"))), None)
@@ -112,7 +113,10 @@ def expand(files: Sequence[str]) -> list[str]:
             "or .tsv.\nHint: JSON and other files are read one at a time, without --engine and "
             "--by."
         )
-    return list(dict.fromkeys(found))
+    twice = next((name for name, n in Counter(found).items() if n > 1), None)
+    if twice is not None:
+        raise CommandError(f"{show(twice)} is given twice; its rows would count twice.")
+    return found
 
 
 def _within(folder: str) -> list[str]:
@@ -121,7 +125,7 @@ def _within(folder: str) -> list[str]:
     for place, below, names in os.walk(folder):
         below[:] = sorted(name for name in below if not name.startswith((".", "_")))
         found += [
-            glob.escape(str(Path(place, name)))
+            str(Path(place, name))
             for name in sorted(names)
             if not name.startswith((".", "_")) and _ends(name, (*_PARQUET, *_TEXT))
         ]

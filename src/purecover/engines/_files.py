@@ -146,7 +146,8 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
             raise bad_value(_NAME, "memory_limit", "a size such as '2GB'", got) from error
     if kind == "parquet":
         return connection.read_parquet(names)
-    return connection.read_csv(names)
+    # By default columns of further files would be taken by their place, whatever their names.
+    return connection.read_csv(names, union_by_name=True)
 
 
 def _polars(names: list[str], kind: str) -> Any:
