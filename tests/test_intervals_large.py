@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from scipy import stats
 
 import purecover as pu
 from purecover.intervals import _bootstrap
-from purecover.intervals._draws import Draw, drawn_ahead, draws
 from purecover.intervals._resample import (
     CrowdedResampler,
     MultinomialResampler,
@@ -134,41 +130,27 @@ class TestTop:
         assert thinned_to_draw(counts, 3, keep=None) is counts
 
 
-class TestAhead:
-    def test_the_same_replicates_in_the_same_order(self, sample: pu.simulate.Sample) -> None:
-        resampler = MultinomialResampler(sample.counts.thinned(50))
-        plain = draws(resampler, sample.proportions, 23, np.random.default_rng(0))
-        ahead = drawn_ahead(
-            draws(resampler, sample.proportions, 23, np.random.default_rng(0)), size=5
-        )
-        pairs = list(zip(plain, ahead, strict=True))
-        assert len(pairs) == 23
-        assert all(one.counts == other.counts for one, other in pairs)
-
-    def test_an_error_arrives_where_it_belongs(self, sample: pu.simulate.Sample) -> None:
-        def broken() -> Iterator[Draw]:
-            yield from draws(
-                MultinomialResampler(sample.counts.thinned(5)),
-                sample.proportions,
-                4,
-                np.random.default_rng(0),
-            )
-            raise pu.exceptions.IdentifiabilityError("no more")
-
-        with pytest.raises(pu.exceptions.IdentifiabilityError, match="no more"):
-            list(drawn_ahead(broken(), size=3))
-
-    def test_no_thread_outlives_a_loop_that_is_left(self, sample: pu.simulate.Sample) -> None:
-        before = threading.active_count()
-        resampler = MultinomialResampler(sample.counts.thinned(5))
-        ahead = drawn_ahead(draws(resampler, sample.proportions, 100, np.random.default_rng(0)), 2)
-        next(ahead)
-        assert threading.active_count() == before + 1
-        ahead.close()  # type: ignore[attr-defined]  # it is a generator
-        assert threading.active_count() == before
-
-
 class TestLargeBootstrap:
+    def test_how_many_replicates_where_nobody_says(
+        self, sample: pu.simulate.Sample, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked = []
+
+        class Enough(Exception):
+            pass
+
+        def spy(*_: object, n_resamples: int, **__: object) -> None:
+            asked.append(n_resamples)
+            raise Enough
+
+        monkeypatch.setattr("purecover.report._evaluate.bootstrap", spy)
+        for counts in (sample.counts, sample.counts.thinned(100)):
+            with pytest.raises(Enough):
+                pu.evaluate(counts, alpha=0.25)
+        with pytest.raises(Enough):
+            pu.evaluate(sample.counts, alpha=0.25, n_resamples=7)
+        assert asked == [1000, 2000, 7]
+
     def test_intervals_are_those_of_finer_counts(
         self, sample: pu.simulate.Sample, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -128,8 +128,8 @@ def evaluate(
     area
         How the area under the precision-recall curve is taken.
     resamples
-        Bootstrap resamples; 0 for none. By default 2000, and fewer for several scores of a
-        million rows or more.
+        Bootstrap resamples; 0 for none. By default 2000, 1000 of more than 32,768 distinct scores,
+        and fewer for several scores of a million rows or more.
     simultaneous
         Make intervals of differences between several scores hold all at once.
     json
@@ -197,7 +197,7 @@ def evaluate(
         data.one,
         assumptions,
         only_for_several={"estimate-from": estimate_from, "simultaneous": simultaneous},
-        resamples=2000 if resamples is None else resamples,
+        resamples=resamples,
         markdown=markdown,
         **settings,
     )

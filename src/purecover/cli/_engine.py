@@ -75,8 +75,8 @@ def run_over_engine(
     for option, value in only_for_several.items():
         if value:
             raise CommandError(f"--{option} is for several scores, of one file.")
-    if resamples is None:
-        resamples = 2000 if options.by is None else 500
+    if resamples is None and options.by is not None:
+        resamples = 500
     settings = settings_for(
         assumptions,
         weights,

@@ -52,7 +52,7 @@ def run_evaluate(
     max_fpr: float,
     top_k: int | None,
     area: Area,
-    resamples: int,
+    resamples: int | None,
     intervals: IntervalOptions,
     json: bool,
     html: str | None,
@@ -116,7 +116,7 @@ def settings_for(
     max_fpr: float,
     top_k: int | None,
     area: Area,
-    resamples: int,
+    resamples: int | None,
 ) -> dict[str, Any]:
     """What `evaluate` is told besides the data, after a look at what can be wrong with it."""
     check_prior_knowledge(assumptions)

@@ -55,7 +55,7 @@ def run_evaluate_data(
     jobs: int | None,
     estimator: str | None,
     threshold: float | None,
-    resamples: int,
+    resamples: int | None,
     intervals: IntervalOptions,
     json: bool,
     html: str | None,

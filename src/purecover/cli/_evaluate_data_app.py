@@ -92,7 +92,7 @@ def evaluate_data(
     assumptions: AssumptionOptions = NO_ASSUMPTIONS,
     estimator: Annotated[Text, Parameter(group=ASSUMPTIONS)] = None,
     threshold: Annotated[Number | None, Parameter(group=METRICS)] = None,
-    resamples: Annotated[Whole, Parameter(group=INTERVALS)] = 2000,
+    resamples: Annotated[Whole | None, Parameter(group=INTERVALS)] = None,
     confidence_level: Annotated[Share, Parameter(group=INTERVALS)] = 0.95,
     ignore_check: Annotated[tuple[str, ...], Parameter(group=INTERVALS, show_default=False)] = (),
     json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
@@ -139,7 +139,8 @@ def evaluate_data(
     threshold
         Scores of at least this count as positive; the best Youden index by default.
     resamples
-        Bootstrap resamples; 0 for none.
+        Bootstrap resamples; 0 for none. By default 2000, and 1000 of more than 32,768 distinct
+        scores.
     confidence_level
         Confidence level of intervals and bands.
     ignore_check

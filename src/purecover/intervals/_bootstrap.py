@@ -29,10 +29,8 @@ from purecover.intervals._bands import (
 from purecover.intervals._draws import (
     Draw,
     ProportionEstimator,
-    drawn_ahead,
     draws,
     draws_with_proportions,
-    part_size,
 )
 from purecover.intervals._interval import check_level
 from purecover.intervals._replicates import PROPORTIONS, BootstrapResult
@@ -214,8 +212,6 @@ def bootstrap(
     else:
         replicates = draws_with_proportions(resampler, proportions, estimator, n_resamples, rng)
         estimates |= _shares(proportions)
-    if many:
-        replicates = drawn_ahead(replicates, part_size(resampler))
     values = {key: np.empty(n_resamples) for key in estimates}
     roc_draws = np.empty((n_resamples, GRID.size))
     pr_draws = np.empty((n_resamples, GRID.size - 1))

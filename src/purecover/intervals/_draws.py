@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -66,7 +64,7 @@ def draws_with_proportions(
     was asked for. If more than half are without, an interval of the rest would speak of lucky
     samples only.
     """
-    at_a_time = part_size(resampler)
+    at_a_time = max(1, CELLS // resampler.counts.n_thresholds)
     accepted = tried = 0
     while accepted < n_resamples:
         size = min(at_a_time, n_resamples - accepted, MOST_TRIES * n_resamples - tried)
@@ -89,25 +87,3 @@ def draws_with_proportions(
             accepted += 1
             own = MixtureProportions(alpha, beta, proportions.origin, proportions.scenario)
             yield Draw(counts, own, tried - accepted)
-
-
-def part_size(resampler: Resampler) -> int:
-    """How many replicates are held at a time."""
-    return max(1, CELLS // resampler.counts.n_thresholds)
-
-
-def drawn_ahead(replicates: Iterator[Draw], size: int) -> Iterator[Draw]:
-    """The same replicates in the same order, ``size`` of them drawn while others are measured.
-
-    NumPy lets go of the interpreter while it fills large arrays, so a second core takes the draws
-    over. One thread draws them all: every figure is as without it.
-    """
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        coming = pool.submit(_take, replicates, size)
-        while part := coming.result():
-            coming = pool.submit(_take, replicates, size)
-            yield from part
-
-
-def _take(replicates: Iterator[Draw], size: int) -> list[Draw]:
-    return list(islice(replicates, size))

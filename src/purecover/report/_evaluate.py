@@ -26,7 +26,7 @@ from purecover._validation import (
 from purecover.checks import CHECKS, CheckContext, run_checks
 from purecover.curves import auc_pu
 from purecover.exceptions import IdentifiabilityError, RecoveryWarning
-from purecover.intervals._bootstrap import Progress, bootstrap
+from purecover.intervals._bootstrap import MANY_THRESHOLDS, Progress, bootstrap
 from purecover.intervals._delong import auc_interval
 from purecover.intervals._interval import check_level
 from purecover.proportions import MixtureProportions, check_target
@@ -43,9 +43,12 @@ from purecover.report._truth import true_figures
 if TYPE_CHECKING:
     from purecover.estimation._base import PriorEstimator
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "usable_threshold"]
 
 _NAME = "evaluate"
+
+USUAL = 2000
+"""Replicates where the caller does not say how many; half as many for large data."""
 
 
 def evaluate(
@@ -75,7 +78,7 @@ def evaluate(
     max_fpr: float = 0.1,
     top_k: int | None = None,
     confidence_level: float = 0.95,
-    n_resamples: int = 2000,
+    n_resamples: int | None = None,
     random_state: RandomState = 0,
     ignore_checks: Collection[str] = (),
     progress: Progress | None = None,
@@ -131,9 +134,11 @@ def evaluate(
         As in :func:`recover_metrics`.
     confidence_level : float, default=0.95
         Nominal coverage of intervals and bands.
-    n_resamples : int, default=2000
-        Bootstrap replicates; 0 for none, which leaves only the interval of the AUC. Each
-        replicate estimates alpha and beta again, where they are estimated.
+    n_resamples : int, optional
+        Bootstrap replicates; by default 2000, or 1000 of more than 32,768 distinct scores, where
+        each takes longer and intervals are narrow anyway; 0 for none, which leaves only the
+        interval of the AUC. Each replicate estimates alpha and beta again, where they are
+        estimated.
     random_state : int, numpy.random.Generator or None, default=0
         Where the bootstrap takes its randomness from.
     ignore_checks : collection of str, default=()
@@ -176,7 +181,8 @@ def evaluate(
         check_choice(_NAME, "repair", repair, REPAIRS)
     check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
     level = check_level(_NAME, confidence_level)
-    n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
+    if n_resamples is not None:
+        n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
     options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
     given = GivenProportions(
         alpha, beta, proportions, prior, label_frequency, scenario, estimator
@@ -195,9 +201,11 @@ def evaluate(
         },
         positive_label,
         negative_label,
-        _usable(threshold),
+        usable_threshold(threshold),
     )
     counts = rows.counts
+    if n_resamples is None:
+        n_resamples = USUAL // 2 if counts.n_thresholds > MANY_THRESHOLDS else USUAL
     estimation = None
     if asked is None:
         used = given.resolve(_NAME, counts)
@@ -302,7 +310,7 @@ def evaluate(
     )
 
 
-def _usable(threshold: object) -> float | None:
+def usable_threshold(threshold: object) -> float | None:
     """A threshold that no bin of a lazy frame may lie across; what it must be is checked later."""
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)):
         return None

@@ -80,7 +80,7 @@ def evaluate_model(
     max_fpr: float = 0.1,
     top_k: int | None = None,
     confidence_level: float = 0.95,
-    n_resamples: int = 2000,
+    n_resamples: int | None = None,
     random_state: RandomState | np.random.RandomState = 0,
     ignore_checks: Collection[str] = (),
     progress: Progress | None = None,
@@ -184,7 +184,8 @@ def evaluate_model(
         check_real(_NAME, "threshold", threshold)
     check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
     check_level(_NAME, confidence_level)
-    check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
+    if n_resamples is not None:
+        check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
     options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
     check_target(_NAME, target)
     if progress is not None and not callable(progress):
