@@ -16,16 +16,23 @@ PACKAGE = Path(__file__).parents[1] / "src" / "purecover"
 # unless the layer is in SHARED, where they may as long as no circle arises.
 LAYERS = {
     0: {"exceptions", "_frozen", "_json_text", "_typing", "_validation"},
-    1: {"counts", "proportions", "_counting", "_frames", "_response", "_given", "_labels",
-        "engines"},
+    1: {
+        "counts",
+        "proportions",
+        "_counting",
+        "_frames",
+        "_response",
+        "_given",
+        "_labels",
+        "engines",
+    },
     2: {"curves", "simulate"},
     3: {"recovery"},
     4: {"intervals"},
     5: {"estimation"},
     6: {"audit", "models"},
     7: {"checks", "displays"},
-    8: {"report", "scorers", "html", "integrations", "studies", "app",
-        "monitoring"},
+    8: {"report", "scorers", "html", "integrations", "studies", "app", "monitoring"},
     9: {"cli", "__init__", "__main__"},
 }
 SHARED = {0, 1, 8, 9}

@@ -136,18 +136,18 @@ class TestLargeBootstrap:
     ) -> None:
         asked = []
 
-        class Enough(Exception):
+        class EnoughError(Exception):
             pass
 
         def spy(*_: object, n_resamples: int, **__: object) -> None:
             asked.append(n_resamples)
-            raise Enough
+            raise EnoughError
 
         monkeypatch.setattr("purecover.report._evaluate.bootstrap", spy)
         for counts in (sample.counts, sample.counts.thinned(100)):
-            with pytest.raises(Enough):
+            with pytest.raises(EnoughError):
                 pu.evaluate(counts, alpha=0.25)
-        with pytest.raises(Enough):
+        with pytest.raises(EnoughError):
             pu.evaluate(sample.counts, alpha=0.25, n_resamples=7)
         assert asked == [1000, 2000, 7]
 

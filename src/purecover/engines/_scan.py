@@ -93,12 +93,7 @@ class Scan:
     # -- expressions ----------------------------------------------------------------------
 
     def _score(self) -> Any:
-        import narwhals.stable.v2 as nw
-
-        score = nw.col(self.names["score"])
-        if isinstance(self.dtype, nw.Boolean):
-            score = score.cast(nw.Int64)
-        return score.cast(nw.Float64)
+        return as_float(self.names["score"], self.dtype)
 
     def _weight(self) -> Any:
         import narwhals.stable.v2 as nw
@@ -212,23 +207,13 @@ class Scan:
         numbers = [nw.col(name).cast(nw.Float64) for name in weights]
         result = rows.group_by(*also).agg(*found)
         result = result.with_columns(nw.col("pu_n").cast(nw.Int64), *numbers)
-        columns = self._collected(result)
+        columns = collected(self.function, result)
         codes = columns["pu_key"] % 8 if inside else self.labels.codes_of(columns["pu_label"])
         if exact:
             scores = columns["pu_x"] + 0.0
             return self._read(columns, codes, scores, scores, scores)
         place = columns["pu_key"] // 8 if inside else columns["pu_key"]
         return self._read(columns, codes, place, columns["pu_low"], columns["pu_high"])
-
-    def _collected(self, frame: Any) -> dict[str, np.ndarray[Any, Any]]:
-        try:
-            table = frame.collect()
-        except ModuleNotFoundError as error:
-            raise MissingDependencyError(
-                f"{self.function} needs the package {error.name!r} to take results from this "
-                "engine, and it is not installed.\nHint: pip install 'purecover[engines]'"
-            ) from error
-        return {name: np.asarray(table[name].to_numpy()) for name in table.columns}
 
     def _read(
         self, columns: dict[str, np.ndarray[Any, Any]], codes: Any, place: Any, low: Any, high: Any
@@ -301,7 +286,7 @@ class Scan:
         for number, fault in reversed(faults.items()):
             kind = nw.when(fault).then(nw.lit(number, nw.Int64)).otherwise(kind)
         counted = self.frame.select(pu_kind=kind).group_by("pu_kind").agg(nw.len().alias("pu_n"))
-        columns = self._collected(counted)
+        columns = collected(self.function, counted)
         rows = dict(zip(columns["pu_kind"].tolist(), columns["pu_n"].tolist(), strict=True))
         total = int(sum(rows.values()))
         found = {number: int(rows[number]) for number in sorted(_KINDS) if rows.get(number)}
@@ -320,6 +305,28 @@ class Scan:
             f"{', '.join(texts)} of {total:,} rows (column {self.names[parameter]!r})",
             "drop or fill those rows first; purecover never drops rows in silence",
         )
+
+
+def as_float(column: str, dtype: Any) -> Any:
+    """An expression: a column of numbers or truth values as 64-bit floats."""
+    import narwhals.stable.v2 as nw
+
+    value = nw.col(column)
+    if isinstance(dtype, nw.Boolean):
+        value = value.cast(nw.Int64)
+    return value.cast(nw.Float64)
+
+
+def collected(function: str, frame: Any) -> dict[str, np.ndarray[Any, Any]]:
+    """The columns of a query's result."""
+    try:
+        table = frame.collect()
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"{function} needs the package {error.name!r} to take results from this "
+            "engine, and it is not installed.\nHint: pip install 'purecover[engines]'"
+        ) from error
+    return {name: np.asarray(table[name].to_numpy()) for name in table.columns}
 
 
 def _logarithm(rows: Any) -> Any:

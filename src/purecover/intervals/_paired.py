@@ -22,10 +22,17 @@ from purecover.intervals._bootstrap import bootstrap
 from purecover.intervals._draws import ProportionEstimator
 from purecover.intervals._interval import Interval, Varied
 from purecover.intervals._replicates import BootstrapResult
-from purecover.intervals._resample import GroupResampler, Resampler
+from purecover.intervals._resample import GroupResampler, Resampler, draw_multinomial
 from purecover.proportions import MixtureProportions
 
-__all__ = ["PairedModel", "RowResampler", "difference_intervals", "paired_bootstrap", "positions"]
+__all__ = [
+    "CellResampler",
+    "PairedModel",
+    "RowResampler",
+    "difference_intervals",
+    "paired_bootstrap",
+    "positions",
+]
 
 MAX_PAIRED = 2**11
 """Scores with more distinct values are thinned before resampling.
@@ -83,6 +90,45 @@ class RowResampler:
         if weight is None:
             return np.bincount(position[drawn], minlength=size)
         return np.bincount(position[drawn], weights=weight[drawn], minlength=size)
+
+
+@dataclass(frozen=True, repr=False)
+class CellResampler:
+    """Draw rows with replacement, labeled and unlabeled apart, where they come in cells.
+
+    All rows of a cell are alike, so that what is drawn is how many of each: multinomial numbers,
+    which do not depend on the score.
+
+    Attributes
+    ----------
+    counts : ScoreCounts
+        The counts of all rows.
+    labeled, unlabeled : ndarray of int
+        For each cell of labeled and of unlabeled rows, the index of its threshold.
+    labeled_rows, unlabeled_rows : ndarray of int
+        How many rows each holds.
+    """
+
+    counts: ScoreCounts
+    labeled: IntArray
+    unlabeled: IntArray
+    labeled_rows: IntArray
+    unlabeled_rows: IntArray
+
+    def __repr__(self) -> str:
+        return f"CellResampler({self.labeled.size + self.unlabeled.size:,} cells)"
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        return replace(
+            self.counts,
+            labeled=self._tally(rng, self.labeled, self.labeled_rows),
+            unlabeled=self._tally(rng, self.unlabeled, self.unlabeled_rows),
+        )
+
+    def _tally(self, rng: np.random.Generator, position: IntArray, rows: IntArray) -> CountArray:
+        drawn = draw_multinomial(rng, rows)
+        tally = np.bincount(position, weights=drawn, minlength=self.counts.n_thresholds)
+        return tally.astype(np.int64)  # sums of integers below 2**53 are exact
 
 
 def positions(counts: ScoreCounts, scores: FloatArray) -> IntArray:

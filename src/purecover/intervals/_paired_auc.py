@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from purecover._typing import BoolArray, FloatArray, IntArray
+from purecover.counts import ScoreCounts
 
-__all__ = ["RowwiseAuc", "rowwise_auc"]
+__all__ = ["RowwiseAuc", "cellwise_auc", "rowwise_auc"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +33,15 @@ class RowwiseAuc:
         Which rows are labeled.
     weight : ndarray of shape (n,) or None
         Weights of the rows.
+    times : ndarray of shape (n,) or None
+        How many rows each stands for, all with the part given.
     """
 
     auc_pu: float
     parts: FloatArray
     labeled: BoolArray
     weight: FloatArray | None = None
+    times: IntArray | None = None
 
     def error(self, groups: IntArray | None = None) -> float:
         """Standard error; rows of one group count together."""
@@ -59,6 +63,9 @@ class RowwiseAuc:
         return math.sqrt(variance)
 
     def _scatter_of(self, parts: FloatArray, side: BoolArray) -> float:
+        if self.times is not None:
+            times = self.times[side]
+            return _scatter(np.sqrt(times) * parts[side], int(times.sum()))
         if self.weight is None:
             return _scatter(parts[side], int(np.count_nonzero(side)))
         weight = self.weight[side]
@@ -87,6 +94,27 @@ def rowwise_auc(
         parts[labeled] = (below - auc) * ours[1] / ours[1].sum()
         parts[~labeled] = (above - auc) * theirs[1] / theirs[1].sum()
     return RowwiseAuc(auc, parts, labeled, weight)
+
+
+def cellwise_auc(
+    auc_pu: float, counts: ScoreCounts, position: IntArray, labeled: BoolArray, times: IntArray
+) -> RowwiseAuc:
+    r"""Parts of cells of rows, all of them at the same one of ``counts``' thresholds.
+
+    A row's place within its threshold is not known, so that it is taken to be the middle: the
+    share :math:`V` moves by at most half of what the other sample has there. ``auc_pu`` is the
+    area as known from finer counts.
+    """
+    ours, theirs = (side / side.sum() for side in (counts.labeled, counts.unlabeled))
+    below = 1 - (np.cumsum(theirs) - theirs / 2)
+    above = np.cumsum(ours) - ours / 2
+    area = float(ours @ below)  # not auc_pu: parts add up to 0
+    parts = np.where(
+        labeled,
+        (below[position] - area) / counts.n_labeled,
+        (above[position] - area) / counts.n_unlabeled,
+    )
+    return RowwiseAuc(auc_pu, parts, labeled, times=times)
 
 
 def _share_below(scores: FloatArray, others: FloatArray, weight: FloatArray | None) -> FloatArray:

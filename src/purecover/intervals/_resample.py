@@ -54,8 +54,8 @@ class CrowdedResampler:
     def draw(self, rng: np.random.Generator) -> ScoreCounts:
         return replace(
             self.counts,
-            labeled=_crowded_multinomial(rng, self.counts.labeled),
-            unlabeled=_crowded_multinomial(rng, self.counts.unlabeled),
+            labeled=draw_multinomial(rng, self.counts.labeled),
+            unlabeled=draw_multinomial(rng, self.counts.unlabeled),
         )
 
 
@@ -155,6 +155,27 @@ def thinned_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> Sco
         ranks = np.geomspace(1 / size, last, n_ranks) * (1 - 1e-9)
         finer = np.searchsorted(shares, ranks).clip(0, counts.n_thresholds - 1)
         ends = np.union1d(ends, finer)
+    return _in_groups(counts, ends)
+
+
+def cells_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> ScoreCounts:
+    """The same, where a score that fills a group is alone in it.
+
+    With few groups, rows beside a score that many rows share would seem to be equal to it. What
+    a group of several scores has of the labeled and of the unlabeled is then at most 4 over
+    ``groups``, taken together.
+    """
+    even = thinned_to_draw(counts, groups, keep)
+    if even is counts:
+        return counts
+    share = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
+    full = np.flatnonzero(share > 2 / groups)
+    ends = np.searchsorted(-counts.thresholds, -even.thresholds)
+    return _in_groups(counts, np.union1d(ends, np.append(full, full[full > 0] - 1)))
+
+
+def _in_groups(counts: ScoreCounts, ends: IntArray) -> ScoreCounts:
+    """Counts of groups, given the last threshold of each."""
     starts = np.append(0, ends[:-1] + 1)
     columns: dict[str, Any] = {"thresholds": counts.thresholds[ends]}
     for name in FIELDS:
@@ -181,7 +202,7 @@ def _multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:
     return rng.multinomial(n, tally / n)
 
 
-def _crowded_multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:
+def draw_multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:
     r"""A multinomial draw out of Poisson ones, which cost half as much as binomial ones.
 
     Poisson numbers with means proportional to the tally are, given their sum, multinomial. Their

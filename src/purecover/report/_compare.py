@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from purecover._frames import lazy_frame
 from purecover._given import GivenProportions
 from purecover._typing import AreaRule, ArrayLike, RandomState, Repair, Scenario, Target
 from purecover._validation import (
@@ -24,14 +25,15 @@ from purecover.exceptions import IdentifiabilityError, RecoveryWarning
 from purecover.intervals._bootstrap import Progress
 from purecover.intervals._delong import auc_interval
 from purecover.intervals._interval import check_level
-from purecover.intervals._paired import PairedModel, paired_bootstrap, positions
+from purecover.intervals._paired import PairedModel, paired_bootstrap
 from purecover.intervals._replicates import BootstrapResult
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._auc import auc_identification_interval
 from purecover.recovery._registry import MetricOptions, resolve_metrics
 from purecover.recovery._roc import REPAIRS
+from purecover.report._compare_lazy import ComparedCells, ComparedFrame, read_lazy
 from purecover.report._compare_rows import ComparedRows, read_compared
-from purecover.report._comparison import PairedRows, ScoreComparison, find_differences
+from purecover.report._comparison import ScoreComparison, find_differences
 from purecover.report._estimation import Estimation, check_estimator, estimate_proportions
 from purecover.report._evaluate import evaluate
 from purecover.report._report import PUReport
@@ -90,7 +92,9 @@ def compare_scores(
     Parameters
     ----------
     data : data frame or dict
-        A column of scores for each model, larger means more positive.
+        A column of scores for each model, larger means more positive. Lazy frames (DuckDB,
+        PySpark, Dask, Ibis, polars) are counted by their engine, without weights, ``groups`` and
+        ``truth``; see Notes.
     labeled : array-like of shape (n,) or str
         True where the row carries the positive label, or the column of ``data`` that says so.
         ``sample_weight``, ``groups`` and ``truth`` may name columns too.
@@ -143,6 +147,13 @@ def compare_scores(
     thinned before that, as in :func:`bootstrap`. With known alpha the difference in AUC has
     DeLong's paired interval, through :math:`A_1 - A_2 = (A_{pu,1} - A_{pu,2})/(\beta-\alpha)`.
 
+    Of a lazy frame all scores are counted as :meth:`ScoreCounts.from_frame` does, which gives
+    every figure, and for what is paired one group-by counts the rows in each cell of the ranks of
+    all scores: some 256 ranks of each, and finer ones at the top. Resampling draws from those
+    cells. A row's rank within a cell is not known: that moves DeLong's standard error of an
+    observed difference by at most :math:`\sqrt{1/(n_L - 1) + 1/(n_U - 1)}/64`, mostly by far
+    less.
+
     Thresholds stay fixed over replicates, and so does the score that alpha is estimated from.
     Intervals do not vary the training of the models.
 
@@ -177,24 +188,23 @@ def compare_scores(
     if repair is not None:
         check_choice(_NAME, "repair", repair, REPAIRS)
     parameters = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
-    rows = read_compared(
-        _NAME,
-        data,
-        score,
-        {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth},
-        positive_label=positive_label,
-        negative_label=negative_label,
-    )
-    names = tuple(rows.scores)
-    resolve_metrics(_NAME, None, rows.counts[names[0]], parameters)
+    parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
+    labels: dict[str, Any] = {"positive_label": positive_label, "negative_label": negative_label}
+    counted: ComparedRows | ComparedFrame
+    if (frame := lazy_frame(data)) is None:
+        counted = read_compared(_NAME, data, score, parts, **labels)
+    else:
+        counted = read_lazy(_NAME, frame, score, parts, labels, threshold)
+    names = tuple(counted.counts)
+    resolve_metrics(_NAME, None, counted.counts[names[0]], parameters)
     base = names[0] if baseline is None else check_choice(_NAME, "baseline", baseline, names)
     thresholds = _thresholds(threshold, names)
-    reference = _reference(rows, estimate_from)
+    reference = _reference(counted, estimate_from)
     estimation = None
     if asked is None:
-        used = given.resolve(_NAME, rows.counts[reference])
+        used = given.resolve(_NAME, counted.counts[reference])
     else:
-        estimation = estimate_proportions(_NAME, rows.counts[reference], given, asked)
+        estimation = estimate_proportions(_NAME, counted.counts[reference], given, asked)
         used = estimation.estimate.proportions
     options: dict[str, Any] = {
         "target": target,
@@ -208,14 +218,9 @@ def compare_scores(
     }
     reports = {
         name: evaluate(
-            values,
-            rows.labels,
+            **counted.columns(name),
+            **labels,
             proportions=used,
-            sample_weight=rows.weight,
-            groups=rows.groups,
-            truth=rows.truth,
-            positive_label=positive_label,
-            negative_label=negative_label,
             threshold=thresholds[name],
             repair=repair,
             n_resamples=0,
@@ -223,8 +228,9 @@ def compare_scores(
             ignore_checks=ignore_checks,
             **options,
         )
-        for name, values in rows.scores.items()
+        for name in names
     }
+    rows = counted.paired({name: report.metrics.threshold for name, report in reports.items()})
     if n_resamples is None:
         fitting = MOST_DRAWN // (rows.n_rows * len(names))
         n_resamples = min(max(fitting, FEWEST), USUAL)
@@ -254,7 +260,7 @@ def compare_scores(
         )
         for name, report in reports.items()
     }
-    paired = _paired_rows(rows)
+    paired = rows.paired_rows()
     differences, better = find_differences(
         complete, paired, base, level=level, simultaneous=simultaneous
     )
@@ -284,15 +290,15 @@ def _thresholds(value: Any, names: tuple[str, ...]) -> dict[str, float | None]:
     return {name: check_real(_NAME, "threshold", value[name]) for name in names}
 
 
-def _reference(rows: ComparedRows, asked: Any) -> str:
+def _reference(rows: ComparedRows | ComparedFrame, asked: Any) -> str:
     """The score to estimate from: as asked, or the one with the highest observed AUC."""
     if asked is not None:
-        return check_choice(_NAME, "estimate_from", asked, tuple(rows.scores))
-    return max(rows.areas, key=lambda name: rows.areas[name].auc_pu)  # the first of equals
+        return check_choice(_NAME, "estimate_from", asked, tuple(rows.counts))
+    return max(rows.counts, key=rows.observed)  # the first of equals
 
 
 def _paired_models(
-    rows: ComparedRows, reports: Mapping[str, PUReport], repair: Repair | None
+    rows: ComparedRows | ComparedCells, reports: Mapping[str, PUReport], repair: Repair | None
 ) -> dict[str, PairedModel]:
     models = {}
     for name, report in reports.items():
@@ -304,7 +310,7 @@ def _paired_models(
 
 def _completed(
     report: PUReport,
-    rows: ComparedRows,
+    rows: ComparedRows | ComparedCells,
     replicates: BootstrapResult | None,
     estimation: Estimation | None,
     reference: str,
@@ -356,8 +362,3 @@ def as_seen_by(found: PriorEstimate, report: PUReport, reference: str) -> PriorE
         ends["auc"] = auc_identification_interval(report.auc_pu, *inclusions)
     note = f"estimated from the scores in {show(reference)}, for all scores compared"
     return replace(found, identification=ends, notes=(*found.notes, note))
-
-
-def _paired_rows(rows: ComparedRows) -> PairedRows:
-    ranks = {name: positions(rows.counts[name], rows.known(name)) for name in rows.scores}
-    return PairedRows(rows.areas, ranks, rows.group)

@@ -25,8 +25,9 @@ from purecover.intervals._groups import make_group_resampler
 from purecover.intervals._paired import MAX_PAIRED, RowResampler, positions
 from purecover.intervals._paired_auc import RowwiseAuc, rowwise_auc
 from purecover.intervals._resample import GroupResampler, Resampler, thinned_to_draw
+from purecover.report._comparison import PairedRows
 
-__all__ = ["ComparedRows", "read_compared"]
+__all__ = ["ComparedRows", "compared_names", "read_compared"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,29 @@ class ComparedRows:
     def n_rows(self) -> int:
         """Labeled and unlabeled rows."""
         return int(self.labeled.size)
+
+    def observed(self, name: str) -> float:
+        """The observed AUC of one score."""
+        return self.areas[name].auc_pu
+
+    def columns(self, name: str) -> dict[str, Any]:
+        """What `evaluate` is given of one score."""
+        return {
+            "scores": self.scores[name],
+            "labeled": self.labels,
+            "sample_weight": self.weight,
+            "groups": self.groups,
+            "truth": self.truth,
+        }
+
+    def paired(self, _thresholds: Mapping[str, float]) -> ComparedRows:
+        """Rows are paired as they are."""
+        return self
+
+    def paired_rows(self) -> PairedRows:
+        """What differences need."""
+        ranks = {name: positions(self.counts[name], self.known(name)) for name in self.scores}
+        return PairedRows(self.areas, ranks, self.group)
 
     def known(self, name: str) -> FloatArray:
         """Scores of labeled and unlabeled rows."""
@@ -88,7 +112,7 @@ def read_compared(
         raise bad_type(function, "data", must, data, hint)
     named = {key: value for key, value in parts.items() if isinstance(value, str)}
     beside = read_columns(function, data, named)
-    names = _names(function, data, score, set(named.values()), named.get("labeled"))
+    names = compared_names(function, data, score, set(named.values()), named.get("labeled"))
     columns = read_columns(function, data, {f"score[{name}]": name for name in names})
     given = {key: beside.get(key, value) for key, value in parts.items()}
     check_alignment(function, data, given["labeled"], names=("data", "labeled"))
@@ -141,7 +165,7 @@ def read_compared(
     )
 
 
-def _names(
+def compared_names(
     function: str, data: Any, score: Any, taken: set[str], labels: str | None
 ) -> tuple[str, ...]:
     """The columns to compare: as asked, or all that nothing else uses."""

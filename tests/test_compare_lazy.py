@@ -1,0 +1,257 @@
+"""Models compared inside an engine: the same figures, and pairs from cells of rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import duckdb
+import narwhals.stable.v2 as nw
+import numpy as np
+import polars as pl
+import pytest
+from tests.test_engines import every_lazy, frame_of
+
+import purecover as pu
+from purecover.engines import _joint
+from purecover.engines._count import count_lazy
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.intervals._paired import CellResampler, RowResampler
+from purecover.intervals._paired_auc import cellwise_auc, rowwise_auc
+from purecover.intervals._resample import cells_to_draw
+
+# DuckDB under narwhals, and Spark and Dask at their end, are not ours to mend.
+pytestmark = [pytest.mark.filterwarnings("ignore")]
+
+N_LABELED, N_UNLABELED = 400, 3600
+SAMPLE = pu.simulate.binormal(1.8).sample(N_LABELED, N_UNLABELED, alpha=0.25, random_state=0)
+_RNG = np.random.default_rng(1)
+COLUMNS: dict[str, Any] = {
+    "good": SAMPLE.scores,
+    "fair": SAMPLE.scores + 0.7 * _RNG.normal(size=4000),
+    "tied": np.round(SAMPLE.scores + _RNG.normal(size=4000), 1),
+    "y": np.asarray(SAMPLE.labeled),
+}
+OPTIONS: dict[str, Any] = {"score": ["good", "fair", "tied"], "alpha": 0.25, "n_resamples": 200}
+# What cells can move the error of a difference between recovered areas by.
+BOUND = math.sqrt(1 / (N_LABELED - 1) + 1 / (N_UNLABELED - 1)) / 64 / 0.75
+
+
+@pytest.fixture(scope="module")
+def in_memory() -> pu.ScoreComparison:
+    return pu.compare_scores(COLUMNS, "y", **OPTIONS)
+
+
+def lazy(columns: dict[str, Any] | None = None) -> pl.LazyFrame:
+    return pl.DataFrame(COLUMNS if columns is None else columns).lazy()
+
+
+# -- the same as in memory ------------------------------------------------------------------
+
+
+@every_lazy
+def test_differences_are_those_of_rows_in_memory(
+    engine: str, in_memory: pu.ScoreComparison
+) -> None:
+    found = pu.compare_scores(frame_of(engine, COLUMNS), "y", **OPTIONS)
+    assert found.names == in_memory.names
+    for name, report in found.reports.items():
+        assert report.counts == in_memory.reports[name].counts
+        assert report.metrics == in_memory.reports[name].metrics
+    for metric, gaps in in_memory.differences.items():
+        for name, theirs in gaps.items():
+            ours = found.differences[metric][name]
+            assert ours.estimate == pytest.approx(theirs.estimate, abs=1e-12), metric
+            assert ours.method == theirs.method
+            for end in ("low", "high"):  # of 200 replicates each, which differ by chance
+                apart = abs(getattr(ours, end) - getattr(theirs, end))
+                assert apart < 0.3 * theirs.width, (metric, name)
+            if metric == "roc_auc":
+                assert abs(ours.width - theirs.width) <= 2 * 1.96 * BOUND
+                assert abs(ours.width - theirs.width) < 0.01 * theirs.width
+
+
+def test_the_seed_decides_whatever_the_order_of_groups() -> None:
+    first = pu.compare_scores(lazy(), "y", **OPTIONS)
+    second = pu.compare_scores(frame_of("duckdb", COLUMNS), "y", **OPTIONS)
+    assert first.to_json() == second.to_json()
+
+
+def test_few_distinct_scores_lose_nothing() -> None:
+    columns = {name: np.round(COLUMNS[name], 1) for name in ("good", "fair")} | {"y": COLUMNS["y"]}
+    ours, theirs = (
+        pu.compare_scores(data, "y", alpha=0.25, n_resamples=0).differences["roc_auc"]["fair"]
+        for data in (lazy(columns), columns)
+    )
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+def test_scores_that_rank_alike_do_not_differ() -> None:
+    columns = {"one": COLUMNS["good"], "two": np.exp(COLUMNS["good"]), "y": COLUMNS["y"]}
+    found = pu.compare_scores(lazy(columns), "y", alpha=0.25, n_resamples=50)
+    for metric in ("roc_auc", "auc_pr", "f1"):
+        gap = found.differences[metric]["two"]
+        assert (gap.estimate, gap.low, gap.high) == (0, 0, 0)
+
+
+def test_one_estimate_of_alpha_serves_all() -> None:
+    options = {"score": ["good", "fair"], "n_resamples": 40}
+    ours, theirs = (pu.compare_scores(data, "y", **options) for data in (lazy(), COLUMNS))
+    assert ours.estimated_from == theirs.estimated_from == "good"
+    assert ours.proportions.alpha == theirs.proportions.alpha
+    gap = ours.differences["roc_auc"]["fair"]
+    assert gap.varied == "scores and proportions"
+    assert gap.low < gap.estimate < gap.high
+
+
+def test_thresholds_are_kept_apart() -> None:
+    threshold = {"good": 0.3, "fair": 0.45}
+    options = {"score": ["good", "fair"], "alpha": 0.25, "n_resamples": 50, "threshold": threshold}
+    ours, theirs = (pu.compare_scores(data, "y", **options) for data in (lazy(), COLUMNS))
+    assert ours.reports["fair"].metrics == theirs.reports["fair"].metrics
+    counts = ours.reports["fair"].counts
+    above = counts.thresholds >= threshold["fair"]
+    cells = cells_to_draw(counts, 16, keep=threshold["fair"])
+    assert cells.unlabeled[cells.thresholds >= threshold["fair"]].sum() == (
+        counts.unlabeled[above].sum()
+    )
+
+
+def test_known_negatives_in_words_are_never_drawn() -> None:
+    words = np.where(COLUMNS["y"], "case", "unknown")
+    words[-200:] = "control"
+    columns = {**COLUMNS, "y": words}
+    options = {"positive_label": "case", "negative_label": "control", "alpha": 0.25}
+    options |= {"score": ["good", "fair"], "n_resamples": 100}
+    ours, theirs = (pu.compare_scores(data, "y", **options) for data in (lazy(columns), columns))
+    assert ours.reports["fair"].counts == theirs.reports["fair"].counts
+    gaps = [found.differences["roc_auc"]["fair"] for found in (ours, theirs)]
+    assert gaps[0].low == pytest.approx(gaps[1].low, abs=1e-3)
+
+
+def test_binned_counts_are_paired_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(count_lazy.__kwdefaults__, "exact_limit", 100)
+    options = {"score": ["good", "fair"], "alpha": 0.25, "n_resamples": 0}
+    ours, theirs = (pu.compare_scores(data, "y", **options) for data in (lazy(), COLUMNS))
+    assert ours.reports["good"].counts.is_binned
+    gaps = [found.differences["roc_auc"]["fair"] for found in (ours, theirs)]
+    # Either area is known to within 1e-4, and half of that on either side.
+    assert abs(gaps[0].estimate - gaps[1].estimate) <= 1e-4 / 0.75
+    assert gaps[0].width == pytest.approx(gaps[1].width, rel=0.01)
+
+
+# -- cells ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb", "dask"])
+def test_joint_cells_are_those_of_numpy(engine: str) -> None:
+    """Eight scores with 400 cells each, whose numbers do not fit into one key."""
+    rng = np.random.default_rng(0)
+    scores = {f"s {i}": np.round(rng.normal(size=500), 1) for i in range(8)}
+    labeled = rng.random(500) < 0.3
+    edges = {name: np.linspace(-4, 4, 400) for name in scores}
+    assert len(_joint._keys([400] * 8)) == 2
+    frame = nw.from_native(frame_of(engine, {**scores, "y": labeled}))
+    labels: dict[str, object] = {"positive_label": None, "negative_label": None}
+    found = _joint.joint_cells("test", frame, edges, "y", labels)
+    places = [np.searchsorted(edges[k], v, side="right") - 1 for k, v in scores.items()]
+    rows = np.stack([labeled, *places], axis=1)
+    expected, times = np.unique(rows, axis=0, return_counts=True)
+    ours = np.stack([found.labeled, *found.place.values()], axis=1)
+    order = np.lexsort(ours.T[::-1])
+    assert np.array_equal(ours[order], expected)
+    assert np.array_equal(found.rows[order], times)
+
+
+def test_a_score_that_fills_a_cell_is_alone_in_it() -> None:
+    scores = np.concatenate([np.linspace(0, 1, 3000), np.full(1000, 0.5)])
+    labeled = np.arange(4000) % 7 == 0
+    counts = pu.ScoreCounts.from_scores(scores, labeled)
+    cells = cells_to_draw(counts, 64, keep=None)
+    place = int(np.flatnonzero(cells.thresholds == 0.5)[0])
+    assert cells.highest is not None
+    assert cells.highest[place] == 0.5
+    share = cells.labeled / cells.n_labeled + cells.unlabeled / cells.n_unlabeled
+    several = cells.highest > cells.thresholds
+    assert share[several].max() <= 4 / 64
+    assert cells_to_draw(cells, 1000, keep=None) is cells
+
+
+def test_cells_have_the_error_of_their_rows() -> None:
+    one, two = np.round(COLUMNS["good"], 1), COLUMNS["tied"]
+    labeled = COLUMNS["y"]
+    gain, error = rowwise_auc(one, labeled).gain_over(rowwise_auc(two, labeled))
+    rows = np.stack([labeled, one, two], axis=1)
+    cells, times = np.unique(rows, axis=0, return_counts=True)
+    side = cells[:, 0] == 1
+    areas = []
+    for i, scores in ((1, one), (2, two)):
+        counts = pu.ScoreCounts.from_scores(scores, labeled)
+        place = np.searchsorted(-counts.thresholds, -cells[:, i])
+        areas.append(cellwise_auc(pu.auc_pu(counts), counts, place, side, times))
+    assert areas[0].gain_over(areas[1]) == pytest.approx((gain, error), abs=1e-12)
+    assert areas[0].error() == pytest.approx(rowwise_auc(one, labeled).error(), abs=1e-12)
+
+
+def test_drawing_cells_is_drawing_rows() -> None:
+    """The same means, variances and covariances of counts."""
+    counts = pu.ScoreCounts.from_counts([3, 2, 1], [4, 5, 11], [30, 20, 50])
+    rows = [np.repeat(np.arange(3), side) for side in (counts.labeled, counts.unlabeled)]
+    # Cells in disorder, of which two lie at one threshold.
+    place, times = np.array([2, 0, 1, 1, 2]), np.array([20, 30, 15, 5, 30])
+    cells = CellResampler(counts, np.array([1, 2, 0]), place, np.array([5, 11, 4]), times)
+    assert repr(cells) == "CellResampler(8 cells)"
+    rng = np.random.default_rng(0)
+    both = []
+    for resampler in (cells, RowResampler(counts, *rows)):
+        drawn = [resampler.draw(rng) for _ in range(4000)]
+        table = np.array([[*one.labeled, *one.unlabeled] for one in drawn])
+        assert (table[:, :3].sum(axis=1) == 20).all()
+        assert (table[:, 3:].sum(axis=1) == 100).all()
+        both.append((table.mean(axis=0), np.cov(table.T)))
+    assert both[0][0] == pytest.approx(both[1][0], abs=0.4)
+    assert both[0][1] == pytest.approx(both[1][1], abs=2.0)
+
+
+# -- what is refused ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sample_weight": "w"}, "takes no 'sample_weight' with a lazy frame.*Hint: collect"),
+        ({"groups": "g"}, "takes no 'groups' with a lazy frame"),
+        ({"truth": "t"}, "takes no 'truth' with a lazy frame"),
+        ({"labeled": COLUMNS["y"]}, "'labeled' .* must be the name of a column where a lazy"),
+        ({"labeled": "none"}, "'labeled' parameter of compare_scores must be the name"),
+        ({"score": ["good", "none"]}, "'score' parameter of compare_scores"),
+        ({"score": ["good"]}, "two names of columns or more, got one"),
+        ({"threshold": {"good": 1.0}}, "'threshold' parameter of compare_scores"),
+        ({"threshold": "high"}, "'threshold' parameter of compare_scores"),
+    ],
+)
+def test_what_is_refused(change: dict[str, Any], message: str) -> None:
+    arguments = {"data": lazy(), "labeled": "y", **OPTIONS, **change}
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=f"(?s){message}"):
+        pu.compare_scores(**arguments)
+
+
+def test_bad_rows_are_refused_with_their_number() -> None:
+    scores = np.array(COLUMNS["fair"])
+    scores[:3] = np.nan
+    with pytest.raises(InvalidInputError, match=r"3 NaN of 4,000 rows \(column 'fair'\)"):
+        pu.compare_scores(lazy({**COLUMNS, "fair": scores}), "y", **OPTIONS)
+
+
+def test_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_joint, "MAX_CELLS", 100)
+    with pytest.raises(InvalidInputError, match=r"(?s)at most 100 cells.*compare two or three"):
+        pu.compare_scores(lazy(), "y", **OPTIONS)
+
+
+def test_a_frame_that_changes_is_refused() -> None:
+    relation = duckdb.connect(":memory:").sql(
+        "SELECT random() AS a, i / 1000.0 AS b, i % 4 = 0 AS y FROM range(1000) rows(i)"
+    )
+    with pytest.raises(InvalidInputError, match="the same each time it is evaluated"):
+        pu.compare_scores(relation, "y", score=["a", "b"], alpha=0.2, n_resamples=0)
