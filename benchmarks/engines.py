@@ -158,7 +158,7 @@ def main() -> int:
     body += (
         "\n\nSeconds to the counts with bounds, or to the groups of the bare "
         "query (bin, label, count). 10^6 rows are counted exactly, in a second pass. The report "
-        "has 2,000 bootstrap replicates. Peak memory of the process, report included."
+        "has the usual number of bootstrap replicates. Peak memory of the process, report included."
     )
     if options.write:
         draw(times, RESULTS / "engines.svg")

@@ -185,7 +185,12 @@ def main() -> int:
     """Run the study."""
     parser = arguments(str(__doc__).splitlines()[0], replicates=3)
     parser.add_argument("--size", type=float, default=float(SIZE), help="scores in the file")
-    parser.add_argument("--resamples", type=int, default=2000, help="bootstrap replicates")
+    parser.add_argument(
+        "--resamples",
+        type=int,
+        default=1000,
+        help="bootstrap replicates; what the command draws of so many scores",
+    )
     options = parser.parse_args()
     size = int(options.size)
     sample = drawn(next(iter(WORLDS)), size, options.seed)
