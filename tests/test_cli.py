@@ -80,6 +80,7 @@ def test_version(run) -> None:
         (["evaluate", EXAMPLE, "--alpha"], "--alpha"),
         (["evaluate", EXAMPLE, "--unknown", "1"], "--unknown"),
         (["evaluate", EXAMPLE, EXAMPLE, *ALPHA], "given twice"),
+        (["evaluate", EXAMPLE, "/." + EXAMPLE, *ALPHA], "given twice"),
         (["evaluate", EXAMPLE, *ALPHA, "--repair", "magic"], "magic"),
         (["evaluate", EXAMPLE, *ALPHA, "--seed", "1.5"], "whole number"),
         (["evaluate", EXAMPLE, *ALPHA, "--resamples", "2.7"], "whole number"),

@@ -142,6 +142,16 @@ def test_blank_labels_can_be_unlabeled(run, frame, tmp_path, kind, engine):
     assert "blank labels count as unlabeled" in result.err
 
 
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_blanks_never_take_the_value_that_means_labeled(run, frame, tmp_path, engine):
+    column = pl.when(pl.col("labeled") == 1).then(pl.lit(0.0))  # zero is the positive label
+    frame.with_columns(labeled=column).write_parquet(tmp_path / "a.parquet")
+    options = ["--missing-is-unlabeled", "--positive-label", "0.0", *ALPHA, "--json"]
+    found = run(tmp_path / "a.parquet", "--engine", engine, *options).json
+    assert found["n_labeled"] == frame["labeled"].sum()
+    assert found["n_unlabeled"] == frame.height - frame["labeled"].sum()
+
+
 # -- groups ------------------------------------------------------------------------------------
 
 

@@ -900,7 +900,7 @@ def test_thinning_moves_differences_by_little(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(("alpha", "beta"), [(0.25, 1.0), (0.3, 0.9)])
 def test_intervals_of_differences_cover(alpha: float, beta: float) -> None:
     """Two models that share most of their error, with a known alpha."""
-    separation, noise, n = 2.0, (0.5, 0.8), 120
+    separation, noise, n = 2.0, (0.5, 0.8), 60
     worlds = [pu.simulate.binormal(separation / math.hypot(1, sd)) for sd in noise]
     truth = {
         "roc_auc": worlds[1].auc - worlds[0].auc,

@@ -332,6 +332,32 @@ def test_a_missing_group_is_refused(engine):
         ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
 
 
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_nan_is_no_group(engine):
+    table = pa.table({"s": [0.1, 0.2, 0.3], "y": [0, 1, 1], "t": [1.0, 1.0, np.nan]})
+    frame = pl.from_arrow(table).lazy() if engine == "polars" else duckdb.from_arrow(table)
+    with pytest.raises(InvalidInputError, match=r"'by' parameter .*1 missing of 3 rows"):
+        ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_bins_are_refined_where_no_known_negative_lies(words):
+    rng = np.random.default_rng(0)
+    scores = np.append(rng.uniform(0.6, 0.60001, 500), rng.uniform(0.1, 0.2, 50))
+    labels = np.append(rng.integers(0, 2, 500), np.full(50, -1))
+    options = {"negative_label": -1}
+    if words:
+        labels = np.array(["unlabeled", "positive", "bad"])[labels]
+        options = {"negative_label": "bad"}
+    frame = pl.DataFrame({"s": scores, "y": labels})
+    exact = ScoreCounts.from_frame(frame, score="s", labeled="y", **options)
+    found = ScoreCounts.from_frame(frame.lazy(), score="s", labeled="y", exact_limit=0, **options)
+    sizes = [(c.n_labeled, c.n_unlabeled, c.n_negative) for c in (exact, found)]
+    assert sizes[0] == sizes[1]
+    low, high = pu.binning_bounds(found).auc_pu
+    assert low <= pu.auc_pu(exact) <= high <= low + 1.01e-4
+
+
 def lazy(**columns):
     return to_duckdb(pa.table(columns))
 
@@ -538,6 +564,31 @@ def test_files_within_a_memory_limit(tmp_path):
 def test_bad_files_are_refused(paths, options, match):
     with pytest.raises(InvalidInputError, match=f"(?s)scan_files .*{match}"):
         pu.scan_files(paths, **options)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_a_file_whose_name_looks_like_a_pattern(tmp_path, engine):
+    pl.DataFrame({"s": [0.1, 0.2], "y": [0, 1]}).write_parquet(tmp_path / "a1.parquet")
+    pl.DataFrame({"s": [0.3, 0.4], "y": [0, 1]}).write_parquet(tmp_path / "a[1].parquet")
+    frame = pu.scan_files(tmp_path / "a[1].parquet", engine=engine)
+    counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
+    assert counts.thresholds.tolist() == [0.4, 0.3]
+
+
+@pytest.mark.parametrize("first", [[1, 2], np.array([1, 2], dtype=np.float32)])
+def test_files_of_different_kinds_of_numbers(tmp_path, first):
+    pl.DataFrame({"s": first, "y": [0, 1]}).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame({"y": [0, 1], "s": [0.7, 1.4]}).write_parquet(tmp_path / "b.parquet")
+    frame = pu.scan_files(tmp_path / "*.parquet")
+    counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
+    assert counts.thresholds.tolist() == [2, 1.4, 1, 0.7]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_tabs_after_a_name_with_dots(tmp_path, engine):
+    (tmp_path / "scores.of.may.tsv").write_text("s\ty\n0.9\t1\n0.2\t0\n")
+    frame = pu.scan_files(tmp_path / "scores.of.may.tsv", engine=engine)
+    assert ScoreCounts.from_frame(frame, score="s", labeled="y").n_thresholds == 2
 
 
 def test_an_absent_engine_names_the_extra(monkeypatch, tmp_path):

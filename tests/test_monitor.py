@@ -457,6 +457,13 @@ def test_wherever_it_ends_the_file_is_whole(state, monkeypatch, step):
     assert not list(state.parent.glob(".*.tmp"))
 
 
+def test_what_another_state_is_writing_stays(state):
+    other = state.with_name(f".{state.name}.b.abcdefgh.1.tmp")
+    other.write_text("half")
+    pu.ScoreMonitor.update(state, "later", day(6))
+    assert other.read_text() == "half"
+
+
 def test_who_waits_too_long_is_told(state):
     waited = partial(_file.locked, wait_s=0.05)
     with (
@@ -515,7 +522,7 @@ def test_days_are_added_and_shown(run, tmp_path):
         assert f"2026-11-0{i + 1}" in result.out
     assert "3 partitions: 300 labeled, 3,000 unlabeled" in result.out
     assert "2026-11-03 does not differ from the 2 before it beyond chance" in result.out
-    assert "at most 5 %. Look 2 spends 0.83 %." in result.out
+    assert "at most 5 %, if p-values hold. Look 2 spends 0.83 %." in result.out
     assert run(state) == result
     document = run(state, "--json").json
     monitor = pu.ScoreMonitor.load(state)

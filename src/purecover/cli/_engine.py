@@ -238,15 +238,22 @@ def _filled(frame: Any, column: str, labels: Mapping[str, object]) -> tuple[Any,
     missing = label.is_null() | label.is_nan() if dtype.is_float() else label.is_null()
     ones = nw.when(missing).then(nw.lit(1, nw.Int64)).otherwise(nw.lit(0, nw.Int64))
     total = lazy.select(pu_missing=ones).select(nw.col("pu_missing").sum()).collect()
-    taken = {str(value) for value in labels.values()}
     choices: tuple[Any, ...] = ("unlabeled", "unknown", "blank")
     if isinstance(dtype, nw.Boolean):
         choices = (False, True)
     elif dtype.is_numeric():
         choices = (0, -1, 2, 3)
-    value = next(choice for choice in choices if str(choice) not in taken)
+    value = next(c for c in choices if not any(_same(c, given) for given in labels.values()))
     filled = nw.when(missing).then(nw.lit(value, dtype)).otherwise(label)
     return lazy.with_columns(filled.alias(column)), int(total["pu_missing"][0] or 0)
+
+
+def _same(choice: object, given: object) -> bool:
+    """Whether a label given on the command line means this value: 0, 0.0 and "0.0" are one."""
+    try:
+        return float(choice) == float(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return str(choice) == str(given)
 
 
 # -- a report for each group --------------------------------------------------------------------

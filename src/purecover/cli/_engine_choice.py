@@ -113,7 +113,9 @@ def expand(files: Sequence[str]) -> list[str]:
             "or .tsv.\nHint: JSON and other files are read one at a time, without --engine and "
             "--by."
         )
-    twice = next((name for name, n in Counter(found).items() if n > 1), None)
+    places = [name if "://" in name else os.path.realpath(name) for name in found]
+    times = Counter(places)
+    twice = next((n for n, place in zip(found, places, strict=True) if times[place] > 1), None)
     if twice is not None:
         raise CommandError(f"{show(twice)} is given twice; its rows would count twice.")
     return found

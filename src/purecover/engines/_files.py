@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from purecover._validation import bad_type, bad_value, check_choice, check_integer, require, show
@@ -103,10 +104,25 @@ def _paths(paths: Any) -> list[str]:
     for path in paths:
         if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
             raise bad_type(_NAME, "paths", must, path)
-        out.append(os.fspath(path))
+        out.append(_literal(os.fspath(path)))
     if not out or not all(out):
         raise bad_value(_NAME, "paths", must, "nothing")
     return out
+
+
+def _literal(name: str) -> str:
+    """A pattern; to an engine, a file called ``a[1].csv`` would be one that means ``a1.csv``."""
+    if not glob.has_magic(name) or "\0" in name:
+        return name
+    return glob.escape(name) if Path(name).is_file() else name
+
+
+def _separator(names: list[str]) -> str:
+    """What stands between columns of text files, for engines that do not find out themselves."""
+    suffixes = [suffix.lower() for suffix in PurePath(names[0]).suffixes]
+    if suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    return "\t" if suffixes[-1] == ".tsv" else ","
 
 
 def _format(names: list[str]) -> str:
@@ -144,9 +160,10 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
         except duckdb.Error as error:
             got = show(memory_limit)
             raise bad_value(_NAME, "memory_limit", "a size such as '2GB'", got) from error
+    # By default columns of further files would be cast to the types of the first (0.7 to 1, where
+    # that has whole numbers), and those of text files taken by their place, whatever their names.
     if kind == "parquet":
-        return connection.read_parquet(names)
-    # By default columns of further files would be taken by their place, whatever their names.
+        return connection.read_parquet(names, union_by_name=True)
     return connection.read_csv(names, union_by_name=True)
 
 
@@ -155,8 +172,7 @@ def _polars(names: list[str], kind: str) -> Any:
     if kind == "parquet":
         frame = polars.scan_parquet(names)
     else:
-        tabs = PurePath(names[0]).name.lower().split(".")[1:2] == ["tsv"]
-        frame = polars.scan_csv(names, separator="\t" if tabs else ",")
+        frame = polars.scan_csv(names, separator=_separator(names))
     frame.collect_schema()  # now rather than in the middle of counting
     return frame
 
@@ -174,4 +190,4 @@ def _spark(names: list[str], kind: str) -> Any:
     reader = session.read
     if kind == "parquet":
         return reader.parquet(*names)
-    return reader.csv(names, header=True, inferSchema=True)
+    return reader.csv(names, header=True, inferSchema=True, sep=_separator(names))

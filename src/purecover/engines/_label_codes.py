@@ -42,6 +42,7 @@ class LabelCodes:
         self.is_boolean = isinstance(dtype, nw.Boolean)
         self.has_column = self.is_text or self.is_boolean
         self.values: list[Any] = [True, False]
+        self._meaning: dict[Any, tuple[bool, bool]] = {}
         if dtype.is_numeric():
             self.values = [0, 1, -1]
             for label in labels.values():
@@ -109,8 +110,32 @@ class LabelCodes:
         """Masks of the labeled and of the known negatives among the rows of a query's result.
 
         ``rows`` counts what each row stands for. Values that had no code of their own are asked
-        for now; that they are one value, or refused, is the same rule as for all columns.
+        for now; that they are one value, or refused, is the same rule as for all columns. What
+        values mean is settled by the first query, of all rows: a later one may be of rows among
+        which a value, such as that of known negatives, does not occur.
         """
+        keys, where = np.unique(words.astype(str) if self.is_text else codes, return_inverse=True)
+        if self._meaning:
+            if not self._meaning.keys() >= set(keys.tolist()):
+                raise bad_value(
+                    self.function,
+                    "labeled",
+                    "the same each time the frame is evaluated",
+                    f"another value in column {self.column!r} the second time",
+                    "store or cache the frame first",
+                )
+            known_of = np.array([self._meaning[key] for key in keys.tolist()])[where]
+            has_negative = self.labels["negative_label"] is not None
+            return known_of[:, 0], known_of[:, 1] if has_negative else None
+        positive, negative = self._first_read(frame, codes, words, rows)
+        other = np.zeros_like(positive) if negative is None else negative
+        for key, row in zip(keys.tolist(), np.unique(where, return_index=True)[1], strict=True):
+            self._meaning[key] = bool(positive[row]), bool(other[row])
+        return positive, negative
+
+    def _first_read(
+        self, frame: Any, codes: np.ndarray[Any, Any], words: Any, rows: Any
+    ) -> tuple[BoolArray, BoolArray | None]:
         if self.is_text:
             values, place = np.unique(words.astype(str), return_inverse=True)
         else:

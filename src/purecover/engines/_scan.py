@@ -85,6 +85,7 @@ class Scan:
         self.dtype = schema[names["score"]]
         self.weighted = "sample_weight" in names
         self.by = "by" in names
+        self.by_float = self.by and schema[names["by"]].is_float()
         self.labels = LabelCodes(function, names["labeled"], schema[names["labeled"]], labels)
         self.labels.refuse_many_words(frame)
         self.n_passes = 0
@@ -103,6 +104,12 @@ class Scan:
     def _weight_fine(self) -> Any:
         weight = self._weight()
         return (weight == 0) | weight.is_between(1 / _LARGEST_WEIGHT, _LARGEST_WEIGHT)
+
+    def _without_group(self, column: str) -> Any:
+        import narwhals.stable.v2 as nw
+
+        group = nw.col(column)
+        return group.is_null() | group.is_nan() if self.by_float else group.is_null()
 
     def _prepared(self) -> Any:
         """Rows as they are counted: score, code of the label, and whatever else is asked for."""
@@ -145,7 +152,7 @@ class Scan:
         if self.weighted:
             place = nw.when(nw.col("pu_fine")).then(place).otherwise(bad)
         if self.by:
-            place = nw.when(nw.col("pu_by").is_null()).then(bad).otherwise(place)
+            place = nw.when(self._without_group("pu_by")).then(bad).otherwise(place)
         return self._grouped(rows, (place * _SCALE).floor())
 
     def refined(self, regions: Regions) -> dict[Group, Bins]:
@@ -281,7 +288,7 @@ class Scan:
         if self.weighted:
             faults |= {6: nw.col(self.names["sample_weight"]).is_null(), 7: ~self._weight_fine()}
         if self.by:
-            faults[8] = nw.col(self.names["by"]).is_null()
+            faults[8] = self._without_group(self.names["by"])
         kind = nw.lit(0, nw.Int64)
         for number, fault in reversed(faults.items()):
             kind = nw.when(fault).then(nw.lit(number, nw.Int64)).otherwise(kind)

@@ -103,8 +103,10 @@ def write_state(path: Path, state: dict[str, Any]) -> str:
     }
     text = json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
     for left in path.parent.glob(f".{_glob(path.name)}.*.tmp"):  # by a process that was killed
-        with suppress(OSError):
-            left.unlink()
+        # A state called "a.b" may be written right now beside one called "a".
+        if left.name.removeprefix(f".{path.name}.").count(".") == 2:
+            with suppress(OSError):
+                left.unlink()
     descriptor, name = tempfile.mkstemp(f".{os.getpid()}.tmp", f".{path.name}.", path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -111,7 +111,7 @@ def statement(monitor: ScoreMonitor, partition: MonitorPartition) -> list[str]:
         lines.append(f"  {drift.note}")
     ever = 100 * monitor.settings["false_alarms"]
     lines.append(
-        f"False alarms of all looks ever: at most {ever:g} %. "
+        f"False alarms of all looks ever: at most {ever:g} %, if p-values hold. "
         f"Look {drift.look:,} spends {100 * drift.spent:.2g} %."
     )
     return lines
