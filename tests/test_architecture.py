@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "src" / "purecover"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "purecover"
+PAGE = ROOT / "docs" / "explanation" / "architecture.rst"
 
 # A unit is a module or a subpackage of purecover. Units of one layer do not import each other,
 # unless the layer is in SHARED, where they may as long as no circle arises.
 LAYERS = {
-    0: {"exceptions", "_frozen", "_json_text", "_typing", "_validation"},
+    0: {"exceptions", "_frozen", "_json_text", "_replacing", "_typing", "_validation"},
     1: {
         "counts",
         "proportions",
         "_counting",
+        "_example",
         "_frames",
         "_response",
         "_given",
@@ -46,6 +51,9 @@ ANYWHERE_INSIDE_FUNCTIONS_ONLY = {
 }  # fmt: skip
 # Except that estimators of scikit-learn derive from its base classes.
 AT_THE_TOP = {("estimation", "sklearn"), ("models", "sklearn")}
+
+
+MOST_LINES = 400
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,7 @@ def walk(
             targets = resolve(child, path)
         for target in targets:
             yield Import(
-                file=str(path.relative_to(PACKAGE)),
+                file=path.relative_to(PACKAGE).as_posix(),
                 line=child.lineno,  # type: ignore[attr-defined]
                 unit=unit_of(path),
                 target=target,
@@ -161,6 +169,26 @@ def test_no_circles() -> None:
     tuple(TopologicalSorter(graph).static_order())  # raises CycleError
 
 
+# A class that reads itself back calls a reader, which makes objects of the class.
+READERS = {
+    ("purecover.report._report", "purecover.report._read_json"),
+    ("purecover.report._comparison", "purecover.report._read_comparison"),
+}
+
+
+def test_no_circles_between_modules() -> None:
+    graph: dict[str, set[str]] = {}
+    for item in IMPORTS:
+        module = f"purecover.{item.file.removesuffix('.py').replace('/', '.')}"
+        module = module.removesuffix(".__init__")
+        if item.target.startswith("purecover.") and not item.typing_only and module != "purecover":
+            graph.setdefault(module, set()).add(item.target)
+    assert all(reader in graph[module] for module, reader in READERS)
+    for module, reader in READERS:
+        graph[module].remove(reader)
+    tuple(TopologicalSorter(graph).static_order())  # raises CycleError
+
+
 def test_heavy_packages_are_imported_inside_functions() -> None:
     bad = [
         str(item)
@@ -181,6 +209,22 @@ def test_recovery_and_report_do_not_draw() -> None:
         if item.target.partition(".")[0] in drawing and item.unit not in {"displays", "studies"}
     ]
     assert bad == []
+
+
+def test_a_file_tells_one_story() -> None:
+    """What is longer than this has a second subject that wants a file of its own."""
+    ours = [
+        path
+        for kind in ("py", "js", "css", "j2")
+        for path in sorted(PACKAGE.rglob(f"*.{kind}"))
+        if "vendor" not in path.parts
+    ]
+    assert {path.suffix for path in ours} == {".py", ".js", ".css", ".j2"}
+    lengths = {
+        path.relative_to(PACKAGE).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for path in ours
+    }
+    assert {name: n for name, n in lengths.items() if n > MOST_LINES} == {}
 
 
 @pytest.mark.parametrize(
@@ -207,3 +251,43 @@ def test_the_rule_sees(source: str, unit_file: str, found: bool) -> None:
     """The test above is only worth something if it can fail."""
     imports = list(walk(ast.parse(source), PACKAGE / unit_file))
     assert bool(violations(imports)) is found
+
+
+def test_the_page_names_every_unit_in_its_layer() -> None:
+    rows = re.findall(r"\n   \* - (\d)\n     - ``(\w+)``\n     - \S", PAGE.read_text("utf-8"))
+    assert sorted(rows) == sorted((str(layer), unit) for unit, layer in LAYER_OF.items())
+    assert [layer for layer, _ in rows] == sorted((layer for layer, _ in rows), reverse=True)
+
+
+def test_the_page_names_files_that_there_are() -> None:
+    _, _, places = PAGE.read_text("utf-8").partition("Where do I find")
+    named = re.findall(
+        r"``((?:benchmarks|tests|\w+)/[\w/.]*)``", places.partition("House rules")[0]
+    )
+    assert len(named) >= 8
+    for name in named:
+        assert (PACKAGE / name).exists() or (ROOT / name).exists(), name
+
+
+@pytest.fixture
+def tool(import_tool: Callable[[str], ModuleType]) -> ModuleType:
+    return import_tool("make_architecture")
+
+
+def test_the_picture_is_that_of_the_imports(tool: ModuleType) -> None:
+    assert tool.FIGURE.read_text(encoding="utf-8") == tool.picture(LAYERS, IMPORTS), (
+        "run: make architecture"
+    )
+
+
+def test_the_picture_leaves_out_only_what_follows(tool: ModuleType) -> None:
+    graph = {"a": {"b", "c", "d"}, "b": {"c"}, "c": set(), "d": set()}
+    assert tool.without_detours(graph) == {**graph, "a": {"b", "d"}}
+    whole = tool.imports_of(LAYERS, IMPORTS)
+    arrows = tool.without_detours(whole)
+
+    def reached(unit: str) -> set[str]:
+        return arrows[unit].union(*(reached(below) for below in arrows[unit]))
+
+    assert all(below <= reached(unit) for unit, below in whole.items())
+    assert "recovery" in arrows["intervals"]

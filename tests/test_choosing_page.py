@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -17,10 +17,8 @@ PAGE = ROOT / "docs" / "explanation"
 
 
 @pytest.fixture
-def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The script, which is in no package that is installed."""
-    monkeypatch.syspath_prepend(ROOT)
-    return importlib.import_module("tools.make_choosing")
+def tool(import_tool: Callable[[str], ModuleType]) -> ModuleType:
+    return import_tool("make_choosing")
 
 
 def rows(name: str) -> dict[str, dict[str, str]]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import joblib
@@ -15,6 +12,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from tests.clusters import need, spark_session
 
 import purecover as pu
 from purecover.studies._design import StudySettings, cells
@@ -34,11 +32,6 @@ class Cluster:
 
     def config(self) -> AbstractContextManager[Any]:
         return joblib.parallel_config(self.backend, n_jobs=2)
-
-
-def need(package: str, remedy: str) -> None:
-    if find_spec(package) is None:
-        pytest.skip(f"{package} is not installed; remedy: pip install {remedy}")
 
 
 def _transitions(dask_scheduler: Any) -> int:
@@ -65,27 +58,12 @@ def dask_cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def spark_cluster() -> Cluster:
-    need("pyspark", "'purecover[spark]'")
+    session = spark_session()
     need("joblibspark", "joblibspark")
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
     from joblibspark import register_spark
-    from pyspark.sql import SparkSession
 
-    try:
-        session = (
-            SparkSession.builder.master("local[2]")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.ui.enabled", "false")
-            .config("spark.driver.memory", "1g")
-            .getOrCreate()
-        )
-    except Exception as error:  # noqa: BLE001 - whatever a machine without Java says
-        pytest.skip(f"Spark does not start ({str(error)[:80]}); remedy: install Java 17")
-    session.sparkContext.setLogLevel("ERROR")
     register_spark()
     jobs = session.sparkContext._jsc.sc().dagScheduler()
-    # Left running: other tests of the process may share the session, and Python ends it.
     return Cluster("spark", lambda: int(jobs.numTotalJobs()))
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 import sys
-from functools import cache
-from importlib.util import find_spec
 
 import duckdb
 import narwhals
@@ -15,6 +12,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.clusters import need, spark_session
+from tests.open_duckdb import connect
 
 import purecover as pu
 from purecover import ScoreCounts
@@ -27,35 +26,8 @@ pytestmark = [pytest.mark.filterwarnings("ignore")]
 # -- engines -----------------------------------------------------------------------------------
 
 
-def need(package: str, extra: str) -> None:
-    if find_spec(package) is None:
-        pytest.skip(f"{package} is not installed; remedy: pip install 'purecover[{extra}]'")
-
-
-@cache
-def spark_session():
-    need("pyspark", "spark")
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
-
-    try:
-        session = (
-            SparkSession.builder.master("local[2]")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.driver.memory", "1g")
-            .getOrCreate()
-        )
-    except Exception as error:  # noqa: BLE001 - whatever a machine without Java says
-        pytest.skip(f"Spark does not start ({str(error)[:80]}); remedy: install Java 17")
-    session.sparkContext.setLogLevel("ERROR")
-    return session
-
-
 def to_dask(table: pa.Table):
-    need("dask", "engines")
+    need("dask", "'purecover[engines]'")
     import dask.dataframe as dd
 
     frame = table.to_pandas()
@@ -65,14 +37,14 @@ def to_dask(table: pa.Table):
 
 
 def to_ibis(table: pa.Table):
-    need("ibis", "engines")
+    need("ibis", "'purecover[engines]'")
     import ibis
 
     return ibis.memtable(table)
 
 
 def to_duckdb(table: pa.Table):
-    connection = duckdb.connect(":memory:")
+    connection = connect()
     connection.register("rows_of_a_table", table)
     return connection.sql("SELECT * FROM rows_of_a_table")
 
@@ -398,11 +370,13 @@ def test_a_group_of_one_kind_is_named():
 
 
 def test_a_frame_that_changes_is_refused():
-    random = duckdb.connect(":memory:").sql(
-        "SELECT random() + i * 0 AS s, i % 3 = 0 AS y FROM range(5000) t(i) WHERE random() < 0.5"
+    # As many rows twice by chance: once in a million times.
+    changing = connect().sql(
+        "SELECT 1 + (i % 5000) / 1e9 AS s, i % 3 = 0 AS y FROM range(1000000) t(i) "
+        "WHERE i < 1000 + 999000 * (SELECT random())"
     )
     with pytest.raises(InvalidInputError, match=r"(?s)'frame'.*same each time.*cache"):
-        ScoreCounts.from_frame(random, score="s", labeled="y")
+        ScoreCounts.from_frame(changing, score="s", labeled="y")
 
 
 def test_rows_are_not_collected(monkeypatch):
@@ -416,7 +390,7 @@ def test_rows_are_not_collected(monkeypatch):
         return table
 
     monkeypatch.setattr(narwhals.LazyFrame, "collect", watched)
-    relation = duckdb.connect(":memory:").sql(
+    relation = connect().sql(
         "SELECT (i % 1000) / 1000.0 AS s, i % 7 = 0 AS y FROM range(100000) t(i)"
     )
     counts = ScoreCounts.from_frame(relation, score="s", labeled="y")
@@ -582,6 +556,18 @@ def test_files_of_different_kinds_of_numbers(tmp_path, first):
     frame = pu.scan_files(tmp_path / "*.parquet")
     counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
     assert counts.thresholds.tolist() == [2, 1.4, 1, 0.7]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_a_file_that_two_patterns_mean(tmp_path, engine, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a1.csv", "a2.csv", "b.csv"):
+        (tmp_path / name).write_text("s,y\n0.9,1\n0.2,0\n")
+    for paths in (["a1.csv", "a*.csv"], ["b.csv", tmp_path / "b.csv"], ["*.csv", "b*.csv"]):
+        with pytest.raises(InvalidInputError, match=r"different files, got '.*\.csv' twice"):
+            pu.scan_files(paths, engine=engine)
+    frame = pu.scan_files(["a*.csv", "b.csv"], engine=engine)
+    assert ScoreCounts.from_frame(frame, score="s", labeled="y").n_labeled == 3
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "polars"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,11 +31,8 @@ PAGE = ROOT / "docs" / "explanation"
 
 
 @pytest.fixture(scope="module")
-def tool() -> Any:
-    """The script, which is in no package that is installed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT)
-        yield importlib.import_module("tools.make_paper_findings")
+def tool(import_tool: Callable[[str], ModuleType]) -> ModuleType:
+    return import_tool("make_paper_findings")
 
 
 @pytest.fixture(scope="module")

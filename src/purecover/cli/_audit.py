@@ -20,7 +20,7 @@ from purecover.cli._columns import Request, Table, Words, is_missing, list_colum
 from purecover.cli._data import Rows, describe_source, note_blank_labels, read_rows
 from purecover.cli._files import name_of, read_table
 from purecover.cli._messages import CommandError, in_options, note
-from purecover.cli._options import DASH, DataOptions
+from purecover.cli._options import DataOptions, undash
 from purecover.cli._output import print_json
 from purecover.cli._progress import progress_bars
 from purecover.counts import ScoreCounts
@@ -149,7 +149,7 @@ def _read_answers(
 ) -> tuple[Audit, list[str], int]:
     """The audit, the names of its strata, and how many rows nobody judged."""
     source = name_of(file)
-    answer = "-" if answer == DASH else answer
+    answer = undash(answer)
 
     def request(available: list[str]) -> Request:
         if available.count(answer) != 1:

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from purecover._typing import BoolArray, IntArray
 from purecover._validation import show
 from purecover.audit._strata import plan_strata, spread_evenly, strata_of
 from purecover.cli._columns import Request, Table, Words, list_columns
-from purecover.cli._data import note_blank_labels, read_rows
-from purecover.cli._files import name_of, read_table
+from purecover.cli._data import note_blank_labels, read_columns, read_rows
+from purecover.cli._files import name_of
 from purecover.cli._messages import CommandError, in_options, note, rename
-from purecover.cli._options import DASH, DataOptions
+from purecover.cli._options import DASH, DataOptions, undash
 from purecover.cli._output import check_writable, write_atomically
 from purecover.cli._progress import progress_bars
 from purecover.exceptions import InvalidInputError, PurecoverError
@@ -50,6 +51,7 @@ def run_sample(
     to_stdout = out is None or out == DASH
     if out is not None and not to_stdout:
         check_writable("--out", out, not_this=file)
+        _keep_answers(out)
     thresholds = [] if strata is None else sorted(set(numbers("--strata", strata)), reverse=True)
     with progress_bars(quiet=quiet) as steps:
         rows = read_rows(file, data, command="purecover audit", progress=steps("Reading"))
@@ -72,6 +74,20 @@ def run_sample(
         )
     note_blank_labels(rows, quiet=quiet)
     return 0
+
+
+def _keep_answers(out: str) -> None:
+    """Refuse to write over the work of a person."""
+    try:
+        with Path(out).open(newline="", encoding="utf-8") as old:
+            answered = sum(bool((row.get(ANSWER) or "").strip()) for row in csv.DictReader(old))
+    except (OSError, ValueError, csv.Error):
+        return  # not there, or no such file
+    if answered:
+        raise CommandError(
+            f"{show(out)} holds {answered:,} answers in column {ANSWER!r}, which would be lost.\n"
+            "Hint: give another name to --out, or remove the file first."
+        )
 
 
 def _all_columns(
@@ -99,15 +115,7 @@ def _all_columns(
         words = {name: name for name in names}
         return Request({}, words, frozenset(words), data.decimal)
 
-    table = read_table(
-        file,
-        request,
-        file_format=data.format,
-        delimiter=data.delimiter,
-        encoding=data.encoding,
-        asked=frozenset(filter(None, (data.score, data.labeled))),
-    )
-    return table, names
+    return read_columns(file, request, data, asked=(data.score, data.labeled)), names
 
 
 def _allocation(n: int, sizes: IntArray, thresholds: list[float], shares: str | None) -> IntArray:
@@ -197,7 +205,7 @@ def numbers(option: str, text: str) -> list[float]:
     except ValueError:
         values = [math.nan]
     if not all(map(math.isfinite, values)):
-        shown = show("-" if text == DASH else text)
+        shown = show(undash(text))
         raise CommandError(
             f"{option} must be numbers with commas between them, such as 0.8,0.5, got {shown}."
         )

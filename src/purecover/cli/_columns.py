@@ -42,6 +42,8 @@ OBVIOUS = {
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "<na>"))
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
+_PERCENT = re.compile(r"[+-]?\d+([.,]\d*)?\s*%")
 _MAX_EXAMPLES = 3
 
 
@@ -156,13 +158,17 @@ class _Bad:
     count: int = 0
     missing: int = 0
     examples: list[str] = field(default_factory=list)
-    decimal_comma: bool = False
+    commas: int = 0
+    thousands: int = 0
+    percents: int = 0
 
     def add(self, place: str, cell: Any, why: str) -> None:
         self.count += 1
         self.missing += why == "is missing"
-        if isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell.strip()):
-            self.decimal_comma = True
+        text = cell.strip() if isinstance(cell, str) else ""
+        self.commas += bool(_DECIMAL_COMMA.fullmatch(text))
+        self.thousands += bool(_THOUSANDS.fullmatch(text))
+        self.percents += bool(_PERCENT.fullmatch(text))
         if len(self.examples) < _MAX_EXAMPLES:
             nothing = cell is None or cell == ""
             self.examples.append(f"{place} {why}" if nothing else f"{place} {show(cell)} {why}")
@@ -260,7 +266,16 @@ class Collector:
         raise CommandError(f"{self.source} has {' and '.join(sentences)}.\nHint: {self._hint()}")
 
     def _hint(self) -> str:
-        if any(bad.decimal_comma for bad in self._bad.values()) and self.request.decimal == ".":
+        found = [bad for bad in self._bad.values() if bad.count]
+        if any(bad.percents == bad.count for bad in found):
+            return "take the percent signs out of the column; scores may have any scale."
+        if self.request.decimal == "." and any(bad.commas or bad.thousands for bad in found):
+            if any(bad.thousands == bad.count for bad in found):
+                # Read as decimals, numbers without such a comma would become the largest.
+                return (
+                    "if commas separate thousands, take them out of the column; if each of them "
+                    "is a decimal comma, add --decimal ,"
+                )
             return "if that is a decimal comma, add --decimal ,"
         if any(bad.count == self.n_rows for bad in self._bad.values()):
             return "not one cell can be used: is that the right column?"

@@ -2,122 +2,122 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from purecover._validation import show
-from purecover.cli._data import (
-    check_codes,
-    check_prior_knowledge,
-    describe_source,
-    note_blank_labels,
-    parse_target,
-    read_rows,
-)
-from purecover.cli._evaluate import typed_command
+from purecover.cli._data import describe_source, note_blank_labels, read_rows
+from purecover.cli._engine import opened
+from purecover.cli._engine_choice import expand
+from purecover.cli._evaluate import any_serious, deliver, note_written, settings_for
 from purecover.cli._messages import CommandError, note
 from purecover.cli._options import (
-    DASH,
-    Area,
-    AssumptionOptions,
-    IntervalOptions,
+    ComparisonOptions,
+    EngineOptions,
+    EvaluationOptions,
+    ReportOptions,
     ScoresOptions,
-    WeightOptions,
+    undash,
 )
-from purecover.cli._output import check_writable, print_json, write_atomically
+from purecover.cli._output import check_outputs
 from purecover.cli._progress import progress_bars
 from purecover.html._compare_page import render_comparison
 from purecover.report._compare import compare_scores
+from purecover.report._comparison import ScoreComparison
 
-__all__ = ["run_compare"]
+__all__ = ["run_compare", "run_compare_over_engine"]
 
 
 def run_compare(
     file: str,
     data: ScoresOptions,
-    assumptions: AssumptionOptions,
+    asked: EvaluationOptions,
+    several: ComparisonOptions,
+    output: ReportOptions,
     *,
     truth: str | None,
-    estimator: str | None,
-    estimate_from: str | None,
-    threshold: float | None,
-    weights: WeightOptions,
-    max_fpr: float,
-    top_k: int | None,
-    area: Area,
-    resamples: int | None,
-    simultaneous: bool,
-    intervals: IntervalOptions,
-    json: bool,
-    html: str | None,
-    strict: bool,
-    quiet: bool,
 ) -> int:
     """Compare, print, write, return the exit code."""
-    names = tuple("-" if column == DASH else column for column in data.score)
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise CommandError(f"--score {show(twice)} is given twice.")
-    if estimate_from is not None and estimate_from not in names:
-        raise CommandError(
-            f"--estimate-from must be one of the columns given by --score, got "
-            f"{show('-' if estimate_from == DASH else estimate_from)}.\n"
-            f"Hint: they are {', '.join(map(show, names))}."
-        )
-    check_prior_knowledge(assumptions)
-    target = parse_target(assumptions.target)
-    ignore = check_codes(intervals.ignore_check)
-    if html is not None:
-        check_writable("--html", html, not_this=file)
-    with progress_bars(quiet=quiet) as steps:
+    names = _names(data, several)
+    settings = settings_for(asked)
+    check_outputs(output.paths, not_this=file)
+    with progress_bars(quiet=output.quiet) as steps:
         rows = read_rows(
             file,
             data.one,
             command="purecover evaluate",
             truth=truth,
-            group=intervals.group,
+            group=asked.intervals.group,
             more_scores=names[1:],
             progress=steps("Reading"),
         )
         comparison = compare_scores(
             rows.score_columns,
             rows.label_column,
-            negative_label=rows.negative_label,
-            sample_weight=rows.weights,
-            groups=rows.groups,
-            truth=rows.truth,
-            alpha=assumptions.alpha,
-            beta=assumptions.beta,
-            prior=assumptions.prior,
-            label_frequency=assumptions.label_frequency,
-            scenario=assumptions.scenario,
-            estimator=estimator,
-            estimate_from=estimate_from,
-            target=target,
-            repair=assumptions.repair,
-            threshold=threshold,
-            area=area,
-            f_beta=weights.f_beta,
-            cost_fn=weights.cost_fn,
-            cost_fp=weights.cost_fp,
-            max_fpr=max_fpr,
-            top_k=top_k,
-            simultaneous=simultaneous,
-            confidence_level=intervals.confidence_level,
-            n_resamples=resamples,
-            random_state=intervals.seed,
-            ignore_checks=ignore,
+            **rows.companions,
+            estimate_from=several.estimate_from,
+            simultaneous=several.simultaneous,
             progress=steps("Resampling"),
+            **settings,
         )
-    if html is not None:
-        with write_atomically("--html", html) as page:
-            page.write(render_comparison(comparison, command=typed_command()).encode())
-    if json:
-        document = comparison.to_dict()
-        document["source"] = describe_source(file, rows)
-        print_json(document)
-    elif not quiet:
-        print(comparison)  # noqa: T201
-    note_blank_labels(rows, quiet=quiet)
-    if html is not None:
-        note(f"report written to {html}", quiet=quiet)
+    deliver(comparison, describe_source(file, rows), output, page=render_comparison)
+    note_blank_labels(rows, quiet=output.quiet)
+    return _ended(comparison, output)
+
+
+def run_compare_over_engine(
+    files: Sequence[str],
+    data: ScoresOptions,
+    counting: EngineOptions,
+    engine: str,
+    asked: EvaluationOptions,
+    several: ComparisonOptions,
+    output: ReportOptions,
+) -> int:
+    """The same where an engine counts the rows."""
+    names = _names(data, several)
+    settings = settings_for(asked)
+    expanded = expand(files)
+    for name in expanded:
+        check_outputs(output.paths, not_this=name)
+    with progress_bars(quiet=output.quiet) as steps:
+        steps("Counting")
+        with opened(files, expanded, data.one, counting, engine, names[1:]) as found:
+            frame, columns, labels, source = found
+            comparison = compare_scores(
+                frame,
+                columns["labeled"],
+                score=list(names),
+                **labels,
+                estimate_from=several.estimate_from,
+                simultaneous=several.simultaneous,
+                progress=steps("Resampling"),
+                **settings,
+            )
+    source["columns"] = {"score": list(names), "labeled": columns["labeled"]}
+    deliver(comparison, source, output, page=render_comparison)
+    if "blank_labels" in source:
+        note(f"{source['blank_labels']:,} blank labels count as unlabeled", quiet=output.quiet)
+    return _ended(comparison, output)
+
+
+def _names(data: ScoresOptions, several: ComparisonOptions) -> tuple[str, ...]:
+    """The columns of scores, each once."""
+    names = tuple(map(undash, data.score))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise CommandError(f"--score {show(twice)} is given twice.")
+    estimate_from = several.estimate_from
+    if estimate_from is not None and estimate_from not in names:
+        raise CommandError(
+            f"--estimate-from must be one of the columns given by --score, got "
+            f"{show(undash(estimate_from))}.\n"
+            f"Hint: they are {', '.join(map(show, names))}."
+        )
+    return names
+
+
+def _ended(comparison: ScoreComparison, output: ReportOptions) -> int:
+    """Say what was written, and return the exit code."""
+    note_written(output)
     checks = (check for report in comparison.reports.values() for check in report.checks)
-    serious = any(check.fired and check.severity == "error" for check in checks)
-    return 1 if strict and serious else 0
+    return 1 if output.strict and any_serious(checks) else 0

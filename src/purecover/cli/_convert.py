@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from purecover.cli._messages import CommandError
 
-__all__ = ["DASH", "number", "share", "share_hint", "whole"]
+__all__ = ["DASH", "number", "share", "share_hint", "undash", "whole"]
 
 DASH = "<->"
 """What a lone "-" (standard input or output) becomes before the arguments are parsed."""
@@ -17,6 +17,15 @@ _PERCENTAGE = re.compile(r"\+?(\d+(?:[.,]\d+)?|[.,]\d+)\s*(%?)")
 
 Converter = Callable[[Any, Any], Any]
 """Takes a type and the tokens given for it, as the parser wants it."""
+
+
+@overload
+def undash(text: str) -> str: ...
+@overload
+def undash(text: str | None) -> str | None: ...
+def undash(text: str | None) -> str | None:
+    """The text as it was typed."""
+    return "-" if text == DASH else text
 
 
 def number(_: Any, tokens: Any) -> float:
@@ -76,5 +85,4 @@ def whole(low: int) -> Converter:
 
 def _given(tokens: Any) -> tuple[str, str]:
     """The option, and its value as it was typed."""
-    value = tokens[0].value
-    return str(tokens[0].keyword), "-" if value == DASH else str(value)
+    return str(tokens[0].keyword), undash(str(tokens[0].value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,25 +13,29 @@ from purecover._labels import encode_labels
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import show
 from purecover.checks import CHECKS
-from purecover.cli._columns import Request, Words, choose_columns, is_missing
+from purecover.cli._columns import Request, Table, Words, choose_columns, is_missing
 from purecover.cli._convert import share_hint
 from purecover.cli._files import Progress, name_of, read_table
 from purecover.cli._messages import CommandError, in_options, note
-from purecover.cli._options import DASH, AssumptionOptions, DataOptions
+from purecover.cli._options import AssumptionOptions, DataOptions, TableOptions, undash
 from purecover.exceptions import PurecoverError
 
 __all__ = [
     "NUMBER_ROLES",
     "Rows",
+    "asked_columns",
     "check_codes",
     "check_prior_knowledge",
+    "count_blanks",
     "describe_source",
+    "make_rows",
     "note_blank_labels",
     "parse_target",
+    "plain_labels",
+    "read_columns",
     "read_labels",
     "read_rows",
-    "read_truth",
-    "split_blanks",
+    "unlabeled_like",
 ]
 
 NUMBER_ROLES = ("score", "weight")
@@ -38,6 +43,7 @@ NUMBER_ROLES = ("score", "weight")
 
 _TARGETS = ("population", "deployment", "pooled")
 _TRUE = frozenset(("1", "1.0", "+1", "true", "t", "yes", "y", "positive", "pos", "p"))
+_UNLABELED = frozenset(("u", "unlabeled", "unlabelled", "unknown"))
 _FALSE = frozenset(("0", "0.0", "-1", "-1.0", "false", "f", "no", "n", "negative", "neg"))
 
 
@@ -68,6 +74,16 @@ class Rows:
         return self.labeled.astype(np.int64) - self.negative.astype(np.int64)
 
     @property
+    def companions(self) -> dict[str, Any]:
+        """What goes with scores and labels, by the names that functions of the library have."""
+        return {
+            "negative_label": self.negative_label,
+            "sample_weight": self.weights,
+            "groups": self.groups,
+            "truth": self.truth,
+        }
+
+    @property
     def negative_label(self) -> int | None:
         """What marks known negatives in ``label_column``."""
         return None if self.negative is None else -1
@@ -85,15 +101,11 @@ def read_rows(
 ) -> Rows:
     """Read the file and settle what its labels mean."""
     source = name_of(file)
-    wanted = {"score": options.score, "labeled": options.labeled}
     others = {f"score {i}": column for i, column in enumerate(more_scores, start=2)}
-    wanted |= others
-    wanted |= {
-        role: column
-        for role, column in (("weight", options.weight), ("truth", truth), ("group", group))
-        if column is not None
-    }
-    wanted = {role: "-" if column == DASH else column for role, column in wanted.items()}
+    wanted = asked_columns(
+        {"score": options.score, "labeled": options.labeled, **others},
+        {"weight": options.weight, "truth": truth, "group": group},
+    )
     used: dict[str, str] = {}
 
     def request(available: list[str]) -> Request:
@@ -104,27 +116,62 @@ def read_rows(
         blanks = frozenset({"labeled"} if options.missing_is_unlabeled else ())
         return Request(numbers, words, blanks, options.decimal)
 
-    table = read_table(
+    table = read_columns(file, request, options, asked=wanted.values(), progress=progress)
+    return make_rows(command, source, table, used, options, others=tuple(others))
+
+
+def asked_columns(
+    always: Mapping[str, str | None], if_given: Mapping[str, str | None]
+) -> dict[str, str | None]:
+    """Columns by role as they were typed; those that nobody gave are to be found, or not used."""
+    given = {role: column for role, column in if_given.items() if column is not None}
+    return {role: undash(column) for role, column in (*always.items(), *given.items())}
+
+
+def read_columns(
+    file: str,
+    request: Callable[[list[str]], Request],
+    options: TableOptions,
+    *,
+    asked: Iterable[str | None],
+    progress: Progress | None = None,
+) -> Table:
+    """The columns that ``request`` picks, of a file written as the options say."""
+    return read_table(
         file,
         request,
         file_format=options.format,
         delimiter=options.delimiter,
         encoding=options.encoding,
-        asked=frozenset(column for column in wanted.values() if column is not None),
+        asked=frozenset(column for column in asked if column is not None),
         progress=progress,
     )
-    what = f"column {show(used['labeled'])} of {source}, taken for --labeled,"
-    labels, blank = split_blanks(table.words["labeled"])
-    labeled, negative = read_labels(command, what, labels, options, with_blanks=bool(blank.any()))
+
+
+def make_rows(
+    command: str,
+    source: str,
+    table: Table,
+    used: dict[str, str],
+    options: TableOptions,
+    *,
+    others: tuple[str, ...] = (),
+) -> Rows:
+    """The rows of a table whose columns of roles are ``used``; ``others`` are further scores."""
+    words = table.words
+    labeled, negative = read_labels(command, source, used["labeled"], words["labeled"], options)
+    truth = None
+    if "truth" in used:
+        truth = _read_truth(source, used["truth"], words["truth"], options)
     return Rows(
-        scores=table.numbers["score"],
+        scores=table.numbers.get("score", np.empty(0)),
         labeled=labeled,
         negative=negative,
         weights=table.numbers.get("weight"),
-        truth=read_truth(source, used["truth"], table.words["truth"], options) if truth else None,
-        groups=table.words["group"].codes if group else None,
+        truth=truth,
+        groups=words["group"].codes if "group" in used else None,
         columns=used,
-        blank_labels=int(blank.sum()) if options.missing_is_unlabeled else None,
+        blank_labels=count_blanks(words["labeled"]) if options.missing_is_unlabeled else None,
         more_scores={used[role]: table.numbers[role] for role in others},
     )
 
@@ -152,36 +199,44 @@ def note_blank_labels(rows: Rows, *, quiet: bool) -> None:
         )
 
 
-def split_blanks(words: Words) -> tuple[Words, BoolArray]:
-    """The distinct values that say something, coded -1 where a row says nothing."""
+def count_blanks(words: Words) -> int:
+    """How many rows say nothing."""
+    says = np.array([not is_missing(value) for value in words.values])
+    return int((~says[words.codes]).sum())
+
+
+def _without_blanks(words: Words) -> tuple[Words, bool]:
+    """The distinct values that say something, coded -1 where a row says nothing, if any does."""
     says = np.array([not is_missing(value) for value in words.values])
     code = np.where(says, np.cumsum(says) - 1, -1)[words.codes]
     values = tuple(v for v, kept in zip(words.values, says.tolist(), strict=True) if kept)
-    return Words(code, values), code < 0
+    return Words(code, values), bool((code < 0).any())
 
 
 def read_labels(
-    command: str, what: str, words: Words, options: DataOptions, *, with_blanks: bool
+    command: str, source: str, column: str, words: Words, options: TableOptions
 ) -> tuple[BoolArray, BoolArray | None]:
     """Masks per row, from the meaning of each distinct value."""
+    what = f"column {show(column)} of {source}, taken for --labeled,"
+    words, with_blanks = _without_blanks(words)
     if not words.values:
         raise CommandError(f"{what} is blank everywhere; no row is labeled.")
-    values = _plain(words.values, options.decimal)
+    values = plain_labels(words.values, options.decimal)
     if values.size == 1 and not with_blanks:
         raise CommandError(
             f"{what} holds nothing but {show(_text(words.values[0]))}; both labeled and unlabeled "
             "rows are needed."
         )
-    positive_label = _dash(options.positive_label)
+    positive_label = undash(options.positive_label)
     if positive_label is not None and not _holds(values, positive_label):
         shown = ", ".join(show(_text(value)) for value in words.values[:5])
         raise CommandError(
             f"{what} has no value {show(positive_label)}, asked for by --positive-label.\n"
             f"Hint: it holds {shown}{', ...' if len(words.values) > 5 else ''}."
         )
-    negative_label = _dash(options.negative_label)
+    negative_label = undash(options.negative_label)
     if with_blanks:  # the last value, which the code -1 of blank rows points at
-        values = np.append(values, _unlabeled_like(values, positive_label, negative_label))
+        values = np.append(values, unlabeled_like(what, values, positive_label, negative_label))
     try:
         positive, negative = encode_labels(
             command,
@@ -197,13 +252,13 @@ def read_labels(
     return positive[words.codes], None if negative is None else negative[words.codes]
 
 
-def _unlabeled_like(
-    values: np.ndarray[Any, Any], positive_label: str | None, negative_label: str | None
+def unlabeled_like(
+    what: str, values: np.ndarray[Any, Any], positive_label: str | None, negative_label: str | None
 ) -> Any:
     """A value that means unlabeled beside the others.
 
-    Where the label is named, what is neither it nor a known negative. Else 0 or "unlabeled",
-    so that 1, -1 and blank are as ambiguous as 1, -1 and 0 are.
+    Where the label is named, what is neither it nor a known negative. Else a value that says so
+    plainly; beside 1 and -1, or yes and no, blanks are refused: it may mean a known negative.
     """
     if positive_label is not None:
         named = [label for label in (positive_label, negative_label) if label is not None]
@@ -211,15 +266,27 @@ def _unlabeled_like(
         if rest:
             return rest[0]
         return "unlabeled" if values.dtype.kind == "U" else float(np.abs(values).max()) + 1
+    left = [v for v in values.tolist() if not _holds(np.array([v]), negative_label)]
+    plainly = [v for v in left if str(v).casefold() in _UNLABELED]
+    if plainly:
+        return plainly[0]
+    unsure = [v for v in left if _text(v).casefold() in _FALSE - {"0", "0.0"}]
+    if len(left) == 2 and len(unsure) == 1:
+        other, label = (_text(v) for v in (unsure[0], left[left[0] == unsure[0]]))
+        raise CommandError(
+            f"{what} holds {show(label)}, {show(other)} and blanks.\n"
+            f"Hint: if {show(other)} and blank both mean unlabeled, add --positive-label={label}; "
+            f"if {show(other)} marks known negatives, add --negative-label={other}."
+        )
     usual = ("unlabeled", "unknown") if values.dtype.kind == "U" else (0.0, -1.0)
     taken = negative_label is not None and _holds(np.array(usual[:1]), negative_label)
     return usual[taken]
 
 
-def read_truth(source: str, column: str, words: Words, options: DataOptions) -> BoolArray:
+def _read_truth(source: str, column: str, words: Words, options: TableOptions) -> BoolArray:
     """True classes per row, from the meaning of each distinct value."""
     texts = [_text(value) for value in words.values]
-    label = _dash(options.positive_label)
+    label = undash(options.positive_label)
     folded = [text.casefold() for text in texts]
     named = label in texts and len(texts) <= 2
     positive = [text == label for text in texts] if named else [t in _TRUE for t in folded]
@@ -234,7 +301,7 @@ def read_truth(source: str, column: str, words: Words, options: DataOptions) -> 
     return np.array(positive)[words.codes]
 
 
-def _plain(values: tuple[Any, ...], decimal: str) -> np.ndarray[Any, Any]:
+def plain_labels(values: tuple[Any, ...], decimal: str) -> np.ndarray[Any, Any]:
     """Distinct values as numbers if all of them are, else as texts."""
     texts = [_text(value) for value in values]
     try:
@@ -243,8 +310,10 @@ def _plain(values: tuple[Any, ...], decimal: str) -> np.ndarray[Any, Any]:
         return np.array(texts)
 
 
-def _holds(values: np.ndarray[Any, Any], label: str) -> bool:
+def _holds(values: np.ndarray[Any, Any], label: str | None) -> bool:
     """Whether a label is among the values; 1 finds 1.0."""
+    if label is None:
+        return False
     if values.dtype.kind == "U":
         return label in values
     try:
@@ -263,10 +332,6 @@ def _text(value: Any) -> str:
     return str(value).strip()
 
 
-def _dash(value: str | None) -> str | None:
-    return "-" if value == DASH else value
-
-
 def parse_target(text: str) -> Any:
     """A named population, or a prior."""
     if text in _TARGETS:
@@ -278,7 +343,7 @@ def parse_target(text: str) -> Any:
     if not 0 <= prior <= 1:
         raise CommandError(
             f"--target must be {', '.join(_TARGETS)} or a number in [0, 1], got "
-            f"{show(_dash(text))}.{share_hint(text)}"
+            f"{show(undash(text))}.{share_hint(text)}"
         )
     return prior
 
@@ -289,7 +354,7 @@ def check_codes(given: tuple[str, ...]) -> tuple[str, ...]:
     for code, text in zip(codes, given, strict=True):
         if code not in CHECKS:
             raise CommandError(
-                f"--ignore-check must be the code of a check, got {show(_dash(text))}.\n"
+                f"--ignore-check must be the code of a check, got {show(undash(text))}.\n"
                 f"Hint: the codes are {', '.join(CHECKS)}."
             )
     return codes

@@ -13,17 +13,16 @@ from typing import Any
 from purecover._frames import column_names, lazy_frame
 from purecover._validation import require, show
 from purecover.cli._columns import choose_columns
+from purecover.cli._data import asked_columns, plain_labels, unlabeled_like
 from purecover.cli._engine_choice import expand
-from purecover.cli._evaluate import deliver, is_serious, note_written, settings_for
+from purecover.cli._evaluate import any_serious, deliver_report, note_written, settings_for
 from purecover.cli._messages import CommandError, in_options, note, rename
 from purecover.cli._options import (
-    DASH,
-    Area,
-    AssumptionOptions,
     DataOptions,
     EngineOptions,
-    IntervalOptions,
-    WeightOptions,
+    EvaluationOptions,
+    ReportOptions,
+    undash,
 )
 from purecover.cli._output import check_outputs, print_json
 from purecover.cli._progress import Steps, progress_bars
@@ -32,14 +31,15 @@ from purecover.engines import scan_files
 from purecover.exceptions import MissingDependencyError, PurecoverError
 from purecover.html._words import at_most
 from purecover.report._evaluate import evaluate
+from purecover.report._many_parts import Part
 from purecover.report._many_reports import ManyReports, ManyRow
-from purecover.report._many_rows import Part
 from purecover.report._many_work import Job, Settings, run_job
 
-__all__ = ["run_over_engine"]
+__all__ = ["opened", "run_over_engine"]
 
 _NAME = "purecover evaluate"
 _TOLERANCE = 1e-4
+_MOST_LABELS = 21  # more than a column of labels can have
 _METRICS = ("roc_auc", "auc_pr", "precision", "recall")
 _WORDS = {"paths": "FILE", "frame": "FILE", "score": "--score", "by": "--by"}
 _ENGINES = ("duckdb", "_duckdb", "polars", "pyspark", "py4j", "narwhals")
@@ -52,43 +52,14 @@ def run_over_engine(
     data: DataOptions,
     options: EngineOptions,
     engine: str,
-    assumptions: AssumptionOptions,
-    *,
-    truth: str | None,
-    estimator: str | None,
-    threshold: float | None,
-    weights: WeightOptions,
-    max_fpr: float,
-    top_k: int | None,
-    area: Area,
-    resamples: int | None,
-    intervals: IntervalOptions,
-    json: bool,
-    html: str | None,
-    markdown: str | None,
-    strict: bool,
-    quiet: bool,
-    only_for_several: Mapping[str, object],
+    asked: EvaluationOptions,
+    output: ReportOptions,
 ) -> int:
     """Count, evaluate, print, write, return the exit code."""
-    del truth  # refused when the engine was chosen
-    for option, value in only_for_several.items():
-        if value:
-            raise CommandError(f"--{option} is for several scores, of one file.")
-    if resamples is None and options.by is not None:
-        resamples = 500
-    settings = settings_for(
-        assumptions,
-        weights,
-        intervals,
-        estimator=estimator,
-        threshold=threshold,
-        max_fpr=max_fpr,
-        top_k=top_k,
-        area=area,
-        resamples=resamples,
-    )
-    for option, path in (("--html", html), ("--markdown", markdown)):
+    if asked.intervals.resamples is None and options.by is not None:
+        asked = replace(asked, intervals=replace(asked.intervals, resamples=500))
+    settings = settings_for(asked)
+    for option, path in output.paths.items():
         if path is not None and options.by is not None:
             raise CommandError(
                 f"{option} is for one report, and --by makes one for each group.\n"
@@ -96,25 +67,25 @@ def run_over_engine(
             )
     names = expand(files)
     for name in names:
-        check_outputs({"--html": html, "--markdown": markdown}, not_this=name)
-    with progress_bars(quiet=quiet) as steps:
+        check_outputs(output.paths, not_this=name)
+    with progress_bars(quiet=output.quiet) as steps:
         steps("Counting")
-        counted, source = _count(files, names, data, options, engine, threshold)
+        counted, source = _count(files, names, data, options, engine, settings["threshold"])
         if options.by is None:
             report = evaluate(counted[None], progress=steps("Resampling"), **settings)
         else:
             many = _by_group(counted, source["columns"]["score"], settings, steps)
     blank = source.get("blank_labels")
     if options.by is None:
-        deliver(report, source, json=json, html=html, markdown=markdown, quiet=quiet)
-        serious = is_serious(report)
+        deliver_report(report, source, output)
+        serious = any_serious(report.checks)
     else:
-        _deliver_many(many, source, json=json, quiet=quiet)
+        _deliver_many(many, source, json=output.json, quiet=output.quiet)
         serious = any(how == "error" for row in many for _, how in row.findings)
     if blank is not None:
-        note(f"{blank:,} blank labels count as unlabeled", quiet=quiet)
-    note_written(html, markdown, quiet=quiet)
-    return 1 if strict and serious else 0
+        note(f"{blank:,} blank labels count as unlabeled", quiet=output.quiet)
+    note_written(output)
+    return 1 if output.strict and serious else 0
 
 
 # -- counts -----------------------------------------------------------------------------------
@@ -129,28 +100,7 @@ def _count(
     threshold: float | None,
 ) -> tuple[dict[Any, ScoreCounts], dict[str, Any]]:
     """Counts by group, one group None without --by, and where they come from."""
-    asked = {"score": data.score, "labeled": data.labeled}
-    asked |= {
-        role: column
-        for role, column in (("weight", data.weight), ("by", options.by))
-        if column is not None
-    }
-    asked = {role: "-" if column == DASH else column for role, column in asked.items()}
-    given = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
-    with _in_words(engine), _session(engine):
-        # To an engine each name is a pattern, also one that only looks like it.
-        patterns = [name if "://" in name else glob.escape(name) for name in names]
-        frame = scan_files(patterns, engine=engine, memory_limit=options.memory_limit)
-        columns = choose_columns(given, column_names(frame), asked)
-        source: dict[str, Any] = {
-            "file": files[0] if len(files) == 1 else list(files),
-            "n_files": len(names),
-            "engine": engine,
-            "columns": columns,
-        }
-        labels = _labels(frame, columns["labeled"], data)
-        if data.missing_is_unlabeled:
-            frame, source["blank_labels"] = _filled(frame, columns["labeled"], labels)
+    with opened(files, names, data, options, engine) as (frame, columns, labels, source):
         roles = {"weight": "sample_weight"}
         tolerance = _TOLERANCE if options.tolerance is None else options.tolerance
         counted = ScoreCounts._count_frame(
@@ -165,6 +115,40 @@ def _count(
             },
         )
     return counted, source
+
+
+@contextmanager
+def opened(
+    files: Sequence[str],
+    names: list[str],
+    data: DataOptions,
+    options: EngineOptions,
+    engine: str,
+    more_scores: tuple[str | None, ...] = (),
+) -> Iterator[tuple[Any, dict[str, str], dict[str, Any], dict[str, Any]]]:
+    """A lazy frame of the files, its columns by role, its labels, and where it comes from."""
+    others = {f"score {i}": column for i, column in enumerate(more_scores, start=2)}
+    asked = asked_columns(
+        {"score": data.score, "labeled": data.labeled, **others},
+        {"weight": data.weight, "by": options.by},
+    )
+    given = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
+    with _in_words(engine), _session(engine):
+        # To an engine each name is a pattern, also one that only looks like it.
+        patterns = [name if "://" in name else glob.escape(name) for name in names]
+        frame = scan_files(patterns, engine=engine, memory_limit=options.memory_limit)
+        columns = choose_columns(given, column_names(frame), asked)
+        source: dict[str, Any] = {
+            "file": files[0] if len(files) == 1 else list(files),
+            "n_files": len(names),
+            "engine": engine,
+            "columns": columns,
+        }
+        labels = _labels(frame, columns["labeled"], data)
+        if data.missing_is_unlabeled:
+            what = f"column {show(columns['labeled'])} of {given}, taken for --labeled,"
+            frame, source["blank_labels"] = _filled(frame, columns["labeled"], what, labels)
+        yield frame, columns, labels, source
 
 
 @contextmanager
@@ -212,23 +196,22 @@ def _session(engine: str) -> Iterator[None]:
         session.stop()
 
 
-def _labels(frame: Any, column: str, data: DataOptions) -> dict[str, object]:
+def _labels(frame: Any, column: str, data: DataOptions) -> dict[str, Any]:
     """The labels that options name, as values of a column of truth values if it is one."""
     import narwhals.stable.v2 as nw
 
     is_boolean = isinstance(lazy_frame(frame).collect_schema()[column], nw.Boolean)  # type: ignore[union-attr]
     truth = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
-    labels: dict[str, object] = {}
+    labels: dict[str, Any] = {}
     for name in ("positive_label", "negative_label"):
-        value = getattr(data, name)
-        value = "-" if value == DASH else value
+        value = undash(getattr(data, name))
         if is_boolean and value is not None:
             value = truth.get(value.strip().casefold(), value)
         labels[name] = value
     return labels
 
 
-def _filled(frame: Any, column: str, labels: Mapping[str, object]) -> tuple[Any, int]:
+def _filled(frame: Any, column: str, what: str, labels: Mapping[str, Any]) -> tuple[Any, int]:
     """The frame with a value that means unlabeled where the label is missing, and how many are."""
     import narwhals.stable.v2 as nw
 
@@ -238,22 +221,20 @@ def _filled(frame: Any, column: str, labels: Mapping[str, object]) -> tuple[Any,
     missing = label.is_null() | label.is_nan() if dtype.is_float() else label.is_null()
     ones = nw.when(missing).then(nw.lit(1, nw.Int64)).otherwise(nw.lit(0, nw.Int64))
     total = lazy.select(pu_missing=ones).select(nw.col("pu_missing").sum()).collect()
-    choices: tuple[Any, ...] = ("unlabeled", "unknown", "blank")
-    if isinstance(dtype, nw.Boolean):
-        choices = (False, True)
-    elif dtype.is_numeric():
-        choices = (0, -1, 2, 3)
-    value = next(c for c in choices if not any(_same(c, given) for given in labels.values()))
+    distinct = lazy.filter(~missing).select(pu_label=label).unique().head(_MOST_LABELS).collect()
+    found = sorted(distinct["pu_label"].to_list())
+    if not found:
+        raise CommandError(f"{what} is blank everywhere; no row is labeled.")
+    named = (str(int(v)) if isinstance(v, bool) else v for v in labels.values())
+    value = unlabeled_like(what, plain_labels(tuple(found), "."), *named)
+    if isinstance(dtype, nw.Boolean):  # which has no third value
+        label, dtype = label.cast(nw.Int64).cast(nw.Float64), nw.Float64()
+    elif dtype.is_numeric():  # unsigned ones have no -1
+        label, dtype = label.cast(nw.Float64), nw.Float64()
+    elif isinstance(value, float):  # numbers as words, in whatever spelling
+        value = next((word for word in found if float(word) == value), f"{value:g}")
     filled = nw.when(missing).then(nw.lit(value, dtype)).otherwise(label)
     return lazy.with_columns(filled.alias(column)), int(total["pu_missing"][0] or 0)
-
-
-def _same(choice: object, given: object) -> bool:
-    """Whether a label given on the command line means this value: 0, 0.0 and "0.0" are one."""
-    try:
-        return float(choice) == float(given)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return str(choice) == str(given)
 
 
 # -- a report for each group --------------------------------------------------------------------

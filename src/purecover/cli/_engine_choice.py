@@ -40,7 +40,8 @@ def choose_engine(
     several = len(files) > 1 or _is_folder(files[0]) or _is_pattern(files[0])
     why = _needs_rows(data, truth, group)
     if options.engine is None and asked is None and not several:
-        large = why is None and _is_large(files[0]) and find_spec(DEFAULT) is not None
+        large = why is None and len(data.score) < 2 and _is_large(files[0])
+        large = large and find_spec(DEFAULT) is not None
         return DEFAULT if large else None
     engine = options.engine or DEFAULT
     if DASH in files:
@@ -50,6 +51,17 @@ def choose_engine(
         )
     if why is not None:
         raise CommandError(f"{why[0]} is not possible where {engine} counts the rows{why[1]}")
+    if len(data.score) > 1:
+        for option, value in (
+            ("by", options.by),
+            ("tolerance", options.tolerance),
+            ("weight", data.weight),
+        ):
+            if value is not None:
+                raise CommandError(
+                    f"--{option} is for one --score where {engine} counts the rows.\n"
+                    "Hint: evaluate the scores one by one."
+                )
     if options.memory_limit is not None and engine != "duckdb":
         raise CommandError(
             f"--memory-limit is for DuckDB, not for {engine}.\n"
@@ -71,10 +83,6 @@ def _needs_rows(
         return "--truth", rows
     if group is not None:
         return "--group", rows
-    if len(data.score) > 1:
-        return "more than one --score", (
-            ".\nHint: evaluate them one by one, or give one file, without --engine."
-        )
     for name in ("format", "delimiter", "decimal", "encoding"):
         if getattr(data, name) != getattr(_PLAIN, name):
             return f"--{name}", (

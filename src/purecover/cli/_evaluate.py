@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from purecover.checks import CheckResult
 from purecover.cli._data import (
     check_codes,
     check_prior_knowledge,
@@ -15,110 +15,61 @@ from purecover.cli._data import (
     parse_target,
     read_rows,
 )
-from purecover.cli._messages import CommandError, note
-from purecover.cli._options import (
-    COMMAND_LINE,
-    Area,
-    AssumptionOptions,
-    DataOptions,
-    IntervalOptions,
-    WeightOptions,
-)
+from purecover.cli._messages import note
+from purecover.cli._options import COMMAND_LINE, DataOptions, EvaluationOptions, ReportOptions
 from purecover.cli._output import check_outputs, print_json, write_atomically
 from purecover.cli._progress import progress_bars
 from purecover.html import render_report
+from purecover.report._comparison import ScoreComparison
 from purecover.report._evaluate import evaluate
 from purecover.report._report import PUReport
 
 __all__ = [
+    "any_serious",
     "deliver",
-    "is_serious",
+    "deliver_report",
     "note_written",
     "run_evaluate",
     "settings_for",
-    "typed_command",
 ]
 
 
 def run_evaluate(
     file: str,
     data: DataOptions,
-    assumptions: AssumptionOptions,
+    asked: EvaluationOptions,
+    output: ReportOptions,
     *,
     truth: str | None,
-    estimator: str | None,
-    threshold: float | None,
-    weights: WeightOptions,
-    max_fpr: float,
-    top_k: int | None,
-    area: Area,
-    resamples: int | None,
-    intervals: IntervalOptions,
-    json: bool,
-    html: str | None,
-    strict: bool,
-    quiet: bool,
-    markdown: str | None = None,
-    only_for_several: Mapping[str, object] = MappingProxyType({}),
 ) -> int:
     """Evaluate, print, write, return the exit code."""
-    for option, value in only_for_several.items():
-        if value:
-            raise CommandError(
-                f"--{option} is for several scores.\nHint: repeat --score, once for each model."
-            )
-    settings = settings_for(
-        assumptions,
-        weights,
-        intervals,
-        estimator=estimator,
-        threshold=threshold,
-        max_fpr=max_fpr,
-        top_k=top_k,
-        area=area,
-        resamples=resamples,
-    )
-    check_outputs({"--html": html, "--markdown": markdown}, not_this=file)
-    with progress_bars(quiet=quiet) as steps:
+    settings = settings_for(asked)
+    check_outputs(output.paths, not_this=file)
+    with progress_bars(quiet=output.quiet) as steps:
         rows = read_rows(
             file,
             data,
             command="purecover evaluate",
             truth=truth,
-            group=intervals.group,
+            group=asked.intervals.group,
             progress=steps("Reading"),
         )
         report = evaluate(
             rows.scores,
             rows.label_column,
-            negative_label=rows.negative_label,
-            sample_weight=rows.weights,
-            groups=rows.groups,
-            truth=rows.truth,
+            **rows.companions,
             progress=steps("Resampling"),
             **settings,
         )
-    deliver(
-        report, describe_source(file, rows), json=json, html=html, markdown=markdown, quiet=quiet
-    )
-    note_blank_labels(rows, quiet=quiet)
-    note_written(html, markdown, quiet=quiet)
-    return 1 if strict and is_serious(report) else 0
+    deliver_report(report, describe_source(file, rows), output)
+    note_blank_labels(rows, quiet=output.quiet)
+    note_written(output)
+    return 1 if output.strict and any_serious(report.checks) else 0
 
 
-def settings_for(
-    assumptions: AssumptionOptions,
-    weights: WeightOptions,
-    intervals: IntervalOptions,
-    *,
-    estimator: str | None,
-    threshold: float | None,
-    max_fpr: float,
-    top_k: int | None,
-    area: Area,
-    resamples: int | None,
-) -> dict[str, Any]:
+def settings_for(asked: EvaluationOptions) -> dict[str, Any]:
     """What `evaluate` is told besides the data, after a look at what can be wrong with it."""
+    assumptions, measures, intervals = asked.assumptions, asked.measures, asked.intervals
     check_prior_knowledge(assumptions)
     return {
         "alpha": assumptions.alpha,
@@ -126,57 +77,58 @@ def settings_for(
         "prior": assumptions.prior,
         "label_frequency": assumptions.label_frequency,
         "scenario": assumptions.scenario,
-        "estimator": estimator,
+        "estimator": assumptions.estimator,
         "target": parse_target(assumptions.target),
         "repair": assumptions.repair,
-        "threshold": threshold,
-        "area": area,
-        "f_beta": weights.f_beta,
-        "cost_fn": weights.cost_fn,
-        "cost_fp": weights.cost_fp,
-        "max_fpr": max_fpr,
-        "top_k": top_k,
+        "threshold": measures.threshold,
+        "area": measures.area,
+        "f_beta": measures.weights.f_beta,
+        "cost_fn": measures.weights.cost_fn,
+        "cost_fp": measures.weights.cost_fp,
+        "max_fpr": measures.max_fpr,
+        "top_k": measures.top_k,
         "confidence_level": intervals.confidence_level,
-        "n_resamples": resamples,
+        "n_resamples": intervals.resamples,
         "random_state": intervals.seed,
         "ignore_checks": check_codes(intervals.ignore_check),
     }
 
 
-def deliver(
-    report: PUReport,
-    source: dict[str, Any],
-    *,
-    json: bool,
-    html: str | None,
-    markdown: str | None,
-    quiet: bool,
-) -> None:
-    """Write and print the report in the ways that were asked for."""
-    if html is not None:
-        with write_atomically("--html", html) as page:
-            page.write(render_report(report, command=typed_command()).encode())
-    if markdown is not None:
-        with write_atomically("--markdown", markdown) as text:
+def deliver_report(report: PUReport, source: dict[str, Any], output: ReportOptions) -> None:
+    """Write and print a report in the ways that were asked for."""
+    if output.markdown is not None:
+        with write_atomically("--markdown", output.markdown) as text:
             text.write(report.to_markdown().encode())
-    if json:
-        document = report.to_dict()
-        document["source"] = source
-        print_json(document)
-    elif not quiet:
-        print(report)  # noqa: T201
+    deliver(report, source, output, page=render_report)
 
 
-def note_written(*paths: str | None, quiet: bool) -> None:
+def deliver(
+    found: PUReport | ScoreComparison,
+    source: dict[str, Any],
+    output: ReportOptions,
+    *,
+    page: Callable[..., str],
+) -> None:
+    """Write the page, and print the text or the JSON document."""
+    if output.html is not None:
+        with write_atomically("--html", output.html) as file:
+            file.write(page(found, command=typed_command()).encode())
+    if output.json:
+        print_json(found.to_dict() | {"source": source})
+    elif not output.quiet:
+        print(found)  # noqa: T201
+
+
+def note_written(output: ReportOptions) -> None:
     """Say which files there are now."""
-    for path in paths:
+    for path in output.paths.values():
         if path is not None:
-            note(f"report written to {path}", quiet=quiet)
+            note(f"report written to {path}", quiet=output.quiet)
 
 
-def is_serious(report: PUReport) -> bool:
+def any_serious(checks: Iterable[CheckResult]) -> bool:
     """Whether a check of severity error spoke."""
-    return any(check.fired and check.severity == "error" for check in report.checks)
+    return any(check.fired and check.severity == "error" for check in checks)
 
 
 def typed_command() -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from purecover.cli._options import (
-    ASSUMPTIONS,
     DATA,
     FEATURES,
     INTERVALS,
@@ -16,16 +15,16 @@ from purecover.cli._options import (
     MODEL,
     OUTPUT,
     AssumptionOptions,
-    DataOptions,
-    Decimal,
-    FileFormat,
-    Flag,
+    EvaluationOptions,
     IntervalOptions,
+    MeasureOptions,
     Model,
+    Names,
     Number,
     Positive,
-    Quiet,
+    ReportOptions,
     Share,
+    TableOptions,
     Text,
     Whole,
 )
@@ -35,7 +34,7 @@ __all__ = ["evaluate_data"]
 
 @Parameter(name="*", group=DATA)
 @dataclass(frozen=True, kw_only=True)
-class TableOptions:
+class FeatureTableOptions(TableOptions):
     """Where the labels are.
 
     Parameters
@@ -45,42 +44,19 @@ class TableOptions:
         Obvious names are found without it.
     weight
         Column of sample weights; they count in the figures, not in the training.
-    positive_label
-        Value that means labeled, where it is not obvious.
-    negative_label
-        Value that marks known negatives, a third kind of row.
-    missing_is_unlabeled
-        Count blank cells (also NA and null) of the labeled column as unlabeled.
-    format
-        Format of the file, if its name and content do not tell.
-    delimiter
-        What separates the fields of a CSV file; found among , ; | and tab by default.
-    decimal
-        What stands before the decimals of a number: a point, or a comma.
-    encoding
-        Text encoding of the file.
     """
 
-    labeled: str | None = None
-    weight: str | None = None
-    positive_label: str | None = None
-    negative_label: str | None = None
-    missing_is_unlabeled: Flag = False
-    format: FileFormat | None = None
-    delimiter: str | None = None
-    decimal: Decimal = "."
-    encoding: str = "utf-8"
 
-
-NO_TABLE_OPTIONS = TableOptions()
+NO_TABLE_OPTIONS = FeatureTableOptions()
 NO_ASSUMPTIONS = AssumptionOptions()
+NO_REPORT_OPTIONS = ReportOptions()
 
 
 def evaluate_data(
     file: str,
     /,
     *,
-    table: TableOptions = NO_TABLE_OPTIONS,
+    table: FeatureTableOptions = NO_TABLE_OPTIONS,
     truth: Annotated[Text, Parameter(group=DATA)] = None,
     features: Annotated[Text, Parameter(group=FEATURES)] = None,
     drop: Annotated[Text, Parameter(group=FEATURES)] = None,
@@ -90,17 +66,12 @@ def evaluate_data(
     group: Annotated[Text, Parameter(alias="--groups", group=MODEL)] = None,
     seed: Annotated[Whole, Parameter(alias="--random-state", group=MODEL)] = 0,
     assumptions: AssumptionOptions = NO_ASSUMPTIONS,
-    estimator: Annotated[Text, Parameter(group=ASSUMPTIONS)] = None,
     threshold: Annotated[Number | None, Parameter(group=METRICS)] = None,
     resamples: Annotated[Whole | None, Parameter(group=INTERVALS)] = None,
     confidence_level: Annotated[Share, Parameter(group=INTERVALS)] = 0.95,
-    ignore_check: Annotated[tuple[str, ...], Parameter(group=INTERVALS, show_default=False)] = (),
-    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    html: Annotated[Text, Parameter(group=OUTPUT)] = None,
-    markdown: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    ignore_check: Annotated[Names, Parameter(group=INTERVALS)] = (),
+    output: ReportOptions = NO_REPORT_OPTIONS,
     scores_out: Annotated[Text, Parameter(group=OUTPUT)] = None,
-    strict: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
 ) -> int:
     """Train a model on the features in FILE and recover its true performance.
 
@@ -133,9 +104,6 @@ def evaluate_data(
         resampled together.
     seed
         Seed of folds, model and bootstrap.
-    estimator
-        What estimates alpha and beta where they are not known, such as alphamax-n; purecover
-        priors lists them all.
     threshold
         Scores of at least this count as positive; the best Youden index by default.
     resamples
@@ -145,45 +113,32 @@ def evaluate_data(
         Confidence level of intervals and bands.
     ignore_check
         Code of a check to silence, such as PU005; may be repeated.
-    json
-        Print one JSON document and nothing else.
-    html
-        Write the report as a web page to this file.
-    markdown
-        Write the report as Markdown to this file, for an issue or a pull request.
     scores_out
         Write the scores to this CSV file, in the order of the rows, for the other commands;
         gzipped if it ends in .gz.
-    strict
-        Exit with 1 if a check of severity error speaks.
-    quiet
-        Print no report, notes or progress.
     """
     from purecover.cli._files import require_file
 
     require_file(file)
     from purecover.cli._evaluate_data import run_evaluate_data
+    from purecover.cli._feature_rows import FeatureOptions
 
     return run_evaluate_data(
         file,
-        DataOptions(**{field.name: getattr(table, field.name) for field in fields(table)}),
-        assumptions,
-        features=features,
-        drop=drop,
-        truth=truth,
-        model=model,
-        folds=folds,
-        jobs=jobs,
-        estimator=estimator,
-        threshold=threshold,
-        resamples=resamples,
-        intervals=IntervalOptions(
-            group=group, confidence_level=confidence_level, seed=seed, ignore_check=ignore_check
+        table,
+        FeatureOptions(features=features, drop=drop, model=model, folds=folds, jobs=jobs),
+        EvaluationOptions(
+            assumptions=assumptions,
+            measures=MeasureOptions(threshold=threshold),
+            intervals=IntervalOptions(
+                resamples=resamples,
+                group=group,
+                confidence_level=confidence_level,
+                seed=seed,
+                ignore_check=ignore_check,
+            ),
         ),
-        json=json,
-        html=html,
-        markdown=markdown,
+        output,
+        truth=truth,
         scores_out=scores_out,
-        strict=strict,
-        quiet=quiet,
     )

@@ -210,7 +210,7 @@ def _lines(source: str, stream: BinaryIO, encoding: str) -> Iterator[str]:
         if isinstance(error, UnicodeDecodeError):
             what = f"byte 0x{error.object[error.start]:02x}, {error.reason}"
         raise CommandError(
-            f"{source} is not {encoding.removesuffix('-sig')} text, somewhere after line {number} "
+            f"{source} is not {encoding.removesuffix('-sig')} text, in line {number + 1} or below "
             f"({what}).\nHint: name its encoding, such as --encoding latin-1."
         ) from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv as csv_module
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -13,11 +13,17 @@ import numpy as np
 
 from purecover._validation import show
 from purecover.cli._columns import Request, Table, choose_columns, list_columns
-from purecover.cli._data import check_codes, parse_target, read_labels, split_blanks
-from purecover.cli._files import Progress, name_of, read_table
-from purecover.cli._many_app import ManyOptions
+from purecover.cli._data import (
+    check_codes,
+    count_blanks,
+    parse_target,
+    read_columns,
+    read_labels,
+)
+from purecover.cli._files import Progress, name_of
+from purecover.cli._many_options import ManyOptions, TaskAssumptionOptions
 from purecover.cli._messages import CommandError, in_options, note
-from purecover.cli._options import DASH, DataOptions
+from purecover.cli._options import undash
 from purecover.cli._output import check_outputs, print_json, write_atomically
 from purecover.cli._progress import progress_bars
 from purecover.report._many import evaluate_many
@@ -45,8 +51,8 @@ class _Rows:
 def run_evaluate_many(
     file: str,
     options: ManyOptions,
+    assumptions: TaskAssumptionOptions,
     *,
-    target: str,
     metric: tuple[str, ...],
     ignore_check: tuple[str, ...],
     settings: dict[str, Any],
@@ -56,7 +62,8 @@ def run_evaluate_many(
     quiet: bool,
 ) -> int:
     """Evaluate, print, write, return the exit code."""
-    settings["target"] = parse_target(target)
+    settings |= asdict(assumptions)
+    settings["target"] = parse_target(assumptions.target)
     settings["ignore_checks"] = check_codes(ignore_check)
     if metric:
         settings["metrics"] = metric
@@ -101,11 +108,8 @@ def _read(file: str, options: ManyOptions, progress: Progress | None) -> _Rows:
     """Read the file and settle what its labels mean."""
     source = name_of(file)
     chosen: dict[str, list[str]] = {}
-    single = {
-        role: "-" if column == DASH else column
-        for role, column in (("by", options.by), ("weight", options.weight))
-        if column is not None
-    }
+    asked_for = {"by": options.by, "weight": options.weight}
+    single = {role: undash(column) for role, column in asked_for.items() if column is not None}
 
     def request(available: list[str]) -> Request:
         choose_columns(source, available, single)
@@ -133,15 +137,8 @@ def _read(file: str, options: ManyOptions, progress: Progress | None) -> _Rows:
         blanks = frozenset(labels if options.missing_is_unlabeled else ())
         return Request(numbers, words, blanks, options.decimal)
 
-    table = read_table(
-        file,
-        request,
-        file_format=options.format,
-        delimiter=options.delimiter,
-        encoding=options.encoding,
-        asked=frozenset((*single.values(), *options.score, *options.labeled)),
-        progress=progress,
-    )
+    asked = (*single.values(), *options.score, *options.labeled)
+    table = read_columns(file, request, options, asked=asked, progress=progress)
     data: dict[str, Any] = {
         column: table.numbers[f"score {i}"] for i, column in enumerate(chosen["score"])
     }
@@ -165,21 +162,13 @@ def _add_labels(
     source: str, columns: Sequence[str], table: Table, options: ManyOptions, data: dict[str, Any]
 ) -> tuple[dict[str, str], int]:
     """Put columns of labels into the data; of several, those that cannot be used are told."""
-    meaning = DataOptions(
-        positive_label=options.positive_label,
-        negative_label=options.negative_label,
-        decimal=options.decimal,
-    )
     refused: dict[str, str] = {}
     n_blank, first = 0, None
     for i, column in enumerate(columns):
-        words, blank = split_blanks(table.words[f"labeled {i}"])
-        n_blank += int(blank.sum())
-        what = f"column {show(column)} of {source}, taken for --labeled,"
+        words = table.words[f"labeled {i}"]
+        n_blank += count_blanks(words)
         try:
-            labeled, negative = read_labels(
-                COMMAND, what, words, meaning, with_blanks=bool(blank.any())
-            )
+            labeled, negative = read_labels(COMMAND, source, column, words, options)
         except CommandError as error:
             first = first or error
             refused[column] = str(error).partition("\n")[0]
@@ -198,7 +187,7 @@ def _expanded(
     """Columns by name or pattern, each once."""
     found: dict[str, None] = {}
     for given in asked:
-        name = "-" if given == DASH else given
+        name = undash(given)
         if name in available:
             choose_columns(source, available, {role: name})  # refuses a name that stands twice
             found[name] = None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from purecover._validation import show
 from purecover.cli._data import Rows, note_blank_labels, read_rows
 from purecover.cli._messages import CommandError, in_options, rename
-from purecover.cli._options import DASH, DataOptions
+from purecover.cli._options import DASH, DataOptions, undash
 from purecover.cli._output import check_writable, print_json
 from purecover.cli._progress import progress_bars
 from purecover.exceptions import PurecoverError
@@ -84,7 +86,7 @@ def _added(
     quiet: bool,
 ) -> tuple[ScoreMonitor, MonitorPartition]:
     check_writable("STATE", state, not_this=file)
-    name = _name_of(file) if name is None else "-" if name == DASH else name
+    name = _name_of(file) if name is None else undash(name)
     kept: dict[str, str] = {}
     if Path(state).exists():
         before = ScoreMonitor.load(state)
@@ -95,12 +97,13 @@ def _added(
     else:
         ScoreMonitor(**settings)
     with progress_bars(quiet=quiet) as steps:
-        rows = read_rows(
-            file,
-            _with_kept(data, kept),
-            command="purecover monitor",
-            progress=steps("Reading"),
-        )
+        with _in_words(data, kept):
+            rows = read_rows(
+                file,
+                _with_kept(data, kept),
+                command="purecover monitor",
+                progress=steps("Reading"),
+            )
         monitor = ScoreMonitor.update(
             state,
             name,
@@ -130,9 +133,24 @@ def _with_kept(data: DataOptions, kept: dict[str, str]) -> DataOptions:
     return dataclasses.replace(data, **unsaid)  # type: ignore[arg-type]
 
 
+@contextmanager
+def _in_words(data: DataOptions, kept: dict[str, str]) -> Iterator[None]:
+    """Complaints about columns that were not asked for now, as what they are."""
+    try:
+        yield
+    except CommandError as error:
+        said = str(error)
+        for key in ("score", "labeled", "weight"):
+            asked = f", asked for by --{key}."
+            if key in kept and getattr(data, key) is None and asked in said:
+                said = said.replace(asked, ", as the first partition in STATE has.")
+                said = f"{said}\nGive --{key} if it has another name now."
+                raise CommandError(said) from error
+        raise
+
+
 def _columns(data: DataOptions, rows: Rows) -> dict[str, str]:
-    labels = {key: getattr(data, key) for key in ("positive_label", "negative_label")}
-    said = {key: "-" if value == DASH else value for key, value in labels.items()}
+    said = {key: undash(getattr(data, key)) for key in ("positive_label", "negative_label")}
     named = {
         key: rows.columns[key] for key in ("score", "labeled", "weight") if key in rows.columns
     }

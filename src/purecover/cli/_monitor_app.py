@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from cyclopts import Group, Parameter
@@ -13,8 +14,8 @@ from purecover.cli._options import (
     DataOptions,
     Flag,
     Positive,
+    PriorOptions,
     Quiet,
-    Scenario,
     Share,
     Text,
     Whole,
@@ -24,7 +25,22 @@ __all__ = ["monitor"]
 
 PARTITION = Group("Partition", sort_key=1)
 DRIFT = Group("Drift", sort_key=3)
+
+
+@Parameter(name="*", group=ASSUMPTIONS)
+@dataclass(frozen=True, kw_only=True)
+class PartitionAssumptionOptions(PriorOptions):
+    """What is known about the labels of all partitions.
+
+    Parameters
+    ----------
+    alpha
+        Share of positives among the unlabeled; estimated in each partition if nothing is said.
+    """
+
+
 NO_DATA_OPTIONS = DataOptions()
+NO_ASSUMPTIONS = PartitionAssumptionOptions()
 
 
 def monitor(
@@ -35,12 +51,7 @@ def monitor(
     name: Annotated[Text, Parameter(group=PARTITION)] = None,
     replace: Annotated[Flag, Parameter(group=PARTITION)] = False,
     data: DataOptions = NO_DATA_OPTIONS,
-    alpha: Annotated[Share | None, Parameter(group=ASSUMPTIONS)] = None,
-    beta: Annotated[Share | None, Parameter(group=ASSUMPTIONS)] = None,
-    scenario: Annotated[Scenario | None, Parameter(group=ASSUMPTIONS)] = None,
-    prior: Annotated[Share | None, Parameter(group=ASSUMPTIONS)] = None,
-    label_frequency: Annotated[Share | None, Parameter(group=ASSUMPTIONS)] = None,
-    estimator: Annotated[Text, Parameter(group=ASSUMPTIONS)] = None,
+    assumptions: PartitionAssumptionOptions = NO_ASSUMPTIONS,
     window: Annotated[Positive | None, Parameter(group=DRIFT)] = None,
     false_alarms: Annotated[Share | None, Parameter(group=DRIFT)] = None,
     fail_on_drift: Annotated[Flag, Parameter(group=DRIFT)] = False,
@@ -66,21 +77,6 @@ def monitor(
         What to call the partition; the file's name without its ending by default.
     replace
         Take the place of the partition of the same name instead of refusing it.
-    alpha
-        Share of positives among the unlabeled; estimated in each partition if nothing is said.
-    beta
-        Share of positives among the labeled; 1 means that no label is wrong. By default 1 beside
-        a known alpha, and estimated beside an estimated one.
-    scenario
-        How the data were drawn. case-control: labeled and unlabeled apart. censoring: one
-        sample, some of whose positives got labeled.
-    prior
-        Share of positives in the population, instead of --alpha.
-    label_frequency
-        Probability that a positive got labeled (censoring), instead of --alpha or --prior.
-    estimator
-        What estimates alpha and beta where they are not known, such as alphamax-n; purecover
-        priors lists them all.
     window
         Compare a partition with up to so many before it; 30 by default.
     false_alarms
@@ -101,12 +97,7 @@ def monitor(
     from purecover.cli._monitor import run_monitor
 
     settings = {
-        "alpha": alpha,
-        "beta": beta,
-        "scenario": scenario,
-        "prior": prior,
-        "label_frequency": label_frequency,
-        "estimator": estimator,
+        **asdict(assumptions),
         "window": window,
         "false_alarms": false_alarms,
         "n_resamples": resamples,

@@ -1,6 +1,7 @@
 """The options that commands share, in groups, and the types of all options."""
 
-from __future__ import annotations
+# Without annotations from __future__: a class of another module that inherits options would look
+# there for the names of their types.
 
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
@@ -8,17 +9,28 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from purecover.cli._convert import DASH, number, share, whole
+from purecover.cli._convert import DASH, number, share, undash, whole
 
 __all__ = [
     "COMMAND_LINE",
     "DASH",
     "AssumptionOptions",
+    "ComparisonOptions",
+    "CurveOptions",
     "DataOptions",
     "EngineOptions",
+    "EvaluationOptions",
     "IntervalOptions",
+    "MeasureOptions",
+    "OneScore",
+    "PriorOptions",
+    "ReportOptions",
     "ScoresOptions",
+    "SeveralScores",
+    "ShareOptions",
+    "TableOptions",
     "WeightOptions",
+    "undash",
 ]
 
 COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=())
@@ -42,6 +54,7 @@ Positive = Annotated[int, Parameter(converter=whole(1))]
 Flag = Annotated[bool, Parameter(show_default=False)]
 Quiet = Annotated[bool, Parameter(alias="-q", show_default=False)]
 Text = Annotated[str | None, Parameter(show_default=False)]
+Names = Annotated[tuple[str, ...], Parameter(show_default=False)]
 
 DATA = Group("Data", sort_key=1)
 ASSUMPTIONS = Group("Assumptions", sort_key=2)
@@ -57,15 +70,17 @@ WORLD = Group("World", sort_key=1)
 SAMPLE = Group("Sample", sort_key=2)
 
 
+# A class that inherits options may give some of them other words in its own docstring. Fields of
+# the last base come first in the help.
+
+
 @Parameter(name="*", group=DATA)
 @dataclass(frozen=True, kw_only=True)
-class DataOptions:
-    """Where the scores and labels are.
+class TableOptions:
+    """Where the labels are, and how the file is written.
 
     Parameters
     ----------
-    score
-        Column of scores; larger means more positive. Obvious names are found without it.
     labeled
         Column that says who carries the positive label: 1/0, true/false, positive/unlabeled.
     weight
@@ -86,7 +101,6 @@ class DataOptions:
         Text encoding of the file.
     """
 
-    score: str | None = None
     labeled: str | None = None
     weight: str | None = None
     positive_label: str | None = None
@@ -98,9 +112,35 @@ class DataOptions:
     encoding: str = "utf-8"
 
 
+@dataclass(frozen=True, kw_only=True)
+class OneScore:
+    """The column of scores."""
+
+    score: str | None = None
+
+
 @Parameter(name="*", group=DATA)
 @dataclass(frozen=True, kw_only=True)
-class ScoresOptions(DataOptions):
+class DataOptions(TableOptions, OneScore):
+    """Where the scores and labels are.
+
+    Parameters
+    ----------
+    score
+        Column of scores; larger means more positive. Obvious names are found without it.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeveralScores:
+    """The columns of scores."""
+
+    score: Names = ()
+
+
+@Parameter(name="*", group=DATA)
+@dataclass(frozen=True, kw_only=True)
+class ScoresOptions(TableOptions, SeveralScores):
     """Where the scores and labels are, where several models may be compared.
 
     Parameters
@@ -110,13 +150,11 @@ class ScoresOptions(DataOptions):
         it to compare several models on the same rows; the first is the baseline.
     """
 
-    score: Annotated[tuple[str, ...], Parameter(show_default=False)] = ()  # type: ignore[assignment]
-
     @property
     def one(self) -> DataOptions:
         """The same with the first score alone."""
-        values = {f.name: getattr(self, f.name) for f in fields(DataOptions)}
-        return DataOptions(**{**values, "score": self.score[0] if self.score else None})
+        values = {f.name: getattr(self, f.name) for f in fields(TableOptions)}
+        return DataOptions(**values, score=self.score[0] if self.score else None)
 
 
 @Parameter(name="*", group=DATA)
@@ -146,8 +184,8 @@ class EngineOptions:
 
 @Parameter(name="*", group=ASSUMPTIONS)
 @dataclass(frozen=True, kw_only=True)
-class AssumptionOptions:
-    """What is known about the labels.
+class ShareOptions:
+    """Alpha and beta, or what estimates them.
 
     Parameters
     ----------
@@ -156,13 +194,44 @@ class AssumptionOptions:
     beta
         Share of positives among the labeled; 1 means that no label is wrong. By default 1 beside
         a known alpha, and estimated beside an estimated one.
+    estimator
+        What estimates alpha and beta where they are not known, such as alphamax-n; purecover
+        priors lists them all.
     scenario
         How the data were drawn. case-control: labeled and unlabeled apart. censoring: one
         sample, some of whose positives got labeled.
+    """
+
+    alpha: Share | None = None
+    beta: Share | None = None
+    estimator: Text = None
+    scenario: Scenario | None = None
+
+
+@Parameter(name="*", group=ASSUMPTIONS)
+@dataclass(frozen=True, kw_only=True)
+class PriorOptions(ShareOptions):
+    """Alpha and beta, known in one way or another, or what estimates them.
+
+    Parameters
+    ----------
     prior
         Share of positives in the population, instead of --alpha.
     label_frequency
         Probability that a positive got labeled (censoring), instead of --alpha or --prior.
+    """
+
+    prior: Share | None = None
+    label_frequency: Share | None = None
+
+
+@Parameter(name="*", group=ASSUMPTIONS)
+@dataclass(frozen=True, kw_only=True)
+class CurveOptions:
+    """What recovered figures speak of, and how they are recovered.
+
+    Parameters
+    ----------
     target
         Population that precision and the like speak of: population, deployment (like the
         unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1].
@@ -170,13 +239,14 @@ class AssumptionOptions:
         How noisy points become a curve; chosen for each curve by default.
     """
 
-    alpha: Share | None = None
-    beta: Share | None = None
-    scenario: Scenario | None = None
-    prior: Share | None = None
-    label_frequency: Share | None = None
     target: str = "population"
     repair: Repair | None = None
+
+
+@Parameter(name="*", group=ASSUMPTIONS)
+@dataclass(frozen=True, kw_only=True)
+class AssumptionOptions(CurveOptions, PriorOptions):
+    """What is known about the labels, and what figures speak of."""
 
 
 @Parameter(name="*", group=METRICS)
@@ -206,6 +276,9 @@ class IntervalOptions:
 
     Parameters
     ----------
+    resamples
+        Bootstrap resamples; 0 for none. By default 2000, 1000 of more than 32,768 distinct scores,
+        and fewer for several scores of a million rows or more.
     group
         Column of groups of dependent rows (one patient, one card), resampled together.
     confidence_level
@@ -216,7 +289,97 @@ class IntervalOptions:
         Code of a check to silence, such as PU005; may be repeated.
     """
 
+    resamples: Whole | None = None
     group: Text = None
     confidence_level: Share = 0.95
     seed: Whole = 0
-    ignore_check: Annotated[tuple[str, ...], Parameter(show_default=False)] = ()
+    ignore_check: Names = ()
+
+
+@Parameter(name="*", group=METRICS)
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions:
+    """What is measured.
+
+    Parameters
+    ----------
+    threshold
+        Scores of at least this count as positive; the best Youden index by default.
+    max_fpr
+        Largest false-positive rate of the partial AUC.
+    top_k
+        Also take precision and recall of this many unlabeled rows with the highest scores.
+    area
+        How the area under the precision-recall curve is taken.
+    """
+
+    threshold: Number | None = None
+    weights: WeightOptions = WeightOptions()
+    max_fpr: Share = 0.1
+    top_k: Positive | None = None
+    area: Area = "davis-goadrich"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOptions:
+    """What an evaluation is told besides the data."""
+
+    assumptions: AssumptionOptions = AssumptionOptions()
+    measures: MeasureOptions = MeasureOptions()
+    intervals: IntervalOptions = IntervalOptions()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOptions:
+    """What only a comparison of several scores is told.
+
+    Parameters
+    ----------
+    estimate_from
+        Which of several score columns alpha and beta are estimated from; by default the one
+        with the highest observed AUC.
+    simultaneous
+        Make intervals of differences between several scores hold all at once.
+    """
+
+    estimate_from: Annotated[Text, Parameter(group=ASSUMPTIONS)] = None
+    simultaneous: Annotated[Flag, Parameter(group=INTERVALS)] = False
+
+    @property
+    def first_given(self) -> str | None:
+        """The option to complain about where there is one score, if any was given."""
+        names = (f.name for f in fields(self) if getattr(self, f.name))
+        return next((f"--{name.replace('_', '-')}" for name in names), None)
+
+
+@Parameter(name="*", group=OUTPUT)
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """In which ways the report is given.
+
+    Parameters
+    ----------
+    json
+        Print one JSON document and nothing else.
+    html
+        Write the report as a web page to this file.
+    markdown
+        Write the report as Markdown to this file, for an issue or a pull request.
+    strict
+        Exit with 1 if a check of severity error speaks.
+    quiet
+        Print no report, notes or progress.
+    """
+
+    json: Flag = False
+    html: Text = None
+    markdown: Text = None
+    strict: Flag = False
+    quiet: Quiet = False
+
+    @property
+    def paths(self) -> dict[str, str | None]:
+        """The files to write, by option."""
+        return {"--html": self.html, "--markdown": self.markdown}

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from purecover._json_text import json_text
+from purecover._replacing import replacing
 from purecover._validation import show
 from purecover.cli._messages import CommandError
-from purecover.cli._options import DASH
+from purecover.cli._options import DASH, undash
 
 __all__ = ["check_outputs", "check_writable", "plain", "print_json", "write_atomically"]
 
@@ -24,9 +24,7 @@ def check_writable(option: str, path: str, *, not_this: str | None = None) -> No
     target = Path(path)
     try:
         if path in ("", DASH) or target.is_dir():
-            raise CommandError(
-                f"{option} must name a file, got {show('-' if path == DASH else path)}."
-            )
+            raise CommandError(f"{option} must name a file, got {show(undash(path))}.")
         if not target.parent.is_dir():
             raise CommandError(
                 f"{option} {show(path)} cannot be written: there is no directory "
@@ -63,27 +61,11 @@ def write_atomically(option: str, path: str) -> Iterator[BinaryIO]:
             with target.open("wb") as device:  # replacing /dev/null by a file would be rude
                 yield device
             return
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:32]}.", dir=target.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                yield file
-            Path(name).chmod(_mode(target))
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with replacing(target) as file:
+            yield file
     except OSError as error:
         reason = error.strerror or str(error)
         raise CommandError(f"{option} {show(path)} cannot be written: {reason}.") from error
-
-
-def _mode(target: Path) -> int:
-    """Permissions of the file replaced, or those of a new file."""
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
 
 
 def plain(value: Any) -> Any:

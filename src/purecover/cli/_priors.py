@@ -10,10 +10,10 @@ from typing import Any
 from purecover._typing import FloatArray
 from purecover._validation import require, show
 from purecover.cli._data import Rows, describe_source, note_blank_labels, read_rows
-from purecover.cli._feature_rows import check_feature_options, make_scores, read_feature_rows
+from purecover.cli._feature_rows import FeatureOptions, make_scores, read_feature_rows
 from purecover.cli._features import Features, standardized
 from purecover.cli._messages import CommandError, in_options, note
-from purecover.cli._options import DASH, DataOptions, Model
+from purecover.cli._options import DataOptions, undash
 from purecover.cli._output import check_writable, print_json, write_atomically
 from purecover.cli._progress import progress_bars
 from purecover.displays._priors import save_priors
@@ -22,26 +22,10 @@ from purecover.estimation._comparison import PriorComparison
 from purecover.estimation._registry import prior_estimators
 from purecover.intervals._interval import check_level
 
-__all__ = ["FeatureOptions", "run_priors"]
+__all__ = ["run_priors"]
 
 _COMMAND = "purecover priors"
 _FORMATS = (".png", ".svg", ".pdf")
-
-
-@dataclass(frozen=True, kw_only=True)
-class FeatureOptions:
-    """Which columns are features, and what makes scores of them."""
-
-    features: str | None
-    drop: str | None
-    model: Model | None
-    folds: int
-    jobs: int | None
-
-    @property
-    def wanted(self) -> bool:
-        """Whether any column is to be a feature."""
-        return self.features is not None or self.drop is not None
 
 
 def run_priors(
@@ -108,7 +92,7 @@ def run_priors(
 
 def _check_features(given: FeatureOptions, data: DataOptions) -> None:
     """Complain about options that say nothing together."""
-    check_feature_options(given.features, given.drop, given.folds)
+    given.check()
     if given.model is None:
         return
     if not given.wanted:
@@ -145,9 +129,9 @@ def _read(
     read = read_feature_rows(
         file,
         data,
+        given,
         function=_COMMAND,
-        features=given.features,
-        drop=given.drop,
+        score=data.score,
         group=group,
         progress=steps("Reading"),
     )
@@ -159,9 +143,8 @@ def _read(
     made = make_scores(
         _COMMAND,
         read,
-        model=given.model or "logistic",
-        folds=given.folds,
-        jobs=given.jobs,
+        given,
+        default="logistic",
         seed=seed,
         progress=steps("Training"),
     )
@@ -177,7 +160,7 @@ def _names(given: str | None) -> list[str] | None:
     """Names of estimators in any case, each once; None for all."""
     if given is None:
         return None
-    words = ["-" if given == DASH else word.strip() for word in given.split(",")]
+    words = [undash(word.strip()) for word in given.split(",")]
     known = estimator_names()
     names = [word.casefold().replace("_", "-") for word in words]
     for word, name in zip(words, names, strict=True):

@@ -101,7 +101,8 @@ def priors(
     from purecover.cli._files import require_file
 
     require_file(file)
-    from purecover.cli._priors import FeatureOptions, run_priors
+    from purecover.cli._feature_rows import FeatureOptions
+    from purecover.cli._priors import run_priors
 
     return run_priors(
         file,

@@ -33,7 +33,9 @@ def run(argv: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except CycloptsError as error:
-        return fail(f"{error}\nHint: purecover --help lists the commands and their options.")
+        chain = " ".join(error.command_chain or ())
+        hint = f"purecover {chain} --help lists its options" if chain else "see purecover --help"
+        return fail(f"{error}\nHint: {hint}.")
     except CommandError as error:
         return fail(str(error))
     except PurecoverError as error:

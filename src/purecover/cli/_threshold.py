@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from purecover._given import GivenProportions
@@ -20,19 +20,20 @@ from purecover.cli._data import (
     parse_target,
     read_rows,
 )
+from purecover.cli._evaluate import any_serious
 from purecover.cli._messages import CommandError, in_options, rename
 from purecover.cli._options import (
-    DASH,
     AssumptionOptions,
     DataOptions,
     IntervalOptions,
     WeightOptions,
+    undash,
 )
 from purecover.cli._output import print_json
 from purecover.cli._progress import progress_bars
 from purecover.counts import ScoreCounts
 from purecover.estimation._estimate import PriorEstimate
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, RecoveryWarning
+from purecover.exceptions import InvalidInputError
 from purecover.html import estimated_by, shown_metrics, title_of
 from purecover.intervals._bootstrap import bootstrap
 from purecover.intervals._groups import group_resampler
@@ -42,6 +43,7 @@ from purecover.proportions import MixtureProportions
 from purecover.recovery._roc import recover_roc
 from purecover.recovery._thresholds import THRESHOLD_METRICS, ThresholdChoice, choose_threshold
 from purecover.report._estimation import Estimation, check_estimator, estimate_proportions
+from purecover.report._resampling import resampled
 
 __all__ = ["run_threshold"]
 
@@ -54,11 +56,9 @@ def run_threshold(
     data: DataOptions,
     assumptions: AssumptionOptions,
     *,
-    estimator: str | None,
     wanted: Mapping[str, float | None],
     best: str | None,
     weights: WeightOptions,
-    resamples: int,
     intervals: IntervalOptions,
     json: bool,
     strict: bool,
@@ -82,37 +82,30 @@ def run_threshold(
             file, data, command=_COMMAND, group=intervals.group, progress=steps("Reading")
         )
         counts, resampler = _count(rows)
-        proportions, estimation = _proportions(assumptions, estimator, counts)
+        proportions, estimation = _proportions(assumptions, counts)
         try:
             choice = choose_threshold(counts, proportions, criterion, value, **how)
         except InvalidInputError as error:
             named = rename(str(error), {"value": f"--{criterion}", "criterion": "--best"})
             raise CommandError(in_options(named)) from error
         replicates = None
-        if resamples:
-            try:
-                with warnings.catch_warnings():
-                    # What a repair has to say, it said when the threshold was chosen.
-                    warnings.simplefilter("ignore", RecoveryWarning)
-                    replicates = bootstrap(
-                        counts,
-                        proportions,
-                        estimator=None if estimation is None else estimation.estimator,
-                        metrics=[criterion],
-                        threshold=choice.threshold,
-                        curves=False,
-                        n_resamples=resamples,
-                        confidence_level=level,
-                        resampler=resampler,
-                        random_state=intervals.seed,
-                        progress=steps("Resampling"),
-                        **how,
-                    )
-            except IdentifiabilityError as error:
-                if estimation is None:
-                    raise
-                # The estimate stands, without intervals; check PU017 says so.
-                estimation = estimation.unstable(str(error).partition("\n")[0])
+        if intervals.resamples:
+            draw = partial(
+                bootstrap,
+                counts,
+                proportions,
+                estimator=None if estimation is None else estimation.estimator,
+                metrics=[criterion],
+                threshold=choice.threshold,
+                curves=False,
+                n_resamples=intervals.resamples,
+                confidence_level=level,
+                resampler=resampler,
+                random_state=intervals.seed,
+                progress=steps("Resampling"),
+                **how,
+            )
+            replicates, estimation = resampled(draw, estimation)
     interval = None if replicates is None else replicates.interval(criterion)
     found = None
     if estimation is not None:
@@ -143,10 +136,9 @@ def run_threshold(
         # repr, so that the threshold printed is the threshold chosen to the last digit.
         print(repr(choice.threshold))  # noqa: T201
     else:
-        print(_describe(choice, found, interval, resamples, checks))  # noqa: T201
+        print(_describe(choice, found, interval, intervals.resamples or 0, checks))  # noqa: T201
     note_blank_labels(rows, quiet=quiet)
-    serious = any(check.fired and check.severity == "error" for check in checks)
-    return 1 if strict and serious else 0
+    return 1 if strict and any_serious(checks) else 0
 
 
 def _criterion(wanted: Mapping[str, float | None], best: str | None) -> tuple[str, float | None]:
@@ -169,7 +161,7 @@ def _criterion(wanted: Mapping[str, float | None], best: str | None) -> tuple[st
         )
     choices = [metric for metric in THRESHOLD_METRICS if metric not in wanted]
     if name not in choices:
-        shown = show("-" if best == DASH else best)
+        shown = show(undash(best))
         raise CommandError(f"--best must be one of {', '.join(choices)}, got {shown}.")
     return name, None
 
@@ -185,7 +177,7 @@ _EXAMPLES = {
 
 
 def _proportions(
-    assumptions: AssumptionOptions, estimator: str | None, counts: ScoreCounts
+    assumptions: AssumptionOptions, counts: ScoreCounts
 ) -> tuple[MixtureProportions, Estimation | None]:
     """Alpha and beta: those that are known, or an estimate as evaluate makes it."""
     given = GivenProportions(
@@ -194,11 +186,11 @@ def _proportions(
         prior=assumptions.prior,
         label_frequency=assumptions.label_frequency,
         scenario=assumptions.scenario,
-        estimator=estimator,
+        estimator=assumptions.estimator,
     ).validated(_COMMAND, can_estimate=True)
     if given.ways:
         return given.resolve(_COMMAND, counts), None
-    asked = check_estimator(_COMMAND, estimator)
+    asked = check_estimator(_COMMAND, assumptions.estimator)
     estimation = estimate_proportions(_COMMAND, counts, given, asked)
     return estimation.estimate.proportions, estimation
 

@@ -132,14 +132,7 @@ class Display(ABC):
         given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
         given.validated(function)  # complain before the classifier goes to work
         cls._refuse_unknown("from_estimator", options)
-        scores = response_scores(
-            function,
-            estimator,
-            X,
-            positive=labeled_value(function, labeled, positive_label),
-            methods=("predict_proba", "decision_function"),
-            response_method=response_method,
-        )
+        scores = scores_of(function, estimator, X, labeled, positive_label, response_method)
         # Counts and proportions made here, so that complaints about them name this function.
         counts, mixture = cls._read(
             "from_estimator", given, scores, labeled, sample_weight, positive_label
@@ -248,6 +241,25 @@ class Display(ABC):
 
 
 # -- from data to results -----------------------------------------------------------------
+
+
+def scores_of(
+    function: str,
+    estimator: Any,
+    X: Any,
+    labeled: ArrayLike,
+    positive_label: object,
+    response_method: str,
+) -> FloatArray:
+    """Scores of rows by a fitted classifier, larger where the label is likelier."""
+    return response_scores(
+        function,
+        estimator,
+        X,
+        positive=labeled_value(function, labeled, positive_label),
+        methods=("predict_proba", "decision_function"),
+        response_method=response_method,
+    )
 
 
 def count(

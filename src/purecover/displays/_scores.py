@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from purecover._response import labeled_value, response_scores
 from purecover._typing import ArrayLike
-from purecover.displays._base import Display, count
+from purecover.displays._base import Display, count, scores_of
 
 
 class ScoresDisplay(Display):
@@ -54,14 +53,7 @@ class ScoresDisplay(Display):
         """
         function = f"{cls.__name__}.from_estimator"
         cls._refuse_unknown("from_estimator", options)
-        scores = response_scores(
-            function,
-            estimator,
-            X,
-            positive=labeled_value(function, labeled, positive_label),
-            methods=("predict_proba", "decision_function"),
-            response_method=response_method,
-        )
+        scores = scores_of(function, estimator, X, labeled, positive_label, response_method)
         counts = count(function, scores, labeled, sample_weight, positive_label)
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(counts, name=name, **options)

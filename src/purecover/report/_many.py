@@ -6,8 +6,6 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from purecover._given import GivenProportions
 from purecover._typing import AreaRule, ArrayLike, RandomState, Repair, Scenario, Target
 from purecover._validation import (
@@ -16,8 +14,10 @@ from purecover._validation import (
     check_flag,
     check_integer,
     check_names,
+    check_progress,
     check_random_state,
     check_real,
+    kept_seed,
     show,
 )
 from purecover.checks import CHECKS
@@ -28,8 +28,9 @@ from purecover.proportions import check_target
 from purecover.recovery._registry import METRICS, MetricOptions
 from purecover.recovery._roc import REPAIRS
 from purecover.report._estimation import check_estimator
+from purecover.report._many_parts import Part
 from purecover.report._many_reports import ManyReports, ManyRow
-from purecover.report._many_rows import Part, name_columns, read_parts
+from purecover.report._many_rows import name_columns, read_parts
 from purecover.report._many_work import (
     Job,
     Settings,
@@ -184,6 +185,7 @@ def evaluate_many(
     'no labeled row among 5'
     """
     check_flag(_NAME, "keep", keep)
+    check_progress(_NAME, progress)
     check_jobs(_NAME, n_jobs)
     min_rows = check_integer(_NAME, "min_rows", min_rows, low=1)
     level = check_level(_NAME, confidence_level)
@@ -198,7 +200,7 @@ def evaluate_many(
     check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
     MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
     rng = check_random_state(_NAME, random_state)
-    own_seed = int(random_state) if isinstance(random_state, (int, np.integer)) else None
+    own_seed = kept_seed(random_state)
     seed = int(rng.integers(2**62)) if own_seed is None else own_seed
     columns = name_columns(_NAME, data, labeled, score, by, sample_weight)
     if estimate_from is not None:
@@ -229,17 +231,7 @@ def evaluate_many(
         },
         keep=bool(keep),
     )
-    found = {
-        id(part): ManyRow(
-            task=part.task,
-            score=part.score,
-            n_labeled=part.n_labeled,
-            n_unlabeled=part.n_unlabeled,
-            seed=seed_of(seed, part.task, part.score),
-            reason=refused[id(part)],
-        )
-        for part in parts
-    }
+    found = {id(part): _left_out(part, seed, refused[id(part)]) for part in parts}
     for part, row in _run(good, given, seed, settings, estimate_from, n_jobs, progress):
         found[id(part)] = row
     return ManyReports(
@@ -350,23 +342,25 @@ def _run(
             continue
         n_done += 1
         reason = f"alpha is not known from the scores in {show(references[part.task])}: {estimate}"
-        yield (
-            part,
-            ManyRow(
-                task=part.task,
-                score=part.score,
-                n_labeled=part.n_labeled,
-                n_unlabeled=part.n_unlabeled,
-                seed=seed_of(seed, part.task, part.score),
-                reason=reason,
-            ),
-        )
+        yield part, _left_out(part, seed, reason)
     results = in_parallel((job(p, estimate) for p, estimate in ready), n_jobs)
     for (part, _), done in zip(ready, results, strict=True):
         n_done += 1
         if progress is not None:
             progress(n_done, len(parts))
         yield part, done.row
+
+
+def _left_out(part: Part, seed: int, reason: str | None) -> ManyRow:
+    """The row of what is not evaluated, or not yet."""
+    return ManyRow(
+        task=part.task,
+        score=part.score,
+        n_labeled=part.n_labeled,
+        n_unlabeled=part.n_unlabeled,
+        seed=seed_of(seed, part.task, part.score),
+        reason=reason,
+    )
 
 
 def _references(

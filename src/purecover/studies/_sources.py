@@ -18,10 +18,10 @@ import tempfile
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from purecover._replacing import replacing
 from purecover._validation import require
 from purecover.studies._encodings import UnfitTableError
 
@@ -115,16 +115,9 @@ def write_table(table: Table, path: Path) -> None:
     writer.writerow([*table.names, "target"])
     writer.writerows(zip(*table.columns, table.target, strict=True))
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            # Without a time, so that equal tables are equal files.
-            file.write(gzip.compress(text.getvalue().encode(), mtime=0))
-        Path(part).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(part).unlink()
-        raise
+    with replacing(path) as file:
+        # Without a time, so that equal tables are equal files.
+        file.write(gzip.compress(text.getvalue().encode(), mtime=0))
 
 
 # -- data frames of OpenML and UCI ----------------------------------------------------------
