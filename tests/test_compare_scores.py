@@ -19,7 +19,8 @@ from tests.command_line import Result, call_main
 
 import purecover as pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.html._compare_page import render_comparison
+from purecover.html._compare_page import SCRIPTS, render_comparison
+from purecover.html._compare_words import findings_by_score
 from purecover.html._whiskers import _ticks, make_whiskers, shortened
 from purecover.intervals._paired import RowResampler, difference_intervals, positions
 from purecover.intervals._paired_auc import rowwise_auc
@@ -357,6 +358,86 @@ def test_another_baseline_turns_the_differences_round(known: pu.ScoreComparison)
         known.against("none")
 
 
+def test_a_comparison_is_read_back(
+    known: pu.ScoreComparison, estimated: pu.ScoreComparison
+) -> None:
+    plain = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0)
+    for found in (known, estimated, plain):
+        text = found.to_json(counts=True)
+        again = pu.ScoreComparison.from_json(text)
+        assert again.to_json(counts=True) == text
+        assert str(again) == str(found)
+        assert again.against(found.baseline) is again
+        assert again.best("f1") == found.best("f1")
+        # One baseline instead of a choice of them; all else on the page is the same.
+        page, whole = again.to_html(), found.to_html()
+        assert page.partition("<h2")[0] == whole.partition("<h2")[0]
+    other = pu.ScoreComparison.from_dict(known.to_dict(counts=True))
+    with pytest.raises(InvalidInputError, match=r"(?s)only has differences from 'good'.*Hint"):
+        other.against("fair")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda d: d.update(schema="purecover.report/1"), "field 'schema' is"),
+        (lambda d: d.update(baseline="none"), "field 'baseline' is one of 'good'"),
+        (lambda d: d.update(scores=["good"]), "field 'scores' is a list of two"),
+        (lambda d: d["reports"].pop("fair"), r"field 'reports\.fair' is present"),
+        (lambda d: d["reports"]["fair"].update(counts=None), r"to_json\(counts=True\)"),
+        (lambda d: d["reports"]["fair"].update(schema="x"), r"'reports\.fair\.schema'"),
+        (lambda d: d["differences"]["f1"].pop("fair"), r"field 'differences\.f1\.fair'"),
+        (lambda d: d["better"]["f1"].update(fair="x"), r"field 'better\.f1\.fair' is a number"),
+        (lambda d: d.update(confidence_level=float("nan")), "free of NaN"),
+    ],
+)
+def test_comparisons_that_cannot_be_read(known: pu.ScoreComparison, change, says) -> None:
+    document = known.to_dict(counts=True)
+    change(document)
+    with pytest.raises(InvalidInputError, match="a comparison of purecover") as caught:
+        pu.ScoreComparison.from_dict(document)
+    assert re.search(says, str(caught.value))
+    with pytest.raises(InvalidTypeError, match="a comparison of purecover as plain data"):
+        pu.ScoreComparison.from_dict(3)
+    with pytest.raises(InvalidInputError, match="the text of a comparison"):
+        pu.ScoreComparison.from_json("{")
+
+
+def test_a_check_that_speaks_of_many_models_is_told_once() -> None:
+    rng = np.random.default_rng(0)
+    scores = {f"m{i}": SAMPLE.scores + rng.normal(size=LABELED.size) / 9 for i in range(6)}
+    found = pu.compare_scores(scores, LABELED, alpha=0.6, n_resamples=0)
+    codes = [check.code for check in found.reports["m0"].findings]
+    messages = {report.findings[0].message for report in found.reports.values()}
+    assert len(messages) > 3  # each with figures of its own
+    rows = findings_by_score(found)
+    assert [row[0] for row in rows].count(codes[0]) == 1
+    assert "5 others have their own" in next(row[2] for row in rows if row[0] == codes[0])
+    assert str(found).count(f"{codes[0]} ") == 1
+
+
+def test_complaints_are_in_our_own_name() -> None:
+    labels = LABELED - 1 * (np.arange(LABELED.size) == LABELED.size - 1)
+    given = {"data": SCORES, "alpha": 0.25, "n_resamples": 0}
+    for truth in ([1, 0], np.full(LABELED.size, "x"), np.ones(LABELED.size)):
+        with pytest.raises(InvalidInputError, match="'truth' parameter of compare_scores"):
+            pu.compare_scores(labeled=LABELED, truth=truth, **given)
+        with pytest.raises(InvalidInputError, match="'truth' parameter of compare_scores"):
+            pu.compare_scores(labeled=labels, negative_label=-1, truth=truth, **given)
+        with pytest.raises(InvalidInputError, match="'truth' parameter of evaluate"):
+            pu.evaluate(
+                SAMPLE.scores, labels, alpha=0.25, n_resamples=0, negative_label=-1, truth=truth
+            )
+
+
+@pytest.mark.parametrize("seed", [np.int64(7), np.uint8(7), 7])
+def test_a_seed_is_kept_whatever_its_kind(seed) -> None:
+    found = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0, random_state=seed)
+    assert found.random_state == 7
+    assert type(found.random_state) is int
+    assert {report.random_state for report in found.reports.values()} == {7}
+
+
 def test_simultaneous_intervals_hold_all_at_once() -> None:
     rng = np.random.default_rng(0)
     many = {f"m{i}": SAMPLE.scores + 0.5 * rng.normal(size=1050) for i in range(4)}
@@ -583,7 +664,7 @@ def test_page_can_do_nothing_but_what_is_ours(known: pu.ScoreComparison) -> None
     assert rules["default-src"] == "'none'"
     assert rules["style-src"].split() == [digest(text) for text in styles]
     assert rules["script-src"].split() == [digest(text) for text in scripts]
-    assert len(scripts) == 3
+    assert len(scripts) == len(SCRIPTS)
     assert len(page.encode()) < 1_000_000
     outside = page.replace("\n".join(scripts), "")
     for text in scripts:
@@ -628,7 +709,7 @@ def test_hostile_names_are_inert() -> None:
     found = pu.compare_scores(scores, LABELED, n_resamples=10)
     page = found.to_html()
     assert "<script>alert" not in page
-    assert page.count("<script") == 4  # ours, and the data
+    assert page.count("<script") == len(SCRIPTS) + 1  # ours, and the data
     assert payload_of(page)["names"] == [HOSTILE, "b"]
     assert html.escape(HOSTILE, quote=False)[:40].replace("'", "&#39;") in page
     assert json.loads(found.to_json())["estimated_from"] == HOSTILE
@@ -921,7 +1002,7 @@ def test_intervals_of_differences_cover(alpha: float, beta: float) -> None:
             + math.sqrt(noise[1] ** 2 - noise[0] ** 2) * rng.normal(size=1800),
         }
         found = pu.compare_scores(
-            scores, sample.labeled, alpha=alpha, beta=beta, n_resamples=200, random_state=seed
+            scores, sample.labeled, alpha=alpha, beta=beta, n_resamples=120, random_state=seed
         )
         for metric, value in truth.items():
             interval = found.differences[metric]["two"]

@@ -18,6 +18,7 @@ import pytest
 
 import purecover as pu
 from purecover.exceptions import RecoveryWarning
+from purecover.html._page import ENGINE
 from purecover.html._payload import make_payload
 from purecover.recovery._confusion import confusion_from_roc
 from purecover.recovery._metrics import metrics_from_roc, recover_both
@@ -32,7 +33,7 @@ Tens of millions in a block bring out where Python's root of the likelihood stop
 examples; the script halves on to the last digit.
 """
 
-SCRIPT = Path(__file__).parents[1] / "src" / "purecover" / "html" / "js" / "recover.js"
+FOLDER = Path(__file__).parents[1] / "src" / "purecover" / "html"
 
 # -- count sets -------------------------------------------------------------------------------
 
@@ -223,7 +224,7 @@ def in_browser(data: Any, work: str, folder: Path) -> Any:
         pytest.skip("chromium is not installed; on Debian: apt install chromium")
     page = folder / "engine.html"
     inert = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
-    script = SCRIPT.read_text(encoding="utf-8")
+    script = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ENGINE)
     page.write_text(PAGE.format(data=inert, script=script, work=work), encoding="utf-8")
     done = subprocess.run(
         [

@@ -32,6 +32,10 @@ class PriorEstimate:
         were replicates; without ``"beta"`` where it was given.
     spread : mapping of str to tuple of float
         Alpha and beta of the estimator and of several others on the same scores, by name.
+    other_intervals : mapping of str to mapping of str to Interval
+        Intervals of ``"alpha"``, ``"delta"`` and, where it is estimated, ``"beta"`` of the
+        others, by name, from a few replicates; empty without replicates, and where rows come in
+        groups.
     identification : mapping of str to tuple of float
         The ends between which ``"alpha"``, ``"beta"``, ``"delta"`` and ``"auc"`` lie, with 95 %
         confidence, even if no region of the scores is pure; see :func:`inclusion_bound`.
@@ -57,6 +61,7 @@ class PriorEstimate:
     proportions: MixtureProportions
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     spread: Mapping[str, Ends] = field(default_factory=dict)
+    other_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
     identification: Mapping[str, Ends] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     identifiable: bool = True
@@ -70,6 +75,8 @@ class PriorEstimate:
     def __post_init__(self) -> None:
         for name in ("intervals", "spread", "identification"):
             object.__setattr__(self, name, FrozenDict(dict(getattr(self, name))))
+        others = {name: FrozenDict(dict(ends)) for name, ends in self.other_intervals.items()}
+        object.__setattr__(self, "other_intervals", FrozenDict(others))
 
     @property
     def disagreement(self) -> float:
@@ -93,6 +100,10 @@ class PriorEstimate:
             "intervals": {name: i.to_dict() for name, i in self.intervals.items()},
             "spread": {
                 name: {"alpha": alpha, "beta": beta} for name, (alpha, beta) in self.spread.items()
+            },
+            "other_intervals": {
+                name: {key: i.to_dict() for key, i in ends.items()}
+                for name, ends in self.other_intervals.items()
             },
             "disagreement": self.disagreement,
             "identification": {name: list(ends) for name, ends in self.identification.items()},

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from purecover.html._compare_payload import LONGEST, area_of, comparison_payload
-from purecover.html._compare_words import findings_by_score, notes_of, shown_in_short
-from purecover.html._page import fill_template
+from purecover.html._compare_words import findings_by_score, lead_in_auc, notes_of, shown_in_short
+from purecover.html._page import CHARTS, fill_template
 from purecover.html._svg import Chart, make_chart
 from purecover.html._titles import estimated_by, shown_metrics, title_of
 from purecover.html._whiskers import make_whiskers, shortened
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["render_comparison"]
 
+SCRIPTS = (*CHARTS, "js/compare.js")
 COLORS = 6
 """Colors of curves; where there are more models, the next ones are dashed."""
 _NAMED = 60
@@ -57,7 +58,7 @@ def render_comparison(
     return fill_template(
         "compare.html.j2",
         ("style.css", "report.css", "compare.css"),
-        ("vendor/plot.min.js", "js/charts.js", "js/compare.js"),
+        SCRIPTS,
         title=title or "Comparison of models",
         headline=_headline(comparison),
         notes=notes_of(comparison)[1:],  # the heading names the baseline
@@ -111,7 +112,7 @@ def _headline(comparison: ScoreComparison) -> list[str]:
     if best == base:
         others = [name for name in reports if name != base]
         rival = max(others, key=lambda name: reports[name].auc)
-    seen = comparison.against(rival).differences["roc_auc"][best]
+    seen = lead_in_auc(comparison, best, rival)
     sentence = (
         f"Of {len(reports)} models, {shortened(best, _NAMED)} has the highest recovered AUC, "
         f"{number(reports[best].auc, 3)}: {seen.estimate:.3f} above {shortened(rival, _NAMED)}"

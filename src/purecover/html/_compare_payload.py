@@ -33,7 +33,8 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
     names = list(comparison.names)
     first = comparison.reports[comparison.baseline]
     metrics = shown_metrics(first.metrics)
-    choices = names if len(names) <= MANY else [comparison.baseline]
+    free = len(names) <= MANY and comparison._rows is not None
+    choices = names if free else [comparison.baseline]
     return {
         "schema": 1,
         "names": names,

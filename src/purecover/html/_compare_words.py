@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from purecover.intervals._interval import Interval
     from purecover.report._comparison import ScoreComparison
 
-__all__ = ["findings_by_score", "notes_of", "shown_in_short"]
+__all__ = ["findings_by_score", "lead_in_auc", "notes_of", "shown_in_short"]
 
 _SHORT = ("roc_auc", "auc_pr", "recall", "specificity", "precision", "f1", "mcc")
+_ALIKE = 3
+"""Most messages of one check with a row each; of more, the first stands for all."""
 _ASKED = ("f_beta", "cost", "precision_at_k", "recall_at_k")
 
 
@@ -55,4 +60,25 @@ def findings_by_score(comparison: ScoreComparison) -> list[tuple[str, str, str, 
             found.setdefault(key, []).append(name)
     order = ("error", "warning", "note")
     listed = sorted(found.items(), key=lambda item: (order.index(item[0][1]), item[0][0]))
-    return [(*key, names) for key, names in listed]
+    out = []
+    for (code, severity), group in groupby(listed, key=lambda item: item[0][:2]):
+        rows = [(*key, names) for key, names in group]
+        if len(rows) > _ALIKE:
+            # They differ in figures that each report has; read one by one they say one thing.
+            spoken = {name for row in rows for name in row[-1]}
+            names = [name for name in comparison.reports if name in spoken]
+            _, _, message, hint, first = next(row for row in rows if names[0] in row[-1])
+            others = len(names) - len(first)
+            message = f"{message} (Figures of {first[0]}; {others} others have their own.)"
+            rows = [(code, severity, message, hint, names)]
+        out += rows
+    return out
+
+
+def lead_in_auc(comparison: ScoreComparison, best: str, rival: str) -> Interval:
+    """How far one score is ahead of another, of which one is the baseline."""
+    if rival == comparison.baseline:
+        return comparison.differences["roc_auc"][best]
+    # The same difference from the other side.
+    seen = comparison.differences["roc_auc"][rival]
+    return replace(seen, estimate=-seen.estimate, low=-seen.high, high=-seen.low)

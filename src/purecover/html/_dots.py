@@ -65,7 +65,8 @@ def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> DotChart:
     rows = []
     for i, (name, (alpha, beta)) in enumerate(pairs.items()):
         used = i == 0
-        ends = [estimation.intervals.get(key) for key in ("alpha", "beta")] if used else []
+        known = estimation.intervals if used else estimation.other_intervals.get(name, {})
+        ends = [known.get(key) for key in ("alpha", "beta")]
         rows.append(
             DotRow(
                 name=name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…",

@@ -20,8 +20,30 @@ if TYPE_CHECKING:
 __all__ = ["render_report"]
 
 STYLES = ("style.css", "report.css")
-SCRIPTS = ("vendor/plot.min.js", "js/recover.js", "js/charts.js", "js/page.js")
-"""In the order in which a page runs them: each uses what those before it define."""
+ENGINE = tuple(
+    f"js/engine/{name}.js"
+    for name in ("arrays", "observed", "likelihood", "repairs", "metrics", "recover")
+)
+"""Scripts that compute, in their order: each uses what those before it define."""
+CHARTS = (
+    "vendor/plot.min.js",
+    "js/document.js",
+    "js/charts/frame.js",
+    "js/charts/plots.js",
+    "js/charts/figure.js",
+)
+"""Scripts that every page with charts runs first."""
+SCRIPTS = (
+    *CHARTS,
+    "js/charts/heat.js",
+    *ENGINE,
+    "js/report/state.js",
+    "js/report/specs.js",
+    "js/report/charts.js",
+    "js/report/tables.js",
+    "js/report/page.js",
+)
+"""Scripts of a report."""
 
 
 def render_report(report: PUReport, *, command: str | None = None, title: str | None = None) -> str:

@@ -297,9 +297,10 @@ def _edges(counts: ScoreCounts) -> FloatArray:
 def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, Any] | None:
     if found is None:
         return None
-    p, ends = found.proportions, found.intervals
-    rows = [(found.estimator, p.alpha, p.beta, ends.get("alpha"), ends.get("beta"))]
-    rows += [(name, alpha, beta, None, None) for name, (alpha, beta) in found.others.items()]
+    p = found.proportions
+    rows = [(found.estimator, p.alpha, p.beta, found.intervals)]
+    for name, (alpha, beta) in found.others.items():
+        rows.append((name, alpha, beta, found.other_intervals.get(name, {})))
     return {
         "estimator": found.estimator,
         "rows": [
@@ -307,10 +308,10 @@ def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, A
                 "name": name,
                 "alpha": alpha,
                 "beta": beta,
-                "alpha_interval": _ends(of_alpha),
-                "beta_interval": _ends(of_beta),
+                "alpha_interval": _ends(ends.get("alpha")),
+                "beta_interval": _ends(ends.get("beta")),
             }
-            for name, alpha, beta, of_alpha, of_beta in rows
+            for name, alpha, beta, ends in rows
         ],
         "curve": _alphamax_curve(counts, clean=p.beta == 1),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from purecover.html._words import ends, number
 from purecover.recovery._registry import METRICS
 
 if TYPE_CHECKING:
+    from purecover.intervals._interval import Interval
     from purecover.report._report import PUReport
 
 _AT_A_GLANCE = ("precision", "recall", "f1", "mcc", "cost")
@@ -129,14 +131,31 @@ def estimation(report: PUReport) -> Estimated | None:
         sentence = (
             f"Beta was given; {found.estimator} estimated alpha from the scores, as a share of it."
         )
+    if found.intervals:
+        level = next(iter(found.intervals.values())).confidence_level
+        sentence += f" In parentheses stand {100 * level:g} % intervals."
+    rows = [(found.estimator, _with_ends(p.alpha, p.beta, found.intervals))]
+    for name, (alpha, beta) in found.others.items():
+        rows.append((name, _with_ends(alpha, beta, found.other_intervals.get(name, {}))))
+    notes = (*found.notes, *_of_others(report))
+    return Estimated(sentence, rows, make_dots(found, report.truth), notes)
+
+
+def _with_ends(alpha: float, beta: float, intervals: Mapping[str, Interval]) -> list[str]:
     cells = []
-    for name, value in (("alpha", p.alpha), ("beta", p.beta), ("delta", p.delta)):
-        bounds = ends(found.intervals.get(name))
+    for name, value in (("alpha", alpha), ("beta", beta), ("delta", beta - alpha)):
+        bounds = ends(intervals.get(name))
         cells.append(f"{number(value)} ({bounds})" if bounds else number(value))
-    others = [
-        (name, [number(alpha), number(beta), number(beta - alpha)])
-        for name, (alpha, beta) in found.others.items()
-    ]
-    return Estimated(
-        sentence, [(found.estimator, cells), *others], make_dots(found, report.truth), found.notes
-    )
+    return cells
+
+
+def _of_others(report: PUReport) -> list[str]:
+    """Where the intervals of the other estimators come from, or why there are none."""
+    found = report.estimation
+    if found is None or not found.others or report.bootstrap is None:
+        return []
+    methods = {i.method for each in found.other_intervals.values() for i in each.values()}
+    if not methods:
+        return ["The other estimators have no intervals: theirs need independent rows."]
+    told = f"Intervals of the other estimators: {'; '.join(sorted(methods))}."
+    return [f"{told} They tell what another sample would change, not whether a method is biased."]

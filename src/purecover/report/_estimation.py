@@ -6,26 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from purecover._given import GivenProportions
 from purecover._validation import bad_type, check_choice
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.estimation._estimate import PriorEstimate
-from purecover.exceptions import IdentifiabilityError, PurecoverError
+from purecover.exceptions import IdentifiabilityError
 from purecover.intervals._bootstrap import MAX_THRESHOLDS
 from purecover.intervals._draws import ProportionEstimator
 from purecover.intervals._replicates import PROPORTIONS, BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery._auc import auc_identification_interval
+from purecover.report._others import fit_others, other_intervals
 
 if TYPE_CHECKING:  # loads scikit-learn, which a known alpha does not need
     from purecover.estimation._base import PriorEstimator
-
-COMPARED = ("alphamax", "bbe", "dedpul", "roc-slope")
-"""Quick estimators of unlike methods, whose agreement says how far an estimate can be trusted."""
-
-_BOTH_WAYS = {"alphamax": "alphamax-n"}
-"""What has a name of its own when run both ways; :func:`compare_priors` uses it too."""
+    from purecover.estimation._known_beta import KnownBeta
 
 
 @dataclass(frozen=True)
@@ -34,6 +32,17 @@ class Estimation:
 
     estimate: PriorEstimate
     estimator: ProportionEstimator
+    counts: ScoreCounts
+    others: Mapping[str, PriorEstimator | KnownBeta]
+
+    def with_others(
+        self, n_resamples: int, *, level: float, rng: np.random.Generator
+    ) -> Estimation:
+        """The same with intervals of the other estimators, where rows are independent."""
+        found = other_intervals(
+            self.others, self.counts, confidence_level=level, n_resamples=n_resamples, rng=rng
+        )
+        return replace(self, estimate=replace(self.estimate, other_intervals=found))
 
     def with_replicates(
         self, replicates: BootstrapResult | None, *, level: float, independent: bool
@@ -114,13 +123,14 @@ def estimate_proportions(
         p_value = diagnostics.get("clean_p_value")
         if probability is None and p_value is None:
             p_value = _clean_p_value(counts)
-    thinned = counts.thinned(MAX_THRESHOLDS)
+    others = fit_others(counts.thinned(MAX_THRESHOLDS), given, estimator, noisy=beta_estimated)
+    pairs = {other: fitted.proportions_ for other, fitted in others.items()}
     estimate = PriorEstimate(
         estimator=name,
         proportions=used,
         spread={
             name: (used.alpha, used.beta),
-            **_others(thinned, given, estimator, noisy=beta_estimated),
+            **{other: (p.alpha, p.beta) for other, p in pairs.items()},
         },
         identification=_identification(counts, used, given),
         notes=tuple(diagnostics["notes"]),
@@ -132,7 +142,7 @@ def estimate_proportions(
         clean_probability=probability,
     )
     again = estimator if given.beta is None else KnownBeta(estimator, given.beta)
-    return Estimation(estimate, again)
+    return Estimation(estimate, again, counts, others)
 
 
 def registered_name(estimator: PriorEstimator, known: Mapping[str, type[PriorEstimator]]) -> str:
@@ -166,30 +176,6 @@ def _as_given(
         alpha, beta = found.unlabeled_inclusion * given.beta, given.beta
         origin += ", beta given"
     return MixtureProportions(alpha, beta, origin, given.scenario or "case-control")
-
-
-def _others(
-    counts: ScoreCounts, given: GivenProportions, used: PriorEstimator, *, noisy: bool
-) -> dict[str, tuple[float, float]]:
-    """What other estimators say; one that cannot say anything has no part in the comparison."""
-    from purecover.estimation._noisy import NoisyLabels
-    from purecover.estimation._registry import prior_estimators
-
-    known = prior_estimators()
-    found = {}
-    for other in COMPARED:
-        if isinstance(used, known[other]) or isinstance(_wrapped(used), known[other]):
-            continue
-        name = _BOTH_WAYS.get(other, other) if noisy else other
-        estimator = known[name]()
-        if noisy and not estimator.estimates_beta:
-            estimator = NoisyLabels(estimator)
-        try:
-            p = _as_given(estimator.fit(counts).proportions_, given, name)
-        except PurecoverError:
-            continue
-        found[name] = (p.alpha, p.beta)
-    return found
 
 
 def _identification(

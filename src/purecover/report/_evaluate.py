@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Collection
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from purecover._given import GivenProportions
@@ -20,12 +20,13 @@ from purecover._validation import (
     check_choice,
     check_integer,
     check_names,
+    check_progress,
     check_random_state,
     check_real,
+    kept_seed,
 )
 from purecover.checks import CHECKS, CheckContext, run_checks
 from purecover.curves import auc_pu
-from purecover.exceptions import IdentifiabilityError, RecoveryWarning
 from purecover.intervals._bootstrap import MANY_THRESHOLDS, Progress, bootstrap
 from purecover.intervals._delong import auc_interval
 from purecover.intervals._interval import check_level
@@ -37,6 +38,7 @@ from purecover.recovery._registry import MetricOptions, resolve_metrics
 from purecover.recovery._roc import REPAIRS
 from purecover.report._estimation import check_estimator, estimate_proportions
 from purecover.report._report import PUReport
+from purecover.report._resampling import resampled
 from purecover.report._rows import read_rows
 from purecover.report._truth import true_figures
 
@@ -189,6 +191,7 @@ def evaluate(
     ).validated(_NAME, can_estimate=True)
     asked = None if given.ways else check_estimator(_NAME, estimator)
     check_target(_NAME, target)
+    check_progress(_NAME, progress)
     rng = check_random_state(_NAME, random_state)
     rows = read_rows(
         scores,
@@ -224,35 +227,28 @@ def evaluate(
     replicates = None
     intervals = {}
     if n_resamples:
-        try:
-            with warnings.catch_warnings():
-                # The guard has spoken once, above.
-                warnings.simplefilter("ignore", RecoveryWarning)
-                replicates = bootstrap(
-                    counts,
-                    used,
-                    estimator=None if estimation is None else estimation.estimator,
-                    threshold=threshold,
-                    target=target,
-                    repair=None if repair is None else roc.repair,
-                    f_beta=f_beta,
-                    cost_fn=cost_fn,
-                    cost_fp=cost_fp,
-                    max_fpr=max_fpr,
-                    top_k=top_k,
-                    area=area,
-                    n_resamples=n_resamples,
-                    confidence_level=level,
-                    resampler=rows.resampler,
-                    random_state=rng,
-                    progress=progress,
-                )
-        except IdentifiabilityError as error:
-            if estimation is None:
-                raise
-            # The estimate stands, without intervals; check PU017 says so.
-            estimation = estimation.unstable(str(error).partition("\n")[0])
-        else:
+        draw = partial(
+            bootstrap,
+            counts,
+            used,
+            estimator=None if estimation is None else estimation.estimator,
+            threshold=threshold,
+            target=target,
+            repair=None if repair is None else roc.repair,
+            f_beta=f_beta,
+            cost_fn=cost_fn,
+            cost_fp=cost_fp,
+            max_fpr=max_fpr,
+            top_k=top_k,
+            area=area,
+            n_resamples=n_resamples,
+            confidence_level=level,
+            resampler=rows.resampler,
+            random_state=rng,
+            progress=progress,
+        )
+        replicates, estimation = resampled(draw, estimation)
+        if replicates is not None:
             every = replicates.intervals()
             intervals = {name: every[name] for name in metrics}
     if rows.resampler is None and (estimation is None or replicates is None):
@@ -260,6 +256,8 @@ def evaluate(
         intervals["roc_auc"] = auc_interval(counts, used, confidence_level=level)
     found = None
     if estimation is not None:
+        if replicates is not None and rows.resampler is None:
+            estimation = estimation.with_others(n_resamples, level=level, rng=rng)
         found = estimation.with_replicates(
             replicates, level=level, independent=rows.resampler is None
         )
@@ -306,7 +304,7 @@ def evaluate(
         estimation=found,
         truth=figures,
         threshold_chosen=chosen,
-        random_state=random_state if isinstance(random_state, int) else None,
+        random_state=kept_seed(random_state),
     )
 
 

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NoReturn, get_args
+from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 
@@ -36,7 +36,15 @@ from purecover.report._json import KINDS, MAX_THRESHOLDS, SCHEMA
 from purecover.report._report import PUReport
 from purecover.report._truth import TrueFigures
 
-__all__ = ["KeptBootstrap", "read_document", "read_text"]
+__all__ = [
+    "KeptBootstrap",
+    "opened",
+    "parse",
+    "read_document",
+    "read_interval",
+    "read_report",
+    "read_text",
+]
 
 _PAIRS_TOLERANCE = 1e-9  # of the observed AUC, which other machines may round otherwise
 
@@ -70,37 +78,47 @@ class KeptBootstrap(BootstrapResult):
 
 def read_text(function: str, text: object) -> PUReport:
     """The report in a JSON text."""
-    must = "the text of a report, as PUReport.to_json writes it"
+    data = parse(function, text, "the text of a report, as PUReport.to_json writes it")
+    return read_document(Source(function, "text"), data)
+
+
+def parse(function: str, text: object, must: str) -> Any:
+    """What a JSON text holds."""
     if not isinstance(text, (str, bytes, bytearray)):
         raise bad_type(function, "text", must, text, "read a file first: Path(name).read_text()")
     try:
-        data = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         why = " ".join(str(error).split())
         hint = "pass the content of the file, not its name" if len(text) < 256 else AGAIN
         raise bad_value(function, "text", must, f"{show(text)} ({why})", hint) from error
-    return read_document(Source(function, "text"), data)
 
 
 def read_document(source: Source, data: object) -> PUReport:
     """The report in plain data."""
-    function, parameter = source.function, source.parameter
     must = "a report of purecover as plain data, as PUReport.to_dict makes it"
+    return read_report(opened(source, data, must, SCHEMA))
+
+
+def opened(source: Source, data: object, must: str, schema: str) -> Fields:
+    """The fields of a document of the right kind."""
+    function, parameter = source.function, source.parameter
     if not isinstance(data, Mapping):
         raise bad_type(function, parameter, must, data)
     if "schema" not in data:
         got = f"a document without a field 'schema' ({show(list(data)[:5])} ...)"
         raise bad_value(function, parameter, must, got, AGAIN)
-    if data["schema"] != SCHEMA:
+    if data["schema"] != schema:
         hint = "read it with the version of purecover that wrote it"
         if isinstance(data.get("version"), str):
             hint += f", {show(data['version'])}"
-        raise source.complaint("schema", repr(SCHEMA), show(data["schema"]), hint)
+        raise source.complaint("schema", repr(schema), show(data["schema"]), hint)
     check_finite(source, data)
-    return _report(Fields(source, data))
+    return Fields(source, data)
 
 
-def _report(document: Fields) -> PUReport:
+def read_report(document: Fields) -> PUReport:
+    """The report in the fields of a document."""
     counts = _counts(document)
     proportions = _proportions(document)
     options = _options(document, counts)
@@ -222,10 +240,11 @@ def _confusion(fields: Fields) -> RecoveredConfusion:
 
 def _intervals(fields: Fields, known: tuple[str, ...]) -> dict[str, Interval]:
     """Intervals by name; names that this version does not know are left out."""
-    return {name: _interval(fields.fields(name)) for name in fields if name in known}
+    return {name: read_interval(fields.fields(name)) for name in fields if name in known}
 
 
-def _interval(fields: Fields) -> Interval:
+def read_interval(fields: Fields) -> Interval:
+    """An interval, whose ends may be undefined."""
     numbers = {name: fields.number_or_nan(name) for name in ("estimate", "low", "high")}
     return Interval(
         **numbers,
@@ -298,6 +317,9 @@ def _bootstrap(
 def _estimation(fields: Fields) -> PriorEstimate:
     spread, ends = fields.fields("spread"), fields.fields("identification")
     pairs = {name: spread.fields(name) for name in spread}
+    # Not in documents of earlier versions.
+    firm = fields.data.get("other_intervals", {})
+    others = Fields(fields.source, firm, fields.at("other_intervals"))
     limits = {name: ends.column(name) for name in ends}
     for name, values in limits.items():
         if values.size != 2:
@@ -315,6 +337,7 @@ def _estimation(fields: Fields) -> PriorEstimate:
         proportions=_proportions(fields),
         intervals=_intervals(fields.fields("intervals"), PROPORTIONS),
         spread={n: (pair.number("alpha"), pair.number("beta")) for n, pair in pairs.items()},
+        other_intervals={n: _intervals(others.fields(n), PROPORTIONS) for n in others},
         identification={n: (float(low), float(high)) for n, (low, high) in limits.items()},
         notes=tuple(texts),
         clean_p_value=shares["clean_p_value"],

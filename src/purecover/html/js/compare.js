@@ -2,17 +2,19 @@
 (() => {
   "use strict";
 
-  const charts = globalThis.purecoverCharts;
-  const data = JSON.parse(document.getElementById("payload").textContent);
-  const $ = (id) => document.getElementById(id);
+  const parts = globalThis.purecoverParts;
+  const { plots } = parts;
+  const { CYCLE, axisX, finish, grid } = parts.frame;
+  const { mount } = parts.figures;
+  const { $, all, figure, payload: data } = parts.document;
   const DASHES = [undefined, "8 4", "2 3"];
-  const colors = charts.CYCLE.length;
   let baseline = data.baseline;
 
   /** How model number i is drawn, everywhere alike. */
   const look = (i) => ({
-    stroke: `var(${charts.CYCLE[i % colors]})`, strokeWidth: 2,
-    strokeDasharray: DASHES[Math.floor(i / colors) % DASHES.length],
+    stroke: `var(${CYCLE[i % CYCLE.length]})`,
+    strokeWidth: 2,
+    strokeDasharray: DASHES[Math.floor(i / CYCLE.length) % DASHES.length],
   });
 
   const signed = (value) =>
@@ -35,34 +37,43 @@
     const bars = rows.filter(([, , low, high]) => low !== null && high !== null);
     const models = differences(name).map(([i]) => i);
     const base = data.names[baseline];
-    const ticks = width < 400 ? 3 : 4;
+    const ticks = width < 400 ? 2 : 4; // of about 40 pixels each
     const svg = Plot.plot({
-      width, height: top + step * models.length + 48, marginLeft: left, marginRight: right, marginTop: top,
-      marginBottom: 48, x: { insetLeft: 6, insetRight: 6, nice: true }, y: { type: "band", domain: models },
+      width,
+      height: top + step * models.length + 48,
+      marginLeft: left,
+      marginRight: right,
+      marginTop: top,
+      marginBottom: 48,
+      x: { insetLeft: 6, insetRight: 6, nice: true },
+      y: { type: "band", domain: models },
       color: { type: "identity" },
       marks: [
-        Plot.gridX({ ticks, stroke: "var(--rule)", strokeOpacity: 1 }),
-        Plot.axisX({
-          ticks, tickFormat: tick, label: "minus the baseline", labelArrow: "none", labelAnchor: "center",
-          labelOffset: 38, tickSize: 0, tickPadding: 6, fill: "currentColor",
-        }),
+        Plot.gridX({ ticks, ...grid }),
+        axisX("minus the baseline", { ticks, tickFormat: tick }),
         Plot.axisY({
-          label: null, tickSize: 0, lineWidth: (left - 16) / 12, textOverflow: "ellipsis", fill: "currentColor",
+          label: null,
+          tickSize: 0,
+          lineWidth: (left - 16) / 12,
+          textOverflow: "ellipsis",
+          fill: "currentColor",
           tickFormat: (i) => data.names[i],
         }),
         Plot.ruleX([0], { stroke: "var(--faint)", strokeWidth: 1.5 }),
-        Plot.ruleY(bars, { y: "0", x1: "2", x2: "3", stroke: ([i]) => look(i).stroke, strokeWidth: 2.5 }),
+        Plot.ruleY(bars, {
+          y: "0",
+          x1: "2",
+          x2: "3",
+          stroke: ([i]) => look(i).stroke,
+          strokeWidth: 2.5,
+        }),
         Plot.dot(rows, { y: "0", x: "1", r: 4.5, fill: ([i]) => look(i).stroke }),
       ],
     });
-    // Plot brings a style element, which the policy of the page would refuse; its rules are in ours.
-    svg.querySelector("style")?.remove();
-    svg.setAttribute("class", "plot");
-    svg.setAttribute("role", "img");
-    svg.setAttribute("font-size", "12");
-    const said = differences(name).map((row) => `${data.names[row[0]]} ${signed(row[1])}, from ${between(row) || "undefined"}`);
-    svg.setAttribute("aria-label", `${title} minus that of ${base}: ${said.join("; ")}.`);
-    for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+    const said = differences(name).map(
+      (row) => `${data.names[row[0]]} ${signed(row[1])}, from ${between(row) || "undefined"}`,
+    );
+    finish(svg, { title: `${title} minus that of ${base}`, description: `${said.join("; ")}.` });
     return {
       svg,
       table: {
@@ -73,27 +84,32 @@
   }
 
   const drawn = [];
-  for (const figure of document.querySelectorAll("figure[data-metric]")) {
-    const metric = data.metrics.find(({ name }) => name === figure.dataset.metric);
-    drawn.push(charts.mount(figure, `Difference in ${metric.title}`, (width) => whiskers(metric, width)));
+  for (const node of all("figure[data-metric]")) {
+    const metric = data.metrics.find(({ name }) => name === node.dataset.metric);
+    drawn.push(mount(node, `Difference in ${metric.title}`, (width) => whiskers(metric, width)));
   }
   for (const [name, spec] of Object.entries(data.curves)) {
     const curves = [
       { kind: "chance", label: spec.chance.label, x: spec.chance.x, y: spec.chance.y },
-      ...spec.models.map(({ name: model, label, x, y }, i) => ({ look: look(i), name: model, label, x, y })),
+      ...spec.models.map(({ name: model, label, x, y }, i) => ({
+        look: look(i),
+        name: model,
+        label,
+        x,
+        y,
+      })),
     ];
-    charts.mount(document.querySelector(`figure[data-chart="${name}"]`), spec.title, (width) =>
-      charts.curves({ ...spec, curves }, width));
+    mount(figure(name), spec.title, (width) => plots.curves({ ...spec, curves }, width));
   }
 
   // -- another baseline ---------------------------------------------------------------------------
 
   function renew() {
-    for (const node of document.querySelectorAll("[data-baseline-name]")) node.textContent = data.names[baseline];
-    for (const badge of document.querySelectorAll("[data-base]")) {
+    for (const node of all("[data-baseline-name]")) node.textContent = data.names[baseline];
+    for (const badge of all("[data-base]")) {
       badge.hidden = Number(badge.dataset.base) !== baseline;
     }
-    for (const cell of document.querySelectorAll("[data-gap]")) {
+    for (const cell of all("[data-gap]")) {
       const [metric, model] = cell.dataset.gap.split(":");
       const row = differences(metric).find(([i]) => i === Number(model));
       const shown = { difference: "", between: "", better: "" };
@@ -109,7 +125,8 @@
 
   const choice = $("baseline");
   data.names.forEach((name, i) => {
-    if (data.differences[i]) choice.append(new Option(name, String(i), i === baseline, i === baseline));
+    if (data.differences[i])
+      choice.append(new Option(name, String(i), i === baseline, i === baseline));
   });
   choice.addEventListener("change", () => {
     baseline = Number(choice.value);
@@ -117,18 +134,4 @@
     $("live").textContent = `Differences are now from ${data.names[baseline]}.`;
   });
   $("choice").hidden = choice.options.length < 2;
-
-  // -- colors -------------------------------------------------------------------------------------
-
-  const root = document.documentElement;
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
-  const show = () => $("theme").setAttribute("aria-pressed", String(isDark()));
-  $("theme").addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    show();
-  });
-  dark.addEventListener("change", show);
-  show();
-  $("theme").hidden = false;
 })();

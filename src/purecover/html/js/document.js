@@ -1,0 +1,44 @@
+// What every page of ours has: its data, a choice of colors, and tables that can be scrolled.
+(() => {
+  "use strict";
+
+  // What the scripts of a page share; each adds what it defines.
+  const parts = (globalThis.purecoverParts ??= {});
+  const $ = (id) => document.getElementById(id);
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const figure = (name) => document.querySelector(`figure[data-chart="${name}"]`);
+  const payload = JSON.parse($("payload").textContent);
+
+  /** The button that turns the colors: at first they are those the reader's system asks for. */
+  function wireTheme() {
+    const root = document.documentElement;
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+    const show = () => $("theme").setAttribute("aria-pressed", String(isDark()));
+    $("theme").addEventListener("click", () => {
+      root.dataset.theme = isDark() ? "light" : "dark";
+      show();
+    });
+    dark.addEventListener("change", show);
+    $("theme").hidden = false;
+    show();
+  }
+
+  /** What can be scrolled can be reached with the keyboard. */
+  function wireScrolling() {
+    const look = (entries) => {
+      for (const { target } of entries) {
+        const over =
+          target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight;
+        if (over) target.tabIndex = 0;
+        else target.removeAttribute("tabindex");
+      }
+    };
+    const watch = new ResizeObserver(look);
+    for (const node of all(".scroll, .words, h1")) watch.observe(node);
+  }
+
+  wireTheme();
+  wireScrolling();
+  parts.document = Object.freeze({ $, all, figure, payload });
+})();

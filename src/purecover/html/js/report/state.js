@@ -1,0 +1,57 @@
+// What the sliders are set to, and what follows from it. At the report's own alpha, beta, threshold
+// and costs the page shows the figures that stand in the file; elsewhere those of the engine.
+(() => {
+  "use strict";
+
+  const parts = globalThis.purecoverParts;
+  const engine = globalThis.purecover;
+  const { number, short } = parts.frame;
+  const { payload } = parts.document;
+  const { counts, report, settings } = payload;
+  const OWN = Object.freeze({
+    alpha: settings.alpha,
+    beta: settings.beta,
+    threshold: settings.threshold ?? Infinity,
+    cost_fn: settings.cost_fn,
+    cost_fp: settings.cost_fp,
+  });
+  const state = { ...OWN };
+  const whole = (value) => Math.round(value).toLocaleString("en-US");
+  const percent = (value) => `${Number((100 * value).toPrecision(3))} %`;
+  const values = ({ alpha, beta }) => `alpha ${short(alpha, 4)} and beta ${short(beta, 4)}`;
+
+  function view() {
+    const moved = {
+      proportions: state.alpha !== OWN.alpha || state.beta !== OWN.beta,
+      threshold: state.threshold !== OWN.threshold,
+      costs: state.cost_fn !== OWN.cost_fn || state.cost_fp !== OWN.cost_fp,
+    };
+    moved.any = moved.proportions || moved.threshold || moved.costs;
+    const result =
+      state.alpha < state.beta ? engine.recover(counts, { ...settings, ...state }) : null;
+    // Alpha and beta of the report are the report's affair: its headline and checks speak of them.
+    const fits = result !== null && (result.feasible || !moved.proportions);
+    return { moved, result, fits, problem: problem(result) };
+  }
+
+  /** Why alpha and beta cannot be what they are set to; empty if they can. */
+  function problem(result) {
+    if (result === null) {
+      return `Alpha must be below beta: with ${values(state)} the labeled examples would be no richer in positives than the unlabeled.`;
+    }
+    if (result.feasible) return "";
+    const most = state.beta - Math.abs(2 * result.auc_pu - 1);
+    const remedy =
+      most >= 0
+        ? `With this beta, alpha can be at most ${short(Math.floor(most * 1e4) / 1e4, 4)}.`
+        : "No alpha fits with this beta.";
+    return `These scores do not fit ${values(state)}: the AUC would be ${number(result.auc_direct, 3)}, outside [0, 1]. ${remedy}`;
+  }
+
+  /** What was seen, without any correction. */
+  const observed = engine.recover(counts, { ...settings, alpha: 0, beta: 1 });
+  const current = view();
+  const renew = () => Object.assign(current, view());
+
+  parts.state = Object.freeze({ OWN, state, current, observed, renew, values, whole, percent });
+})();
