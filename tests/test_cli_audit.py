@@ -102,6 +102,19 @@ def test_equal_seeds_draw_equal_rows(run) -> None:
     assert texts[0] == texts[1] != texts[2]
 
 
+def test_answers_are_not_written_over(run, tmp_path) -> None:
+    out = tmp_path / "audit.csv"
+    draw = partial(run, "sample", EXAMPLE, "--n", "3", "--out", out)
+    assert draw().code == draw().code == 0  # nobody has answered yet
+    kept = fill(out, ["yes", "", "no"]).read_bytes()
+    result = draw()
+    assert result.code == 2
+    assert "holds 2 answers in column 'positive', which would be lost" in result.err
+    assert out.read_bytes() == kept
+    out.write_bytes(b"\xff\x00 something else")
+    assert draw().code == 0
+
+
 def test_known_negatives_are_not_unlabeled(run, tmp_path) -> None:
     path = tmp_path / "scores.csv"
     labels = ["positive"] * 5 + ["negative"] * 5 + ["unlabeled"] * 10

@@ -137,7 +137,7 @@ def test_what_blanks_stand_beside(
     [
         (["", "", "", ""], "blank everywhere"),
         (["0", "", "", ""], "no labeled row"),
-        (["1", "", "-1", ""], "--negative-label -1"),
+        (["1", "", "-1", ""], "--negative-label=-1"),
         (THIRDS, "--negative-label"),
         (["case", "", "", ""], "--positive-label"),
     ],

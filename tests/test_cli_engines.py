@@ -152,6 +152,82 @@ def test_blanks_never_take_the_value_that_means_labeled(run, frame, tmp_path, en
     assert found["n_unlabeled"] == frame.height - frame["labeled"].sum()
 
 
+LABELS = {
+    "1 and -1": ("1", "-1", ["--positive-label=1"]),
+    "P and U": ("P", "U", []),
+    "yes and unknown": ("yes", "unknown", []),
+    "hit and miss": ("hit", "miss", ["--positive-label=hit"]),
+    "one word": ("positive", "", []),
+    "a known negative": ("1", "0", ["--negative-label=0"]),
+    "truth values": ("true", "false", ["--positive-label=true"]),
+    "turned round": ("false", "true", ["--positive-label=false"]),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_blanks_beside_other_labels(run, frame, tmp_path, engine, labels):
+    yes, other, options = labels
+    word = pl.when(pl.col("w") == 1).then(pl.lit(other)).otherwise(pl.lit(""))
+    column = pl.when(pl.col("labeled") == 1).then(pl.lit(yes)).otherwise(word)
+    frame.with_columns(labeled=column).write_csv(tmp_path / "a.csv", quote_style="never")
+    options = ["--missing-is-unlabeled", *options, *ALPHA, "--json"]
+    expected = run(tmp_path / "a.csv", *options).json
+    found = run(tmp_path / "a.csv", "--engine", engine, *options).json
+    assert same(found, expected)
+    assert found["n_labeled"] == frame["labeled"].sum()
+    assert found["n_negative"] == expected["n_negative"]
+    assert found["source"]["blank_labels"] == expected["source"]["blank_labels"] > 0
+
+
+@pytest.mark.parametrize("engine", [[], ["--engine", "duckdb"], ["--engine", "polars"]])
+def test_blanks_beside_what_may_be_known_negatives(run, frame, tmp_path, engine):
+    word = pl.when(pl.col("w") == 1).then(pl.lit(-1))
+    column = pl.when(pl.col("labeled") == 1).then(pl.lit(1)).otherwise(word)
+    frame.with_columns(labeled=column).write_csv(tmp_path / "a.csv")
+    result = run(tmp_path / "a.csv", "--missing-is-unlabeled", *engine, *ALPHA)
+    assert result.code == 2
+    assert "holds '1', '-1' and blanks" in result.err
+    assert "add --positive-label=1; if '-1' marks known negatives, add --negative-label=-1." in (
+        result.err
+    )
+
+
+# -- several scores -----------------------------------------------------------------------------
+
+BOTH = ["--score", "score", "--score", "w"]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_several_scores_are_compared(run, folder, engine, tmp_path):
+    asked = [*BOTH, *ALPHA[:2], "--resamples", "40", "--json"]
+    page = tmp_path / "page.html"
+    found = run(folder / "csv", "--engine", engine, *asked, "--html", page).json
+    expected = run(folder / "all.csv", *asked).json
+    for name in ("scores", "baseline", "proportions", "n_resamples"):
+        assert found[name] == expected[name]
+    for name in ("score", "w"):
+        ours, theirs = (d["reports"][name]["metrics"]["recovered"] for d in (found, expected))
+        assert ours == pytest.approx(theirs)
+    ours, theirs = (d["differences"]["roc_auc"]["w"] for d in (found, expected))
+    assert [ours[end] for end in ("estimate", "low", "high")] == pytest.approx(
+        [theirs[end] for end in ("estimate", "low", "high")], abs=0.02
+    )
+    assert found["source"]["columns"] == {"score": ["score", "w"], "labeled": "labeled"}
+    assert found["source"]["n_files"] == 2
+    assert "Comparison of models" in page.read_text()
+
+
+def test_several_scores_beside_blank_labels(run, frame, tmp_path):
+    column = pl.when(pl.col("labeled") == 1).then(pl.lit("P"))
+    frame.with_columns(labeled=column).write_csv(tmp_path / "a.csv")
+    asked = [*BOTH, *ALPHA, "--missing-is-unlabeled"]
+    result = run(tmp_path / "a.csv", "--engine", "duckdb", *asked)
+    assert result.code == 0
+    assert "60 labeled, 340 unlabeled, 2 scores of each" in result.out
+    assert "340 blank labels count as unlabeled" in result.err
+
+
 # -- groups ------------------------------------------------------------------------------------
 
 
@@ -214,7 +290,13 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
     [
         (["csv"], ["--truth", "truth"], "--truth is not possible where duckdb counts the rows"),
         (["all.csv"], ["--engine", "polars", "--group", "site"], "--group is not possible"),
-        (["csv"], ["--score", "score", "--score", "w"], "more than one --score is not"),
+        (["csv"], [*BOTH, "--by", "site"], "--by is for one --score where duckdb counts"),
+        (["csv"], [*BOTH, "--weight", "truth"], "--weight is for one --score"),
+        (["csv"], [*BOTH, "--tolerance", "0"], "--tolerance is for one --score"),
+        (["csv"], [*BOTH, "--truth", "truth"], "--truth is not possible"),
+        (["csv"], [*BOTH, "--markdown", "a.md"], "--markdown is for one score"),
+        (["csv"], [*BOTH, "--estimate-from", "mark"], "--estimate-from must be one of"),
+        (["csv"], ["--score", "score", "--score", "nope"], "no column named 'nope'"),
         (["csv"], ["--decimal", ","], "--decimal is not possible"),
         (["csv"], ["--simultaneous"], "--simultaneous is for several scores"),
         (["csv"], ["--by", "site", "--html", "a.html"], "--html is for one report"),

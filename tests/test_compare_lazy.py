@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import duckdb
 import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
 import pytest
+from tests.open_duckdb import connect
 from tests.test_engines import every_lazy, frame_of
 
 import purecover as pu
@@ -250,7 +250,7 @@ def test_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_frame_that_changes_is_refused() -> None:
-    relation = duckdb.connect(":memory:").sql(
+    relation = connect().sql(
         "SELECT random() AS a, i / 1000.0 AS b, i % 4 = 0 AS y FROM range(1000) rows(i)"
     )
     with pytest.raises(InvalidInputError, match="the same each time it is evaluated"):

@@ -30,6 +30,12 @@ ALPHA_INTERVAL = pu.Interval(
 CONTEXT = pu.CheckContext(**BOTH, roc=pu.recover_roc(**BOTH))
 COMPARISON = pu.compare_priors(COUNTS, estimators=["bbe"], n_resamples=0)
 REPORT = pu.evaluate(COUNTS, proportions=PROPORTIONS, n_resamples=0)
+SCORED = pu.compare_scores(
+    {"one": ROWS["scores"], "other": [5, 3, 4, 2, 1, 0]},
+    ROWS["labeled"],
+    alpha=0.2,
+    n_resamples=0,
+)
 MODEL = {
     "estimator": LogisticRegression(),
     "X": [[5.0], [4.0], [3.0], [2.0], [1.0], [0.0]] * 2,
@@ -93,6 +99,7 @@ VALID = {
     "inclusion_bound": ROWS,
     "lines_of_interest": {"alpha": 0.2, "beta": 0.9, "auc": 0.8},
     "list_checks": {},
+    "load_example": {},
     "load_paper_data": {"name": "housing", "folder": DATA},
     "log_report": {"report": REPORT},
     "make_pu_scorer": {"metric": "roc_auc", "alpha": 0.2},
@@ -141,6 +148,8 @@ VALID = {
     "ScoreCounts.from_dict": {"data": COUNTS.to_dict()},
     "PUReport.from_dict": {"data": REPORT.to_dict()},
     "PUReport.from_json": {"text": REPORT.to_json()},
+    "ScoreComparison.from_dict": {"data": SCORED.to_dict(counts=True)},
+    "ScoreComparison.from_json": {"text": SCORED.to_json(counts=True)},
     "ScoreMonitor": {"alpha": 0.2},
     "MixtureProportions": {"alpha": 0.2},
     "MixtureProportions.from_case_control": {"prior": 0.2},
@@ -169,6 +178,7 @@ WRONG = {
     "data": {"an object": object(), "a word": "nonsense", "a dict": {"a": 1}},
     "n_resamples": {**NEVER, "a negative": -1, "a float": 2.5, "a truth value": True},
     "n_grid": {**NEVER, "too few": 1, "a float": 2.5},
+    "progress": {"an object": object(), "a word": "nonsense", "a number": 3},
     "random_state": {**NEVER, "a negative": -1, "a float": 2.5},
     "top_k": {**NEVER, "zero": 0, "more than all": 10**9, "a float": 2.5},
     "alpha": {**NEVER, "a negative": -0.1, "above 1": 1.1, "a truth value": True},
@@ -224,7 +234,7 @@ FREE = {
 }
 # Anything true or false will do, or is for the test of a display.
 FREE_EVERYWHERE = {
-    "clip", "curves", "concavity_guard", "latent_noise", "progress", "name", "band", "mark",
+    "clip", "curves", "concavity_guard", "latent_noise", "name", "band", "mark",
     "choice", "against",
 }  # fmt: skip
 

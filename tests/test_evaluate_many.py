@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 
-import duckdb
 import joblib
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.special import ndtri
+from tests.open_duckdb import connect
 
 import purecover as pu
 from purecover.exceptions import InvalidInputError, InvalidTypeError
@@ -270,7 +270,7 @@ def test_seeds(table):
 
 def duck(table):
     frame = pa.table({name: values.tolist() for name, values in table.items()})
-    connection = duckdb.connect(":memory:")
+    connection = connect()
     connection.register("rows_of_a_table", frame)
     return connection.sql("SELECT * FROM rows_of_a_table")
 
@@ -362,7 +362,7 @@ def test_lazy_frames_are_scanned_once_for_all_scores(table, monkeypatch):
 def test_lazy_frames_with_missing_scores(table):
     values = table["good"].tolist()
     columns = {"s": [None, *values[1:]], "t": values, "y": table["y"].tolist()}
-    rows = duckdb.connect(":memory:").from_arrow(pa.table(columns))
+    rows = connect().from_arrow(pa.table(columns))
     assert pu.evaluate_many(rows, "y", n_resamples=0, alpha=0.2)["y", "s"].reason is not None
     frame = pl.DataFrame(columns).lazy()
     found = pu.evaluate_many(frame, "y", alpha=0.2, n_resamples=0)

@@ -13,13 +13,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from tests.command_line import call_main
 
 import purecover as pu
 from purecover import exceptions, simulate
 from purecover.monitoring import _file
-from purecover.monitoring._drift import share_of_look
+from purecover.monitoring._drift import _observed, share_of_look
 from purecover.monitoring._grid import binned
+from purecover.monitoring._tails import two_sided
 
 WORLD = simulate.binormal(1.5)
 WORSE = simulate.binormal(0.5)
@@ -207,6 +209,43 @@ def test_the_known_alpha_test_is_a_plain_twin_by_draws():
     assert difference.std() > 0
 
 
+@pytest.mark.parametrize("skewness", [-1.5, -0.6, -1e-3, 1e-3, 0.3, 2.0])
+@pytest.mark.parametrize("z", [-9.0, -4.0, -1.0, 0.0, 0.3, 2.0, 5.0])
+def test_tails_are_the_larger_of_two(z, skewness):
+    curve = stats.pearson3(skewness)
+    skewed = min(2 * min(curve.cdf(z), curve.sf(z)), 1)
+    normal = 2 * stats.norm.sf(abs(z))
+    assert two_sided(z, skewness) == pytest.approx(max(skewed, normal), rel=1e-8)
+    assert two_sided(z, skewness) == pytest.approx(two_sided(-z, -skewness), rel=1e-12)
+
+
+def test_tails_without_skewness_are_normal():
+    for z in (-3.0, 0.0, 1.0, 8.0):
+        assert two_sided(z, 0.0) == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-12)
+    assert two_sided(-4, -0.6) > 10 * two_sided(4, -0.6)
+
+
+def test_moments_are_those_of_the_rows():
+    """Of a difference of means of placements, from rows instead of counts."""
+    new, before = day(1, sizes=(25, 60)), day(2, sizes=(80, 300))
+    rows = {
+        side: np.repeat(c.thresholds, getattr(c, side))
+        for side, c in (("labeled", new + before), ("unlabeled", new + before))
+    }
+    above = np.array([np.mean(rows["labeled"] > s) for s in rows["unlabeled"]])
+    below = np.array([np.mean(rows["unlabeled"] < s) for s in rows["labeled"]])
+    variance = third = 0.0
+    for values, n, m in ((below, 25, 80), (above, 60, 300)):
+        variance += stats.kstat(values, 2) * (1 / n + 1 / m)
+        third += stats.kstat(values, 3) * (1 / n**2 - 1 / m**2)
+    z = (pu.auc_pu(new) - pu.auc_pu(before)) / np.sqrt(variance)
+    found = _observed(new, before, 1.0, 1.0)
+    assert found.z == pytest.approx(z)
+    assert found.p_value == pytest.approx(two_sided(z, third / variance**1.5))
+    # The scale of areas, which alpha sets, is in all of it.
+    assert _observed(new, before, 0.5, 0.5).p_value == pytest.approx(found.p_value)
+
+
 def test_drift_of_an_estimated_alpha():
     monitor = pu.ScoreMonitor(estimator="roc-slope", beta=1.0, n_resamples=100)
     world = simulate.binormal(3)
@@ -269,6 +308,36 @@ def test_false_alarms_of_many_looks_are_bounded():
 
 
 @pytest.mark.slow
+def test_rare_p_values_are_honest_where_areas_are_skewed():
+    """Few labeled rows and an AUC near 1: a normal tail would be ten times too thin."""
+    n, alpha, rng = 8_000, 0.02, np.random.default_rng(3)
+    edges = np.linspace(8, -4, 201)
+    positive, negative = (-np.diff(stats.norm.cdf(edges - d)) for d in (2.9, 0))
+    shares = positive / positive.sum(), alpha * positive + (1 - alpha) * negative
+    sizes = ((30, 600), (300, 6000))
+    few, many = (
+        zip(
+            *(rng.multinomial(m, p / p.sum(), n) for m, p in zip(pair, shares, strict=True)),
+            strict=True,
+        )
+        for pair in sizes
+    )
+    build = partial(pu.ScoreCounts.from_counts, edges[1:])
+    found = [
+        _observed(build(*a), build(*b), 1 - alpha, 1 - alpha)
+        for a, b in zip(few, many, strict=True)
+    ]
+    p_value = np.array([figure.p_value for figure in found])
+    normal = 2 * stats.norm.sf(np.abs([figure.z for figure in found]))
+    for level in (0.05, 0.01, 1e-3, 1e-4):
+        bound = level + 3 * np.sqrt(level / n)
+        assert np.mean(p_value <= level) <= bound
+    assert np.mean(normal <= 1e-4) > bound
+    # Not by giving up: half of the tests at the usual level are left.
+    assert np.mean(p_value <= 0.05) > 0.02
+
+
+@pytest.mark.slow
 def test_p_values_of_an_estimated_alpha_are_honest_for_unlike_sizes():
     """Estimates of alpha are biased by the size of the sample; that must not look like drift."""
     n, rng, found = 80, np.random.default_rng(2), []
@@ -297,6 +366,10 @@ def test_a_name_is_taken_once():
     assert made.drift.look == n_looks + 1  # another look, with its own chance of an alarm
     with pytest.raises(exceptions.InvalidInputError, match="only kept as part of the total"):
         monitor.add("day 0", day(5), replace=True)
+    oldest = monitor.add("day 1", day(6), replace=True)
+    assert oldest.drift is None
+    says = "day 1 is not compared: counts of the one before it are only kept as part of the total."
+    assert says in "\n".join(pu.monitoring._text.statement(monitor, oldest))
 
 
 @pytest.mark.parametrize("name", ["", " a", "a\n", "x" * 201, 3, None])
@@ -402,6 +475,18 @@ def test_files_that_are_none(state, damage, says):
         assert state.read_bytes() == before
 
 
+def test_a_folder_that_is_not_there(tmp_path):
+    monitor, path = filled(1), tmp_path / "nowhere" / "state.json"
+    says = r"(?s)ScoreMonitor\.save must be a file in a folder.*Hint: make the folder '.*nowhere' "
+    with pytest.raises(exceptions.InvalidInputError, match=says):
+        monitor.save(path)
+    with pytest.raises(exceptions.InvalidInputError, match=r"ScoreMonitor\.update must be a file"):
+        pu.ScoreMonitor.update(path, "a", day(0))
+    path.parent.write_text("a file")
+    with pytest.raises(exceptions.InvalidInputError, match="may you write there"):
+        monitor.save(path)
+
+
 @pytest.mark.parametrize("path", [3, "", None, "a\0b"])
 def test_paths_that_cannot_be(path):
     with pytest.raises(exceptions.InvalidTypeError, match="'path' parameter"):
@@ -465,9 +550,9 @@ def test_what_another_state_is_writing_stays(state):
 
 
 def test_who_waits_too_long_is_told(state):
-    waited = partial(_file.locked, wait_s=0.05)
+    waited = partial(_file.locked, "f", wait_s=0.05)
     with (
-        _file.locked(state),
+        _file.locked("f", state),
         pytest.raises(exceptions.InvalidInputError, match="in use by another"),
         waited(state),
     ):
@@ -522,7 +607,7 @@ def test_days_are_added_and_shown(run, tmp_path):
         assert f"2026-11-0{i + 1}" in result.out
     assert "3 partitions: 300 labeled, 3,000 unlabeled" in result.out
     assert "2026-11-03 does not differ from the 2 before it beyond chance" in result.out
-    assert "at most 5 %, if p-values hold. Look 2 spends 0.83 %." in result.out
+    assert "at most 5 %, if rows are independent. Look 2 spends 0.83 %." in result.out
     assert run(state) == result
     document = run(state, "--json").json
     monitor = pu.ScoreMonitor.load(state)
@@ -549,7 +634,10 @@ def test_columns_are_remembered(run, tmp_path):
     other = write(tmp_path / "c.csv", 2, header="score,label")
     result = run(state, other)
     assert result.code == 2
-    assert "'s'" in result.err
+    assert "no column named 's', as the first partition in STATE has." in result.err
+    assert "Give --score if it has another name now." in result.err
+    result = run(state, other, "--score", "zzz")
+    assert "no column named 'zzz', asked for by --score." in result.err
     assert run(state, other, "--score", "score", "--labeled", "label", "-q").code == 0
 
 

@@ -47,6 +47,18 @@ def test_alpha_must_be_below_beta(alpha, beta):
         MixtureProportions(alpha, beta)
 
 
+@pytest.mark.parametrize("beta", [5e-324, 1e-310, 1e-150])
+def test_shares_so_close_that_rates_would_overflow(beta):
+    with pytest.raises(IdentifiabilityError, match=r"differ by 1e-100 or more, got alpha=0 and"):
+        MixtureProportions(0.0, beta)
+
+
+def test_the_closest_shares_overflow_nowhere():
+    scores = pu.ScoreCounts.from_scores([5, 4, 3, 2, 1, 0], [1, 1, 0, 1, 0, 0])
+    report = pu.evaluate(scores, proportions=MixtureProportions(0.0, 1e-100), n_resamples=0)
+    assert report.infeasible
+
+
 @pytest.mark.parametrize("value", [-0.1, 1.1, np.nan, np.inf, 10**400, -(10**400)])
 @pytest.mark.parametrize("parameter", ["alpha", "beta"])
 def test_values_outside_the_unit_interval(parameter, value):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover.exceptions import InvalidInputError, InvalidTypeError, MissingDependencyError
 
 _LARGEST_EXACT_INTEGER = 2**53
@@ -117,6 +117,12 @@ def check_flag(function: str, parameter: str, value: object) -> None:
         raise bad_type(function, parameter, "True or False", value)
 
 
+def check_progress(function: str, value: object) -> None:
+    """Something to call with what is done and how much there is to do."""
+    if value is not None and not callable(value):
+        raise bad_type(function, "progress", "None or a function to call", value)
+
+
 def check_choice(function: str, parameter: str, value: object, choices: Collection[str]) -> str:
     """One of a few words."""
     must = "one of " + ", ".join(repr(choice) for choice in choices)
@@ -171,12 +177,13 @@ def check_random_state(function: str, value: RandomState) -> np.random.Generator
     if isinstance(value, numbers.Integral) and not isinstance(value, _NOT_A_NUMBER):
         if int(value) >= 0:
             return np.random.default_rng(int(value))
-    raise bad_type(
-        function,
-        "random_state",
-        "None, a whole number of at least 0 or a numpy.random.Generator",
-        value,
-    )
+    must = "None, a whole number of at least 0 or a numpy.random.Generator"
+    raise bad_type(function, "random_state", must, value)
+
+
+def kept_seed(value: RandomState) -> int | None:
+    """A seed as it is written down; None where there was none."""
+    return int(value) if isinstance(value, (int, np.integer)) else None
 
 
 def to_numpy(function: str, parameter: str, values: ArrayLike) -> np.ndarray[Any, Any]:
@@ -373,7 +380,6 @@ def read_only(array: Any) -> Any:
 
 
 __all__ = [
-    "BoolArray",
     "as_masses",
     "as_real_vector",
     "as_weights",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MixtureProportions"]
 
+_CLOSEST = 1e-100  # the square and the cube of delta are divisors, too
 PERCENT_HINT = "it is a share: 0.25 means 25 %"
 LEAST_PERCENTAGE = 1.5
 """A share that is too large by less is a slip, not a percentage."""
@@ -67,7 +68,7 @@ class MixtureProportions:
     Raises
     ------
     IdentifiabilityError
-        If alpha is not below beta.
+        If alpha is not below beta, or by less than 1e-100.
 
     See Also
     --------
@@ -106,6 +107,12 @@ class MixtureProportions:
                 f"{name} needs alpha < beta, got alpha={alpha:g} and beta={beta:g}: the labeled "
                 "examples would be no richer in positives than the unlabeled ones (PU001).\n"
                 "Hint: were the labels inverted, or is alpha the share in another population?"
+            )
+        if beta - alpha < _CLOSEST:
+            raise IdentifiabilityError(
+                f"{name} needs alpha and beta that differ by {_CLOSEST:g} or more, got "
+                f"alpha={alpha:g} and beta={beta:g}: recovered rates would be beyond all numbers.\n"
+                "Hint: are both shares, between 0 and 1?"
             )
         # Plain floats, so that results do not carry NumPy scalars into JSON.
         object.__setattr__(self, "alpha", alpha)

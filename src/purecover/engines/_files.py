@@ -12,6 +12,8 @@ from purecover._validation import bad_type, bad_value, check_choice, check_integ
 from purecover.exceptions import InvalidInputError, PurecoverError
 
 ENGINES = ("duckdb", "polars", "spark")
+_KEPT: dict[tuple[str | None, int | None], Any] = {}
+"""Connections of an older DuckDB by their settings; not one per call, as each has threads."""
 _FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -36,6 +38,7 @@ def scan_files(
     ----------
     paths : str, path or list of them
         Files or patterns such as ``"scores/*.parquet"``; all of one format, told by their names.
+        No two may mean the same file.
     engine : {"duckdb", "polars", "spark"}, default="duckdb"
         What reads them. DuckDB and polars come with the extra ``engines``, Spark with
         ``spark`` (and needs Java).
@@ -107,7 +110,22 @@ def _paths(paths: Any) -> list[str]:
         out.append(_literal(os.fspath(path)))
     if not out or not all(out):
         raise bad_value(_NAME, "paths", must, "nothing")
+    _refuse_twice(out)
     return out
+
+
+def _refuse_twice(patterns: list[str]) -> None:
+    """Refuse a file that two patterns mean: its rows would count twice."""
+    seen = set()
+    for pattern in patterns if len(patterns) > 1 else ():
+        # What is not on this machine is for the engine to find. Path.glob knows no absolute ones.
+        found = [] if "\0" in pattern else glob.glob(pattern, recursive=True)  # noqa: PTH207
+        for name in found or [pattern]:
+            place = os.path.realpath(name)
+            if place in seen:
+                must, hint = "different files", "its rows would count twice; name it once"
+                raise bad_value(_NAME, "paths", must, f"{show(name)} twice", hint)
+            seen.add(place)
 
 
 def _literal(name: str) -> str:
@@ -153,13 +171,16 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
     }
     if threads is not None:
         config["threads"] = threads
-    connection = duckdb.connect(":memory:", config=config)
+    connection = _KEPT.get((memory_limit, threads)) or duckdb.connect(":memory:", config=config)
     if memory_limit is not None:
         try:
             connection.execute("SET memory_limit = $1", [memory_limit])
         except duckdb.Error as error:
             got = show(memory_limit)
             raise bad_value(_NAME, "memory_limit", "a size such as '2GB'", got) from error
+    # Before 2.0 DuckDB closes a connection that nobody holds, though its relations live on.
+    if int(duckdb.__version__.partition(".")[0]) < 2:
+        _KEPT[memory_limit, threads] = connection
     # By default columns of further files would be cast to the types of the first (0.7 to 1, where
     # that has whole numbers), and those of text files taken by their place, whatever their names.
     if kind == "parquet":

@@ -15,8 +15,10 @@ from purecover._validation import (
     bad_value,
     check_integer,
     check_names,
+    check_progress,
     check_random_state,
     check_real,
+    kept_seed,
     show,
 )
 from purecover.counts import ScoreCounts
@@ -157,6 +159,7 @@ def compare_priors(
     if n_resamples is not None:
         n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
         replicates = dict.fromkeys(replicates, n_resamples)
+    check_progress(_NAME, progress)
     seed = _seed(random_state)
     samples, n_features = _read(
         scores,
@@ -365,7 +368,8 @@ def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
 def _seed(random_state: RandomState) -> int:
     """One seed for all estimators: a row does not depend on which others there are."""
     rng = check_random_state(_NAME, random_state)
-    return int(random_state) if isinstance(random_state, int) else int(rng.integers(2**32))
+    seed = kept_seed(random_state)
+    return int(rng.integers(2**32)) if seed is None else seed
 
 
 def _read(

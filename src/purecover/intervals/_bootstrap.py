@@ -15,6 +15,7 @@ from purecover._validation import (
     check_flag,
     check_instance,
     check_integer,
+    check_progress,
     check_random_state,
     check_real,
 )
@@ -172,6 +173,7 @@ def bootstrap(
     if repair is not None:
         check_choice(name, "repair", repair, REPAIRS)
     check_flag(name, "curves", curves)
+    check_progress(name, progress)
     check_choice(name, "method", method, ("multinomial", "poisson"))
     n_resamples = check_integer(name, "n_resamples", n_resamples, low=1, high=10**7)
     level = check_level(name, confidence_level)

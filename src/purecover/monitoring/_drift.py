@@ -19,11 +19,12 @@ import numpy as np
 from purecover._given import GivenProportions
 from purecover._typing import CountArray, FloatArray
 from purecover.counts import ScoreCounts
-from purecover.curves import _mean_variance, auc_pu, pu_roc_curve
+from purecover.curves import auc_pu, pu_roc_curve
 from purecover.exceptions import PurecoverError, RecoveryWarning
 from purecover.monitoring._grid import binned
 from purecover.monitoring._measure import make_estimator
 from purecover.monitoring._partition import DriftTest, MonitorDrift
+from purecover.monitoring._tails import two_sided
 from purecover.recovery._variance import effective_size
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["FEWEST", "compare", "share_of_look"]
 
 FEWEST = 20
-"""Labeled and unlabeled examples that either side must have: normal tails mean little below."""
+"""Labeled and unlabeled examples that either side must have: moments mean little below."""
 _MAX_BINS = 2**11
 """Bins in which alpha is compared; it is estimated some hundred times in them."""
 
@@ -124,33 +125,45 @@ def _sizes(counts: ScoreCounts) -> tuple[float, float]:
 def _observed(
     new: ScoreCounts, reference: ScoreCounts, delta_new: float, delta_reference: float
 ) -> _Figure:
-    r"""Recovered areas of two independent samples, by DeLong's variance of both together.
+    r"""Recovered areas of two independent samples, by moments of both together.
 
     Without drift both samples have the variances :math:`S^2_{10}` and :math:`S^2_{01}` of the
-    placements of all scores, which are known far better than those of a small partition alone.
+    placements of all scores, by DeLong, which are known far better than those of a small partition
+    alone. So have their third central moments :math:`M_{10}` and :math:`M_{01}`: the third
+    cumulant of an area is :math:`M_{10}/n_L^2 + M_{01}/n_U^2`, and that of a difference the
+    difference. Where few labeled scores stand above nearly all others, an area has a long lower
+    tail, which a normal distribution has not.
     """
     pooled = new + reference
     roc = pu_roc_curve(pooled)
     below = 1 - (roc.fpr_pu[1:] + roc.fpr_pu[:-1]) / 2
     above = (roc.tpr_pu[1:] + roc.tpr_pu[:-1]) / 2
-    spreads = [
-        _mean_variance(values, tally, tally if squares is None else squares) * size
-        for values, tally, squares, size in zip(
-            (below, above),
-            (pooled.labeled, pooled.unlabeled),
-            (pooled.labeled_sq, pooled.unlabeled_sq),
-            _sizes(pooled),
-            strict=True,
-        )
+    moments = [
+        _moments(below, pooled.labeled, pooled.labeled_sq),
+        _moments(above, pooled.unlabeled, pooled.unlabeled_sq),
     ]
-    values, variance = [], 0.0
-    for counts, delta in ((new, delta_new), (reference, delta_reference)):
-        values.append(0.5 + (auc_pu(counts) - 0.5) / delta)
-        parts = zip(spreads, _sizes(counts), strict=True)
-        variance += sum(spread / size for spread, size in parts) / delta**2
+    values, variance, third = [], 0.0, 0.0
+    for counts, delta in ((new, delta_new), (reference, -delta_reference)):
+        values.append(0.5 + (auc_pu(counts) - 0.5) / abs(delta))
+        for (spread, cube), size in zip(moments, _sizes(counts), strict=True):
+            variance += spread / size / delta**2
+            third += cube / size**2 / delta**3
     difference = values[0] - values[1]
-    z = difference / math.sqrt(variance) if variance > 0 else math.copysign(0.0, difference)
-    return _Figure(values[0], values[1], z, math.erfc(abs(z) / math.sqrt(2)))
+    if not variance > 0:
+        return _Figure(values[0], values[1], math.copysign(0.0, difference), 1.0)
+    z = difference / math.sqrt(variance)
+    return _Figure(values[0], values[1], z, two_sided(z, third / variance**1.5))
+
+
+def _moments(
+    values: FloatArray, tally: CountArray, squares: FloatArray | None
+) -> tuple[float, float]:
+    """Unbiased second and third central moments of values that occur so often."""
+    weight: CountArray = tally if squares is None else squares
+    size = float(tally.sum()) ** 2 / float(weight.sum())
+    apart = values - float((tally * values).sum()) / float(tally.sum())
+    second, third = (float((weight * apart**k).sum()) / float(weight.sum()) for k in (2, 3))
+    return second * size / (size - 1), third * size**2 / ((size - 1) * (size - 2))
 
 
 # -- where it is estimated --------------------------------------------------------------------

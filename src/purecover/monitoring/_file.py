@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from purecover._replacing import replacing
 from purecover._validation import bad_type, bad_value, show
 from purecover.exceptions import InvalidInputError
 
@@ -78,6 +77,14 @@ def _wrong(function: str, path: Path, got: str, hint: str) -> InvalidInputError:
     return bad_value(function, "path", _MUST, f"{show(str(path))}, {got}", hint)
 
 
+def _unwritable(function: str, path: Path, error: OSError) -> InvalidInputError:
+    hint = "is the name right, and may you write there?"
+    if not path.parent.exists():
+        hint = f"make the folder {str(path.parent)!r} first"  # in full, to be copied
+    got = f"{show(str(path))}: {error.strerror or error}"
+    return bad_value(function, "path", "a file in a folder that can be written", got, hint)
+
+
 def _checksum(state: dict[str, Any]) -> str:
     """Of the content, however it is laid out."""
     text = json.dumps(state, sort_keys=True, separators=(",", ":"))
@@ -107,18 +114,9 @@ def write_state(path: Path, state: dict[str, Any]) -> str:
         if left.name.removeprefix(f".{path.name}.").count(".") == 2:
             with suppress(OSError):
                 left.unlink()
-    descriptor, name = tempfile.mkstemp(f".{os.getpid()}.tmp", f".{path.name}.", path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(_mode(path))
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
+    prefix, suffix = f".{path.name}.", f".{os.getpid()}.tmp"
+    with replacing(path, prefix=prefix, suffix=suffix, durable=True) as file:
+        file.write(text.encode())
     return checksum
 
 
@@ -127,30 +125,11 @@ def _glob(name: str) -> str:
     return "".join(f"[{c}]" if c in "[*?" else c for c in name)
 
 
-def _mode(path: Path) -> int:
-    """Permissions of the file replaced, or those of a new file."""
-    if path.exists():
-        return stat.S_IMODE(path.stat().st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # where folders cannot be opened
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 # -- one at a time ----------------------------------------------------------------------------
 
 
 @contextmanager
-def locked(path: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
+def locked(function: str, path: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
     """Hold the lock of a state file; wait for others who do.
 
     The lock is the operating system's, on a file beside the state, and ends with the process
@@ -158,7 +137,11 @@ def locked(path: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
     for it and someone who makes a new one would both have "the" lock.
     """
     lock = path.with_name(f"{path.name}.lock")
-    with lock.open("ab") as file:
+    try:
+        file = lock.open("ab")
+    except OSError as error:
+        raise _unwritable(function, path, error) from error
+    with file:
         deadline = time.monotonic() + wait_s
         while not _take(file):
             if time.monotonic() > deadline:

@@ -33,8 +33,7 @@ _DRAWS = 200
 class ScoreMonitor:
     r"""Running counts of scores that arrive in partitions, and a watch for drift.
 
-    Each partition (a day, a batch) is counted, measured and compared with those before it. The
-    counts add up to those of all rows.
+    Each partition (a day, a batch) is counted, measured and compared with those before it.
 
     Parameters
     ----------
@@ -71,9 +70,10 @@ class ScoreMonitor:
     Figures of a partition come from all its scores, before binning. The comparison asks whether
     labeled and unlabeled scores could come from the distributions of the partitions before. With
     a known alpha it is a test of the difference of recovered areas by DeLong's variance of all
-    scores together. With an estimated one, the differences of alpha and of the recovered AUC stand
-    beside those of pairs of samples of the same sizes drawn from all scores together, which takes
-    out a bias that depends on the size, by Student's distribution. The observed AUC is tested too.
+    scores together, with a tail as skewed as such areas are. With an estimated one, the
+    differences of alpha and of the recovered AUC stand beside those of pairs of samples of the
+    same sizes drawn from all scores together, which takes out a bias that depends on the size, by
+    Student's distribution. The observed AUC is tested too.
 
     Look :math:`t` may spend :math:`\epsilon/(t(t+1))` of the false-alarm probability
     :math:`\epsilon`, in equal parts for the figures it tests. The sum over all looks is
@@ -249,9 +249,9 @@ class ScoreMonitor:
             hint = "replace=True takes the place of the partition of that name"
             raise bad_value(function, "name", must, f"{show(name)}, added {added}", hint)
         if self._partitions[place].counts is None:
-            must = "a partition within the window, to be replaced"
+            must = f"one of the last {self._settings.window + 1:,} partitions, to be replaced"
             got = f"{show(name)}, whose counts are only kept as part of the total"
-            raise bad_value(function, "name", must, got, "start again from the partitions")
+            raise bad_value(function, "name", must, got, "start a new monitor with all partitions")
         return place
 
     def _put(self, place: int, made: MonitorPartition) -> None:
@@ -309,7 +309,7 @@ class ScoreMonitor:
         """
         function = "ScoreMonitor.save"
         target = as_path(function, path)
-        with locked(target):
+        with locked(function, target):
             if target.exists() and read_state(function, target)[1] != self._checksum:
                 must = "a new file, or the one this monitor was loaded from as it was then"
                 hint = "add partitions with ScoreMonitor.update, which takes turns with others"
@@ -352,7 +352,7 @@ class ScoreMonitor:
         """
         function = "ScoreMonitor.update"
         target, wanted = as_path(function, path), check_settings(function, settings)
-        with locked(target):
+        with locked(function, target):
             if target.exists():
                 monitor = cls.load(target)
                 monitor._settings.require(function, wanted)

@@ -27,7 +27,8 @@ class DriftTest:
     z : float
         The difference, less what it would be on average without drift, in standard errors.
     p_value : float
-        Probability of a difference at least so large without drift.
+        Probability of a difference at least so large without drift; larger than that of ``z`` by
+        a normal distribution where areas are skewed.
     limit : float
         The difference counts as drift where ``p_value`` is at most this.
     """

@@ -94,7 +94,12 @@ def statement(monitor: ScoreMonitor, partition: MonitorPartition) -> list[str]:
     lines = [] if partition.note is None else [f"{partition.name}: {partition.note}"]
     drift = partition.drift
     if drift is None:
-        return [*lines, f"{partition.name} is the first; there is nothing to compare it with."]
+        place = [p.name for p in monitor.partitions].index(partition.name)
+        why = "is the first; there is nothing to compare it with"
+        if place:
+            gone = "counts of the one" if place == 1 else f"counts of the {place:,}"
+            why = f"is not compared: {gone} before it are only kept as part of the total"
+        return [*lines, f"{partition.name} {why}."]
     n = drift.n_before
     before = "the one before it" if n == 1 else f"the {n:,} before it"
     if not drift.tests:
@@ -110,8 +115,10 @@ def statement(monitor: ScoreMonitor, partition: MonitorPartition) -> list[str]:
     if drift.note is not None:
         lines.append(f"  {drift.note}")
     ever = 100 * monitor.settings["false_alarms"]
+    # Tails of estimates come from a few hundred draws, those of areas from moments.
+    condition = "rows are independent" + (" and p-values hold" if "alpha" in drift.tests else "")
     lines.append(
-        f"False alarms of all looks ever: at most {ever:g} %, if p-values hold. "
+        f"False alarms of all looks ever: at most {ever:g} %, if {condition}. "
         f"Look {drift.look:,} spends {100 * drift.spent:.2g} %."
     )
     return lines

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from purecover._frames import lazy_frame
@@ -16,12 +16,13 @@ from purecover._validation import (
     check_flag,
     check_integer,
     check_names,
+    check_progress,
     check_random_state,
     check_real,
+    kept_seed,
     show,
 )
 from purecover.checks import CHECKS, CheckContext, run_checks
-from purecover.exceptions import IdentifiabilityError, RecoveryWarning
 from purecover.intervals._bootstrap import Progress
 from purecover.intervals._delong import auc_interval
 from purecover.intervals._interval import check_level
@@ -37,6 +38,7 @@ from purecover.report._comparison import ScoreComparison, find_differences
 from purecover.report._estimation import Estimation, check_estimator, estimate_proportions
 from purecover.report._evaluate import evaluate
 from purecover.report._report import PUReport
+from purecover.report._resampling import resampled
 
 if TYPE_CHECKING:
     from purecover.estimation._base import PriorEstimator
@@ -185,6 +187,7 @@ def compare_scores(
     # What evaluate would refuse, in our own name and before any work.
     check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
     check_target(_NAME, target)
+    check_progress(_NAME, progress)
     if repair is not None:
         check_choice(_NAME, "repair", repair, REPAIRS)
     parameters = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
@@ -234,30 +237,23 @@ def compare_scores(
     if n_resamples is None:
         fitting = MOST_DRAWN // (rows.n_rows * len(names))
         n_resamples = min(max(fitting, FEWEST), USUAL)
-    replicates: dict[str, BootstrapResult] = {}
+    replicates: dict[str, BootstrapResult] | None = None
     if n_resamples:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RecoveryWarning)  # it has been heard already
-                replicates = paired_bootstrap(
-                    _paired_models(rows, reports, repair),
-                    used,
-                    estimator=None if estimation is None else estimation.estimator,
-                    reference=reference,
-                    seed=int(rng.integers(2**63)),
-                    n_resamples=n_resamples,
-                    progress=progress,
-                    **options,
-                )
-        except IdentifiabilityError as error:
-            if estimation is None:
-                raise
-            # The estimate stands, without intervals; check PU017 says so.
-            estimation = estimation.unstable(str(error).partition("\n")[0])
-    complete = {
-        name: _completed(
-            report, rows, replicates.get(name), estimation, reference, level, ignore_checks
+        draw = partial(
+            paired_bootstrap,
+            _paired_models(rows, reports, repair),
+            used,
+            estimator=None if estimation is None else estimation.estimator,
+            reference=reference,
+            seed=int(rng.integers(2**63)),
+            n_resamples=n_resamples,
+            progress=progress,
+            **options,
         )
+        replicates, estimation = resampled(draw, estimation)
+    found = replicates or {}
+    complete = {
+        name: _completed(report, rows, found.get(name), estimation, reference, level, ignore_checks)
         for name, report in reports.items()
     }
     paired = rows.paired_rows()
@@ -273,7 +269,7 @@ def compare_scores(
         confidence_level=level,
         simultaneous=simultaneous,
         n_resamples=n_resamples if replicates else 0,
-        random_state=random_state if isinstance(random_state, int) else None,
+        random_state=kept_seed(random_state),
         _rows=paired,
     )
 

@@ -26,6 +26,7 @@ from purecover.intervals._paired import MAX_PAIRED, RowResampler, positions
 from purecover.intervals._paired_auc import RowwiseAuc, rowwise_auc
 from purecover.intervals._resample import GroupResampler, Resampler, thinned_to_draw
 from purecover.report._comparison import PairedRows
+from purecover.report._truth import encode_truth
 
 __all__ = ["ComparedRows", "compared_names", "read_compared"]
 
@@ -144,6 +145,8 @@ def read_compared(
         )
         group = first.group
     kept = None if negative is None else ~negative
+    if given["truth"] is not None:
+        encode_truth(function, given["truth"], size, kept)  # or `evaluate` would complain
     labeled = positive if kept is None else positive[kept]
     mass = weight if weight is None or kept is None else weight[kept]
     areas = {

@@ -14,7 +14,8 @@ from purecover._frames import make_frame
 from purecover._frozen import FrozenDict
 from purecover._json_text import json_text
 from purecover._typing import FloatArray, IntArray
-from purecover._validation import check_choice
+from purecover._validation import check_choice, show
+from purecover.exceptions import InvalidInputError
 from purecover.intervals._interval import Interval
 from purecover.intervals._paired import BONFERRONI, difference_intervals
 from purecover.intervals._paired_auc import RowwiseAuc
@@ -65,7 +66,7 @@ class ScoreComparison:
     simultaneous: bool
     n_resamples: int
     random_state: int | None
-    _rows: PairedRows = field(repr=False)
+    _rows: PairedRows | None = field(repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reports", FrozenDict(dict(self.reports)))
@@ -119,6 +120,13 @@ class ScoreComparison:
             Differences from that score.
         """
         check_choice("ScoreComparison.against", "baseline", baseline, self.reports)
+        if self._rows is None:
+            if baseline == self.baseline:
+                return self
+            raise InvalidInputError(
+                "ScoreComparison.against needs the rows, which JSON does not hold; it only has "
+                f"differences from {show(self.baseline)}.\nHint: compare the scores again"
+            )
         differences, better = find_differences(
             self.reports,
             self._rows,
@@ -195,6 +203,43 @@ class ScoreComparison:
     def to_json(self, *, curves: bool = False, counts: bool = False, indent: int | None = 2) -> str:
         """:meth:`to_dict` as strict JSON text."""
         return json_text(self.to_dict(curves=curves, counts=counts), indent)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ScoreComparison:
+        """A comparison from plain data; see :meth:`from_json`.
+
+        Parameters
+        ----------
+        data : mapping
+            What :meth:`to_dict` made, with ``counts=True``.
+
+        Returns
+        -------
+        ScoreComparison
+            The comparison.
+        """
+        from purecover.report._read_comparison import read_comparison
+
+        return read_comparison("ScoreComparison.from_dict", data)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> ScoreComparison:
+        """A comparison from JSON text.
+
+        Parameters
+        ----------
+        text : str or bytes
+            What :meth:`to_json` wrote, with ``counts=True``.
+
+        Returns
+        -------
+        ScoreComparison
+            The comparison, with the same figures. Replicates and rows are not kept, so that
+            :meth:`against` knows no other baseline.
+        """
+        from purecover.report._read_comparison import read_comparison_text
+
+        return read_comparison_text("ScoreComparison.from_json", text)
 
     def to_html(self) -> str:
         """A self-contained page with text and plots."""

@@ -12,11 +12,11 @@ from purecover._given import GivenProportions
 from purecover._labels import encode_labels
 from purecover._typing import AreaRule, ArrayLike, RandomState, Repair, Scenario, Target
 from purecover._validation import (
-    bad_type,
     bad_value,
     check_choice,
     check_integer,
     check_names,
+    check_progress,
     check_real,
     show,
     to_numpy,
@@ -188,8 +188,7 @@ def evaluate_model(
         check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
     options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
     check_target(_NAME, target)
-    if progress is not None and not callable(progress):
-        raise bad_type(_NAME, "progress", "None or a function to call", progress)
+    check_progress(_NAME, progress)
     seed = check_seed(_NAME, random_state)
     examples = read_examples(
         _NAME,

@@ -25,10 +25,11 @@ class Source:
 
     function: str
     parameter: str
+    what: str = "a report"
 
     def complaint(self, field: str, must: str, got: str, hint: str = AGAIN) -> InvalidInputError:
         """What to say of a field."""
-        must = f"a report of purecover whose field {field!r} is {must}"
+        must = f"{self.what} of purecover whose field {field!r} is {must}"
         return bad_value(self.function, self.parameter, must, got, hint)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
-from purecover.report._many_rows import Columns, Part
+from purecover.report._many_parts import Columns, Part
 
 __all__ = ["count_parts"]
 

@@ -22,8 +22,8 @@ from purecover.intervals._delong import auc_interval
 from purecover.intervals._interval import Interval
 from purecover.report._compare import as_seen_by
 from purecover.report._evaluate import evaluate
+from purecover.report._many_parts import Part
 from purecover.report._many_reports import ManyRow
-from purecover.report._many_rows import Part
 from purecover.report._report import PUReport
 
 __all__ = ["Done", "Job", "Settings", "Shared", "in_parallel", "observed_auc", "run_job", "seed_of"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from purecover._frames import column_names, is_frame, lazy_frame, read_columns
 from purecover._labels import encode_labels
 from purecover._typing import BoolArray, FloatArray
@@ -15,6 +13,7 @@ from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
 from purecover.intervals._groups import make_group_resampler
 from purecover.intervals._resample import GroupResampler
+from purecover.report._truth import encode_truth
 
 __all__ = ["ReadRows", "read_rows"]
 
@@ -30,7 +29,7 @@ class ReadRows:
     scores: FloatArray | None = None
     labeled: BoolArray | None = None
     weight: FloatArray | None = None
-    truth: Any = None
+    truth: BoolArray | None = None
 
 
 def read_rows(
@@ -80,13 +79,12 @@ def read_rows(
         counts = resampler.counts
     else:
         counts = ScoreCounts.from_scores(values, parts["labeled"], sample_weight=weight, **labels)
-    truth = parts["truth"]
-    if truth is None:
+    if parts["truth"] is None:
         return ReadRows(counts, resampler)
-    if negative is not None:
-        # Known negatives are neither labeled nor unlabeled: the true figures leave them out.
-        others = ~negative
-        truth = np.asarray(truth)[others]
+    # Known negatives are neither labeled nor unlabeled: the true figures leave them out.
+    others = None if negative is None else ~negative
+    truth = encode_truth(_NAME, parts["truth"], values.size, others)
+    if others is not None:
         values, positive = values[others], positive[others]
         weight = None if weight is None else weight[others]
     return ReadRows(counts, resampler, values, positive, weight, truth)

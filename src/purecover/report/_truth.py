@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from purecover._labels import encode_labels
-from purecover._typing import ArrayLike, FloatArray, Target
+from purecover._typing import ArrayLike, BoolArray, FloatArray, Target
+from purecover._validation import check_same_length, to_numpy
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, auc_pu, pu_roc_curve
 from purecover.proportions import MixtureProportions
 from purecover.recovery._metrics import View, compute_metrics, position
 from purecover.recovery._registry import Metric, MetricOptions
 
-__all__ = ["TrueFigures"]
+__all__ = ["TrueFigures", "encode_truth", "true_figures"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,10 +52,21 @@ class TrueFigures:
         }
 
 
+def encode_truth(
+    function: str, truth: ArrayLike, size: int, kept: BoolArray | None = None
+) -> BoolArray:
+    """The true classes as a mask, one for each row, or for each that is kept."""
+    values = to_numpy(function, "truth", truth)
+    check_same_length(function, "truth", values.size, size)
+    if kept is not None:
+        values = values[kept]
+    return encode_labels(function, values, values.size, parameter="truth")[0]
+
+
 def true_figures(
     scores: FloatArray,
-    labeled: np.ndarray[Any, Any],
-    truth: ArrayLike,
+    labeled: BoolArray,
+    positive: BoolArray,
     weight: FloatArray | None,
     *,
     counts: ScoreCounts,
@@ -64,8 +76,7 @@ def true_figures(
     metrics: tuple[Metric, ...],
     options: MetricOptions,
 ) -> TrueFigures:
-    """Measure the metrics on the true classes; ``labeled`` is already a mask."""
-    positive, _ = encode_labels("evaluate", truth, scores.size, parameter="truth")
+    """Measure the metrics on the true classes, of which ``positive`` is a mask."""
     against_truth = ScoreCounts.from_scores(scores, positive, sample_weight=weight)
     roc = pu_roc_curve(against_truth)
     mass = np.ones(scores.size) if weight is None else weight
