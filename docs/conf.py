@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import sphinx_gallery.gen_rst
 from sphinx.application import Sphinx
 
 import purecover
@@ -21,6 +22,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
+    "sphinx_gallery.gen_gallery",
     "cli_help",
     "estimator_table",
     "mathml",
@@ -35,6 +37,28 @@ autosummary_imported_members = False
 autodoc_typehints = "none"  # numpydoc shows the types of the Parameters sections
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the class template lists members in full
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "reset_modules": ("matplotlib", "gallery_strict.strict"),
+    "abort_on_example_error": True,
+    "run_stale_examples": True,  # the package may have changed, even where the script has not
+    # Pages that are the same whenever and wherever they are built.
+    "min_reported_time": 1_000_000,
+    "write_computation_times": False,
+    "show_memory": False,
+    "show_signature": False,
+    "capture_repr": ("_repr_html_",),  # tables; other values may show an address in memory
+    "download_all_examples": False,
+    "notebook_extensions": set(),  # the script itself is what one downloads
+    "backreferences_dir": None,
+    "image_srcset": ["2x"],
+}
+# An archive of one script, which no option turns off.
+sphinx_gallery.gen_rst.ZIP_DOWNLOAD = ""
 
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"

@@ -1,11 +1,17 @@
-"""Shell examples of the pages: every `purecover` command runs, and prints what the page says."""
+"""Examples of the pages: shell commands print what the page says, and blocks of Python run.
+
+Doctests are run by pytest itself.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +23,11 @@ ROOT = Path(__file__).parents[1]
 EXAMPLE = Path("src") / "purecover" / "data" / "example_scores.csv"
 PAGES = [
     ROOT / "README.md",
-    *(p for p in sorted((ROOT / "docs").rglob("*.rst")) if "_build" not in p.parts),
+    *(
+        page
+        for page in sorted((ROOT / "docs").rglob("*.rst"))
+        if not {"_build", "gallery", "generated"} & set(page.parts)
+    ),
 ]
 
 
@@ -54,11 +64,12 @@ def test_the_commands_print_what_the_page_says(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / EXAMPLE).parent.mkdir(parents=True)
-    (tmp_path / EXAMPLE).write_bytes((ROOT / EXAMPLE).read_bytes())
+    for place in (EXAMPLE, EXAMPLE.name):  # the second after `purecover example`
+        (tmp_path / place).write_bytes((ROOT / EXAMPLE).read_bytes())
     monkeypatch.chdir(tmp_path)
     for command, expected in session:
         arguments = shlex.split(command, comments=True)[1:]
-        if not expected and arguments[0] not in ("simulate", "audit"):
+        if not expected and arguments[0] not in ("simulate", "audit", "example"):
             arguments += ["--resamples", "20"]  # nobody compares the digits
         assert main(arguments) == 0
         out, err = capsys.readouterr()
@@ -75,6 +86,90 @@ def test_the_commands_print_what_the_page_says(
             else:
                 assert next(printed) == line
         assert skipping or not list(printed)
+
+
+# -- blocks of Python without output --------------------------------------------------------
+
+
+def blocks(page: Path) -> list[str]:
+    """The blocks of Python of a page, at any depth, that are no doctests."""
+    text = page.read_text(encoding="utf-8")
+    fenced = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    indented = re.findall(
+        r"^( *)\.\. code-block:: python\n\n((?:\1   .*\n|[ \t]*\n)+)", text, re.MULTILINE
+    )
+    found = [*fenced, *(textwrap.dedent(block) for _, block in indented)]
+    return [block for block in found if not block.lstrip().startswith(">>> ")]
+
+
+# Page, words of the block, and who runs the same, or why nobody does.
+NOT_RUN = {
+    ("docs/howto/add_estimator.rst", "class TopShare(pu.PriorEstimator):\n    ..."): (
+        "a sketch of the class that the page has shown"
+    ),
+    ("docs/howto/add_estimator.rst", "from __future__"): (
+        "a module of the package: tests/test_add_estimator.py"
+    ),
+    ("docs/howto/distributed.rst", "LocalCluster"): "a cluster: tests/test_distributed.py",
+    ("docs/howto/distributed.rst", "register_spark"): "a cluster: tests/test_distributed.py",
+    ("docs/howto/distributed.rst", "register_ray"): "not tested, as the page says",
+    ("docs/howto/engines.rst", "SparkSession"): "Spark: tests/test_engines.py",
+    ("docs/howto/formats.rst", "mlflow.start_run"): "MLflow: tests/test_mlflow.py",
+    ("docs/howto/paper.rst", 'load_paper_data("bank")'): "data: tests/test_paper_data.py",
+    ("docs/howto/paper.rst", "run_study"): "data and a cluster: tests/test_paper_run.py",
+}
+WITH_PYTHON = [page for page in PAGES if blocks(page)]
+
+
+def reason_not_to_run(page: Path, block: str) -> str | None:
+    name = page.relative_to(ROOT).as_posix()
+    return next(
+        (why for (at, words), why in NOT_RUN.items() if at == name and words in block), None
+    )
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_of_the_pages_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = pu.load_example()
+    table = {"s": example.scores[:600], "y": example.labeled[:600]}
+    frame = pytest.importorskip("pandas").DataFrame(table)
+    pytest.importorskip("polars").DataFrame(table).write_parquet(tmp_path / "monday.parquet")
+    (tmp_path / "scores").mkdir()
+    (tmp_path / "monday.parquet").rename(tmp_path / "scores" / "monday.parquet")
+    monkeypatch.chdir(tmp_path)
+    for name in ("evaluate", "compare_priors", "compare_scores"):  # nobody compares the digits
+        monkeypatch.setattr(pu, name, partial(getattr(pu, name), n_resamples=20))
+    names = {"pu": pu, "scores": example.scores, "labeled": example.labeled, "frame": frame}
+    for block in blocks(page):
+        if reason_not_to_run(page, block) is None:
+            exec(compile(block, str(page), "exec"), names)  # noqa: S102
+
+
+def test_reasons_not_to_run_are_those_of_a_block() -> None:
+    for (at, words), why in NOT_RUN.items():
+        assert sum(words in block for block in blocks(ROOT / at)) == 1, (at, words)
+        for test in re.findall(r"tests/\w+\.py", why):
+            assert (ROOT / test).exists()
+
+
+def test_the_first_lines_of_the_readme_draw_its_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    # tools/make_readme_figure.py saves what they draw.
+    monkeypatch.setattr(pu, "evaluate", partial(pu.evaluate, n_resamples=20))
+    names: dict[str, Any] = {}
+    exec(blocks(ROOT / "README.md")[0], names)  # noqa: S102
+    drawn = [text.get_text() for text in names["ax"].get_legend().get_texts()]
+    assert [label.partition(" (")[0] for label in drawn] == [
+        "recovered",
+        "95 % band",
+        "observed",
+        "chance",
+        "true classes",
+    ]
+
+
+# -- figures of the README ------------------------------------------------------------------
 
 
 def test_figures_of_the_readme_are_those_of_the_example() -> None:
@@ -101,9 +196,7 @@ def test_figures_of_the_readme_with_alpha_estimated() -> None:
     report = pu.evaluate(rows["score"], rows["labeled"])  # with all replicates, as printed
     interval = report.intervals["roc_auc"]
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    said = re.search(
-        r"truth, (\.\d+) with a 95 % interval from (\.\d+) to (1\.00) where alpha", text
-    )
+    said = re.search(r"is known, and (\.\d+) from (\.\d+) to (1\.00) where it is estimated", text)
     assert said is not None
     found = (report.auc, interval.low, interval.high)
     # Half of the last digit that is printed.

@@ -1,10 +1,16 @@
-"""Check that the built pages load nothing from elsewhere: they must read the same offline."""
+"""Check the built pages: they load nothing from elsewhere, and their links lead somewhere.
+
+Both are checked offline: pages must read the same without a network, and every link to another
+page, file or place of a page must meet it. Links to other sites are `make links`'s business.
+"""
 
 from __future__ import annotations
 
 import re
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 # Attributes and rules by which a page loads something; a plain <a href> only links.
 LOADS = re.compile(
@@ -14,20 +20,71 @@ LOADS = re.compile(
 )
 
 
-def main() -> None:
-    """Check all pages and style sheets of a folder."""
-    folder = Path(sys.argv[1])
-    pages = [*folder.rglob("*.html"), *folder.rglob("*.css")]
-    if not pages:
-        sys.exit(f"no pages in {folder}")
-    found = {
-        f"{page.relative_to(folder)}: {next(filter(None, match.groups()))}"
-        for page in pages
-        for match in LOADS.finditer(page.read_text(encoding="utf-8"))
+class Page(HTMLParser):
+    """The places of a page that links can lead to, and the links and files it names."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.places: set[str] = set()
+        self.links: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what an element is called and where it leads."""
+        for name, value in attrs:
+            if not value:
+                continue
+            if name == "id" or (tag == "a" and name == "name"):
+                self.places.add(value)
+            elif name in ("href", "src"):
+                self.links.add(value)
+            elif name == "srcset":
+                self.links |= {part.split()[0] for part in value.split(",") if part.strip()}
+
+
+def loaded_from_elsewhere(folder: Path) -> list[str]:
+    """What pages and style sheets load over a network."""
+    return sorted(
+        {
+            f"{page.relative_to(folder)} loads {next(filter(None, match.groups()))}"
+            for page in [*folder.rglob("*.html"), *folder.rglob("*.css")]
+            for match in LOADS.finditer(page.read_text(encoding="utf-8"))
+        }
+    )
+
+
+def broken_links(folder: Path) -> list[str]:
+    """Links within the folder that meet no file, or no place of a page."""
+    root = folder.resolve()
+    pages = {
+        path: Page(path.read_text(encoding="utf-8"))
+        for path in root.rglob("*.html")
+        if "_static" not in path.relative_to(root).parts  # templates of the theme
     }
-    if found:
-        sys.exit("pages load from elsewhere:\n" + "\n".join(sorted(found)))
-    print(f"{len(pages)} files, nothing loaded from elsewhere")
+    problems = set()
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            place = unquote(parts.fragment)
+            missing = not target.is_file() or not target.is_relative_to(root)
+            if missing or (place and target in pages and place not in pages[target].places):
+                problems.add(f"{path.relative_to(root)} links to {link}, which is not there")
+    return sorted(problems)
+
+
+def main() -> None:
+    """Check all pages of a folder."""
+    folder = Path(sys.argv[1])
+    number = sum(1 for _ in folder.rglob("*.html"))
+    if not number:
+        sys.exit(f"no pages in {folder}")
+    problems = loaded_from_elsewhere(folder) + broken_links(folder)
+    if problems:
+        sys.exit("\n".join(problems))
+    print(f"{number} pages: nothing loaded from elsewhere, all links within them lead somewhere")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ _HOMES = {
     "ElkanNoto": "purecover.estimation._elkan_noto",
     "ErrorMap": "purecover.recovery._error_maps",
     "ErrorMapDisplay": "purecover.displays",
+    "ExampleScores": "purecover._example",
     "FeaturePriorEstimator": "purecover.estimation._rows",
     "FittedRoc": "purecover.estimation._fitted_roc",
     "GaussianMixtures": "purecover.estimation._gaussian_mixture",
@@ -126,6 +127,7 @@ _HOMES = {
     "inclusion_bound": "purecover.estimation._bounds",
     "lines_of_interest": "purecover.recovery._error_maps",
     "list_checks": "purecover.checks",
+    "load_example": "purecover._example",
     "load_paper_data": "purecover.studies._datasets",
     "log_report": "purecover.integrations._mlflow",
     "make_pu_scorer": "purecover.scorers",
@@ -161,6 +163,8 @@ __all__ = [*_HOMES, *_MODULES, "__version__"]  # noqa: PLE0604 - they are string
 if TYPE_CHECKING:
     from purecover import exceptions as exceptions
     from purecover import simulate as simulate
+    from purecover._example import ExampleScores as ExampleScores
+    from purecover._example import load_example as load_example
     from purecover.audit._combine import CombinedAudit as CombinedAudit
     from purecover.audit._combine import combine_audit as combine_audit
     from purecover.audit._plan import AuditPlan as AuditPlan
@@ -294,15 +298,18 @@ if TYPE_CHECKING:
     from purecover.studies._datasets import load_paper_data as load_paper_data
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"purecover.{name}")
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'purecover' has no attribute {name!r}")
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value
-    return value
+# Hidden from type checkers, for which a misspelled name would otherwise be Any.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            return importlib.import_module(f"purecover.{name}")
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module 'purecover' has no attribute {name!r}")
+        value = getattr(importlib.import_module(home), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -269,10 +269,10 @@ class BaggedNetworks(VersionedPickle, TwoClasses, ClassifierMixin, BaseEstimator
         """Score above one half, positive for the second of ``classes_``, as in scikit-learn."""
         return self._turned(self.score_samples(X) - 0.5)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """The likelier label of each row."""
         second = self.decision_function(X) > 0
-        return self.classes_[second.astype(np.intp)]
+        return np.asarray(self.classes_[second.astype(np.intp)])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
