@@ -18,6 +18,7 @@ from types import ModuleType
 
 import numpy as np
 from benchmarks._common import arguments, conclude, progress, publish, table
+from benchmarks._contestants import peers
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import purecover as pu
@@ -130,6 +131,7 @@ def main() -> int:
 
 def load_pulearn() -> ModuleType | None:
     """The metrics of pulearn, if it is installed."""
+    peers()  # makes the other packages importable
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,0 +1,244 @@
+"""How often 95 % intervals of the AUC hold the truth where an assumption fails, and who warns.
+
+``python -m benchmarks.trust`` simulates data sets of known truth: in one situation everything
+holds, in each of the others one thing does not. It counts how often the interval of a report holds
+the true AUC, and in how many data sets a check gives a warning. Nothing is promised here, so
+nothing can fail: the table says what to expect.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from benchmarks._common import RESULTS, arguments, conclude, progress, publish, table
+from numpy.typing import NDArray
+from scipy.special import expit
+from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+import purecover as pu
+from purecover import simulate
+from purecover.exceptions import PurecoverWarning
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+Rows = tuple[Any, Any, dict[str, Any], float]
+"""Scores, labels, further arguments of ``evaluate``, and the true AUC."""
+
+ALPHA = 0.25
+N_LABELED, N_UNLABELED = 500, 5000
+FEW = 50
+FAMILY = 5
+N_NOISE = 100
+"""Features of the trained models that mean nothing."""
+WORLD = simulate.binormal(2.0)
+
+
+def holds(rng: np.random.Generator, **given: Any) -> Rows:
+    """Two samples of normal scores, clean labels."""
+    sample = WORLD.sample(N_LABELED, N_UNLABELED, alpha=ALPHA, random_state=rng)
+    return sample.scores, sample.labeled, given, WORLD.auc
+
+
+def wrong_labels(rng: np.random.Generator, **given: Any) -> Rows:
+    """A tenth of the labels is wrong."""
+    sample = WORLD.sample(N_LABELED, N_UNLABELED, alpha=ALPHA, beta=0.9, random_state=rng)
+    return sample.scores, sample.labeled, given, WORLD.auc
+
+
+def clear_first(rng: np.random.Generator, **given: Any) -> Rows:
+    """The higher a positive scores, the more likely its label."""
+    n_positive = N_LABELED + round(ALPHA * N_UNLABELED)
+    positive = rng.normal(2.0, 1.0, n_positive)
+    chosen = rng.choice(n_positive, N_LABELED, replace=False, p=_normalized(expit(positive - 2.0)))
+    labeled = np.zeros(N_LABELED + N_UNLABELED, dtype=bool)
+    labeled[chosen] = True
+    negative = rng.normal(0.0, 1.0, labeled.size - n_positive)
+    return np.concatenate((positive, negative)), labeled, given, WORLD.auc
+
+
+def few_labels(rng: np.random.Generator, **given: Any) -> Rows:
+    """As where all holds, with a tenth of the labels."""
+    sample = WORLD.sample(FEW, N_UNLABELED, alpha=ALPHA, random_state=rng)
+    return sample.scores, sample.labeled, given, WORLD.auc
+
+
+def nothing_pure(rng: np.random.Generator, **given: Any) -> Rows:
+    """The highest scores keep a constant share of negatives."""
+    world = simulate.laplace(2.0)
+    sample = world.sample(N_LABELED, N_UNLABELED, alpha=ALPHA, random_state=rng)
+    return sample.scores, sample.labeled, given, world.auc
+
+
+def families(rng: np.random.Generator, *, told: bool) -> Rows:
+    """Families of rows, whose scores have half of their variance in common."""
+    n_labeled, n_unlabeled = N_LABELED // FAMILY, N_UNLABELED // FAMILY
+    sample = WORLD.sample(n_labeled, n_unlabeled, alpha=ALPHA, random_state=rng)
+    middle = 2.0 * sample.truth
+    common = middle + (sample.scores - middle) * math.sqrt(0.5)
+    scores = np.repeat(common, FAMILY) + rng.normal(0, math.sqrt(0.5), len(sample) * FAMILY)
+    given: dict[str, Any] = {"alpha": ALPHA}
+    if told:
+        given |= {"groups": np.repeat(np.arange(len(sample)), FAMILY), "n_resamples": 200}
+    return scores, np.repeat(sample.labeled, FAMILY), given, WORLD.auc
+
+
+def trained(rng: np.random.Generator, *, own_rows: bool) -> Rows:
+    """Scores of a logistic regression, of the rows it was trained on or of those left out."""
+    labeled = np.arange(N_LABELED + N_UNLABELED) < N_LABELED
+    truth = labeled | (rng.random(labeled.size) < ALPHA)
+    features = rng.normal(size=(labeled.size, 1 + N_NOISE))
+    features[:, 0] += 2.0 * truth
+    scores = np.empty(labeled.size)
+    areas = []
+    folds = StratifiedKFold(5, shuffle=True, random_state=int(rng.integers(2**31)))
+    everything = np.arange(labeled.size)
+    splits = [(everything, everything)] if own_rows else folds.split(features, labeled)
+    for train, test in splits:
+        model = LogisticRegression(max_iter=1000).fit(features[train], labeled[train])
+        scores[test] = model.predict_proba(features[test])[:, 1]
+        (weights,) = model.coef_
+        areas.append(norm.cdf(2.0 * weights[0] / np.linalg.norm(weights) / math.sqrt(2)))
+    return scores, labeled, {"alpha": ALPHA}, float(np.mean(areas))
+
+
+def _normalized(weights: FloatArray) -> FloatArray:
+    return weights / weights.sum()
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Where data sets come from, and what ``evaluate`` is told."""
+
+    draw: Callable[..., Rows]
+    told: dict[str, Any]
+
+    @property
+    def estimated(self) -> bool:
+        """Whether nobody says what alpha is."""
+        return not self.told
+
+    @property
+    def slow(self) -> bool:
+        """Whether a data set takes seconds: replicates are drawn, or models trained."""
+        return self.estimated or bool(self.told.get("told")) or self.draw is trained
+
+
+KNOWN = {"alpha": ALPHA}
+SITUATIONS = {
+    "everything holds": Situation(holds, KNOWN),
+    "alpha given as .20": Situation(holds, {"alpha": 0.20}),
+    "alpha given as .30": Situation(holds, {"alpha": 0.30}),
+    "a tenth of the labels wrong, taken as clean": Situation(wrong_labels, KNOWN),
+    "clear positives labeled first": Situation(clear_first, KNOWN),
+    "families of five rows, taken as independent": Situation(families, {"told": False}),
+    "families of five rows, groups given": Situation(families, {"told": True}),
+    "scores of the training rows": Situation(trained, {"own_rows": True}),
+    "scores out of fold": Situation(trained, {"own_rows": False}),
+    "everything holds, alpha estimated": Situation(holds, {}),
+    "50 labeled, alpha estimated": Situation(few_labels, {}),
+    "clear positives labeled first, alpha estimated": Situation(clear_first, {}),
+    "nothing pure at the top, alpha estimated": Situation(nothing_pure, {}),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the report on one data set says of the AUC, and which checks gave a warning."""
+
+    estimate: float
+    low: float
+    high: float
+    truth: float
+    codes: tuple[str, ...]
+    identified: tuple[float, float]
+
+
+def run(task: tuple[str, int, int]) -> Outcome:
+    """The report on one data set."""
+    name, seed, i = task
+    situation = SITUATIONS[name]
+    rng = np.random.default_rng([seed, list(SITUATIONS).index(name), i])
+    scores, labeled, given, truth = situation.draw(rng, **situation.told)
+    given.setdefault("n_resamples", 100 if situation.estimated else 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PurecoverWarning)
+        report = pu.evaluate(scores, labeled, random_state=i, **given)
+    interval = report.intervals["roc_auc"]
+    codes = [check.code for check in report.findings if check.severity in ("warning", "error")]
+    identified = (math.nan, math.nan)
+    if report.estimation is not None:
+        identified = report.estimation.identification["auc"]
+    return Outcome(report.auc, interval.low, interval.high, truth, tuple(codes), identified)
+
+
+def row(name: str, outcomes: list[Outcome]) -> list[str]:
+    """A line of the table."""
+    n = len(outcomes)
+    held = sum(each.low <= each.truth <= each.high for each in outcomes) / n
+    error = float(np.mean([each.estimate - each.truth for each in outcomes]))
+    width = float(np.mean([each.high - each.low for each in outcomes]))
+    warned = sum(bool(each.codes) for each in outcomes) / n
+    often = Counter(code for each in outcomes for code in each.codes)
+    codes = sorted(code for code, times in often.items() if times >= n / 5)
+    wide = ""
+    if SITUATIONS[name].estimated:
+        inside = sum(
+            low <= each.truth <= high for each in outcomes for low, high in [each.identified]
+        )
+        wide = f"{inside / n:.0%}"
+    truth = float(np.mean([each.truth for each in outcomes]))
+    shares = [f"{held:.0%}", wide, f"{warned:.0%}"]
+    return [name, f"{truth:.3f}", f"{error:+.3f}", f"{width:.3f}", *shares, " ".join(codes), str(n)]
+
+
+def main() -> int:
+    """Run the study."""
+    parser = arguments(str(__doc__).splitlines()[0], replicates=400)
+    parser.add_argument(
+        "--slow-replicates", type=int, default=50, help="data sets of situations that take long"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    options = parser.parse_args()
+    rows, start = [], time.monotonic()
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for name, situation in SITUATIONS.items():
+            progress(f"{name}, {time.monotonic() - start:.0f} s")
+            n = options.slow_replicates if situation.slow else options.replicates
+            tasks = [(name, options.seed, i) for i in range(n)]
+            rows.append(row(name, list(pool.map(run, tasks, chunksize=4))))
+    headers = ["situation", "true AUC", "mean error", "mean width", "interval holds"]
+    headers += ["identification interval holds", "data sets with a warning", "checks", "data sets"]
+    body = (
+        f"{N_LABELED} labeled and {N_UNLABELED} unlabeled rows, alpha {ALPHA:g}, labels clean and "
+        "normal scores two standard deviations apart, where nothing else is said. Nominal 95 % "
+        "intervals of the AUC from evaluate: DeLong's where alpha is given, the bootstrap of 100 "
+        "replicates, each with its own alpha and beta, where it is estimated, and of 200 with "
+        "groups. The last columns: in how many data sets a check gives a warning or an error, and "
+        "the checks that do so in a fifth of them or more. A share of 95 % has a standard error "
+        f"of {100 * math.sqrt(0.95 * 0.05 / options.replicates):.1f} points over "
+        f"{options.replicates} data sets and of "
+        f"{100 * math.sqrt(0.95 * 0.05 / options.slow_replicates):.1f} over "
+        f"{options.slow_replicates}. Trained models have one feature that tells the classes "
+        f"apart and {N_NOISE} that do not.\n\n" + table(headers, rows)
+    )
+    publish("trust", "Intervals where an assumption fails", body, write=options.write)
+    if options.write:
+        with (RESULTS / "trust.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([headers, *rows])
+    return conclude([])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
