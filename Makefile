@@ -18,10 +18,10 @@ EXAMPLE := src/purecover/data/example_scores.csv
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all lint type docs bench report-speed coverage repairs peers fuzz line-coverage \
+.PHONY: help demo test test-all lint type docs links bench report-speed coverage repairs peers trust fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
-	networks-times networks-paper app-load engines \
-	test-oldest format requirements changelog example figure train-dist-curve choosing paper-findings pictures vendor dist clean
+	networks-times networks-paper app-load engines examples-check mutation \
+	test-oldest test-newest format requirements changelog example figure train-dist-curve architecture choosing paper-findings pictures vendor dist stranger clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' \
@@ -84,6 +84,11 @@ docs: $(VENV)/.dev ## Build the documentation in docs/_build/html, warnings as e
 	@$(BIN)/python tools/check_docs.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+# Not in CI, which must not fail because another site is down. Runs no script of the gallery.
+links: $(VENV)/.dev ## List the links to other sites in docs/_build/links/output.txt and try them
+	-$(BIN)/python -m sphinx -q -b linkcheck -D plot_gallery=False -d docs/_build/links/doctrees docs docs/_build/links
+	@cat docs/_build/links/output.txt
+
 fuzz: $(VENV)/.dev ## Feed hostile input to the public functions and the command line
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n $(JOBS) -m "" -k fuzz tests $(PYTEST_ARGS)
 
@@ -102,10 +107,6 @@ coverage: $(VENV)/.dev ## Study how often nominal 95 % intervals hold the truth
 repairs: $(VENV)/.dev ## Study bias and error of every curve repair
 	$(BIN)/python -m benchmarks.repairs
 
-peers: $(VENV)/.dev ## Compare with other packages on the same simulated data
-	@$(PIP) install --no-deps pulearn==0.2.0 six==1.17.0 || echo "pulearn is out of reach: its rows are left out"
-	$(BIN)/python -m benchmarks.peers
-
 # More arguments for the studies of estimators, e.g. make leaderboard STUDY_ARGS="--parts a --no-slow".
 # The real scores need PURECOVER_DATA, the folder of the data sets.
 STUDY_ARGS ?=
@@ -116,6 +117,13 @@ PEERS := $(VENV)-peers
 $(PEERS)/.installed: Makefile | $(VENV)/.dev
 	@$(PIP) install --no-deps --upgrade --target $(PEERS) pulearn==0.2.0 pu-toolbox==1.11.0 six==1.17.0 \
 		&& touch $@ || echo "pulearn and pu-toolbox are out of reach: their rows say so"
+
+peers: $(VENV)/.dev $(PEERS)/.installed ## Compare with other packages and corrections by hand on the same simulated data
+	$(BIN)/python -m benchmarks.peers
+	$(BIN)/python -m benchmarks.migration
+
+trust: $(VENV)/.dev ## Study intervals of the AUC where an assumption fails
+	$(BIN)/python -m benchmarks.trust --jobs $(STUDY_JOBS) $(STUDY_ARGS)
 
 leaderboard: $(VENV)/.dev $(PEERS)/.installed ## Compare all estimators of alpha and beta (an hour; real data: PURECOVER_DATA)
 	$(BIN)/python -m benchmarks.leaderboard --jobs $(STUDY_JOBS) $(STUDY_ARGS)
@@ -147,6 +155,18 @@ networks-paper: $(VENV)/.dev ## Train the paper's networks on its data sets (PUR
 engines: $(VENV)/.dev ## Time counts of 10^6 to 10^8 rows of Parquet beside the engine's own GROUP BY
 	$(BIN)/python -m benchmarks.engines $(STUDY_ARGS)
 
+# The program that makes the mutants, in a folder of its own: nothing else needs it.
+MUTATION := $(VENV)-mutation
+$(MUTATION)/.installed: Makefile | $(VENV)/.dev
+	@$(PIP) install --no-deps --upgrade --target $(MUTATION) cosmic-ray==8.7.0 parso==0.8.7 stevedore==5.9.1
+	@touch $@
+
+mutation: $(VENV)/.dev $(MUTATION)/.installed ## Put small faults into recovery and estimation, and count those that tests find
+	PYTHONPATH=$(MUTATION) $(BIN)/python -m benchmarks.mutation $(STUDY_ARGS)
+
+examples-check: $(VENV)/.dev ## Count how often the intervals on the pages with real data hold, over other seeds (minutes)
+	$(BIN)/python -m benchmarks.examples_check --jobs $(STUDY_JOBS) $(STUDY_ARGS)
+
 app-load: $(VENV)/.dev ## Send 200 files to the local page, 8 at once: errors, files left, memory
 	$(BIN)/python -m benchmarks.app_load $(STUDY_ARGS)
 
@@ -165,6 +185,11 @@ test-oldest: $(VENV)/.dev ## Run the fast tests with the oldest versions declare
 	$(BIN)/uv pip install --quiet --python $(VENV)-oldest/bin/python --no-deps --no-build-isolation -e .
 	$(VENV)-oldest/bin/python -m pytest -n $(JOBS) src tests $(PYTEST_ARGS)
 
+test-newest: $(VENV)/.dev ## Run the fast tests with the newest versions there are, pinned or not
+	$(PYTHON) -m venv --clear $(VENV)-newest
+	$(BIN)/uv pip install --quiet --python $(VENV)-newest/bin/python --upgrade -e . --group test --group build
+	$(VENV)-newest/bin/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
 changelog: ## Show what the next release will say (tools/changelog.py release VERSION writes it)
 	$(PYTHON) tools/changelog.py draft
 
@@ -176,6 +201,9 @@ figure: $(VENV)/.dev ## Make the figure of the README again
 
 train-dist-curve: $(VENV)/.dev ## Train the network of DistCurve again (a few minutes)
 	$(BIN)/python tools/train_dist_curve.py
+
+architecture: $(VENV)/.dev ## Draw the layers of the package and what imports what again
+	$(BIN)/python tools/make_architecture.py
 
 choosing: $(VENV)/.dev ## Make the tables and the figure on choosing an estimator again
 	$(BIN)/python tools/make_choosing.py
@@ -189,10 +217,15 @@ pictures: $(VENV)/.dev ## Make the pictures of the report page again (needs chro
 vendor: ## Bundle the chart library of the report page again (needs node and npm)
 	tools/vendor_plot.sh
 
-dist: $(VENV)/.dev ## Build the wheel and the source archive
+dist: $(VENV)/.dev ## Build the wheel and the source archive, and check what is in them
+	rm -rf dist
 	$(BIN)/python -m build --no-isolation
+	@$(BIN)/python tools/check_dist.py dist
+
+stranger: $(VENV)/.dev dist ## Install the wheel in a fresh environment and follow tutorial and README there
+	$(BIN)/python tools/stranger.py
 
 clean: ## Remove what the other targets made, the environments included
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-peers dist build benchmarks/out docs/_build docs/api/generated \
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest $(VENV)-peers $(VENV)-mutation dist build benchmarks/out docs/_build docs/api/generated docs/gallery \
 		report.html .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
-	find src tests tools benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests tools benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +

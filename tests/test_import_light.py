@@ -13,6 +13,7 @@ HEAVY = {
     "jinja2",
 }  # fmt: skip
 SCIENTIFIC = HEAVY | {"numpy"}
+NETWORK = {"socket", "ssl", "http", "asyncio", "urllib.request", "starlette", "uvicorn"}
 # `import purecover` brings next to nothing; a bare `import typing` is already about 20.
 MAX_MODULES_OF_IMPORT = 60
 
@@ -44,6 +45,7 @@ def test_import_purecover_is_light() -> None:
     modules = modules_after("import purecover")
     assert "purecover" in modules
     assert not roots(modules) & SCIENTIFIC
+    assert not (modules | roots(modules)) & NETWORK
     assert len(modules) <= MAX_MODULES_OF_IMPORT, sorted(modules)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 import os
 import re
@@ -15,21 +14,12 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from tests.scripts import load
 
 import purecover
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "src" / "purecover" / "data"
-
-
-def load(path: Path) -> ModuleType:
-    """A script as a module."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def read_example(path: Path) -> np.ndarray:
@@ -96,20 +86,58 @@ def test_changelog_fragments_are_well_formed() -> None:
     assert changelog.problems(ROOT) == []
 
 
-def test_release_moves_fragments_into_the_changelog(tmp_path: Path) -> None:
+def repository(folder: Path, released: str = "") -> ModuleType:
+    """A small repository to release from, and the script that does."""
     changelog = load(ROOT / "tools" / "changelog.py")
-    (tmp_path / "changelog.d").mkdir()
+    (folder / "changelog.d").mkdir()
+    (folder / "changelog.d" / "README.md").write_text("How to.\n")
+    (folder / "changelog.d" / "two.added.md").write_text("A metric.\n")
+    (folder / "CHANGELOG.md").write_text(f"# Changelog\n\n{changelog.MARK}{released}")
+    (folder / "CITATION.cff").write_text("title: it\nversion: 0.1.0.dev0\nyear: 2017\n")
+    (folder / "src" / "purecover").mkdir(parents=True)
+    (folder / "src" / "purecover" / "__init__.py").write_text('__version__ = "0.1.0.dev0"\n')
+    return changelog
+
+
+def test_release_moves_fragments_into_the_changelog(tmp_path: Path) -> None:
+    changelog = repository(tmp_path, "\n## 0.1.0 (2026-01-01)\n")
     (tmp_path / "changelog.d" / "one.fixed.md").write_text("A bug\nless.\n")
-    (tmp_path / "changelog.d" / "two.added.md").write_text("A metric.\n")
-    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n{changelog.MARK}\n## 0.1\n")
-    changelog.main(["release", "0.2"], tmp_path)
+    changelog.main(["release", "0.2.0"], tmp_path)
     text = (tmp_path / "CHANGELOG.md").read_text()
     assert re.search(
-        r"## 0\.2 \(\d{4}-\d\d-\d\d\)\n\n### Added\n\n- A metric\.\n\n### Fixed\n", text
+        r"## 0\.2\.0 \(\d{4}-\d\d-\d\d\)\n\n### Added\n\n- A metric\.\n\n### Fixed\n", text
     )
-    assert text.index("## 0.2") < text.index("## 0.1")
-    assert "- A bug\n  less." in text
-    assert list((tmp_path / "changelog.d").iterdir()) == []
+    assert text.index("## 0.2.0") < text.index("## 0.1.0")
+    assert "- A bug\n  less.\n" in text
+    assert [path.name for path in (tmp_path / "changelog.d").iterdir()] == ["README.md"]
+
+
+def test_release_sets_the_version_and_its_date(tmp_path: Path) -> None:
+    repository(tmp_path).main(["release", "0.1.0"], tmp_path)
+    assert (tmp_path / "src/purecover/__init__.py").read_text() == '__version__ = "0.1.0"\n'
+    assert re.fullmatch(
+        r"title: it\nversion: 0\.1\.0\ndate-released: \d{4}-\d\d-\d\d\nyear: 2017\n",
+        (tmp_path / "CITATION.cff").read_text(),
+    )
+    changelog = load(ROOT / "tools" / "changelog.py")
+    (tmp_path / "changelog.d" / "one.fixed.md").write_text("A bug less.\n")
+    changelog.main(["release", "0.1.1"], tmp_path)
+    assert (tmp_path / "CITATION.cff").read_text().count("date-released") == 1
+
+
+def test_nothing_can_have_changed_before_the_first_release(tmp_path: Path) -> None:
+    changelog = repository(tmp_path)
+    (tmp_path / "changelog.d" / "one.fixed.md").write_text("A bug less.\n")
+    with pytest.raises(SystemExit, match=r"one\.fixed\.md"):
+        changelog.main(["release", "0.1.0"], tmp_path)
+    assert "0.1.0" not in (tmp_path / "CHANGELOG.md").read_text()
+
+
+def test_a_version_is_released_once_and_written_in_full(tmp_path: Path) -> None:
+    changelog = repository(tmp_path, "\n## 0.1.0 (2026-01-01)\n")
+    for version in ("0.1.0", "0.2", "v0.2.0"):
+        with pytest.raises(SystemExit, match=re.escape(version)):
+            changelog.main(["release", version], tmp_path)
 
 
 def test_a_malformed_fragment_is_named(tmp_path: Path) -> None:
@@ -120,11 +148,24 @@ def test_a_malformed_fragment_is_named(tmp_path: Path) -> None:
         changelog.main(["check"], tmp_path)
 
 
+def field(name: str) -> str:
+    """A field of CITATION.cff."""
+    found = re.search(rf"^{name}: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert found is not None, name
+    return found.group(1)
+
+
 def test_one_version_everywhere() -> None:
-    citation = (ROOT / "CITATION.cff").read_text()
-    released = re.search(r"^version: (\S+)$", citation, re.MULTILINE)
-    assert released is not None
-    assert purecover.__version__.startswith(released.group(1))
+    assert field("version") == purecover.__version__
+
+
+def test_a_released_version_stands_in_the_changelog() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## (\S+) \((\d{4}-\d\d-\d\d)\)$", text, re.MULTILINE)
+    if ".dev" in purecover.__version__:
+        assert purecover.__version__.partition(".dev")[0] not in dict(released)
+    else:
+        assert released[0] == (purecover.__version__, field("date-released"))
 
 
 # -- documentation --------------------------------------------------------------------------
@@ -174,24 +215,6 @@ def test_a_formula_that_would_come_out_wrong_is_refused(latex: str) -> None:
         mathml.render(latex, block=False)
 
 
-def test_the_readme_code_runs() -> None:
-    rng = np.random.default_rng(0)
-    labeled = rng.random(2000) < 0.1
-    scores = rng.normal(size=2000) + 0.5 * labeled
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert blocks
-    namespace: dict[str, object] = {"scores": scores, "labeled": labeled}
-    for block in blocks:
-        # Fewer resamples: the README is about the words, not the last digit.
-        quick = re.sub(
-            r"(evaluate|compare_priors)\(scores, labeled",
-            r"\1(scores, labeled, n_resamples=50",
-            block,
-        )
-        exec(quick, namespace)  # noqa: S102
-
-
 def test_commands_in_the_documentation_exist() -> None:
     pages = [ROOT / "README.md", ROOT / "Makefile", *sorted((ROOT / "docs").rglob("*.rst"))]
     text = "\n".join(p.read_text(encoding="utf-8") for p in pages).replace("\\\n", " ")
@@ -210,12 +233,40 @@ def test_commands_in_the_documentation_exist() -> None:
         assert used <= known
 
 
-def test_readme_links_lead_somewhere() -> None:
-    for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
-        text = (ROOT / page).read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^)#]+)\)", text):
-            if "://" not in target:
-                assert (ROOT / target).exists(), f"{page}: {target}"
+def places(page: Path) -> set[str]:
+    """What a link to a heading of a Markdown page can say after the #."""
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(name: str) -> None:
+    page = ROOT / name
+    links = re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
+    for path, _, place in (link.partition("#") for link in links if "://" not in link):
+        target = ROOT / path if path else page
+        assert target.exists(), f"{name}: {path}"
+        assert not place or place in places(target), f"{name}: {path}#{place}"
+
+
+def test_broken_links_of_built_pages_are_found(tmp_path: Path) -> None:
+    check = load(ROOT / "tools" / "check_docs.py")
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top">A</h1><a href="b.html#here">x</a><a href="#top">x</a><a href="b.html">x</a>'
+        '<a href="https://example.org/#gone">x</a><img src="p.png" srcset="p.png, q.png 2x">'
+    )
+    (tmp_path / "b.html").write_text('<p id="here"><a href="a.html#nowhere">x</a>')
+    (tmp_path / "p.png").write_bytes(b"")
+    assert check.loaded_from_elsewhere(tmp_path) == []
+    assert check.broken_links(tmp_path) == [
+        "a.html links to q.png, which is not there",
+        "b.html links to a.html#nowhere, which is not there",
+    ]
+    (tmp_path / "c.html").write_text('<script src="https://example.org/x.js"></script>')
+    assert check.loaded_from_elsewhere(tmp_path) == ["c.html loads https://example.org/x.js"]
 
 
 # -- continuous integration -----------------------------------------------------------------

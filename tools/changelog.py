@@ -2,8 +2,8 @@
 
 A fragment is ``changelog.d/NAME.KIND.md``, where KIND is one of added, changed, fixed, removed,
 and its text says what the change means for users. ``draft`` prints what the next release would
-say; ``release VERSION`` moves it into CHANGELOG.md and removes the fragments; ``check`` complains
-about files that are no fragments.
+say; ``release VERSION`` moves it into CHANGELOG.md, removes the fragments and sets the version of
+the package and of CITATION.cff; ``check`` complains about files that are no fragments.
 """
 
 from __future__ import annotations
@@ -57,12 +57,50 @@ def section(root: Path, title: str) -> str:
     return "\n".join(lines)
 
 
+def hindrances(root: Path, version: str) -> list[str]:
+    """Why a version cannot be released, one line each."""
+    if not re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", version):
+        return [f"{version} is not a version such as 0.2.0 or 0.2.0rc1"]
+    text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    if MARK not in text:
+        return [f"CHANGELOG.md has no line {MARK.strip()!r}"]
+    released = re.findall(r"^## (\S+)", text, re.MULTILINE)
+    if version in released:
+        return [f"CHANGELOG.md has {version} already"]
+    if released:
+        return []
+    # Readers of the first release never saw what changed.
+    late = [f"{p.name}: not added" for p in fragments(root) if kind_of(p) != "added"]
+    if late:
+        late.append("Hint: nothing was released before; tell what is of use in an added one")
+    return late
+
+
+def replace_line(path: Path, pattern: str, line: str) -> None:
+    """Put a line, or several, in the place of the one line that matches a pattern."""
+    text, n = re.subn(pattern, line, path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    if n != 1:
+        sys.exit(f"{path.name} has {n} lines like {pattern}, not one")
+    path.write_text(text, encoding="utf-8")
+
+
 def release(root: Path, version: str, date: dt.date) -> None:
-    """Write the section into CHANGELOG.md and remove the fragments."""
+    """Write the section into CHANGELOG.md, remove the fragments, and set the version."""
+    found = hindrances(root, version)
+    if found:
+        sys.exit("\n".join(found))
+    replace_line(
+        root / "src" / "purecover" / "__init__.py",
+        r'^__version__ = ".*"$',
+        f'__version__ = "{version}"',
+    )
+    replace_line(
+        root / "CITATION.cff",
+        r"^version: .*(\ndate-released: .*)?$",
+        f"version: {version}\ndate-released: {date.isoformat()}",
+    )
     changelog = root / "CHANGELOG.md"
     before, mark, after = changelog.read_text(encoding="utf-8").partition(MARK)
-    if not mark:
-        sys.exit(f"CHANGELOG.md has no line {MARK.strip()!r}")
     text = section(root, f"{version} ({date.isoformat()})")
     changelog.write_text(f"{before}{mark}\n{text}{after}", encoding="utf-8")
     for path in fragments(root):
