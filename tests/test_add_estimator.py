@@ -61,7 +61,10 @@ def test_the_page_sends_one_to_these_tests() -> None:
 
 
 def test_layers_parameters_and_docstring(clone: Path) -> None:
-    chosen = "parameters and top-share or easy_data and top-share or TopShare or imports or circles"
+    chosen = (
+        "parameters and top-share or easy_data and top-share or TopShare"
+        " or imports and not picture or circles"
+    )
     module = "src/purecover/estimation/_top_share.py"
     said = run_tests(
         clone, "-k", chosen, "tests/test_prior_common.py", "tests/test_architecture.py", module

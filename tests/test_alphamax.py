@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
+from scipy.special import xlogy
 from scipy.stats import chi2
 from sklearn.base import clone
 
@@ -175,6 +176,20 @@ def test_bins_without_component_count_as_one(p: np.ndarray, q: np.ndarray) -> No
     np.testing.assert_allclose(apart - apart[0], together - together[0], atol=1e-9)
 
 
+def test_flat_up_to_the_smallest_ratio() -> None:
+    outside = np.array([0.5, 0.5, 0.0, 0.0])  # a part of the component has no mixture
+    found = end_of_flat(np.stack((P, outside)), np.stack((Q, np.where(outside, Q, 0))))
+    np.testing.assert_allclose(found, [0.1 / 0.5, 0.0])
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (2.0, 1.0), (30.0, 400.0)])
+def test_height_of_the_plateau(weights: tuple[float, float]) -> None:
+    """All of the component fits in: both histograms are their own best fit."""
+    p, q = np.array([0.1, 0.2, 0.4, 0.3]), np.array([0.0, 0.0, 0.4, 0.6])
+    expected = weights[0] * xlogy(p, p).sum() + weights[1] * xlogy(q, q).sum()
+    np.testing.assert_allclose(curve(p, q, [0.0, 0.3, 0.49], weights), expected)
+
+
 def test_many_curves_at_once_equal_single_ones() -> None:
     rng = np.random.default_rng(0)
     p = rng.multinomial(300, np.full(9, 1 / 9), size=60) / 300
@@ -217,6 +232,64 @@ def test_line_below_the_points() -> None:
 
         slopes = np.linspace(floor[i], 200, 200_001)
         assert found[i, j] == pytest.approx(slopes[squares(slopes).argmin()], abs=2e-3)
+
+
+def test_line_below_points_that_bend_upward() -> None:
+    """Here the best line touches one point only, with the slope of least squares through it."""
+    k = np.arange(-4, 6)
+    x, y = k / 100, 100 * np.abs(k / 100)
+    found = _slope_below(x, y[None, None], np.zeros(1))[0, 0]
+    assert found == pytest.approx(100 * 25 / 85)  # sum of k |k| over sum of k^2
+
+
+def falling_curves(n_curves: int = 3) -> Curves:
+    """Curves with a plateau and a bend each, on a grid of .005."""
+    rng = np.random.default_rng(0)
+    grid = np.arange(200) / 200
+    bend = np.array([0.15, 0.4, 0.7])[:n_curves, None]
+    drop = np.maximum(grid - bend, 0) ** 1.5 + 0.002 * np.cumsum(rng.random((n_curves, 200)), 1)
+    one = np.ones((n_curves, 1))
+    return Curves(grid, -drop, one, one, (one[:, 0], one[:, 0]), (1.0, 1.0))
+
+
+def running_median(values: np.ndarray, reach: int) -> np.ndarray:
+    n = values.size
+    return np.array([np.median(values[max(0, j - reach) : j + reach + 1]) for j in range(n)])
+
+
+def scaled(values: np.ndarray) -> np.ndarray:
+    return (values - values.min()) / np.ptp(values)
+
+
+def test_paper_rule_point_by_point() -> None:
+    """Slope over .03 before less slope over .03 after, relative to what was lost, plus .01."""
+    curves = falling_curves()
+    found, _ = find_elbow(curves, "paper")
+    for row, ll in zip(found, curves.log_likelihood, strict=True):
+        flat = np.concatenate((np.full(12, ll[0]), ll[:199]))  # up to .99, and flat before 0
+        height = scaled(running_median(flat, 6))
+        for i in range(0, 193, 7):
+            at = 12 + i
+            change = (height[at] - height[at - 6]) - (height[at + 6] - height[at])
+            assert row[i] == pytest.approx(change / 0.03 / (1.01 - height[at]))
+        assert np.isnan(row[193:]).all()
+
+
+def test_released_rule_point_by_point() -> None:
+    """Slopes of lines below ten points .01 apart, after less before, by the median before."""
+    curves = falling_curves()
+    found, _ = find_elbow(curves, "released")
+    for row, ll in zip(found, curves.log_likelihood, strict=True):
+        y = scaled(running_median(-ll[2:199], 4))  # .01 to .99
+        floor = np.array([(y[-1] - y[0]) / 0.98 / 100])
+        x = np.arange(10) / 100
+        for i in (20, 33, 78, 101, 145, 178):
+            at = i - 2
+            before, after = y[at - 18 : at + 1 : 2], y[at + 2 : at + 21 : 2]
+            slopes = [_slope_below(x, part[None, None], floor)[0, 0] for part in (before, after)]
+            expected = (slopes[1] - slopes[0]) / (np.median(before) + 0.01)
+            assert row[i] == pytest.approx(expected, abs=1e-9)
+        assert np.flatnonzero(~np.isnan(row)).tolist() == list(range(20, 179))
 
 
 def test_deviance_is_a_sum_of_squared_z_scores() -> None:
@@ -265,6 +338,19 @@ def test_released_width(sd: float, width: float) -> None:
     expected = {0.7: 0.5}.get(width, width)
     found = released_width(scores, np.array([500, 500]), 1000)
     assert found == pytest.approx(expected)
+
+
+def test_equal_scores_have_no_width() -> None:
+    assert released_width(np.array([3.0]), np.array([7]), 7) == 0
+    assert released_width(np.array([2.0, 3.0]), np.array([1, 0]), 1) == 0
+
+
+def test_one_labeled_score_makes_bins_of_a_tenth_of_the_range() -> None:
+    scores = np.array([10, 10.4, 11.5, 11.9, 14.2, 15, 17.3, 20])
+    counts = pu.ScoreCounts.from_scores(scores, scores == 15)
+    starts = bin_starts(counts, "released")
+    # From the top: [20, 21), [17, 18), [15, 16), [14, 15), [11, 12) and [10, 11).
+    assert starts.tolist() == [0, 1, 2, 3, 4, 6]
 
 
 def test_released_bins_start_at_the_lowest_score() -> None:
@@ -529,3 +615,21 @@ def test_scikit_learn_manners() -> None:
     assert repr(copy) == "AlphaMaxN(bins=12, clean='never', elbow='paper', step=0.01)"
     names = pu.prior_estimators() if hasattr(pu, "prior_estimators") else {}
     assert names.get("alphamax", AlphaMax) is AlphaMax
+
+
+@pytest.mark.parametrize(("index", "edge"), [(10, True), (11, False)])
+def test_only_the_ends_of_what_a_rule_can_return_are_edges(index: int, edge: bool) -> None:
+    grid = np.arange(100) / 100
+    looked = np.where((grid >= 0.1) & (grid < 0.9), 0.0, np.nan)
+    found = AlphaMaxCurve(
+        inclusion=grid,
+        log_likelihood=-grid,
+        corrected=-grid,
+        heuristic=looked,
+        elbow_index=index,
+    )
+    assert AlphaMax(elbow="released")._edge(found)[1] is edge
+    assert AlphaMax()._edge(replace(found, elbow_index=89))[1] is True
+    # At 0 nothing lies beyond.
+    everywhere = replace(found, heuristic=np.where(grid < 0.9, 0.0, np.nan), elbow_index=0)
+    assert AlphaMax()._edge(everywhere)[1] is False

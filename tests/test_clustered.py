@@ -248,3 +248,18 @@ def test_threads_are_left_to_the_classifier_of_others(monkeypatch):
             patch.setattr(LogisticRegression, "fit", watched("default", LogisticRegression.fit))
             ClusteredLabels().fit(X, labeled)
     assert seen == {"mixture": {1}, "default": {1}, "given": {2}}
+
+
+@pytest.mark.parametrize(("n_features", "kind"), [(10, "full"), (11, "diag")])
+def test_many_columns_have_no_full_covariances(n_features, kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, n_features))
+    assert _clustered._mixture(2, X, rng).covariance_type == kind
+
+
+@pytest.mark.parametrize("sizes", [(1, 9), (9, 1)])
+def test_a_single_example_has_no_scores_out_of_fold(sizes):
+    rng = np.random.default_rng(0)
+    labeled, unlabeled = (rng.normal(size=(n, 2)) for n in sizes)
+    with pytest.raises(IdentifiabilityError, match="two labeled and two unlabeled"):
+        out_of_fold_scores(Rows(labeled, unlabeled), None, rng)

@@ -10,7 +10,7 @@ from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._dedpul import DEDPUL, _iterate, fixed_prior
+from purecover.estimation._dedpul import DEDPUL, _iterate, _tie_notes, fixed_prior
 from purecover.estimation._density import binned_density, rolling_median, spread_of
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
@@ -317,3 +317,19 @@ def test_bad_parameters(parameters, error):
     (parameter,) = parameters
     with pytest.raises(error, match=f"'{parameter}' parameter of DEDPUL"):
         DEDPUL(**parameters).fit(*two_samples([2, 3], [0, 1]))
+
+
+def test_ties_are_told_only_where_they_are_large():
+    scores = np.arange(100.0)
+    labeled = scores >= 60
+    assert _tie_notes(ScoreCounts.from_scores(scores, labeled)) == ()
+    scores[60:72] = 60  # 12 of the 40 labeled
+    (note,) = _tie_notes(ScoreCounts.from_scores(scores, labeled))
+    assert "30% of the examples of one sample share one score" in note
+
+
+def test_fewest_points():
+    sample = simulate.binormal(2).sample(50, 200, alpha=0.4, random_state=0)
+    assert 0 <= DEDPUL(n_points=20).fit(sample.counts).proportions_.alpha <= 1
+    with pytest.raises(InvalidInputError, match="'n_points' parameter of DEDPUL"):
+        DEDPUL(n_points=19).fit(sample.counts)

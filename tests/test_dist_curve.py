@@ -222,3 +222,15 @@ def test_bad_parameters(parameters, error):
     (parameter,) = parameters
     with pytest.raises(error, match=f"'{parameter}' parameter of DistCurve"):
         DistCurve(**parameters).fit([3, 2, 1, 0], [1, 0, 1, 0])
+
+
+# Values of this program, not of a theory: points, orders and the network were tuned together, and
+# a change of any of them must be meant.
+@pytest.mark.parametrize(
+    ("separation", "alpha", "expected"),
+    [(1.5, 0.1, 0.13319626), (2.0, 0.3, 0.33717213), (3.0, 0.6, 0.59246283)],
+)
+def test_tuning_is_what_it_was(separation, alpha, expected):
+    sample = simulate.binormal(separation).sample(300, 2000, alpha=alpha, random_state=1)
+    found = DistCurve(random_state=0).fit(sample.scores, sample.labeled).proportions_.alpha
+    assert found == pytest.approx(expected, rel=1e-5)

@@ -262,3 +262,14 @@ def test_bad_parameters(parameters, error):
     (parameter,) = parameters
     with pytest.raises(error, match=f"'{parameter}' parameter of ElkanNoto"):
         ElkanNoto(**parameters).fit(*two_samples([2, 3], [0, 1]))
+
+
+def test_says_only_what_is_so():
+    plain = ElkanNoto(calibration="none", rule="main", quantile=1.0)
+    found = plain.fit([*LABELED, *UNLABELED], [1] * 3 + [0] * 7).diagnostics_
+    assert not any("alpha = 0" in note for note in found["notes"])
+    assert found["at_edge"] is False
+    none = plain.fit([0.5, 0.4, 0.0, 0.0, 0.0], [1, 1, 0, 0, 0])
+    assert none.proportions_.alpha == 0
+    assert any("alpha = 0" in note for note in none.diagnostics_["notes"])
+    assert none.diagnostics_["at_edge"] is True

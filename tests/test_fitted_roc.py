@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 from purecover import NoisyLabels, simulate
 from purecover.counts import ScoreCounts
@@ -206,3 +206,29 @@ def test_bad_parameters(parameters, error):
     (parameter,) = parameters
     with pytest.raises(error, match=f"'{parameter}' parameter of FittedRoc"):
         FittedRoc(**parameters).fit([1, 2, 3, 4], [0, 0, 1, 1])
+
+
+def test_points_stand_for_the_labeled_examples_beside_them():
+    counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 0, 0, 2, 1], [1, 2, 0, 3, 4])
+    points = _points(counts, counts.labeled, counts.unlabeled)
+    # Beside the second border no labeled example is: it has no weight, and is left out.
+    np.testing.assert_allclose(points.weight, np.array([1, 2, 3]) / 6)
+    np.testing.assert_allclose(points.x, (np.array([3, 3, 1]) + 0.5) / 5)
+    np.testing.assert_allclose(points.y, [0.9, 0.7, 0.4])
+
+
+@both
+def test_deviance_is_twice_the_divergence(family):
+    counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 2, 0, 2, 1], [1, 2, 0, 3, 4])
+    points = _points(counts, counts.labeled, counts.unlabeled)
+    fitted = slow_curve(family, parameters_of(family), points.x)
+    terms = special.rel_entr(points.y, fitted) + special.rel_entr(1 - points.y, 1 - fitted)
+    found, _ = deviance(family, parameters_of(family), points)
+    assert found == pytest.approx(2 * points.weight @ terms)
+
+
+@both
+def test_an_estimate_inside_is_not_at_the_edge(family):
+    sample = simulate.binormal(2).sample(300, 1500, alpha=0.4, random_state=0)
+    found = FittedRoc(family=family).fit(sample.counts).diagnostics_
+    assert found["at_edge"] is False

@@ -304,3 +304,24 @@ def test_bad_parameters(parameters, error):
     (parameter,) = parameters
     with pytest.raises(error, match=f"'{parameter}' parameter of GaussianMixtures"):
         GaussianMixtures(**parameters).fit([1, 2, 3, 4], [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("covariance", "drawn"), [("full", "25 labeled and 75"), ("diagonal", "30 labeled and 90")]
+)
+def test_as_many_rows_as_numbers_fit(monkeypatch, covariance, drawn):
+    # A row of two features takes 1 + 2 + 3 numbers with all products, and 1 + 2 + 2 without.
+    monkeypatch.setattr(_gaussian_mixture, "MOST_NUMBERS", 600)
+    X, labeled = two_samples(100, 300, 0.4, 1.0, n_features=2)
+    found = GaussianMixtures(covariance=covariance).fit(X, labeled)
+    assert any(f"estimated from {drawn} unlabeled" in n for n in found.diagnostics_["notes"])
+
+
+def test_only_the_shares_of_the_counts_matter():
+    rng = np.random.default_rng(0)
+    points, tally = rng.normal(size=(60, 2)), rng.integers(0, 4, (2, 1, 60)).astype(float)
+    em = GaussianEM(points, diagonal=False, ridge=1e-3)
+    among = rng.random((2, 1, 60))
+    many, few = (em.maximized(*among, Tally(*(tally * unit))) for unit in (1.0, 1e-4))
+    for one, other in zip(many, few, strict=True):
+        np.testing.assert_allclose(one, other)

@@ -10,6 +10,7 @@ import pytest
 from scipy.integrate import dblquad, quad
 
 import purecover as pu
+from purecover.estimation._curve_cells import Posterior
 from purecover.estimation._curve_model import (
     HIGH,
     LOW,
@@ -17,6 +18,7 @@ from purecover.estimation._curve_model import (
     Shape,
     deviance,
     fit,
+    information,
     label_curve,
     objective,
 )
@@ -29,6 +31,7 @@ from purecover.estimation._curve_posterior import (
     dispersion,
     posterior,
 )
+from purecover.estimation._label_curve import _told
 from purecover.estimation._rank_bins import PURE_SHARES, RankBins
 
 Array = np.ndarray[Any, Any]
@@ -144,6 +147,22 @@ def test_gradient(shape: Shape) -> None:
         np.testing.assert_allclose(gradient[:, i], by_hand, rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.parametrize("shape", [SMOOTH, STEEP, PURE])
+def test_expected_curvature_is_the_information_of_binomial_shares(shape: Shape) -> None:
+    """Sum over the bins of n tau' tau'^T / (tau (1 - tau)), plus the precision of the prior."""
+    bins = RankBins.from_counts(sample(n=(100, 700), beta=0.8).counts)
+    curves = curves_of(bins)
+    x = np.concatenate(([0.4, 0.2], shape.mean + 0.3 * shape.sd))[None]
+    slopes = [
+        (label_curve(curves, x + step) - label_curve(curves, x - step))[0] / 2e-5
+        for step in np.eye(6) * 1e-5
+    ]
+    tau = label_curve(curves, x)[0]
+    expected = np.einsum("ib,jb,b->ij", slopes, slopes, bins.total / (tau * (1 - tau)))
+    expected += np.diag(np.concatenate(([0.0, 0.0], 1 / shape.sd**2)))
+    np.testing.assert_allclose(information(curves, shape, x)[0], expected, rtol=1e-4, atol=1e-3)
+
+
 def test_fit_finds_the_maximum() -> None:
     from scipy.optimize import minimize
 
@@ -249,6 +268,47 @@ def _sampled(bins: RankBins, n_chains: int = 200, n_steps: int = 2500) -> Array:
     return np.concatenate(kept)
 
 
+def test_cells_touch_and_their_roots_are_evenly_spaced() -> None:
+    from purecover.estimation._curve_posterior import _WIDE, _cells
+
+    center, spread = np.array([0.4, 0.01]), np.array([0.05, 0.02])
+    low, middle, high = _cells(center, spread, 7)
+    np.testing.assert_allclose(low[:, 1:], high[:, :-1])
+    np.testing.assert_allclose(low[:, 0], [0.4 - _WIDE * 0.05, 0])  # nothing lies below 0
+    np.testing.assert_allclose(high[:, -1], center + _WIDE * spread)
+    np.testing.assert_allclose(np.sqrt(middle), (np.sqrt(low) + np.sqrt(high)) / 2)
+    np.testing.assert_allclose(np.diff(np.sqrt(high), n=2, axis=1), 0, atol=1e-12)
+
+
+def test_spread_is_that_of_a_normal_posterior() -> None:
+    from purecover.estimation._curve_posterior import _spread
+
+    curves = curves_of(RankBins.from_counts(sample(n=(50, 450)).counts), 2)
+    root = np.random.default_rng(0).normal(size=(2, 6, 6))
+    covariance = root @ np.swapaxes(root, 1, 2) / 100
+    covariance[1] *= 1e-9  # so sure that the number of examples is the limit
+    found = _spread(np.linalg.inv(covariance), curves)
+    np.testing.assert_allclose(found[0], np.sqrt(covariance[0].diagonal()[:2]), rtol=1e-5)
+    np.testing.assert_allclose(found[1], 2 / 500)
+
+
+def test_nodes_carry_the_density_with_the_shape_at_its_best() -> None:
+    """Two steps of the climb at every node give what many give, and Laplace's volume."""
+    from purecover.estimation._curve_posterior import _EVERYTHING, _SHAPE_ONLY, _integrated
+
+    bins = RankBins.from_counts(sample(n=(300, 2000), beta=0.9).counts)
+    curves = curves_of(bins)
+    peak, _ = fit(curves, SMOOTH, SMOOTH.start[None], _EVERYTHING, n_steps=99, tol=1e-9)
+    a = peak[0, 0] + np.array([[-0.05, 0.0, 0.05]])
+    b = peak[0, 1] + np.array([[0.02, 0.0, -0.02]])
+    found = _integrated(curves, SMOOTH, peak, information(curves, SMOOTH, peak), a, b)[0]
+    for i in range(3):
+        start = np.concatenate((a[:, i], b[:, i], peak[0, 2:]))[None]
+        x, value = fit(curves, SMOOTH, start, _SHAPE_ONLY, n_steps=99, tol=1e-9)
+        volume = np.linalg.slogdet(information(curves, SMOOTH, x)[0, 2:, 2:])[1] / 2
+        assert found[i] == pytest.approx(value[0] - volume, abs=0.01)
+
+
 def test_quantiles_of_a_known_posterior() -> None:
     estimator = pu.LabelCurve().fit(sample().counts)
     found = estimator._solve(estimator._counts)[0]
@@ -257,6 +317,28 @@ def test_quantiles_of_a_known_posterior() -> None:
     ends = [found.ends(level)["alpha"] for level in (0.5, 0.8, 0.95)]
     for (low, high), (lower, higher) in itertools.pairwise(ends):
         assert lower <= low <= high <= higher
+
+
+def test_quantiles_of_two_cells() -> None:
+    """Labels clean, a uniform over [0.2, 0.4] with weight 3/4 and over [0.4, 0.8] else."""
+    none = np.zeros((2, 2))
+    low, high = np.array([[0.2, 0.4]] * 2), np.array([[0.4, 0.8]] * 2)
+    found = Posterior(
+        a=(low, (low + high) / 2, high),
+        b=(none, none, none),
+        weight=np.array([[0.75, 0.25], [0.0, 1.0]]),  # ends are those of the first row
+        clean=np.array([True, True]),
+        kinds=np.array(["smooth", "steep"]),
+    )
+    np.testing.assert_allclose(found.mean, [[0.75 * 0.3 + 0.25 * 0.6, 1.0], [0.6, 1.0]])
+    ends = found.ends(0.8)
+    assert ends["alpha"] == pytest.approx((0.2 + 0.2 * 0.1 / 0.75, 0.4 + 0.4 * 0.15 / 0.25))
+    assert ends["delta"] == pytest.approx((1 - ends["alpha"][1], 1 - ends["alpha"][0]))
+    assert ends["beta"] == pytest.approx((1, 1))
+    # An interval holds the mean, however narrow it is.
+    assert found.ends(1e-9)["alpha"] == pytest.approx((0.2 + 0.2 * 0.5 / 0.75, 0.375))
+    assert found.clean_probability[0] == 1
+    assert found.kind_probability("steep")[0] == 0.25
 
 
 # -- what users see ---------------------------------------------------------------------------
@@ -425,3 +507,56 @@ def test_clean_replicates_are_exactly_clean() -> None:
     assert report.bootstrap is not None
     share = np.mean(report.bootstrap.replicates["beta"] == 1)
     assert share == pytest.approx(estimator.diagnostics_["clean_probability"], abs=0.05)
+
+
+def tuned_worlds() -> dict[str, pu.ScoreCounts]:
+    """One data set for each kind of shape."""
+    rng = np.random.default_rng(2)
+    positive = np.concatenate((np.ones(200, dtype=bool), rng.random(1500) < 0.2))
+    even = np.where(positive, rng.uniform(0.4, 1.4, 1700), rng.uniform(0, 1, 1700))
+    rng = np.random.default_rng(3)
+    positive = np.concatenate((rng.random(250) < 0.8, rng.random(1000) < 0.1))
+    wild = rng.standard_t(2, 1250) + 4 * positive
+    return {
+        "smooth": sample(2.0, (300, 2000), alpha=0.3, beta=0.9, seed=1).counts,
+        "pure": pu.ScoreCounts.from_scores(even, np.arange(1700) < 200),
+        "steep": pu.ScoreCounts.from_scores(wild, np.arange(1250) < 250),
+    }
+
+
+# Values of this program, not of a theory: shapes, weights and grids were tuned on data, and a
+# change of any of them must be meant. (alpha, beta, probability of clean labels and of the kind.)
+TUNED = {
+    "smooth": (0.31309094, 0.93651391, 0.24235062, 0.91501115),
+    "pure": (0.27258773, 0.99999039, 0.99473504, 0.99876397),
+    "steep": (0.15282991, 0.80388466, 0.00246425, 0.36567337),
+}
+TUNED_ENDS = {
+    "smooth": (0.21867817, 0.40668602, 0.83911819, 1.0, 0.50764904, 0.76292035),
+    "pure": (0.18601846, 0.38448245, 0.99999039, 1.0, 0.61550920, 0.81397164),
+    "steep": (0.11195974, 0.20136666, 0.71692761, 0.88261098, 0.57477032, 0.72543993),
+}
+
+
+@pytest.mark.parametrize("kind", TUNED)
+def test_tuning_is_what_it_was(kind: str) -> None:
+    estimator = pu.LabelCurve().fit(tuned_worlds()[kind])
+    found, told = estimator.proportions_, estimator.diagnostics_
+    values = (found.alpha, found.beta, told["clean_probability"], told[kind])
+    assert values == pytest.approx(TUNED[kind], rel=1e-4, abs=1e-6)
+    ends = [end for name in ("alpha", "beta", "delta") for end in told[f"{name}_interval"]]
+    assert ends == pytest.approx(TUNED_ENDS[kind], rel=1e-4)
+
+
+def test_fewer_than_a_handful_are_not_told_from_none() -> None:
+    counts = pu.ScoreCounts.from_counts([2, 1], [1000, 0], [0, 10_000])
+    told = {"alpha": (1e-5, 2e-5), "beta": (0.9, 0.99999), "delta": (0.9, 0.99998)}
+    sure = _told(told, counts)
+    assert sure == {"alpha": (0.0, 2e-5), "beta": (0.9, 1.0), "delta": (0.9, 1.0)}
+    # Of ten thousand, one percent is a hundred: delta may not reach 1.
+    more = _told(told | {"alpha": (1e-5, 0.01)}, counts)
+    assert more == {"alpha": (0.0, 0.01), "beta": (0.9, 1.0), "delta": (0.9, 0.99998)}
+    # Five and a half of ten thousand are a handful, and told.
+    assert _told(told | {"alpha": (5.5e-4, 0.01)}, counts)["alpha"] == (5.5e-4, 0.01)
+    apart = {"alpha": (0.1, 0.2), "beta": (0.7, 0.8), "delta": (0.5, 0.7)}
+    assert _told(apart, counts) == apart

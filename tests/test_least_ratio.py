@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from purecover import simulate
+from purecover.counts import ScoreCounts
 from purecover.estimation._bbe import BBE
 from purecover.estimation._roc_slope import RocSlope
+from purecover.estimation._samples import common_notes
 
 both = pytest.mark.parametrize("estimator", [BBE(), RocSlope()])
 
@@ -30,3 +32,14 @@ def test_depends_on_the_order_of_the_scores_only(estimator):
     plain = estimator.fit(sample.scores, sample.labeled).proportions_.alpha
     for mapped in (np.exp(sample.scores), np.arctan(sample.scores), 1e-9 * sample.scores - 5):
         assert estimator.fit(mapped, sample.labeled).proportions_.alpha == plain
+
+
+@pytest.mark.parametrize(("shift", "spoken"), [(-1, True), (0, True), (1, False)])
+def test_scores_without_skill_are_told(shift, spoken):
+    # Ten labeled amid forty unlabeled ones: half of all pairs are in order, or a few more or less.
+    scores = np.concatenate((np.full(10, 20.0 + shift), np.arange(40) + 0.5))
+    counts = ScoreCounts.from_scores(scores, np.arange(50) < 10)
+    assert counts.ordered_pairs == 10 * (20 + shift)
+    notes = common_notes(counts)
+    assert any("AUC at most 1/2" in note for note in notes) == spoken
+    assert any("only 10 labeled and 40 unlabeled" in note for note in notes)

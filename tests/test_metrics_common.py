@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import purecover as pu
+from purecover.recovery._registry import MetricOptions
 
 ALL = sorted(pu.METRICS)
 OF_CURVE = [n for n in ALL if pu.METRICS[n].kind == "ranking"]
@@ -266,3 +267,13 @@ def test_observed_values_match_scikit_learn(name: str) -> None:
         top_k=TOP_K,
     ).observed[name]
     assert observed == pytest.approx(twins[name](), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", OF_THRESHOLD)
+def test_metrics_say_whether_they_depend_on_the_prior_and_where_they_go(name: str) -> None:
+    metric, options = pu.METRICS[name], MetricOptions()
+    assert metric.of_rates is not None
+    at = [float(metric.of_rates(0.7, 0.2, prior, options)) for prior in (0.2, 0.6)]
+    assert (at[0] != pytest.approx(at[1])) == metric.depends_on_prior
+    worse, better = (metric.of_rates(*rates, 0.3, options) for rates in ((0.6, 0.4), (0.8, 0.1)))
+    assert (better > worse) == metric.greater_is_better

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from purecover.estimation import _kernel_basis
+from purecover.estimation import _kernel_basis, _pearson
 from purecover.estimation._elkan_noto import ElkanNoto
 from purecover.estimation._kernel_basis import (
     bumps,
@@ -40,10 +40,10 @@ def rows_of(n_labeled, n_unlabeled, alpha, separation, n_features=2, seed=0):
 # -- bumps ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_features", [1, 3])
-def test_bumps_equal_their_formula(n_features):
+@pytest.mark.parametrize(("n_rows", "n_features"), [(20, 1), (20, 3), (1, 3), (1, 1)])
+def test_bumps_equal_their_formula(n_rows, n_features):
     rng = np.random.default_rng(0)
-    rows, centers = rng.normal(size=(20, n_features)), rng.normal(size=(7, n_features))
+    rows, centers = rng.normal(size=(n_rows, n_features)), rng.normal(size=(7, n_features))
     found = bumps(squared_distances(rows, centers), 0.8)
     for i, row in enumerate(rows):
         for j, center in enumerate(centers):
@@ -191,3 +191,16 @@ def test_bad_parameters(parameters, error):
     (parameter,) = parameters
     with pytest.raises(error, match=f"'{parameter}' parameter of PearsonDivergence"):
         PearsonDivergence(**parameters).fit(*rows_of(20, 50, 0.3, 3))
+
+
+def test_says_only_what_is_so(monkeypatch):
+    rows = rows_of(200, 800, 0.3, 4)
+    found = PearsonDivergence().fit(*rows).diagnostics_
+    assert found["at_edge"] is False
+    assert not any("alpha = 0" in note for note in found["notes"])
+    # A pooled prior below the share of the labeled leaves nothing for the unlabeled.
+    monkeypatch.setattr(_pearson, "pearson_prior", lambda *_: 0.1)
+    none = PearsonDivergence().fit(*rows)
+    assert none.proportions_.alpha == 0
+    assert none.diagnostics_["at_edge"] is True
+    assert any("alpha = 0" in note for note in none.diagnostics_["notes"])

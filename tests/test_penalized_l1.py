@@ -171,3 +171,11 @@ def test_bad_parameters(parameters, error):
     (parameter,) = parameters
     with pytest.raises(error, match=f"'{parameter}' parameter of PenalizedL1"):
         PenalizedL1(**parameters).fit(*rows_of(20, 50, 0.3, 3, 2))
+
+
+def test_minimum_of_one_bump():
+    # The divergence s^2 / ridge - s + 1 is smallest at ridge / 2.
+    one, none = np.ones(1), np.zeros(1)
+    assert smallest_share(one, none, 1.0, 0.0, 0.8) == pytest.approx(0.5)
+    assert smallest_share(one, none, 1.0, 0.6, 0.8) == 0.6
+    assert smallest_share(one, none, 1.0, 0.1, 0.4) == 0.4

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from purecover import evaluate, simulate
+from purecover import MixtureProportions, PriorEstimate, evaluate, simulate
 from purecover.counts import ScoreCounts
 from purecover.estimation import _compare
 from purecover.estimation._base import Inclusions, PriorEstimator
@@ -452,3 +452,16 @@ def test_results_are_read_only(found: PriorComparison) -> None:
         found["bbe"].intervals["alpha"] = None  # type: ignore[index]
     with pytest.raises(AttributeError):
         found.rows = ()  # type: ignore[misc]
+
+
+def test_disagreement_is_the_largest_difference_in_either_share():
+    estimate = PriorEstimate(
+        estimator="one",
+        proportions=MixtureProportions(0.2, 0.9),
+        spread={"one": (0.2, 0.9), "other": (0.3, 0.6), "third": (0.25, 0.8)},
+    )
+    assert estimate.disagreement == pytest.approx(0.3)
+    assert estimate.others == {"other": (0.3, 0.6), "third": (0.25, 0.8)}
+    clean = {"one": (0.2, 1.0), "other": (0.3, 1.0)}
+    assert replace(estimate, spread=clean).disagreement == pytest.approx(0.1)
+    assert replace(estimate, spread={}).disagreement == 0

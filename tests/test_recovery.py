@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import warnings
 
 import numpy as np
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import purecover as pu
-from purecover.recovery._areas import trapezoid
+from purecover.recovery._areas import ratio_integrals, trapezoid
+from purecover.recovery._pr import precision_of, refine_pr
 from purecover.recovery._repairs import hull_vertices
 from purecover.recovery._roc import REPAIRS
 
@@ -380,6 +382,23 @@ def test_concavity_guard(repair: pu.recovery._roc.Repair) -> None:
 
 
 class TestBlend:
+    @pytest.mark.parametrize("n", [(400, 4000), (4000, 20_000)])
+    def test_weight_is_the_share_of_recall_that_noise_hides(self, n: tuple[int, int]) -> None:
+        alpha, world = 0.1, pu.simulate.binormal(2.0)
+        s = world.sample(*n, alpha=alpha, beta=0.9, random_state=0)
+        blend, isotonic, likelihood = (
+            pu.recover_roc(s.counts, s.proportions, repair=repair, concavity_guard=False)
+            for repair in ("blend", "isotonic", "likelihood")
+        )
+        # The error of the subtracted term alpha tpr_pu / delta.
+        tpr_pu = 0.9 * likelihood.tpr + 0.1 * likelihood.fpr
+        error = alpha * np.sqrt(tpr_pu * (1 - tpr_pu) / n[0]) / (0.9 - alpha)
+        clear = int(np.flatnonzero(likelihood.fpr > error)[0])
+        hidden = float(likelihood.tpr[clear - 1])
+        weight = min(hidden / 0.25, 1)
+        expected = isotonic.fpr + weight * (likelihood.fpr - isotonic.fpr)
+        np.testing.assert_allclose(blend.fpr, expected, atol=1e-9)
+
     def test_lies_between_its_parents(self) -> None:
         s = pu.simulate.binormal(2).sample(200, 1000, alpha=0.25, random_state=0)
         blend, isotonic, likelihood = (
@@ -649,3 +668,95 @@ class TestThresholdChoice:
         choice = pu.choose_threshold(counts, pu.MixtureProportions(0.08), "recall", 0.8)
         assert (choice.flagged_labeled, choice.flagged_unlabeled) == (9, 25)
         assert "Recall >= 0.8" in repr(choice)
+
+
+# -- points in between ----------------------------------------------------------------------
+
+
+def test_points_between_lie_on_the_straight_segments_of_the_roc() -> None:
+    """The hyperbolas of Davis & Goadrich: interpolate the rates, then take the precision."""
+    fpr, tpr = np.array([0.0, 0.1, 0.4, 0.405, 1.0]), np.array([0.02, 0.5, 0.9, 0.905, 1.0])
+    prior, step = 0.3, 0.02
+    recall, precision = refine_pr(tpr, precision_of(tpr, fpr, prior), prior, step)
+    assert np.all(np.diff(recall) > 0)
+    assert np.diff(recall).max() <= step + 1e-12
+    # Evenly spaced in each segment, as few as can be: ceil(width / step) pieces.
+    assert recall.size == 24 + 20 + 1 + 5 + 1
+    np.testing.assert_allclose(precision, precision_of(recall, np.interp(recall, tpr, fpr), prior))
+    np.testing.assert_allclose(recall[:25], np.linspace(0.02, 0.5, 25))
+
+
+def test_segments_without_a_hyperbola_stay_straight() -> None:
+    recall = np.array([0.0, 0.3, 0.6, 0.9, 1.0])
+    precision = np.array([0.0, 0.5, 1.2, 0.4, 0.35])  # lost at first, beyond 1 later on
+    x, y = refine_pr(recall, precision, 0.3, 0.05)
+    np.testing.assert_array_equal(x[:4], recall[:4])
+    np.testing.assert_array_equal(y[:4], precision[:4])
+    assert x.size == 4 + 2  # the last segment has one point in between
+    for prior in (0.0, 1.0):
+        assert refine_pr(recall, precision, prior) == (recall, precision)
+
+
+# -- small rules ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("excess", "used"), [(0.019, "hull"), (0.021, "isotonic")])
+def test_guard_speaks_beyond_two_standard_errors(
+    monkeypatch: pytest.MonkeyPatch, excess: float, used: str
+) -> None:
+    from purecover.recovery import _roc
+
+    monkeypatch.setattr(_roc, "concavity_excess", lambda *_: (excess, 0.01))
+    s = pu.simulate.binormal(2).sample(100, 500, alpha=0.25, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pu.exceptions.RecoveryWarning)
+        assert pu.recover_roc(s.counts, s.proportions, repair="hull").repair == used
+
+
+def test_hull_is_cut_where_it_crosses_the_box() -> None:
+    """The mapped hull, point by point, is inside the box what the repair says."""
+    s = pu.simulate.binormal(1.5).sample(300, 1500, alpha=0.3, beta=0.9, random_state=1)
+    alpha, beta = 0.34, 0.8  # both wrong, so that it leaves on both sides
+    roc = pu.recover_roc(
+        s.counts, pu.MixtureProportions(alpha, beta), repair="hull", concavity_guard=False
+    )
+    observed = pu.pu_roc_curve(s.counts)
+    corners = hull_vertices(observed)
+    tpr_pu, fpr_pu = observed.tpr_pu[corners], observed.fpr_pu[corners]
+    tpr = ((1 - alpha) * tpr_pu - (1 - beta) * fpr_pu) / (beta - alpha)
+    fpr = (beta * fpr_pu - alpha * tpr_pu) / (beta - alpha)
+    last, first = int(np.flatnonzero(fpr < 0)[-1]), int(np.flatnonzero(tpr > 1)[0])
+    assert 1 < last < first - 1 < len(corners) - 3
+    for x in np.linspace(0.001, 0.999, 97):
+        height = np.interp(x, fpr[last:], tpr[last:])
+        assert np.interp(x, roc.fpr, roc.tpr) == pytest.approx(min(height, 1), abs=1e-9)
+
+
+def test_rates_must_be_equally_long() -> None:
+    p = pu.MixtureProportions(0.2)
+    for one, other in (([0.1, 0.2], [0.1, 0.2, 0.3]), ([0.1, 0.2, 0.3], [0.1, 0.2])):
+        with pytest.raises(pu.exceptions.InvalidInputError, match="as long as tpr_pu"):
+            pu.recover_rates(one, other, p)
+    assert pu.recover_rates([0.5, 0.6], 0.2, p)[0].shape == (2,)
+
+
+def test_mean_of_a_ratio_where_the_series_serves() -> None:
+    """Next to the border of 1e-3, against 40 digits."""
+    for x in (0.9e-3, -0.9e-3):
+        found = ratio_integrals(np.array([0.0, 1.0]), np.array([1.0, 1 + x]))[0]
+        step = decimal.Decimal(float(1 + x) - 1)  # as the sum was rounded
+        with decimal.localcontext(prec=40):
+            exact = (1 - (1 + step).ln() / step) / step
+        assert found == pytest.approx(float(exact), rel=1e-12)
+
+
+def test_costs_and_f_beta_are_one_unless_said() -> None:
+    s = pu.simulate.binormal(1).sample(100, 500, alpha=0.3, random_state=0)
+    one = {"f_beta": 1, "cost_fn": 1, "cost_fp": 1}
+    curves = (pu.recover_metric_curves(s.counts, s.proportions, **more) for more in ({}, one))
+    points = (
+        pu.recover_metrics(s.counts, s.proportions, threshold=0.5, **more) for more in ({}, one)
+    )
+    for plain, said in (tuple(each.curves for each in curves), tuple(points)):
+        for name in ("f_beta", "cost"):
+            np.testing.assert_array_equal(plain[name], said[name])

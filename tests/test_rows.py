@@ -415,3 +415,22 @@ def test_noisy_labels_around_scores_take_scores() -> None:
         NoisyLabels(pu.BBE()).fit(data, labeled)
     estimator = NoisyLabels(pu.BBE()).fit(data[:, 0], labeled, sample_weight=np.ones(len(data)))
     assert 0 < estimator.proportions_.alpha < 1
+
+
+class Stumbling(HalfPlane):
+    """Every second time it sees nothing."""
+
+    n_calls = 0
+
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        self.n_calls += 1
+        if self.n_calls % 2:
+            raise IdentifiabilityError("nothing to see")
+        return super()._estimate_rows(rows, rng)
+
+
+def test_a_replicate_without_an_estimate_does_not_end_the_others() -> None:
+    rng = np.random.default_rng(0)
+    rows = Rows(rng.normal(3, 1, (40, 2)), rng.normal(0, 1, (160, 2)))
+    found = Stumbling()._row_draws(rows, None, 6, np.random.default_rng(0))
+    assert np.isnan(found[:, 0]).tolist() == [True, False] * 3

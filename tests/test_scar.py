@@ -286,3 +286,16 @@ def test_bad_parameters(more, error, words):
 def test_too_few_labeled():
     with pytest.raises(InvalidInputError, match="such that 20 examples are labeled"):
         scar_test(np.arange(100.0), np.arange(100) > 85, alpha=0.2)
+
+
+@pytest.mark.parametrize("n_permutations", [1, 99])
+def test_every_permutation_counts(n_permutations):
+    # Where all rows are equal, every permutation is as far as what was seen.
+    same = np.ones((30, 2))
+    distance, _, p_value = _permutation_test(same, 10, n_permutations, np.random.default_rng(0))
+    assert distance == pytest.approx(0, abs=1e-12)
+    assert p_value == 1
+    # And where the samples lie apart, none of them is.
+    apart = np.arange(2000.0)[:, None]
+    _, _, p_value = _permutation_test(apart, 1000, n_permutations, np.random.default_rng(0))
+    assert p_value == 1 / (1 + n_permutations)

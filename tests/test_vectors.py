@@ -44,6 +44,7 @@ class TestFigure1:
         np.testing.assert_allclose(roc.fpr, expected, atol=1e-15)
         assert roc.auc == pytest.approx(0.875, abs=1e-14)
         assert roc.auc_direct == pytest.approx(0.875, abs=1e-14)
+        assert roc.n_outside == 1
 
     def test_algorithm_1(self, figure_1: pu.ScoreCounts) -> None:
         proportions = pu.MixtureProportions(0.2)
