@@ -17,7 +17,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # Public name -> module that defines it. The block under TYPE_CHECKING repeats it for type
 # checkers and editors; a test keeps the two equal.
