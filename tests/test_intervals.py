@@ -658,7 +658,7 @@ class TestBands:
         for seed in range(n):
             s = WORLD.sample(300, 2000, alpha=0.25, random_state=seed)
             result = pu.bootstrap(
-                s.counts, s.proportions, metrics=["roc_auc"], n_resamples=250, random_state=seed
+                s.counts, s.proportions, metrics=["roc_auc"], n_resamples=400, random_state=seed
             )
             one, all_ = result.roc_band("pointwise"), result.roc_band("simultaneous")
             truth = WORLD.roc(one.x)
