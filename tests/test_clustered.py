@@ -263,3 +263,10 @@ def test_a_single_example_has_no_scores_out_of_fold(sizes):
     labeled, unlabeled = (rng.normal(size=(n, 2)) for n in sizes)
     with pytest.raises(IdentifiabilityError, match="two labeled and two unlabeled"):
         out_of_fold_scores(Rows(labeled, unlabeled), None, rng)
+
+
+def test_as_many_clusters_are_tried_as_there_are_rows_for():
+    rng = np.random.default_rng(0)
+    middles = np.repeat([[0, 0], [20, 0], [0, 20]], _clustered.FEWEST_LABELED, axis=0)
+    found = ClusteredLabels()._clusters(middles + rng.normal(size=middles.shape), rng)
+    assert len(np.unique(found)) == 3

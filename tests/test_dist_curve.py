@@ -234,3 +234,10 @@ def test_tuning_is_what_it_was(separation, alpha, expected):
     sample = simulate.binormal(separation).sample(300, 2000, alpha=alpha, random_state=1)
     found = DistCurve(random_state=0).fit(sample.scores, sample.labeled).proportions_.alpha
     assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_equal_samples_have_no_distances():
+    points = np.linspace(0, 1, 40)[None]
+    orders = np.argsort(np.random.default_rng(0).random((3, 40)), axis=1)
+    assert not distance_quantiles(np.full((1, 40), 0.5), np.full((1, 40), 0.5), orders).any()
+    assert distance_quantiles(points, points / 2, orders).sum() == pytest.approx(1)

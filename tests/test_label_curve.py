@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -560,3 +561,20 @@ def test_fewer_than_a_handful_are_not_told_from_none() -> None:
     assert _told(told | {"alpha": (5.5e-4, 0.01)}, counts)["alpha"] == (5.5e-4, 0.01)
     apart = {"alpha": (0.1, 0.2), "beta": (0.7, 0.8), "delta": (0.5, 0.7)}
     assert _told(apart, counts) == apart
+
+
+def test_means_over_some_cells_are_weighted_by_these_alone():
+    a = np.array([[0.1, 0.2, 0.4]])
+    cells = Posterior(
+        a=(a, a, a),
+        b=(0 * a, 0 * a, 0 * a),
+        weight=np.array([[0.5, 0.3, 0.2]]),
+        clean=np.array([True, True, True]),
+        kinds=np.array(["x", "y", "y"]),
+    )
+    # With b = 0 alpha is a, and labels are clean.
+    np.testing.assert_allclose(cells.mean, [[0.5 * 0.1 + 0.3 * 0.2 + 0.2 * 0.4, 1]])
+    some = cells.mean_over(np.array([False, True, True]))
+    np.testing.assert_allclose(some, [[0.6 * 0.2 + 0.4 * 0.4, 1]])
+    without = replace(cells, weight=np.array([[1.0, 0, 0]]))
+    assert np.isnan(without.mean_over(np.array([False, True, True]))).all()

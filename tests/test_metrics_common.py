@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import purecover as pu
+from purecover.exceptions import InvalidInputError
+from purecover.recovery._pr import area_under_pr
 from purecover.recovery._registry import MetricOptions
 
 ALL = sorted(pu.METRICS)
@@ -277,3 +281,45 @@ def test_metrics_say_whether_they_depend_on_the_prior_and_where_they_go(name: st
     assert (at[0] != pytest.approx(at[1])) == metric.depends_on_prior
     worse, better = (metric.of_rates(*rates, 0.3, options) for rates in ((0.6, 0.4), (0.8, 0.1)))
     assert (better > worse) == metric.greater_is_better
+
+
+@pytest.mark.parametrize("area", ["davis-goadrich", "average-precision", "trapezoid"])
+def test_a_curve_that_flags_less_than_nothing_has_no_area_under_its_precision(area: str) -> None:
+    tpr = np.array([0, 0.5, 1.0])
+    # Of a population with a tenth positives .05 - .09 would be flagged in the middle.
+    assert np.isnan(area_under_pr(tpr, np.array([0, -0.1, 1.0]), 0.1, area))
+    assert area_under_pr(tpr, np.array([0, -0.1, 1.0]), 0.5, area) > 0
+    assert 0 < area_under_pr(tpr, np.array([0, 0.1, 1.0]), 0.1, area) < 1
+
+
+def test_entries_of_the_registry_do_not_change() -> None:
+    with pytest.raises(FrozenInstanceError):
+        pu.METRICS["f1"].title = "another"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"f_beta": 1_000_000.5}, "f_beta"),
+        ({"f_beta": 0.0}, "f_beta"),
+        ({"cost_fn": -0.1}, "cost_fn"),
+        ({"cost_fp": np.inf}, "cost_fp"),
+        ({"max_fpr": 1.01}, "max_fpr"),
+        ({"top_k": 0}, "top_k"),
+    ],
+)
+def test_options_have_limits(options: dict[str, float], says: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"'{says}' parameter of somebody"):
+        MetricOptions(**options).validated("somebody")  # type: ignore[arg-type]
+
+
+def test_options_at_their_limits_are_taken() -> None:
+    at = MetricOptions(f_beta=1e6, cost_fn=0, cost_fp=0, max_fpr=1, top_k=1)
+    assert at.validated("somebody") == at
+
+
+def test_nobody_can_ask_for_fewer_than_no_labeled() -> None:
+    counts = pu.simulate.binormal(1.5).sample(50, 200, alpha=0.2, random_state=0).counts
+    assert pu.choose_threshold(counts, CLEAN, "precision", 0.5, min_labeled=0).threshold is not None
+    with pytest.raises(InvalidInputError, match="min_labeled"):
+        pu.choose_threshold(counts, CLEAN, "precision", 0.5, min_labeled=-1)

@@ -154,3 +154,12 @@ def test_shapes_and_bad_input():
         correct_posterior(0.5, 0.5, proportions, prior=1.2)
     with pytest.raises(InvalidTypeError, match="MixtureProportions"):
         posterior_band(0.5, 0.25)
+
+
+def test_without_clipping_only_possible_points_have_a_value():
+    proportions, share = MixtureProportions(0.3, 0.9), 0.2
+    low, high = posterior_band(share, proportions)
+    tau = np.array([low / 2, (low + high) / 2, (1 + high) / 2])
+    raw = correct_posterior(tau, share, proportions, prior=0.4, clip=False)
+    assert np.isnan(raw).tolist() == [True, False, True]
+    assert raw[1] == correct_posterior(tau, share, proportions, prior=0.4)[1]

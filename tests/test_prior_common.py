@@ -590,3 +590,11 @@ def test_what_cannot_be_registered(thing: Any, words: str) -> None:
     with pytest.raises((InvalidInputError, InvalidTypeError), match=words):
         register_prior_estimator("thing")(thing)
     assert "thing" not in prior_estimators()
+
+
+@pytest.mark.parametrize("name", sorted(pu.prior_estimators()))
+def test_options_are_named(name: str) -> None:
+    """All but what a wrapper wraps, so that a new option can stand anywhere."""
+    taken = inspect.signature(pu.prior_estimators()[name]).parameters.values()
+    free = {each.name for each in taken if each.kind is not each.KEYWORD_ONLY}
+    assert free <= {"estimator", "estimators"}
