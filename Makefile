@@ -65,8 +65,9 @@ test: $(VENV)/.dev ## Run the fast tests, doctests included
 test-all: $(VENV)/.dev ## Run the slow tests too (those that need data, a browser or torch may skip)
 	$(BIN)/python -m pytest -n $(JOBS) -m "" $(PYTEST_ARGS)
 
-line-coverage: $(VENV)/.dev ## Run the fast tests and list the lines they miss
+line-coverage: $(VENV)/.dev ## Run the fast tests, list the lines they miss, and count the branches they take
 	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered $(PYTEST_ARGS)
+	$(BIN)/python tools/check_coverage.py
 
 lint: $(VENV)/.dev ## Check style and formatting
 	$(BIN)/ruff check .
