@@ -62,6 +62,18 @@ class Visit:
     def ready(self) -> None:
         self.page.wait_for_selector("#report-list li", timeout=60_000)
 
+    def open_report(self) -> Any:
+        """The report in its own tab, loaded a second time, watched from the start."""
+        with self.context.expect_page() as opened:
+            self.page.click("text=Open the report")
+        report = opened.value
+        # A page that is still on its way to its own process cannot be loaded again.
+        report.wait_for_url(lambda url: url != "about:blank")
+        report.wait_for_load_state("load")
+        self.watch(report)
+        report.reload()
+        return report
+
     def close(self) -> None:
         self.context.close()
 
@@ -93,11 +105,7 @@ def test_from_the_example_to_the_report(visit: Visit, address: str, tmp_path: Pa
     page.click("text=Make the report")
     visit.ready()
     assert "against the true classes 0.92" in page.inner_text("#report-list")
-    with visit.context.expect_page() as opened:
-        page.click("text=Open the report")
-    report = opened.value
-    visit.watch(report)
-    report.reload()
+    report = visit.open_report()
     assert "AUC" in report.inner_text("body")
     # It has no rights of this site: no cookie, no answer from the server.
     assert report.evaluate("self.origin") == "null"
@@ -174,11 +182,7 @@ def test_hostile_names_are_text(visit: Visit, tmp_path: Path) -> None:
     page.fill("#resamples", "0")
     page.click("text=Make the report")
     visit.ready()
-    with visit.context.expect_page() as opened:
-        page.click("text=Open the report")
-    visit.watch(opened.value)
-    opened.value.reload()
-    assert opened.value.locator("img[src=x]").count() == 0
+    assert visit.open_report().locator("img[src=x]").count() == 0
     assert visit.complaints == []
 
 
