@@ -50,6 +50,39 @@ SESSIONS = [
 ]
 
 
+NUMBER = re.compile(r"\d+\.\d+")
+
+
+def says_the_same(printed: str, shown: str) -> bool:
+    """The same words; means of random draws may differ by one in the last digit.
+
+    A draw in thousands falls on the other side of a bound where exp or log of another build of
+    NumPy end in another bit.
+    """
+    ours, theirs = NUMBER.findall(printed), NUMBER.findall(shown)
+    return NUMBER.sub("0", printed) == NUMBER.sub("0", shown) and all(
+        len(a.partition(".")[2]) == len(b.partition(".")[2])
+        and abs(int(a.replace(".", "")) - int(b.replace(".", ""))) <= 1
+        for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("printed", "same"),
+    [
+        ("recall 0.4357, 12 rows", True),
+        ("recall 0.4355, 12 rows", True),
+        ("recall 0.4358, 12 rows", False),
+        ("recall 0.436, 12 rows", False),
+        ("recall 0.4356, 13 rows", False),
+        ("Recall 0.4356, 12 rows", False),
+        ("recall 0.4356, 12.0 rows", False),
+    ],
+)
+def test_one_in_the_last_digit_is_no_difference(printed: str, same: bool) -> None:
+    assert says_the_same(printed, "recall 0.4356, 12 rows") == same
+
+
 def test_there_are_examples_with_and_without_output() -> None:
     shown = [bool(lines) for param in SESSIONS for _, lines in param.values[0]]
     assert shown.count(True) >= 5
@@ -81,10 +114,11 @@ def test_the_commands_print_what_the_page_says(
             if line == "...":
                 skipping = True
             elif skipping:
-                assert line in printed  # moves the iterator past the line
+                assert any(says_the_same(each, line) for each in printed)  # moves past the line
                 skipping = False
             else:
-                assert next(printed) == line
+                found = next(printed)
+                assert says_the_same(found, line), f"{found!r} instead of {line!r}"
         assert skipping or not list(printed)
 
 
