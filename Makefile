@@ -184,7 +184,8 @@ test-oldest: $(VENV)/.dev ## Run the fast tests with the oldest versions declare
 	$(PYTHON) -m venv --clear $(VENV)-oldest
 	$(BIN)/uv pip install --quiet --python $(VENV)-oldest/bin/python --group oldest
 	$(BIN)/uv pip install --quiet --python $(VENV)-oldest/bin/python --no-deps --no-build-isolation -e .
-	$(VENV)-oldest/bin/python -m pytest -n $(JOBS) src tests $(PYTEST_ARGS)
+	@# Without it the estimator checks of scikit-learn 1.6 do not load beside SciPy 1.15.
+	SCIPY_ARRAY_API=1 $(VENV)-oldest/bin/python -m pytest -n $(JOBS) src tests $(PYTEST_ARGS)
 
 test-newest: $(VENV)/.dev ## Run the fast tests with the newest versions there are, pinned or not
 	$(PYTHON) -m venv --clear $(VENV)-newest
