@@ -21,11 +21,11 @@ EXAMPLE := src/purecover/data/example_scores.csv
 .PHONY: help demo test test-all lint type docs links bench report-speed coverage repairs peers trust fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
 	networks-times networks-paper app-load engines examples-check mutation \
-	test-oldest test-newest format requirements changelog example figure train-dist-curve architecture choosing paper-findings pictures vendor dist stranger clean
+	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze architecture choosing paper-findings pictures vendor dist stranger clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' \
-		| while IFS="$$(printf '\t')" read -r name text; do printf '  %-16s %s\n' "$$name" "$$text"; done
+		| while IFS="$$(printf '\t')" read -r name text; do printf '  %-20s %s\n' "$$name" "$$text"; done
 
 # -- set-up ---------------------------------------------------------------------------------
 
@@ -184,8 +184,7 @@ test-oldest: $(VENV)/.dev ## Run the fast tests with the oldest versions declare
 	$(PYTHON) -m venv --clear $(VENV)-oldest
 	$(BIN)/uv pip install --quiet --python $(VENV)-oldest/bin/python --group oldest
 	$(BIN)/uv pip install --quiet --python $(VENV)-oldest/bin/python --no-deps --no-build-isolation -e .
-	@# Without it the estimator checks of scikit-learn 1.6 do not load beside SciPy 1.15.
-	SCIPY_ARRAY_API=1 $(VENV)-oldest/bin/python -m pytest -n $(JOBS) src tests $(PYTEST_ARGS)
+	$(VENV)-oldest/bin/python -m pytest -n $(JOBS) src tests $(PYTEST_ARGS)
 
 test-newest: $(VENV)/.dev ## Run the fast tests with the newest versions there are, pinned or not
 	$(PYTHON) -m venv --clear $(VENV)-newest
@@ -203,6 +202,9 @@ figure: $(VENV)/.dev ## Make the figure of the README again
 
 train-dist-curve: $(VENV)/.dev ## Train the network of DistCurve again (a few minutes)
 	$(BIN)/python tools/train_dist_curve.py
+
+freeze: $(VENV)/.dev ## Write down anew the figures and signatures that must not change unnoticed
+	$(BIN)/python tools/freeze.py
 
 architecture: $(VENV)/.dev ## Draw the layers of the package and what imports what again
 	$(BIN)/python tools/make_architecture.py

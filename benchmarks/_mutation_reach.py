@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 OUT = ROOT / "benchmarks" / "out" / "mutation"
 
 # The tests and doctests of the two packages. Others reach the same lines but ask other questions
-# (pages, command line, studies), or put every estimator to the same thousands of questions.
+# (pages, command line, studies).
 TESTS = (
     "src/purecover/recovery",
     "src/purecover/estimation",
@@ -37,17 +37,20 @@ TESTS = (
             "elkan_noto",
             "engines_bounds",
             "fitted_roc",
+            "frozen",
             "gaussian_mixture",
             "inclusion_bound",
             "kernel_mean",
             "label_curve",
             "least_ratio",
+            "limits",
             "metrics_common",
             "noisy_labels",
             "patra_sen",
             "pearson",
             "penalized_l1",
             "posterior",
+            "prior_common",
             "prior_compare",
             "prior_intervals",
             "recovery",

@@ -1,0 +1,39 @@
+"""How the public names are called: parameters in their order, how they may be passed, defaults."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import purecover as pu
+
+
+def signatures() -> list[str]:
+    """One line for each public function, class and method."""
+    names = [*((name, getattr(pu, name)) for name in pu.__all__)]
+    names += [(f"simulate.{name}", getattr(pu.simulate, name)) for name in pu.simulate.__all__]
+    return sorted(line for name, value in names for line in _lines(name, value))
+
+
+def _lines(name: str, value: Any) -> Iterator[str]:
+    if inspect.isclass(value):
+        yield name + _parameters(value)
+        for member, what in inspect.getmembers(value, inspect.isroutine):
+            homes = [base.__module__ for base in value.__mro__ if member in vars(base)]
+            ours = homes[:1] and homes[0].startswith("purecover")
+            # Requests of metadata are made by scikit-learn, and are its to change.
+            theirs = member.startswith("_") or member.endswith("_request")
+            if ours and not theirs and not isinstance(what, cached_property):
+                yield f"{name}.{member}{_parameters(what)}"
+    elif callable(value):
+        yield name + _parameters(value)
+
+
+def _parameters(value: Any) -> str:
+    signature = inspect.signature(value)
+    bare = [
+        each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()
+    ]
+    return str(inspect.Signature(bare))
