@@ -54,7 +54,6 @@ class Contestant:
     name: str
     make: Callable[[], PriorEstimator]
     slow: bool = False
-    peer: bool = False
     on_features: bool = False
 
 
@@ -238,7 +237,7 @@ def peers(*, on_features: bool = False) -> tuple[list[Contestant], list[str]]:
             continue
         make = partial(_peer, module, kind, parameters, pooled, on_features)
         label += ON_FEATURES if on_features else ""
-        found.append(Contestant(label, make, slow=slow, peer=True, on_features=on_features))
+        found.append(Contestant(label, make, slow=slow, on_features=on_features))
     return found, missing
 
 

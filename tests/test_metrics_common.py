@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import FrozenInstanceError
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import purecover as pu
 from purecover.exceptions import InvalidInputError
 from purecover.recovery._pr import area_under_pr
 from purecover.recovery._registry import MetricOptions
+from purecover.report._many_work import RANGES
 
 ALL = sorted(pu.METRICS)
 OF_CURVE = [n for n in ALL if pu.METRICS[n].kind == "ranking"]
@@ -209,7 +212,7 @@ def test_flip_symmetry(name: str, seed: int) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [n for n in ALL if n not in ("lift", "lee_liu", "roc_auc")])
+@pytest.mark.parametrize("name", [n for n in ALL if n != "roc_auc"])  # which nothing cuts
 @given(
     seed=st.integers(0, 10_000),
     alpha=st.floats(0, 0.6),
@@ -222,8 +225,15 @@ def test_repaired_metrics_stay_in_range(
     # Wrong proportions on purpose: the repair must hold whatever it is told.
     counts = sample(seed, 20, 60).counts
     got = value(name, counts, pu.MixtureProportions(alpha, 1 - noise), target=prior, top_k=5)
-    low = -1.0 if name in ("mcc", "youden", "partial_auc", "normalized_auc_pr") else 0.0
-    assert np.isnan(got) or low - 1e-9 <= got <= 1 + 1e-9
+    low, high = RANGES.get(name, (0.0, 1.0))
+    assert np.isnan(got) or low - 1e-9 <= got <= high + 1e-9
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_page_computes_it_too(name: str) -> None:
+    """In a browser tests/test_html_engine.py compares the numbers."""
+    script = files("purecover.html") / "js" / "engine" / "metrics.js"
+    assert re.search(rf"^ +(out\.)?{name}(:|,| =)", script.read_text("utf-8"), re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ALL)

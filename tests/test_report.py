@@ -95,6 +95,8 @@ def test_true_figures(report: pu.PUReport, sample: pu.simulate.Sample) -> None:
         roc_auc_score(sample.truth, sample.scores), abs=1e-12
     )
     assert report.truth.alpha == np.mean(sample.truth[~sample.labeled])
+    with pytest.raises(TypeError, match="read-only"):
+        report.truth.metrics["roc_auc"] = 1.0
     flagged = sample.scores >= report.metrics.threshold
     tpr = np.mean(flagged[sample.truth])
     fpr = np.mean(flagged[~sample.truth])
@@ -191,6 +193,8 @@ def test_everything_can_be_pickled_and_copied(report: pu.PUReport) -> None:
         assert twin.to_dict() == report.to_dict()
         with pytest.raises(TypeError, match="read-only"):
             twin.metrics.observed["roc_auc"] = 1.0
+        with pytest.raises(TypeError, match="read-only"):
+            twin.intervals["roc_auc"] = twin.intervals["recall"]
     choice = pu.choose_threshold(report.counts, report.proportions, "f1")
     curves = pu.recover_metric_curves(report.counts, report.proportions)
     for result in (choice, curves, report.bootstrap, report.counts, report.roc, report.pr):

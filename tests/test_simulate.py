@@ -421,3 +421,8 @@ def test_extreme_but_legal_worlds_stay_finite():
             assert rates[-1] == 0
             assert (np.diff(rates) <= 1e-15).all()
         world.posterior(t, 0.5)
+
+
+def test_parameters_are_read_only() -> None:
+    with pytest.raises(TypeError, match="read-only"):
+        simulate.binormal(1.5).parameters["separation"] = 3  # type: ignore[index]

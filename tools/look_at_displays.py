@@ -20,7 +20,9 @@ import matplotlib.pyplot as plt
 
 from purecover import simulate
 from purecover.displays import (
+    AlphaMaxDisplay,
     ErrorMapDisplay,
+    PriorsDisplay,
     RecoveredPrDisplay,
     RecoveredRocDisplay,
     SensitivityDisplay,
@@ -187,6 +189,16 @@ def error_map_diagram() -> None:
     ErrorMapDisplay.with_diagram(0.25, 0.75, 0.9)
 
 
+def priors() -> None:
+    """All estimators, with intervals."""
+    PriorsDisplay.from_predictions(SAMPLE.counts, n_resamples=50)
+
+
+def alphamax() -> None:
+    """The likelihood of AlphaMax, and where it leaves its plateau."""
+    AlphaMaxDisplay.from_predictions(SAMPLE.counts)
+
+
 PICTURES: tuple[Callable[[], None], ...] = (
     roc,
     roc_small,
@@ -208,6 +220,8 @@ PICTURES: tuple[Callable[[], None], ...] = (
     error_map,
     error_map_panels,
     error_map_diagram,
+    priors,
+    alphamax,
 )
 
 

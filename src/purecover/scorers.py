@@ -253,11 +253,10 @@ def make_pu_scorer(
     ).validated(_NAME, can_estimate=True)
     prior_estimator = None
     if not given.ways:
-        from purecover.report._estimation import check_estimator
+        from purecover.estimation._asked import check_estimator, tell_clean
 
         prior_estimator = check_estimator(_NAME, estimator)
-        if given.beta == 1 and "clean" in prior_estimator.get_params(deep=False):
-            prior_estimator.set_params(clean="always")  # as evaluate does
+        tell_clean(prior_estimator, given.beta)
     options = {
         "threshold": threshold,
         "target": target,

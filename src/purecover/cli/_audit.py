@@ -24,12 +24,12 @@ from purecover.cli._options import DataOptions, undash
 from purecover.cli._output import print_json
 from purecover.cli._progress import progress_bars
 from purecover.counts import ScoreCounts
+from purecover.estimation._asked import check_estimator, tell_clean
 from purecover.estimation._base import PriorEstimator
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals._interval import check_level
 from purecover.proportions import MixtureProportions
 from purecover.recovery._auc import recover_auc
-from purecover.report._estimation import check_estimator
 from purecover.report._evaluate import evaluate
 
 __all__ = ["run_estimate", "run_plan"]
@@ -253,8 +253,7 @@ def _estimator(name: str | None, *, clean: bool) -> PriorEstimator:
     method = check_estimator("purecover audit", named)
     if not clean:
         return method
-    if "clean" in method.get_params():
-        method.set_params(clean="always")
+    tell_clean(method, beta=1)
     if method.estimates_beta:
         raise CommandError(f"--clean cannot be had from {name}, which always estimates beta.")
     return method

@@ -279,17 +279,16 @@ def _row(
     group: Any, score: str, counts: ScoreCounts, given: Mapping[str, Any], seed: int, how: Settings
 ) -> ManyRow:
     n_labeled, n_unlabeled = counts.labeled.sum().item(), counts.unlabeled.sum().item()
-    for n, side in ((n_labeled, "labeled"), (n_unlabeled, "unlabeled")):
-        if not n > 0:
-            return ManyRow(
-                task=group,
-                score=score,
-                n_labeled=n_labeled,
-                n_unlabeled=n_unlabeled,
-                seed=seed,
-                reason=f"no {side} row among {n_labeled + n_unlabeled:,.10g}",
-            )
     part = Part(group, score, n_labeled, n_unlabeled, counts=counts)
+    if part.missing_side is not None:
+        return ManyRow(
+            task=group,
+            score=score,
+            n_labeled=n_labeled,
+            n_unlabeled=n_unlabeled,
+            seed=seed,
+            reason=part.missing_side,
+        )
     row = run_job(Job(part, given, seed, how)).row
     return row if row.reason is None else replace(row, reason=in_options(row.reason))
 

@@ -32,6 +32,7 @@ from purecover.cli._options import (
 from purecover.cli._output import print_json
 from purecover.cli._progress import progress_bars
 from purecover.counts import ScoreCounts
+from purecover.estimation._asked import check_estimator
 from purecover.estimation._estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.html import estimated_by, shown_metrics, title_of
@@ -42,7 +43,7 @@ from purecover.intervals._resample import GroupResampler
 from purecover.proportions import MixtureProportions
 from purecover.recovery._roc import recover_roc
 from purecover.recovery._thresholds import THRESHOLD_METRICS, ThresholdChoice, choose_threshold
-from purecover.report._estimation import Estimation, check_estimator, estimate_proportions
+from purecover.report._estimation import Estimation, estimate_proportions
 from purecover.report._resampling import resampled
 
 __all__ = ["run_threshold"]

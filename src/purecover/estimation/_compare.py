@@ -22,6 +22,7 @@ from purecover._validation import (
     show,
 )
 from purecover.counts import ScoreCounts
+from purecover.estimation._asked import tell_clean
 from purecover.estimation._base import PriorEstimator
 from purecover.estimation._compare_data import (
     FeatureSample,
@@ -35,6 +36,7 @@ from purecover.estimation._default import default_estimator
 from purecover.estimation._known_beta import KnownBeta, full_name
 from purecover.estimation._noisy import NoisyLabels
 from purecover.estimation._registry import prior_estimators
+from purecover.estimation._samples import TOO_FEW_LABELED
 from purecover.exceptions import PurecoverError
 from purecover.intervals._interval import Interval, check_level
 from purecover.proportions import percent_hint
@@ -45,7 +47,7 @@ _NAME = "compare_priors"
 DEFAULT = "default"
 """What the default estimator is called where it is not registered under another name."""
 
-FEW_LABELED, FEW_RESAMPLES = 10, 40
+FEW_RESAMPLES = 40
 """With fewer, a bootstrap interval means nothing: 2.5 % of 40 replicates is one of them."""
 
 SCORE_RESAMPLES = 200
@@ -209,7 +211,7 @@ NO_FEATURE_INTERVALS = (
 def _interval_notes(n_labeled: float, n_resamples: int) -> tuple[str, ...]:
     """What to say of all bootstrap intervals together."""
     notes = []
-    if n_labeled < FEW_LABELED:
+    if n_labeled < TOO_FEW_LABELED:
         many = "" if n_labeled == 1 else "s"
         notes.append(
             f"bootstrap intervals of {n_labeled:.3g} labeled example{many} say little: do not "
@@ -357,8 +359,7 @@ def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
     copy: PriorEstimator = clone(estimator)
     if beta is None:
         return copy if copy.estimates_beta else NoisyLabels(copy)
-    if beta == 1 and "clean" in copy.get_params(deep=False):
-        copy.set_params(clean="always")
+    tell_clean(copy, beta)
     return copy
 
 

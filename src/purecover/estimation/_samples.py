@@ -15,6 +15,8 @@ from purecover.exceptions import IdentifiabilityError, InvalidInputError
 __all__ = ["flipped_counts"]
 
 FEW_LABELED, FEW_UNLABELED = 50, 100
+TOO_FEW_LABELED = 10
+"""With fewer, not even the interval of an estimate can be relied on."""
 
 
 def read_counts(
@@ -63,11 +65,10 @@ def size_notes(n_labeled: float, n_unlabeled: float) -> tuple[str, ...]:
     """What to say of samples that are small."""
     if n_labeled >= FEW_LABELED and n_unlabeled >= FEW_UNLABELED:
         return ()
-    note = (
-        f"only {n_labeled:g} labeled and {n_unlabeled:g} unlabeled examples: the estimate is "
-        "rough, read its interval"
-    )
-    return (note,)
+    only = f"only {n_labeled:g} labeled and {n_unlabeled:g} unlabeled examples"
+    if n_labeled < TOO_FEW_LABELED:
+        return (f"{only}: the estimate is rough, and so is its interval",)
+    return (f"{only}: the estimate is rough, read its interval",)
 
 
 def common_notes(counts: ScoreCounts) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from purecover._given import GivenProportions
 from purecover._typing import ArrayLike, FloatArray, RandomState, Scenario, Target
 from purecover._validation import bad_value, check_choice, check_random_state, read_only, show
 from purecover.counts import ScoreCounts
+from purecover.estimation._asked import check_estimator, tell_clean
 from purecover.estimation._base import PriorEstimator
 from purecover.models._calibrators import choose_calibrator
 from purecover.models._cross_fit import check_settings, cross_fit
@@ -29,7 +30,7 @@ from purecover.models._labeling import (
     warn_of_weights,
 )
 from purecover.models._pickles import VersionedPickle
-from purecover.models._priors import as_prior_estimator, estimate_from_scores
+from purecover.models._priors import estimate_from_scores
 from purecover.models._seeds import check_seed
 from purecover.models._table import check_model
 from purecover.models._unseen import fit_out_of_bag
@@ -355,9 +356,8 @@ class PUCalibratedClassifier(
         told = (self.alpha, self.beta, self.proportions, self.prior, self.label_frequency)
         given = GivenProportions(*told, self.scenario).validated(name, can_estimate=True)
         if not given.ways:
-            found = as_prior_estimator(name, self.prior_estimator)
-            if given.beta == 1 and "clean" in found.get_params(deep=False):
-                found.set_params(clean="always")  # as evaluate does
+            found = check_estimator(name, self.prior_estimator, "prior_estimator")
+            tell_clean(found, given.beta)
             return given, found
         if self.prior_estimator is not None:
             must = f"left out where {given.ways[0]!r} is given"

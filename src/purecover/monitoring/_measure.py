@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from purecover._given import GivenProportions
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
+from purecover.estimation._asked import check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError, RecoveryWarning
 from purecover.intervals._bootstrap import bootstrap
 from purecover.intervals._delong import auc_interval
 from purecover.intervals._interval import Interval
 from purecover.proportions import MixtureProportions
-from purecover.report._estimation import check_estimator
 
 if TYPE_CHECKING:  # loads scikit-learn, which a known alpha does not need
     from purecover.estimation._base import PriorEstimator
@@ -59,8 +59,7 @@ def figures(
 def make_estimator(function: str, given: GivenProportions) -> PriorEstimator:
     """A new estimator, told if labels are known to be clean."""
     estimator = check_estimator(function, given.estimator)
-    if given.beta == 1 and "clean" in estimator.get_params(deep=False):
-        estimator.set_params(clean="always")
+    tell_clean(estimator, given.beta)
     return estimator
 
 

@@ -10,8 +10,8 @@ from purecover._given import GivenProportions
 from purecover._typing import Scenario
 from purecover._validation import bad_type, bad_value, check_integer, check_real, show
 from purecover.counts import ScoreCounts
+from purecover.estimation._asked import check_estimator
 from purecover.intervals._interval import check_level
-from purecover.report._estimation import check_estimator
 
 __all__ = ["Settings", "check_name", "check_settings", "make_settings", "read_counts"]
 

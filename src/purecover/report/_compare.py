@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,20 +21,20 @@ from purecover._validation import (
     kept_seed,
     show,
 )
-from purecover.checks import CHECKS, CheckContext, run_checks
+from purecover.checks import CHECKS
+from purecover.estimation._asked import check_estimator
 from purecover.intervals._bootstrap import Progress
-from purecover.intervals._delong import auc_interval
 from purecover.intervals._interval import check_level
 from purecover.intervals._paired import PairedModel, paired_bootstrap
 from purecover.intervals._replicates import BootstrapResult
 from purecover.proportions import MixtureProportions, check_target
-from purecover.recovery._auc import auc_identification_interval
 from purecover.recovery._registry import MetricOptions, resolve_metrics
 from purecover.recovery._roc import REPAIRS
 from purecover.report._compare_lazy import ComparedCells, ComparedFrame, read_lazy
 from purecover.report._compare_rows import ComparedRows, read_compared
 from purecover.report._comparison import ScoreComparison, find_differences
-from purecover.report._estimation import Estimation, check_estimator, estimate_proportions
+from purecover.report._completed import completed
+from purecover.report._estimation import Estimation, as_seen_by, estimate_proportions
 from purecover.report._evaluate import evaluate
 from purecover.report._report import PUReport
 from purecover.report._resampling import resampled
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from purecover.estimation._base import PriorEstimator
     from purecover.estimation._estimate import PriorEstimate
 
-__all__ = ["as_seen_by", "compare_scores"]
+__all__ = ["compare_scores"]
 
 _NAME = "compare_scores"
 
@@ -253,7 +252,14 @@ def compare_scores(
         replicates, estimation = resampled(draw, estimation)
     found = replicates or {}
     complete = {
-        name: _completed(report, rows, found.get(name), estimation, reference, level, ignore_checks)
+        name: completed(
+            report,
+            _estimate(report, rows, found.get(name), estimation, reference, level),
+            found.get(name),
+            level=level,
+            n_groups=None if rows.group is None else int(rows.group.max()) + 1,
+            ignore_checks=ignore_checks,
+        )
         for name, report in reports.items()
     }
     paired = rows.paired_rows()
@@ -304,57 +310,16 @@ def _paired_models(
     return models
 
 
-def _completed(
+def _estimate(
     report: PUReport,
     rows: ComparedRows | ComparedCells,
     replicates: BootstrapResult | None,
     estimation: Estimation | None,
     reference: str,
     level: float,
-    ignore_checks: Collection[str],
-) -> PUReport:
-    """A report with what all scores share: the estimate of alpha, and the rows resampled."""
-    intervals = {}
-    if replicates is not None:
-        every = replicates.intervals()
-        intervals = {name: every[name] for name in report.metrics}
-    independent = rows.group is None
-    if independent and (estimation is None or replicates is None):
-        intervals["roc_auc"] = auc_interval(
-            report.counts, report.proportions, confidence_level=level
-        )
-    found = None
-    if estimation is not None:
-        found = estimation.with_replicates(replicates, level=level, independent=independent)
-        found = as_seen_by(found, report, reference)
-    checks = run_checks(
-        CheckContext(
-            counts=report.counts,
-            proportions=report.proportions,
-            roc=report.roc,
-            threshold=report.metrics.threshold,
-            threshold_chosen=report.threshold_chosen,
-            prior=report.metrics.prior,
-            n_groups=None if rows.group is None else int(rows.group.max()) + 1,
-            interval_varies_proportions=found is not None and replicates is not None,
-            estimation=found,
-        ),
-        ignore=ignore_checks,
-    )
-    return replace(
-        report, intervals=intervals, bootstrap=replicates, estimation=found, checks=checks
-    )
-
-
-def as_seen_by(found: PriorEstimate, report: PUReport, reference: str) -> PriorEstimate:
-    """An estimate from one score, in the report of another: its AUC has ends of its own."""
-    ends = dict(found.identification)
-    if found.beta_given:
-        far = [0.5 + (report.auc_pu - 0.5) / max(delta, 1e-12) for delta in ends["delta"]]
-        far = [min(max(value, 0.0), 1.0) for value in far]
-        ends["auc"] = (min(far), max(far))
-    else:
-        inclusions = (min(v, 1 - 1e-12) for v in (ends["alpha"][1], 1 - ends["beta"][0]))
-        ends["auc"] = auc_identification_interval(report.auc_pu, *inclusions)
-    note = f"estimated from the scores in {show(reference)}, for all scores compared"
-    return replace(found, identification=ends, notes=(*found.notes, note))
+) -> PriorEstimate | None:
+    """The estimate that all scores share, as the report of one tells it."""
+    if estimation is None:
+        return None
+    found = estimation.with_replicates(replicates, level=level, independent=rows.group is None)
+    return as_seen_by(found, report.auc_pu, reference)

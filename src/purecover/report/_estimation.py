@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from purecover._given import GivenProportions
-from purecover._validation import bad_type, check_choice
+from purecover._validation import show
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
+from purecover.estimation._asked import tell_clean
 from purecover.estimation._estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals._bootstrap import MAX_THRESHOLDS
@@ -69,37 +70,6 @@ class Estimation:
         return replace(self, estimate=replace(self.estimate, identifiable=False, notes=notes))
 
 
-def check_estimator(function: str, value: Any, parameter: str = "estimator") -> PriorEstimator:
-    """An estimator from its name, from an example of it (which stays as it is), or the default.
-
-    By name, a method for clean labels is run both ways, so that it means the same as in
-    :func:`compare_priors`; an example is taken as it is.
-    """
-    from sklearn.base import clone
-
-    from purecover.estimation._base import PriorEstimator
-    from purecover.estimation._default import default_estimator
-    from purecover.estimation._noisy import NoisyLabels
-    from purecover.estimation._registry import prior_estimators
-
-    if value is None:
-        return default_estimator()
-    if isinstance(value, str):
-        known = prior_estimators()
-        if check_choice(function, parameter, value, ("default", *known)) == "default":
-            return default_estimator()
-        named = known[value]()
-        return named if named.estimates_beta else NoisyLabels(named)
-    if isinstance(value, PriorEstimator):
-        copy: PriorEstimator = clone(value)
-        return copy
-    must = "an estimator of alpha and beta, or its name"
-    hint = "the names are those of prior_estimators()"
-    if isinstance(value, type):
-        hint = f"make one first: {value.__name__}()"
-    raise bad_type(function, parameter, must, value, hint)
-
-
 def estimate_proportions(
     function: str, counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator
 ) -> Estimation:
@@ -107,15 +77,14 @@ def estimate_proportions(
     from purecover.estimation._known_beta import KnownBeta, full_name
     from purecover.estimation._registry import prior_estimators
 
-    if given.beta == 1 and "clean" in estimator.get_params(deep=False):
-        estimator.set_params(clean="always")
+    tell_clean(estimator, given.beta)
     try:
         estimator.fit(counts)
     except IdentifiabilityError as error:
         raise IdentifiabilityError(f"{function} cannot estimate alpha and beta. {error}") from error
     found, diagnostics = estimator.proportions_, estimator.diagnostics_
     name = registered_name(estimator, prior_estimators())
-    used = _as_given(found, given, full_name(estimator))
+    used = given.estimated(replace(found, origin=full_name(estimator)))
     beta_estimated = given.beta is None and estimator.estimates_beta
     p_value = probability = None
     if given.beta is None:
@@ -166,16 +135,15 @@ def _wrapped(estimator: PriorEstimator) -> PriorEstimator | None:
     return getattr(estimator, "estimator", None)
 
 
-def _as_given(
-    found: MixtureProportions, given: GivenProportions, origin: str
-) -> MixtureProportions:
-    """An estimate with the beta and the scenario that the caller knows."""
-    alpha, beta = found.alpha, found.beta
-    if given.beta is not None:
-        # Of a = alpha / beta the scores tell, whatever beta is.
-        alpha, beta = found.unlabeled_inclusion * given.beta, given.beta
-        origin += ", beta given"
-    return MixtureProportions(alpha, beta, origin, given.scenario or "case-control")
+def as_seen_by(found: PriorEstimate, observed: float, reference: str) -> PriorEstimate:
+    """An estimate from one score, in the report of another: its AUC has ends of its own."""
+    ends = dict(found.identification)
+    if found.beta_given:
+        ends["auc"] = _auc_between(observed, ends["delta"])
+    else:
+        ends["auc"] = _auc_allowed(observed, ends["alpha"][1], 1 - ends["beta"][0])
+    note = f"estimated from the scores in {show(reference)}, for all scores compared"
+    return replace(found, identification=ends, notes=(*found.notes, note))
 
 
 def _identification(
@@ -194,21 +162,27 @@ def _identification(
     a = min(max(inclusion_bound(counts, confidence_level=level), used.unlabeled_inclusion), 1.0)
     if given.beta is not None:
         ends = {"alpha": (0.0, a * used.beta), "delta": ((1 - a) * used.beta, used.beta)}
-        far = [
-            min(max(0.5 + (observed - 0.5) / max(delta, 1e-12), 0.0), 1.0)
-            for delta in ends["delta"]
-        ]
-        return ends | {"auc": (min(far), max(far))}
+        return ends | {"auc": _auc_between(observed, ends["delta"])}
     b = inclusion_bound(flipped_counts(counts), confidence_level=level)
     b = min(max(b, used.labeled_inclusion), 1.0)
     least = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
-    bounded = min(a, 1 - 1e-12), min(b, 1 - 1e-12)
     return {
         "alpha": (0.0, a),
         "beta": (1 - b, 1.0),
         "delta": (least, 1.0),
-        "auc": auc_identification_interval(observed, *bounded),
+        "auc": _auc_allowed(observed, a, b),
     }
+
+
+def _auc_between(observed: float, deltas: tuple[float, float]) -> tuple[float, float]:
+    """The least and the greatest AUC while beta - alpha runs from end to end."""
+    far = [min(max(0.5 + (observed - 0.5) / max(d, 1e-12), 0.0), 1.0) for d in deltas]
+    return min(far), max(far)
+
+
+def _auc_allowed(observed: float, a: float, b: float) -> tuple[float, float]:
+    """The same for inclusions, also for those that leave nothing to tell."""
+    return auc_identification_interval(observed, min(a, 1 - 1e-12), min(b, 1 - 1e-12))
 
 
 def _clean_p_value(counts: ScoreCounts) -> float:

@@ -27,8 +27,8 @@ from purecover._validation import (
 )
 from purecover.checks import CHECKS, CheckContext, run_checks
 from purecover.curves import auc_pu
+from purecover.estimation._asked import check_estimator
 from purecover.intervals._bootstrap import MANY_THRESHOLDS, Progress, bootstrap
-from purecover.intervals._delong import auc_interval
 from purecover.intervals._interval import check_level
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._confusion import confusion_from_roc
@@ -36,7 +36,8 @@ from purecover.recovery._metrics import metrics_from_roc, recover_both, youden_t
 from purecover.recovery._pr import pr_from_roc
 from purecover.recovery._registry import MetricOptions, resolve_metrics
 from purecover.recovery._roc import REPAIRS
-from purecover.report._estimation import check_estimator, estimate_proportions
+from purecover.report._completed import find_intervals
+from purecover.report._estimation import estimate_proportions
 from purecover.report._report import PUReport
 from purecover.report._resampling import resampled
 from purecover.report._rows import read_rows
@@ -225,7 +226,6 @@ def evaluate(
         roc, roc_pr, counts, threshold=threshold, prior=prior_, metrics=wanted, options=options
     )
     replicates = None
-    intervals = {}
     if n_resamples:
         draw = partial(
             bootstrap,
@@ -248,12 +248,15 @@ def evaluate(
             progress=progress,
         )
         replicates, estimation = resampled(draw, estimation)
-        if replicates is not None:
-            every = replicates.intervals()
-            intervals = {name: every[name] for name in metrics}
-    if rows.resampler is None and (estimation is None or replicates is None):
-        # Rows are independent, so the closed form applies and covers better than percentiles.
-        intervals["roc_auc"] = auc_interval(counts, used, confidence_level=level)
+    intervals = find_intervals(
+        metrics,
+        counts,
+        used,
+        replicates,
+        level=level,
+        estimated=estimation is not None,
+        independent=rows.resampler is None,
+    )
     found = None
     if estimation is not None:
         if replicates is not None and rows.resampler is None:

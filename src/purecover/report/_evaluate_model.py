@@ -23,6 +23,7 @@ from purecover._validation import (
 )
 from purecover.checks import CHECKS
 from purecover.counts import ScoreCounts
+from purecover.estimation._asked import check_estimator
 from purecover.intervals._bootstrap import Progress
 from purecover.intervals._interval import check_level
 from purecover.models._cross_fit import check_settings
@@ -32,7 +33,6 @@ from purecover.models._unseen import unseen_scores
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery._registry import MetricOptions, resolve_metrics
 from purecover.recovery._roc import REPAIRS
-from purecover.report._estimation import check_estimator
 from purecover.report._evaluate import evaluate
 from purecover.report._report import PUReport
 

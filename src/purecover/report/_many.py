@@ -21,13 +21,13 @@ from purecover._validation import (
     show,
 )
 from purecover.checks import CHECKS
+from purecover.estimation._asked import check_estimator
 from purecover.intervals._bootstrap import Progress
 from purecover.intervals._interval import check_level
 from purecover.models._engine import check_jobs
 from purecover.proportions import check_target
 from purecover.recovery._registry import METRICS, MetricOptions
 from purecover.recovery._roc import REPAIRS
-from purecover.report._estimation import check_estimator
 from purecover.report._many_parts import Part
 from purecover.report._many_reports import ManyReports, ManyRow
 from purecover.report._many_rows import name_columns, read_parts
@@ -265,9 +265,8 @@ def _refusal(part: Part, min_rows: int) -> str | None:
     """Why a part is not even tried."""
     if part.reason is not None:
         return part.reason
-    for n, side in ((part.n_labeled, "labeled"), (part.n_unlabeled, "unlabeled")):
-        if not n > 0:
-            return f"no {side} row among {part.n_labeled + part.n_unlabeled:,.10g}"
+    if part.missing_side is not None:
+        return part.missing_side
     if part.rows < min_rows:
         few = "labeled" if part.n_labeled <= part.n_unlabeled else "unlabeled"
         rows = "row" if part.rows == 1 else "rows"

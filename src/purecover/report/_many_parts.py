@@ -46,6 +46,14 @@ class Part:
     """Which rows of those columns are meant; None for all of them."""
     reason: str | None = None
 
+    @property
+    def missing_side(self) -> str | None:
+        """What to say if there are only labeled or only unlabeled rows."""
+        for n, side in ((self.n_labeled, "labeled"), (self.n_unlabeled, "unlabeled")):
+            if not n > 0:
+                return f"no {side} row among {self.n_labeled + self.n_unlabeled:,.10g}"
+        return None
+
     def cut(self) -> Part:
         """The same with its own rows alone, to be sent to a worker."""
         if self.where is None or self.labeled is None:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from purecover._typing import CountArray, FloatArray
-from purecover.checks import CheckContext, run_checks
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.estimation._estimate import PriorEstimate
@@ -20,7 +19,8 @@ from purecover.exceptions import PurecoverError, RecoveryWarning
 from purecover.intervals._bootstrap import bootstrap
 from purecover.intervals._delong import auc_interval
 from purecover.intervals._interval import Interval
-from purecover.report._compare import as_seen_by
+from purecover.report._completed import completed
+from purecover.report._estimation import as_seen_by
 from purecover.report._evaluate import evaluate
 from purecover.report._many_parts import Part
 from purecover.report._many_reports import ManyRow
@@ -31,7 +31,7 @@ __all__ = ["Done", "Job", "Settings", "Shared", "in_parallel", "observed_auc", "
 IN_TAIL = 10
 """Replicates that must lie beyond an end of an interval for it to be a percentile."""
 
-_RANGES = {
+RANGES = {
     "mcc": (-1.0, 1.0),
     "youden": (-1.0, 1.0),
     "normalized_auc_pr": (-math.inf, 1.0),
@@ -223,7 +223,6 @@ def _with_shared(counts: ScoreCounts, job: Job) -> PUReport:
         ignore_checks=settings.ignore_checks,
     )
     replicates = None
-    intervals = dict(report.intervals)
     if len(shared.draws):
         options = dict(settings.options)
         repair = options.pop("repair")
@@ -238,25 +237,13 @@ def _with_shared(counts: ScoreCounts, job: Job) -> PUReport:
             random_state=job.seed,
             **options,
         )
-        every = replicates.intervals()
-        intervals = {name: every[name] for name in report.metrics}
-    found = as_seen_by(shared.estimate, report, shared.reference)
-    checks = run_checks(
-        CheckContext(
-            counts=counts,
-            proportions=used,
-            roc=report.roc,
-            threshold=report.metrics.threshold,
-            threshold_chosen=report.threshold_chosen,
-            prior=report.metrics.prior,
-            n_groups=None,
-            interval_varies_proportions=replicates is not None,
-            estimation=found,
-        ),
-        ignore=settings.ignore_checks,
-    )
-    return replace(
-        report, intervals=intervals, bootstrap=replicates, estimation=found, checks=checks
+    return completed(
+        report,
+        as_seen_by(shared.estimate, report.auc_pu, shared.reference),
+        replicates,
+        level=settings.resolved,
+        n_groups=None,
+        ignore_checks=settings.ignore_checks,
     )
 
 
@@ -284,7 +271,7 @@ def _stretched(name: str, interval: Interval, settings: Settings) -> Interval:
     from scipy.special import ndtri
 
     factor = float(ndtri(0.5 + settings.level / 2) / ndtri(0.5 + settings.resolved / 2))
-    least, most = _RANGES.get(name, (0.0, 1.0))
+    least, most = RANGES.get(name, (0.0, 1.0))
     middle = interval.estimate
     low = middle - (middle - interval.low) * factor
     high = middle + (interval.high - middle) * factor

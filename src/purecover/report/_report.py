@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from purecover._frames import make_frame
+from purecover._frozen import FrozenDict
 from purecover._json_text import json_text
 from purecover._validation import check_flag, check_integer
 from purecover.checks import CheckResult
@@ -83,6 +84,9 @@ class PUReport:
     threshold_chosen: bool
     random_state: int | None
     scores_from: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "intervals", FrozenDict(self.intervals))
 
     @property
     def auc_direct(self) -> float:

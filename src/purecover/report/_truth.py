@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from purecover._frozen import FrozenDict
 from purecover._labels import encode_labels
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Target
 from purecover._validation import check_same_length, to_numpy
@@ -41,6 +42,9 @@ class TrueFigures:
     prior: float
     metrics: dict[str, float]
     roc: PURoc
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metrics", FrozenDict(self.metrics))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
+from purecover._frozen import FrozenDict
 from purecover._typing import ArrayLike, FloatArray
 from purecover._validation import as_real_vector, bad_type, bad_value, check_real
 from purecover.simulate._components import Beta, Component, Histogram, Laplace, Normal
@@ -253,7 +254,7 @@ def _world(
 ) -> World:
     return World(
         name=name,
-        parameters=parameters,
+        parameters=FrozenDict(parameters),
         positive=positive,
         negative=negative,
         auc=auc,

@@ -65,8 +65,18 @@
 
   // -- frame and legend ---------------------------------------------------------------------------
 
-  /** Room below the axis for the legend. */
-  const below = (rows) => 56 + LEGEND_ROW * rows;
+  /** Sizes for Plot: a frame of this height, margins, and below the axis rows of legend. */
+  const room = (width, frame, { left, right, rows }) => {
+    const [top, bottom] = [8, 56 + LEGEND_ROW * rows];
+    return {
+      width,
+      height: top + frame + bottom,
+      marginLeft: left,
+      marginRight: right,
+      marginTop: top,
+      marginBottom: bottom,
+    };
+  };
 
   /** Plot's drawing with our type, a description for those who cannot see it, and a legend. */
   function finish(svg, { title, description, legend = [], left }) {
@@ -128,6 +138,17 @@
   const grid = { stroke: "var(--rule)", strokeOpacity: 1 };
   const tip = { fontSize: 12, lineHeight: 1.3, stroke: "var(--rule)", fill: "var(--paper)" };
 
+  /** A band between the y and the high of rows. */
+  const area = (rows) =>
+    Plot.areaY(rows, {
+      x: "x",
+      y1: "y",
+      y2: "high",
+      fill: BAND.fill,
+      fillOpacity: BAND["fill-opacity"],
+      clip: true,
+    });
+
   /** Why something is not drawn, in the middle of the frame. */
   const remark = (text) =>
     Plot.text([text], {
@@ -151,12 +172,13 @@
     short,
     points,
     some,
-    below,
+    room,
     finish,
     axisX,
     axisY,
     grid,
     tip,
+    area,
     remark,
   });
 })();

@@ -3,13 +3,13 @@
   "use strict";
 
   const parts = globalThis.purecoverParts;
-  const { LEGEND_ROW, axisX, axisY, tip, element, number, below, finish } = parts.frame;
+  const { LEGEND_ROW, axisX, axisY, tip, element, number, room, finish } = parts.frame;
 
   const MARK = { fill: "#d55e00", stroke: "#ffffff", "stroke-width": 2 };
 
   /** A map of AUC: spec {title, description, alphas, betas, value(alpha, beta), own: [alpha, beta]}. */
   function heat(spec, width) {
-    const [left, right, top] = [52, 12, 8];
+    const [left, right] = [52, 12];
     const [xs, ys] = [borders(spec.alphas), borders(spec.betas)];
     const cells = [];
     const table = [];
@@ -35,12 +35,7 @@
     const rows = 3;
     const hatch = `hatch-${spec.name}`;
     const svg = Plot.plot({
-      width,
-      height: top + Math.round(0.8 * (width - left - right)) + below(rows + 1),
-      marginLeft: left,
-      marginRight: right,
-      marginTop: top,
-      marginBottom: below(rows + 1),
+      ...room(width, Math.round(0.8 * (width - left - right)), { left, right, rows: rows + 1 }),
       x: { domain: [xs[0], xs[xs.length - 1]] },
       y: { domain: [ys[0], ys[ys.length - 1]] },
       color: { scheme: "viridis", domain: low < high ? [low, high] : [low - 0.01, high + 0.01] },

@@ -3,15 +3,16 @@
   "use strict";
 
   const parts = globalThis.purecoverParts;
-  const { LOOKS, BAND, POINT, axisX, axisY, grid, tip, remark } = parts.frame;
-  const { number, short, points, some, below, finish } = parts.frame;
+  const { LOOKS, BAND, POINT, axisX, axisY, grid, tip, area, remark } = parts.frame;
+  const { number, short, points, some, room, finish } = parts.frame;
 
   /**
    * Curves in the unit square.
-   * spec: {title, description, x, y (labels), curves: [{kind or look, label, x, y, tips}], band, point}
+   * spec: {title, description, x, y (labels), curves: [{kind or look, name, label, x, y, thresholds}],
+   * band, point, remark}
    */
   function curves(spec, width) {
-    const [left, right, top] = [52, 12, 8];
+    const [left, right] = [52, 12];
     const size = width - left - right;
     const legend = spec.curves.map(({ kind, look, label }) => ({
       look: look ?? LOOKS[kind],
@@ -29,16 +30,7 @@
     if (spec.band) {
       const { x, low, high } = spec.band;
       const rows = points(x, low, { high }).filter(({ high: end }) => end !== null);
-      marks.push(
-        Plot.areaY(rows, {
-          x: "x",
-          y1: "y",
-          y2: "high",
-          fill: BAND.fill,
-          fillOpacity: BAND["fill-opacity"],
-          clip: true,
-        }),
-      );
+      marks.push(area(rows));
       rows.forEach((row) =>
         table.push(["band, low", row.x, row.y, ""], ["band, high", row.x, row.high, ""]),
       );
@@ -78,12 +70,7 @@
       ),
     );
     const svg = Plot.plot({
-      width,
-      height: top + size + below(legend.length),
-      marginLeft: left,
-      marginRight: right,
-      marginTop: top,
-      marginBottom: below(legend.length),
+      ...room(width, size, { left, right, rows: legend.length }),
       inset: 4,
       x: { domain: [0, 1] },
       y: { domain: [0, 1] },
@@ -95,10 +82,10 @@
     };
   }
 
-  /** Outlines of histograms: spec {title, description, edges, series: [{kind, label, shares}], threshold}. */
+  /** Outlines of histograms: spec {title, description, edges, series: [{kind, label, shares}], threshold, remark}. */
   function outlines(spec, width) {
     const { edges } = spec;
-    const [left, right, top] = [52, 12, 8];
+    const [left, right] = [52, 12];
     const legend = spec.series.map(({ kind, label }) => ({ look: LOOKS[kind], label }));
     if (spec.threshold !== null)
       legend.push({ look: LOOKS.threshold, label: `threshold ${short(spec.threshold, 4)}` });
@@ -129,12 +116,7 @@
       marks.push(Plot.ruleX([at], LOOKS.threshold));
     }
     const svg = Plot.plot({
-      width,
-      height: top + Math.round(0.55 * width) + below(legend.length),
-      marginLeft: left,
-      marginRight: right,
-      marginTop: top,
-      marginBottom: below(legend.length),
+      ...room(width, Math.round(0.55 * width), { left, right, rows: legend.length }),
       insetTop: 6,
       x: { domain: [edges[0], edges[edges.length - 1]] },
       y: spec.series.length ? {} : { domain: [0, 1], ticks: [] },
@@ -148,7 +130,7 @@
 
   /** Estimates on one axis: spec {title, description, rows: [{name, alpha, beta, alpha_interval, beta_interval}], truth}. */
   function dots(spec, width) {
-    const [left, right, top, step] = [Math.min(150, Math.round(0.36 * width)), 14, 8, 28];
+    const [left, right, step] = [Math.min(150, Math.round(0.36 * width)), 14, 28];
     const alpha = { fill: "var(--recovered)" };
     const beta = { fill: "var(--true)" };
     const legend = [
@@ -190,12 +172,7 @@
       Plot.dot(spec.rows, { y: "name", x: "alpha", fill: alpha.fill, r: 4.5 }),
     );
     const svg = Plot.plot({
-      width,
-      height: top + step * names.length + below(legend.length),
-      marginLeft: left,
-      marginRight: right,
-      marginTop: top,
-      marginBottom: below(legend.length),
+      ...room(width, step * names.length, { left, right, rows: legend.length }),
       x: { domain: [0, 1], insetLeft: 5, insetRight: 5 },
       y: { domain: names },
       color: { type: "identity" },
@@ -217,9 +194,12 @@
     };
   }
 
-  /** One line with a mark: spec {title, description, x, y (labels), line: {x, y, label}, chosen, band, yDomain}. */
+  /**
+   * One line with a mark: spec {title, description, x, y (labels), line: {x, y, label}, chosen,
+   * chosenLabel, band, xDomain, yDomain}.
+   */
   function profile(spec, width) {
-    const [left, right, top] = [58, 12, 8];
+    const [left, right] = [58, 12];
     const legend = [{ look: LOOKS.recovered, label: spec.line.label }];
     const marks = [
       Plot.gridX({ ticks: 5, ...grid }),
@@ -229,16 +209,8 @@
     ];
     if (spec.band) {
       legend.push({ mark: "band", look: BAND, label: spec.band.label });
-      marks.push(
-        Plot.areaY(points(spec.band.x, spec.band.low, { high: spec.band.high }), {
-          x: "x",
-          y1: "y",
-          y2: "high",
-          fill: BAND.fill,
-          fillOpacity: BAND["fill-opacity"],
-          clip: true,
-        }),
-      );
+      const { x, low, high } = spec.band;
+      marks.push(area(points(x, low, { high })));
     }
     const rows = points(spec.line.x, spec.line.y);
     marks.push(Plot.line(rows, { x: "x", y: "y", ...LOOKS.recovered, clip: true }));
@@ -247,12 +219,7 @@
       marks.push(Plot.ruleX([spec.chosen], LOOKS.chosen));
     }
     const svg = Plot.plot({
-      width,
-      height: top + Math.round(0.62 * width) + below(legend.length),
-      marginLeft: left,
-      marginRight: right,
-      marginTop: top,
-      marginBottom: below(legend.length),
+      ...room(width, Math.round(0.62 * width), { left, right, rows: legend.length }),
       inset: 4,
       x: { domain: spec.xDomain },
       y: { domain: spec.yDomain },
