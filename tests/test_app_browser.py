@@ -104,7 +104,7 @@ def test_from_the_example_to_the_report(visit: Visit, address: str, tmp_path: Pa
     page.fill("#resamples", "100")
     page.click("text=Make the report")
     visit.ready()
-    assert "against the true classes 0.92" in page.inner_text("#report-list")
+    assert "recovered 0.92" in page.inner_text("#report-list")
     report = visit.open_report()
     assert "AUC" in report.inner_text("body")
     # It has no rights of this site: no cookie, no answer from the server.
@@ -196,6 +196,7 @@ def test_what_is_wrong_is_said(visit: Visit, tmp_path: Path) -> None:
     assert "the limit is 1 MB" in page.inner_text("#file-problem")
     page.set_input_files("#file", str(binary))
     page.wait_for_selector("#file-problem:has-text('binary data')")
+    assert page.inner_text("#file-problem").startswith("binary.csv ")  # a name stays as it is
     assert page.locator("#form").is_hidden()
     page.click("text=Try it with example scores")
     page.wait_for_selector("#form:visible")

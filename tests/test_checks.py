@@ -423,6 +423,15 @@ def test_pu010_standard_errors_are_those_of_a_rate_of_one_half():
     assert f"{tpr:.2g} for a recovered tpr and {fpr:.2g} for a recovered fpr" in result.message
 
 
+def test_pu003_and_pu010_send_nobody_to_the_intervals_of_a_few_labeled_examples():
+    few = replace(tallies([4, 5], [70, 80], 0.25), threshold=2.0)
+    enough = replace(tallies([5, 5], [70, 80], 0.25), threshold=2.0)
+    assert "the intervals are too narrow as well" in CHECKS["PU010"].run(few).hint
+    assert "read the intervals only" in CHECKS["PU010"].run(enough).hint
+    assert "intervals" not in CHECKS["PU003"].run(few).hint
+    assert "read the intervals" in CHECKS["PU003"].run(enough).hint
+
+
 def test_pu011_says_what_was_done():
     clean = CHECKS["PU011"].run(estimated(beta_estimated=True, clean_p_value=0.4))
     assert clean.severity == "note"

@@ -239,7 +239,7 @@ def test_labels_and_weights_with_decimal_commas(run, tmp_path: Path) -> None:
         ("1.234,5", "has a point"),
         ("0.5", "has a point"),
         ("1,2,3", "not a number"),
-        ("", "is missing"),
+        ("", "has no value"),
         ("x", "not a number"),
         ("1_0,5", "not a number"),
     ],

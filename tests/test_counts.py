@@ -230,6 +230,7 @@ REFUSED_SCORES = {
     "ragged": ([[1], [2, 3]], InvalidTypeError, "one-dimensional"),
     "empty": ([], InvalidInputError, "non-empty"),
     "probabilities": (np.zeros((8, 2)), InvalidInputError, r"Hint: .*predict_proba.*\[:, 1\]"),
+    "features": (np.zeros((8, 5)), InvalidInputError, "Hint: are these features.*cross_fit_scores"),
     "cube": (np.zeros((8, 1, 1)), InvalidInputError, r"shape \(8, 1, 1\)"),
     "words": (["a"] * 8, InvalidTypeError, "Hint: convert the column to numbers"),
     "digits": (["1"] * 8, InvalidTypeError, "numeric"),

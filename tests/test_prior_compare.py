@@ -14,6 +14,7 @@ import pytest
 from purecover import MixtureProportions, PriorEstimate, evaluate, simulate
 from purecover.counts import ScoreCounts
 from purecover.estimation import _compare
+from purecover.estimation._asked import check_estimator, tell_clean
 from purecover.estimation._base import Inclusions, PriorEstimator
 from purecover.estimation._bbe import BBE
 from purecover.estimation._compare import compare_priors, estimator_names
@@ -137,6 +138,11 @@ def test_few_examples_and_few_resamples_are_noted() -> None:
     assert "39 resamples are rough" in few.notes[1]
     for note in few.notes:
         assert note in " ".join(str(few).split())
+    # One page does not send to intervals that it warns of.
+    assert "the estimate is rough, and so is its interval" in few["bbe"].notes[0]
+    assert "read its interval" not in str(few)
+    more = compare_priors(scores, np.arange(60) >= 50, estimators=["bbe"], n_resamples=0)
+    assert "the estimate is rough, read its interval" in more["bbe"].notes[0]
     assert few.to_dict()["notes"] == list(few.notes)
     assert compare_priors(scores, labeled, estimators=PAIR, n_resamples=0).notes == ()
     assert compare_priors(COUNTS, estimators=["bbe"], n_resamples=40).notes == ()
@@ -439,6 +445,20 @@ def test_equal_notes_are_said_once() -> None:
     assert "no estimator finds alpha and beta" in text
 
 
+def test_a_note_of_nearly_everyone_names_the_exception_and_names_stay_whole() -> None:
+    def text_of(*errors: str) -> str:
+        names = [f"name-{letter}" for letter in "abcdef"]
+        rows = tuple(PriorRow(name=n, error=e) for n, e in zip(names, errors, strict=False))
+        return str(PriorComparison(rows=rows, n_labeled=1, n_unlabeled=2, n_thresholds=3))
+
+    assert "\nall: lost" in text_of("lost", "lost", "lost")
+    assert "\nall but name-b: lost" in text_of("lost", "found", "lost", "lost")
+    assert "\nname-b: found" in text_of("lost", "found", "lost", "lost")
+    assert "\nname-a, name-d, name-e: lost" in text_of("lost", "x", "y", "lost", "lost")
+    long = text_of("lost", "x " * 45 + "name-of-this-length")
+    assert "name-of-this-length" in long
+
+
 def test_rows_by_name_and_in_order(found: PriorComparison) -> None:
     assert len(found) == 3
     assert found["bbe"] is next(iter(found))
@@ -465,3 +485,40 @@ def test_disagreement_is_the_largest_difference_in_either_share():
     clean = {"one": (0.2, 1.0), "other": (0.3, 1.0)}
     assert replace(estimate, spread=clean).disagreement == pytest.approx(0.1)
     assert replace(estimate, spread={}).disagreement == 0
+
+
+# -- the estimator that a caller asks for ---------------------------------------------------------
+
+
+def test_an_estimator_by_name_by_example_or_by_default() -> None:
+    assert repr(check_estimator("f", None)) == repr(check_estimator("f", "default"))
+    assert repr(check_estimator("f", None)) == "LabelCurve()"
+    assert repr(check_estimator("f", "bbe")) == "NoisyLabels(estimator=BBE())"
+    assert repr(check_estimator("f", "alphamax-n")) == "AlphaMaxN()"
+    own = BBE(error=0.2)
+    taken = check_estimator("f", own)
+    assert repr(taken) == "BBE(error=0.2)"
+    assert taken is not own
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "words"),
+    [
+        ("bbbe", InvalidInputError, r"'asked' parameter of f must be one of 'default'.*'bbe'\?"),
+        (BBE, InvalidTypeError, r"'asked' parameter of f must be an.*make one first: BBE\(\)"),
+        (3, InvalidTypeError, r"'asked' parameter of f.*those of prior_estimators\(\)"),
+    ],
+    ids=["a typing error", "a class", "a number"],
+)
+def test_what_is_no_estimator(value: object, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=f"(?s){words}"):
+        check_estimator("f", value, "asked")
+
+
+@pytest.mark.parametrize(("beta", "clean"), [(1, "always"), (0.9, "test"), (None, "test")])
+def test_those_who_ask_whether_labels_are_clean_are_told(beta: float | None, clean: str) -> None:
+    asks, does_not = check_estimator("f", "alphamax-n"), BBE()
+    tell_clean(asks, beta)
+    tell_clean(does_not, beta)
+    assert asks.get_params()["clean"] == clean
+    assert repr(does_not) == "BBE()"

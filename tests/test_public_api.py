@@ -67,3 +67,11 @@ def test_every_name_is_documented(name: str) -> None:
     thing = getattr(purecover, name)
     if callable(thing) or inspect.ismodule(thing):
         assert (inspect.getdoc(thing) or "").strip()
+
+
+def test_a_misspelled_name_is_answered_with_the_nearest() -> None:
+    """Python looks for it in the object in which, as the error says, a name was not found."""
+    with pytest.raises(AttributeError, match="has no attribute 'evaluat'") as caught:
+        purecover.evaluat  # noqa: B018 - a look at it is enough
+    assert (caught.value.name, caught.value.obj) == ("evaluat", purecover)
+    assert "evaluate" in dir(purecover)

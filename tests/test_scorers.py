@@ -176,6 +176,7 @@ def test_a_threshold_of_ones_own(data: tuple[np.ndarray, ...]) -> None:
     [
         ("roc", {"alpha": 0.2}, "'metric' parameter of make_pu_scorer"),
         ("roc_auc", {"alpha": 0.2, "estimator": "bbe"}, "left out where 'alpha' is given"),
+        ("auc", {}, "did you mean 'roc_auc'"),
         ("roc_auc", {"estimator": "bbee"}, "(?s)'estimator' parameter.*did you mean 'bbe'"),
         ("roc_auc", {"estimator": pu.BBE}, r"(?s)'estimator' parameter.*make one first: BBE\(\)"),
         ("roc_auc", {"estimator": LogisticRegression()}, "'estimator' parameter"),

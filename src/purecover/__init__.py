@@ -15,6 +15,7 @@ next to nothing.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -306,7 +307,9 @@ if not TYPE_CHECKING:
             return importlib.import_module(f"purecover.{name}")
         home = _HOMES.get(name)
         if home is None:
-            raise AttributeError(f"module 'purecover' has no attribute {name!r}")
+            # With these two Python asks "Did you mean ...?" as for any other module.
+            words = f"module 'purecover' has no attribute {name!r}"
+            raise AttributeError(words, name=name, obj=sys.modules[__name__])
         value = getattr(importlib.import_module(home), name)
         globals()[name] = value
         return value

@@ -136,7 +136,8 @@ def check_choice(function: str, parameter: str, value: object, choices: Collecti
 def _closest(value: str, choices: Collection[str]) -> str | None:
     from difflib import get_close_matches
 
-    near = get_close_matches(value.casefold(), list(choices), n=1, cutoff=0.5)
+    near = [each for each in choices if each.endswith(f"_{value.casefold()}")]  # auc: roc_auc
+    near = near or get_close_matches(value.casefold(), list(choices), n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}?" if near else None
 
 
@@ -194,13 +195,9 @@ def to_numpy(function: str, parameter: str, values: ArrayLike) -> np.ndarray[Any
     if np.ma.isMaskedArray(values):
         masked = int(np.ma.getmaskarray(values).sum())
         if masked:
-            raise bad_value(
-                function,
-                parameter,
-                "free of missing values",
-                f"{masked} masked of {values.size}",
-                "drop or fill the missing rows first",
-            )
+            got = f"{masked} masked of {values.size}"
+            advice = "drop or fill the missing rows first"
+            raise bad_value(function, parameter, "free of missing values", got, advice)
     try:
         if hasattr(values, "detach"):  # a torch tensor, perhaps with a gradient or on a GPU
             values = values.detach().cpu()
@@ -217,6 +214,8 @@ def to_numpy(function: str, parameter: str, values: ArrayLike) -> np.ndarray[Any
         hint = None
         if array.ndim == 2 and array.shape[1] == 2:
             hint = "this looks like predict_proba output; pass the positive column, [:, 1]"
+        elif array.ndim == 2 and parameter == "scores":
+            hint = "are these features? cross_fit_scores(model, X, labeled) makes scores of them"
         raise bad_value(function, parameter, must, shape, hint)
     return array
 

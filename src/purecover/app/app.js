@@ -7,6 +7,7 @@
   const optional = new Set(["truth", "weight", "group"]);
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   let file = null;    // what the server said about the file
+  let chosenName = ""; // of the file that was sent last; messages may begin with it
   let sending = 0;    // counts files, so that the answer about an earlier one is known for it
   let running = null; // the report that is being made
   let attempt = 0;    // counts reports and cancelations, so that late answers are known for it
@@ -24,7 +25,10 @@
     return content;
   }
 
-  const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+  function sentence(text) {
+    const begins = (name) => name && text.startsWith(name); // names keep their letters
+    return [chosenName, "purecover"].some(begins) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  }
 
   function complain(id, message) {
     const place = at(id);
@@ -48,6 +52,7 @@
     complain("job-problem", "");
     at("job-status").textContent = "";
     at("form").hidden = true;
+    chosenName = name;
     at("file-status").textContent = `Reading ${name} …`;
     const mine = ++sending;
     try {
@@ -58,6 +63,7 @@
       }
       const old = file;
       file = found;
+      chosenName = file.name;
       if (old) ask("DELETE", `/api/files/${old.file}`).catch(() => {});
       at("file-status").textContent = `${file.name}: ${file.columns.length} columns, ${size(file.size)}.`;
       show();
@@ -278,7 +284,7 @@
     }
     if (auc !== undefined && seen !== undefined) {
       item.append(make("p", { textContent:
-        `Observed AUC ${seen.toFixed(3)}; against the true classes ${auc.toFixed(3)}` +
+        `Observed AUC ${seen.toFixed(3)}; recovered ${auc.toFixed(3)}` +
         (alpha === undefined ? "." : `, if ${(100 * alpha).toFixed(0)} % of the unlabeled are positive.`) }));
     }
     if (job.notes.length) item.append(make("p", { className: "note", textContent: job.notes.join("\n") }));

@@ -1,4 +1,4 @@
-"""Checks of how much data there is: PU003, PU005, PU010."""
+"""Checks of how much data there is, and whether it is used twice: PU003, PU005, PU010, PU016."""
 
 from __future__ import annotations
 
@@ -35,9 +35,13 @@ def few_labeled_at_threshold(context: CheckContext) -> Finding:
         f"{threshold:.4g} and {count(n_below)} below"
     )
     if n_above < FEW_LABELED:
+        # Of a sample as small as that the intervals are no help either (PU010).
+        small = effective_sizes(counts)[0] < FEW_LABELED
         return fired(
             f"{says}: recall and precision there rest on the few above.",
-            "lower the threshold, gather more labeled examples, or read the intervals.",
+            "gather more labeled examples."
+            if small
+            else "lower the threshold, gather more labeled examples, or read the intervals.",
         )
     if n_below < FEW_LABELED:
         return fired(
@@ -90,9 +94,18 @@ def small_samples(context: CheckContext) -> Finding:
     labeled, unlabeled = 0.5 / math.sqrt(n_labeled), 0.5 / math.sqrt(n_unlabeled)
     tpr = math.hypot((1 - p.alpha) * labeled, (1 - p.beta) * unlabeled) / p.delta
     fpr = math.hypot(p.beta * unlabeled, p.alpha * labeled) / p.delta
-    return fired(
+    found = (
         f"with {says}, standard errors reach {tpr:.2g} for a recovered tpr and {fpr:.2g} for a "
-        "recovered fpr.",
+        "recovered fpr."
+    )
+    if n_labeled < FEW_LABELED:
+        return fired(
+            found,
+            f"with fewer than {FEW_LABELED} labeled examples the intervals are too narrow as well: "
+            "gather more before relying on any of these figures.",
+        )
+    return fired(
+        found,
         f"with fewer than {SMALL_LABELED} labeled or {SMALL_UNLABELED} unlabeled examples read "
         "the intervals only, and do not choose a threshold on these data.",
     )

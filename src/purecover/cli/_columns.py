@@ -41,6 +41,7 @@ OBVIOUS = {
 }  # fmt: skip
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "<na>"))
+_NO_VALUE = "has no value"
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
 _PERCENT = re.compile(r"[+-]?\d+([.,]\d*)?\s*%")
@@ -129,7 +130,7 @@ def list_columns(names: Sequence[str]) -> str:
 def parse_number(cell: Any, decimal: str = ".") -> tuple[float, str | None]:
     """A cell as a number, or what is wrong with it."""
     if cell is None or (isinstance(cell, str) and cell.strip().casefold() in _MISSING):
-        return math.nan, "is missing"
+        return math.nan, _NO_VALUE
     if decimal == "," and isinstance(cell, str):
         if "." in cell:  # 1.234 may well be a thousand and more
             return math.nan, "has a point, not a decimal comma"
@@ -164,14 +165,17 @@ class _Bad:
 
     def add(self, place: str, cell: Any, why: str) -> None:
         self.count += 1
-        self.missing += why == "is missing"
+        self.missing += why == _NO_VALUE
         text = cell.strip() if isinstance(cell, str) else ""
         self.commas += bool(_DECIMAL_COMMA.fullmatch(text))
         self.thousands += bool(_THOUSANDS.fullmatch(text))
         self.percents += bool(_PERCENT.fullmatch(text))
         if len(self.examples) < _MAX_EXAMPLES:
-            nothing = cell is None or cell == ""
-            self.examples.append(f"{place} {why}" if nothing else f"{place} {show(cell)} {why}")
+            if cell is None or cell == "":
+                self.examples.append(f"{place} {why}")
+            else:  # a sign such as NA has a value of its own, and says that there is none
+                verdict = "means no value" if why == _NO_VALUE else why
+                self.examples.append(f"{place} {show(cell)} {verdict}")
 
 
 class Collector:
@@ -235,7 +239,7 @@ class Collector:
             missing.update(known + i for i, value in enumerate(new) if is_missing(value))
         if missing and not may_be_blank:
             for i in np.flatnonzero(np.isin(codes, list(missing))).tolist():
-                self._bad[role].add(f"{self.place} {line_of(i)}", cells[i], "is missing")
+                self._bad[role].add(f"{self.place} {line_of(i)}", cells[i], _NO_VALUE)
         self._codes[role].append(codes)
 
     def finish(self) -> Table:

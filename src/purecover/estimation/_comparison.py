@@ -262,8 +262,15 @@ class PriorComparison:
         elif not found:
             texts.append("no estimator finds alpha and beta")
         texts += self.notes
-        texts += [f"{', '.join(names)}: {said}" for said, names in self._remarks().items()]
+        texts += [f"{self._who(names)}: {said}" for said, names in self._remarks().items()]
         return texts
+
+    def _who(self, names: list[str]) -> str:
+        """Those who say the same; ten names in a row are harder to read than the missing one."""
+        silent = [row.name for row in self.rows if row.name not in names]
+        if len(names) > 2 and len(silent) < 2:
+            return " but ".join(["all", *silent])
+        return ", ".join(names)
 
     def _remarks(self) -> dict[str, list[str]]:
         """Notes and complaints, each once, with the names of those who say it."""
@@ -276,4 +283,6 @@ class PriorComparison:
 
 
 def _wrapped(texts: list[str]) -> list[str]:
-    return [line for text in texts for line in textwrap.wrap(text, _WIDTH, subsequent_indent="  ")]
+    # Names of estimators have hyphens, and none ends a line in the middle of one.
+    wrapper = textwrap.TextWrapper(_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return [line for text in texts for line in wrapper.wrap(text)]

@@ -12,7 +12,7 @@ from purecover.html._page import CHARTS, fill_template
 from purecover.html._svg import Chart, make_chart
 from purecover.html._titles import estimated_by, shown_metrics, title_of
 from purecover.html._whiskers import make_whiskers, shortened
-from purecover.html._words import ends, number, share, versions
+from purecover.html._words import by_method, ends, number, share, versions
 from purecover.recovery._registry import METRICS
 
 if TYPE_CHECKING:
@@ -196,12 +196,7 @@ def _interval_note(comparison: ScoreComparison) -> str:
             if METRICS[metric].title not in titles:
                 titles.append(METRICS[metric].title)
     methods.pop("none", None)
-    if not methods:
-        return ""
-    common = max(methods, key=lambda method: len(methods[method]))
-    parts = [f"{', '.join(t)}: {method}" for method, t in methods.items() if method != common]
-    parts.append(f"the others: {common}" if parts else common)
-    return f"Intervals of differences: {'; '.join(parts)}."
+    return f"Intervals of differences: {by_method(methods)}." if methods else ""
 
 
 # -- tables -------------------------------------------------------------------------------

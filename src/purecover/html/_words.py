@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import platform
 import sys
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -160,12 +161,16 @@ def interval_note(report: PUReport) -> str:
     for name, interval in report.intervals.items():
         methods.setdefault(interval.method, []).append(METRICS[name].title)
         varied[interval.varied] = True
-    if not methods:
-        return ""
+    return f"Intervals vary {' or '.join(varied)}; {by_method(methods)}." if methods else ""
+
+
+def by_method(methods: Mapping[str, Sequence[str]]) -> str:
+    """Titles of metrics by how their intervals were made; those of most metrics are the others."""
     common = max(methods, key=lambda method: len(methods[method]))
-    parts = [f"{', '.join(n)}: {method}" for method, n in methods.items() if method != common]
+    # Some titles have commas themselves.
+    parts = [f"{' / '.join(t)}: {method}" for method, t in methods.items() if method != common]
     parts.append(f"the others: {common}" if parts else common)
-    return f"Intervals vary {' or '.join(varied)}; {'; '.join(parts)}."
+    return "; ".join(parts)
 
 
 def versions() -> str:
