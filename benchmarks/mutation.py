@@ -31,10 +31,10 @@ from scipy import stats
 NOTES = Path(__file__).parent / "mutation_survivors.csv"
 LEAST = 0.85
 HISTORY = {
-    1: "Seed 1 was drawn first: about 77 % of it were killed, and its survivors led to tests.",
-    2: "Seed 2 was drawn after most of these tests were written, and none was aimed at it when it "
-    "was run: its share is the one to expect of other mutants. Most fates of both were found on a "
-    "second machine, with 16 cores and Python 3.12; 195 of 196 mutants run on both had the same.",
+    3: "Seeds 1 and 2 were drawn before: 91.4 % and 83.1 % of 420 were killed, with tests written "
+    "for survivors of the first and none for those of the second. What they showed led to tests "
+    "of frozen results, of signatures and of limits. Seed 3 was drawn afterwards, and nothing was "
+    "aimed at it: its share is the one to expect of other mutants.",
 }
 """What readers must know of the samples whose results are kept."""
 KILLED = ("killed", "timeout")
@@ -87,7 +87,7 @@ def _arguments() -> argparse.Namespace:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--size", type=int, default=420, help="mutants per sample")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2], help="one sample each")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[3], help="one sample each")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants at once")
     parser.add_argument(
         "--seconds", type=float, default=60.0, help="most seconds of tests per mutant"

@@ -486,8 +486,9 @@ def ask_uci(monkeypatch, answers):
 def test_uci_leaves_unknown_values_empty(monkeypatch, tmp_path):
     shrink(monkeypatch, "bank", 2, 1)
     names = [{"day": "day_of_week"}.get(name, name) for name in DATASETS["bank"].columns]
-    frame = pd.DataFrame([BANK_ROW, [*BANK_ROW[:-1], "success"]], columns=names)
-    frame = frame.replace("unknown", np.nan).astype({"age": "int64", "balance": "int64"})
+    rows = [BANK_ROW, [*BANK_ROW[:-1], "success"]]
+    rows = [[np.nan if value == "unknown" else value for value in row] for row in rows]
+    frame = pd.DataFrame(rows, columns=names).astype({"age": "int64", "balance": "int64"})
     ask_uci(monkeypatch, {222: uci_answer(frame, {"y": ["no", "yes"]})})
     data = pu.load_paper_data("bank", cache=tmp_path)
     assert data.source == "UCI 222"
