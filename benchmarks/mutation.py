@@ -34,7 +34,8 @@ HISTORY = {
     3: "Seeds 1 and 2 were drawn before: 91.4 % and 83.1 % of 420 were killed, with tests written "
     "for survivors of the first and none for those of the second. What they showed led to tests "
     "of frozen results, of signatures and of limits. Seed 3 was drawn afterwards, and nothing was "
-    "aimed at it: its share is the one to expect of other mutants.",
+    "aimed at it: its share is the one to expect of other mutants. Tests for seven of its "
+    "survivors were added after the run, and do not count.",
 }
 """What readers must know of the samples whose results are kept."""
 KILLED = ("killed", "timeout")
@@ -217,12 +218,11 @@ def _report(
     )
     shares = [_row(f"seed {seed}", rows, notes) for seed, rows in judged.items()]
     if len(judged) > 1:
-        shares.append(_row("together", list(everything.values()), notes))
+        shares.append(_row("together, each once", list(everything.values()), notes))
     columns = ["sample", "mutants", "killed", "of these timeouts", "share, 95 % interval"]
     meaning = (
         "Intervals are Wilson's. Equivalent mutants behave like the package itself on every input; "
-        "which these are is a judgment, given with each survivor below. A mutant drawn twice "
-        "counts once in the last row."
+        "which these are is a judgment, given with each survivor below."
     )
     places = ["place", "key", "before", "after", "verdict", "explanation"]
     parts = [

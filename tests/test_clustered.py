@@ -270,3 +270,9 @@ def test_as_many_clusters_are_tried_as_there_are_rows_for():
     middles = np.repeat([[0, 0], [20, 0], [0, 20]], _clustered.FEWEST_LABELED, axis=0)
     found = ClusteredLabels()._clusters(middles + rng.normal(size=middles.shape), rng)
     assert len(np.unique(found)) == 3
+
+
+@pytest.mark.parametrize(("n_features", "degree"), [(20, 2), (21, 1)])
+def test_squares_are_for_few_features(n_features, degree):
+    pipeline = _clustered._default_classifier(n_features)
+    assert pipeline.named_steps["polynomialfeatures"].degree == degree

@@ -232,3 +232,11 @@ def test_an_estimate_inside_is_not_at_the_edge(family):
     sample = simulate.binormal(2).sample(300, 1500, alpha=0.4, random_state=0)
     found = FittedRoc(family=family).fit(sample.counts).diagnostics_
     assert found["at_edge"] is False
+
+
+@pytest.mark.parametrize(("n_thresholds", "words"), [(2, "to one point"), (3, "to 2 points")])
+def test_few_points_get_a_note(n_thresholds, words):
+    tallies = {"labeled": [30, 20, 10][:n_thresholds], "unlabeled": [20, 40, 90][:n_thresholds]}
+    counts = ScoreCounts.from_counts(np.arange(n_thresholds)[::-1], **tallies)
+    fitted = FittedRoc(family="power").fit(counts)
+    assert any(words in note for note in fitted.diagnostics_["notes"])

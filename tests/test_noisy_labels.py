@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -319,3 +320,14 @@ def test_ensemble_copies() -> None:
     assert copy.estimators[0] is not ensemble.estimators[0]  # type: ignore[index]
     assert repr(copy) == "MedianEnsemble(estimators=[TopRatio(share=0.2), Fixed()])"
     assert pickle.loads(pickle.dumps(copy.fit(EXACT))).proportions_ == copy.proportions_  # noqa: S301
+
+
+def test_two_rows_on_a_side_are_enough_to_ask_whether_labels_are_clean() -> None:
+    X = np.column_stack((np.arange(12.0), np.arange(12.0) ** 2))
+    noisy = NoisyLabels(pu.KernelMean())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        noisy.fit(X, np.arange(12) >= 10)
+        assert "clean" in noisy.diagnostics_
+    with pytest.raises(IdentifiabilityError, match="one example on a side"):
+        noisy.fit(X, np.arange(12) >= 11)

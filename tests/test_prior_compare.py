@@ -22,6 +22,7 @@ from purecover.estimation._comparison import QUANTITIES, PriorComparison, PriorR
 from purecover.estimation._noisy import NoisyLabels
 from purecover.estimation._registry import prior_estimators
 from purecover.estimation._roc_slope import RocSlope
+from purecover.estimation._samples import size_notes
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.intervals._groups import group_resampler
 
@@ -522,3 +523,17 @@ def test_those_who_ask_whether_labels_are_clean_are_told(beta: float | None, cle
     tell_clean(does_not, beta)
     assert asks.get_params()["clean"] == clean
     assert repr(does_not) == "BBE()"
+
+
+def test_scores_alone_have_no_note_on_features() -> None:
+    sample = simulate.binormal().sample(60, 200, alpha=0.3, random_state=0)
+    found = compare_priors(sample.scores, sample.labeled, estimators=["bbe"])
+    assert found.notes == ()
+    X = np.column_stack((sample.scores, sample.scores**2))
+    found = compare_priors(labeled=sample.labeled, features=X, estimators=["tice"])
+    assert found.notes == (_compare.NO_FEATURE_INTERVALS,)
+
+
+@pytest.mark.parametrize(("n", "speaks"), [((50, 100), False), ((49, 100), True), ((50, 99), True)])
+def test_how_many_are_few(n: tuple[int, int], speaks: bool) -> None:
+    assert bool(size_notes(*n)) == speaks

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import purecover as pu
 from purecover.recovery._areas import ratio_integrals, trapezoid
 from purecover.recovery._pr import precision_of, refine_pr
-from purecover.recovery._repairs import hull_vertices
+from purecover.recovery._repairs import _fill, hull_vertices
 from purecover.recovery._roc import REPAIRS
 
 VALID = [repair for repair in REPAIRS if repair != "none"]
@@ -760,3 +760,17 @@ def test_costs_and_f_beta_are_one_unless_said() -> None:
     for plain, said in (tuple(each.curves for each in curves), tuple(points)):
         for name in ("f_beta", "cost"):
             np.testing.assert_array_equal(plain[name], said[name])
+
+
+def test_an_auc_below_zero_is_cut_to_zero() -> None:
+    counts = pu.ScoreCounts.from_counts([2, 1], labeled=[1, 9], unlabeled=[9, 1])
+    with pytest.warns(pu.exceptions.RecoveryWarning, match="-0.0714 is outside"):
+        assert pu.recover_auc(counts, pu.MixtureProportions(0.3)) == 0
+    raw = pu.recover_auc(counts, pu.MixtureProportions(0.3), clip=False)
+    assert raw == pytest.approx(0.5 - 0.4 / 0.7)
+
+
+def test_missing_mass_goes_to_empty_blocks_by_their_size() -> None:
+    mass, n = np.array([0.6, 0.0, 0.0]), np.array([5.0, 1.0, 3.0])
+    found = _fill(mass, mass == 0, n)
+    np.testing.assert_allclose(found, [0.6, 0.1, 0.3], rtol=1e-14)
