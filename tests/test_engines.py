@@ -335,21 +335,21 @@ def lazy(**columns):
 
 
 COMPLAINTS = {
-    "three labels": (lazy(s=[1.0, 2.0, 3.0], y=[0, 1, 2]), "two-valued"),
-    "-1, 0 and 1": (lazy(s=[1.0, 2.0, 3.0], y=[0, 1, -1]), "pass negative_label=-1"),
-    "no label": (lazy(s=[1.0, 2.0], y=[0, 0]), "no labeled row among 2 rows"),
-    "strange words": (lazy(s=[1.0, 2.0], y=["a", "b"]), "positive_label="),
-    "names": (lazy(s=np.arange(50.0), y=[f"row {i}" for i in range(50)]), "two or three words"),
-    "no rows": (lazy(s=pa.array([], pa.float64()), y=pa.array([], pa.bool_())), "non-empty"),
-    "no such column": (lazy(s=[1.0, 2.0], z=[0, 1]), "the columns are 's', 'z'"),
+    "three labels": ({"s": [1.0, 2.0, 3.0], "y": [0, 1, 2]}, "two-valued"),
+    "-1, 0 and 1": ({"s": [1.0, 2.0, 3.0], "y": [0, 1, -1]}, "pass negative_label=-1"),
+    "no label": ({"s": [1.0, 2.0], "y": [0, 0]}, "no labeled row among 2 rows"),
+    "strange words": ({"s": [1.0, 2.0], "y": ["a", "b"]}, "positive_label="),
+    "names": ({"s": np.arange(50.0), "y": [f"row {i}" for i in range(50)]}, "two or three words"),
+    "no rows": ({"s": pa.array([], pa.float64()), "y": pa.array([], pa.bool_())}, "non-empty"),
+    "no such column": ({"s": [1.0, 2.0], "z": [0, 1]}, "the columns are 's', 'z'"),
 }
 
 
 @pytest.mark.parametrize("case", COMPLAINTS)
 def test_complaints_are_those_of_other_doors(case):
-    frame, match = COMPLAINTS[case]
+    columns, match = COMPLAINTS[case]
     with pytest.raises(InvalidInputError, match=f"(?s)ScoreCounts.from_frame .*{match}"):
-        ScoreCounts.from_frame(frame, score="s", labeled="y")
+        ScoreCounts.from_frame(lazy(**columns), score="s", labeled="y")
 
 
 @pytest.mark.parametrize("column", [["a", "b"], [dt.date(2020, 1, 1), dt.date(2021, 1, 1)]])
