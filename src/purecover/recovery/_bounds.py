@@ -285,6 +285,8 @@ def recover_bounds(
 
 
 def _check_range(function: str, parameter: str, value: object) -> tuple[float, float]:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     if isinstance(value, numbers.Real):
         value = (value, value)
     must = "a number in [0, 1] or a pair of them, the smaller first"
