@@ -18,7 +18,7 @@ collect_ignore_glob = [
     "docs/_build/*",
     "docs/gallery/*",  # made from examples/ when the pages are built
     "docs/api/generated/*",
-    "src/purecover/models/_kernels.py",  # imports Triton; see tests/test_networks_kernels.py
+    "src/purecover/models/kernels.py",  # imports Triton; see tests/test_networks_kernels.py
 ]
 
 SPECIAL = ("needs_data", "browser", "firefox", "dask", "spark", "torch", "mlflow")

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from scipy import special
 
 from purecover.counts import ScoreCounts
-from purecover.estimation._base import Inclusions, PriorEstimator
-from purecover.estimation._default import default_estimator
-from purecover.estimation._noisy import NoisyLabels
-from purecover.estimation._registry import prior_estimators
-from purecover.estimation._rows import FeaturePriorEstimator, Rows
+from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
+from purecover.estimators.choice import default_estimator
+from purecover.estimators.rows import FeaturePriorEstimator, Rows
+from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError
 
 FloatArray = NDArray[np.float64]

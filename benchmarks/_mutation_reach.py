@@ -91,7 +91,7 @@ def trace(tests: Sequence[str], jobs: int) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-n", str(jobs), "-p", "no:cacheprovider"]
     command += [
         "--cov=purecover.recovery",
-        "--cov=purecover.estimation",
+        "--cov=purecover.estimators",
         "--cov-context=test",
         "--cov-report=",
     ]

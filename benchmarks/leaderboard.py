@@ -51,7 +51,7 @@ from benchmarks._sources import SLOW_BETA, Data, Task, few, simulated_rows, task
 from benchmarks._worlds import cells
 
 from purecover.counts import ScoreCounts
-from purecover.estimation._registry import prior_estimators
+from purecover.estimators.base import prior_estimators
 from purecover.exceptions import PurecoverError
 
 RAW = Path(__file__).parent / "out" / "leaderboard.csv"

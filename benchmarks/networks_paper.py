@@ -25,9 +25,8 @@ from benchmarks._common import arguments, conclude, progress, publish, table
 from numpy.typing import NDArray
 
 from purecover import ScoreCounts, auc_pu, load_paper_data
-from purecover.models._engine import check_device
-from purecover.models._many import bagged_scores_many
-from purecover.models._training import PRESETS
+from purecover.models.networks import bagged_scores_many, check_device
+from purecover.models.training import PRESETS
 
 WITHIN = 0.02
 ROWS_WANTED = 30
@@ -170,8 +169,8 @@ def _share_of_card(given: list[Problem], options: Any) -> str:
     """Operations the training needs, counted from the epochs of one ensemble per problem."""
     import torch
 
-    from purecover.models import _fused
-    from purecover.models._standardize import Standardizer
+    from purecover.models import cuda as _fused
+    from purecover.models.tables import Standardizer
 
     training = PRESETS[options.preset]
     needed = done = special = traffic = seconds = 0.0

@@ -32,8 +32,7 @@ from benchmarks._feature_worlds import (
 )
 from scipy import integrate, stats
 
-from purecover.estimation._base import PriorEstimator
-from purecover.estimation._registry import prior_estimators
+from purecover.estimators.base import PriorEstimator, prior_estimators
 from purecover.exceptions import IdentifiabilityError, MissingDependencyError
 
 TOLERANCE = 0.02

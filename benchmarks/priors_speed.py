@@ -23,9 +23,8 @@ import numpy as np
 from benchmarks._common import arguments, conclude, progress, publish, table
 
 from purecover import simulate
-from purecover.estimation._base import PriorEstimator
-from purecover.estimation._default import default_estimator
-from purecover.estimation._registry import prior_estimators
+from purecover.estimators.base import PriorEstimator, prior_estimators
+from purecover.estimators.choice import default_estimator
 
 DEFAULT = "default"
 SMALL = (1000, 10_000)

@@ -26,8 +26,7 @@ from benchmarks._contestants import FeaturePeer, peers
 from benchmarks._feature_worlds import BoolArray, FeatureWorld, FloatArray, out_of_fold_scores
 from benchmarks.priors_speed import peak_bytes, timed
 
-from purecover.estimation._base import PriorEstimator
-from purecover.estimation._registry import prior_estimators
+from purecover.estimators.base import PriorEstimator, prior_estimators
 
 ROWS = FeatureWorld(10)
 KERNEL_ROWS = FeatureWorld(10, n_labeled=2000, n_unlabeled=2000)

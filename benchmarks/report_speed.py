@@ -31,8 +31,8 @@ from purecover import simulate
 from purecover.cli._columns import Request
 from purecover.cli._files import read_table
 from purecover.html import render_report
-from purecover.intervals import _bootstrap
-from purecover.intervals._resample import thinned_to_draw
+from purecover.intervals import replicates as _bootstrap
+from purecover.intervals.resampling import thinned_to_draw
 
 ALPHA = 0.25
 SIZE = 10**6

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import purecover as pu
-from purecover.estimation._clean import clean_many
+from purecover.estimators.clean import clean_many
 from purecover.exceptions import PurecoverError
 
 Case = Callable[[], Any]

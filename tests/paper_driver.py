@@ -15,11 +15,10 @@ import numpy as np
 
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
-from purecover.studies import _run
-from purecover.studies._design import Cell, Draw, StudySettings, cells
-from purecover.studies._records import Record
-from purecover.studies._run import Problem, run_study
-from purecover.studies._store import Store
+from purecover.paper import run as _run
+from purecover.paper.design import Cell, Draw, Record, StudySettings, cells
+from purecover.paper.run import Problem, run_study
+from purecover.paper.store import Store
 
 REPEATS = 20
 SETTINGS = StudySettings()
@@ -63,7 +62,7 @@ def measure_little(cell: Cell, drawn: Draw, scores: Any, traditional: Any) -> li
 
 def run_little(cell: Cell, problem: Problem, keep_scores: bool) -> Any:
     """As in the study, in a worker that has loaded the package anew."""
-    from purecover.studies import _run
+    from purecover.paper import run as _run
 
     _run.bagged_scores_many = score_at_once  # type: ignore[assignment]
     _run.measure = measure_little

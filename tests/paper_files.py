@@ -14,8 +14,7 @@ from urllib.error import HTTPError
 
 import numpy as np
 
-from purecover.studies._datasets import DATASETS
-from purecover.studies._encodings import MUSHROOM_CATEGORIES
+from purecover.paper.data import DATASETS, MUSHROOM_CATEGORIES
 
 # Targets of a positive and of a negative example.
 TARGETS = {

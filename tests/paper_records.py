@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from purecover.studies._errors import printed_table
-from purecover.studies._records import Record
+from purecover.paper.design import Record
+from purecover.paper.tables import printed_table
 
 REPAIRS = ("paper", "isotonic", "hull", "likelihood", "blend", "none")
 ESTIMATORS = ("label-curve", "alphamax-n-released", "dedpul")

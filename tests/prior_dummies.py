@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from purecover.counts import ScoreCounts
-from purecover.estimation._base import Inclusions, PriorEstimator
+from purecover.estimators.base import Inclusions, PriorEstimator
 from purecover.exceptions import IdentifiabilityError
 
 

@@ -32,12 +32,12 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "src", folder / "src", ignore=ignore)
     shutil.copytree(ROOT / "tests", folder / "tests", ignore=ignore)
     shutil.copy(ROOT / "pyproject.toml", folder)
-    estimation = folder / "src" / "purecover" / "estimation"
-    (estimation / "_top_share.py").write_text(module_of_the_page(), encoding="utf-8")
-    registry = estimation / "_registry.py"
+    estimation = folder / "src" / "purecover" / "estimators"
+    (estimation / "top_share.py").write_text(module_of_the_page(), encoding="utf-8")
+    registry = estimation / "base.py"
     text = registry.read_text(encoding="utf-8")
     assert "_BUILT_IN = (\n" in text
-    text = text.replace("_BUILT_IN = (\n", '_BUILT_IN = (\n    "_top_share",\n')
+    text = text.replace("_BUILT_IN = (\n", '_BUILT_IN = (\n    "top_share",\n')
     registry.write_text(text, encoding="utf-8")
     return folder
 
@@ -65,7 +65,7 @@ def test_layers_parameters_and_docstring(clone: Path) -> None:
         "parameters and top-share or easy_data and top-share or TopShare"
         " or imports and not picture or circles"
     )
-    module = "src/purecover/estimation/_top_share.py"
+    module = "src/purecover/estimators/top_share.py"
     said = run_tests(
         clone, "-k", chosen, "tests/test_prior_common.py", "tests/test_architecture.py", module
     )

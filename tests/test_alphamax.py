@@ -15,13 +15,23 @@ from scipy.stats import chi2
 from sklearn.base import clone
 
 import purecover as pu
-from purecover.estimation._alphamax import AlphaMax, AlphaMaxN
-from purecover.estimation._alphamax_curve import AlphaMaxCurve
-from purecover.estimation._clean import clean_test
-from purecover.estimation._elbows import ELBOWS, Curves, _slope_below, find_elbow
-from purecover.estimation._histogram import bin_starts, binned, released_width
-from purecover.estimation._samples import flipped_counts
-from purecover.estimation._separable import end_of_flat, inclusion_curve, inclusion_parts
+from purecover.estimators.alphamax import (
+    ELBOWS,
+    AlphaMax,
+    AlphaMaxCurve,
+    AlphaMaxN,
+    Curves,
+    _slope_below,
+    bin_starts,
+    binned,
+    end_of_flat,
+    find_elbow,
+    inclusion_curve,
+    inclusion_parts,
+    released_width,
+)
+from purecover.estimators.clean import clean_test
+from purecover.estimators.samples import flipped_counts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 P = np.array([0.4, 0.3, 0.2, 0.1])

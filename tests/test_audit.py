@@ -12,10 +12,10 @@ import pytest
 from scipy import integrate, special, stats
 
 import purecover as pu
-from purecover.audit._combine import combine_audit
-from purecover.audit._plan import plan_audit
-from purecover.audit._posterior import alpha_from_audit
-from purecover.audit._strata import plan_strata, strata_of, stratified_audit
+from purecover.audit.combine import combine_audit
+from purecover.audit.plan import plan_audit
+from purecover.audit.posterior import alpha_from_audit
+from purecover.audit.strata import plan_strata, strata_of, stratified_audit
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 # -- alpha from an audit ----------------------------------------------------------------------

@@ -9,12 +9,10 @@ import pytest
 from scipy import special, stats
 
 import purecover as pu
-from purecover.audit._combine import combine_audit
-from purecover.audit._nodes import ARCSINE, Nodes, _bootstrapped
-from purecover.audit._plan import plan_audit
-from purecover.audit._plan_finite import between
-from purecover.audit._posterior import alpha_from_audit
-from purecover.audit._strata import plan_strata, stratified_audit
+from purecover.audit.combine import ARCSINE, Nodes, _bootstrapped, combine_audit
+from purecover.audit.plan import between, plan_audit
+from purecover.audit.posterior import alpha_from_audit
+from purecover.audit.strata import plan_strata, stratified_audit
 from purecover.exceptions import IdentifiabilityError, RecoveryWarning
 
 # -- plans --------------------------------------------------------------------------------------
@@ -210,7 +208,7 @@ def test_many_strata_drawn_together_are_as_one_by_one(monkeypatch) -> None:
     sizes, n = np.full(12, 1000), np.full(12, 15)
     k = np.array([15, 14, 9, 5, 2, 1, 0, 0, 1, 0, 0, 0])
     together = stratified_audit(sizes, k, n, n_draws=100_000)
-    monkeypatch.setattr("purecover.audit._strata_draws._MANY", 12)
+    monkeypatch.setattr("purecover.audit.strata._MANY", 12)
     singly = stratified_audit(sizes, k, n, n_draws=100_000)
     for one, other in zip(
         (together.alpha, *together.precision, *together.recall),

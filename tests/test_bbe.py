@@ -8,8 +8,8 @@ from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._bbe import BBE
-from purecover.estimation._samples import flipped_counts
+from purecover.estimators.bbe import BBE
+from purecover.estimators.samples import flipped_counts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 LABELED = [0.9, 0.8, 0.8, 0.6, 0.3]

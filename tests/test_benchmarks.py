@@ -285,7 +285,7 @@ def test_results_say_which_code_they_come_from(monkeypatch):
 def test_peers_get_examples_and_both_directions(monkeypatch):
     contestants = study("_contestants", monkeypatch)
     from purecover.counts import ScoreCounts
-    from purecover.estimation._samples import flipped_counts
+    from purecover.estimators.samples import flipped_counts
 
     scores = np.array([0.9, 0.5, 0.5, 0.2])
     labeled = np.array([True, True, False, False])

@@ -22,8 +22,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import purecover as pu
 from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
-from purecover.intervals._paired_auc import rowwise_auc
-from purecover.models._candidates import default_candidates
+from purecover.intervals.paired import rowwise_auc
+from purecover.models.best_scorer import default_candidates
 
 LINE = LogisticRegression()
 

@@ -15,9 +15,9 @@ from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
-from purecover.recovery import _bound_tables
-from purecover.recovery._bounds import RecoveredBounds, recover_bounds
-from purecover.recovery._rates import recover_rates
+from purecover.recovery import bounds as _bound_tables
+from purecover.recovery.bounds import RecoveredBounds, recover_bounds
+from purecover.recovery.rates import recover_rates
 
 RATES = ("tpr", "fpr", "precision")
 

@@ -30,8 +30,8 @@ from purecover.exceptions import (
     InvalidTypeError,
     PurecoverWarning,
 )
-from purecover.models._calibrators import choose_calibrator, fit_isotonic, fit_sigmoid
-from purecover.recovery._posterior import posterior_band
+from purecover.models.calibrated import choose_calibrator, fit_isotonic, fit_sigmoid
+from purecover.recovery.rates import posterior_band
 
 ALPHA, SHIFT = 0.3, 2.0
 

@@ -14,13 +14,13 @@ from scipy import optimize, stats
 
 from purecover import simulate
 from purecover.checks import CHECKS, CheckContext, CheckResult, list_checks, run_checks
-from purecover.checks._noise import contrast, critical_value, effective_size, shortfall
+from purecover.checks.base import contrast, critical_value, effective_size, shortfall
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
-from purecover.estimation._estimate import PriorEstimate
+from purecover.estimators.base import PriorEstimate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
-from purecover.recovery._roc import recover_roc
+from purecover.recovery.roc import recover_roc
 
 PAGES = Path(__file__).parents[1] / "docs" / "checks"
 RESERVED: set[str] = set()

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._clean import CleanTest, clean_many, clean_test
+from purecover.estimators.clean import CleanTest, clean_many, clean_test
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 GOOD_WORLDS = {

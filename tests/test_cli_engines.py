@@ -14,7 +14,7 @@ from tests.test_engines import spark_session
 
 import purecover as pu
 from purecover.cli import _engine_choice
-from purecover.engines._count import count_lazy
+from purecover.engines.count import count_lazy
 
 ALPHA = ("--alpha", "0.2", "--resamples", "20")
 

@@ -19,11 +19,11 @@ from tests.command_line import Result, call_main
 from tests.paper_driver import measure_little, problems, score_at_once
 
 from purecover.cli import _paper, main
-from purecover.studies import _datasets, _run
-from purecover.studies._design import Cell
-from purecover.studies._known import DATASETS
-from purecover.studies._records import Record
-from purecover.studies._store import Store
+from purecover.paper import data as _datasets
+from purecover.paper import run as _run
+from purecover.paper.data import DATASETS
+from purecover.paper.design import Cell, Record
+from purecover.paper.store import Store
 
 
 @pytest.fixture
@@ -285,7 +285,7 @@ def test_the_records_are_those_of_one_study(run, results, tmp_path) -> None:
 
 
 def test_the_report_gets_what_the_store_holds(run, results, tmp_path, monkeypatch) -> None:
-    from purecover.studies import _paper_report
+    from purecover.paper import report as _paper_report
 
     asked = {}
 
@@ -308,7 +308,7 @@ def test_the_report_gets_what_the_store_holds(run, results, tmp_path, monkeypatc
 
 @pytest.mark.usefixtures("toys")
 def test_kept_scores_reach_the_report(run, tmp_path, monkeypatch) -> None:
-    from purecover.studies import _paper_report
+    from purecover.paper import report as _paper_report
 
     asked = {}
     monkeypatch.setattr(

@@ -11,11 +11,11 @@ from tests.prior_dummies import Blind, Fixed, FixedNoisy
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation import _clustered
-from purecover.estimation._bbe import BBE
-from purecover.estimation._clustered import ClusteredLabels, out_of_fold_scores
-from purecover.estimation._noisy import NoisyLabels
-from purecover.estimation._rows import Rows
+from purecover.estimators import scar as _clustered
+from purecover.estimators.bbe import BBE
+from purecover.estimators.rows import Rows
+from purecover.estimators.scar import ClusteredLabels, out_of_fold_scores
+from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 

@@ -12,10 +12,14 @@ import pytest
 from scipy import sparse
 
 import purecover as pu
-from purecover.estimation._base import Inclusions
-from purecover.estimation._compare import NO_FEATURE_INTERVALS, compare_priors
-from purecover.estimation._compare_data import GroupedRows, reads_features
-from purecover.estimation._rows import FeaturePriorEstimator, Rows
+from purecover.estimators.base import Inclusions
+from purecover.estimators.compare import (
+    NO_FEATURE_INTERVALS,
+    GroupedRows,
+    compare_priors,
+    reads_features,
+)
+from purecover.estimators.rows import FeaturePriorEstimator, Rows
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 N_LABELED, N_UNLABELED, ALPHA = 200, 800, 0.3

@@ -13,12 +13,11 @@ from tests.open_duckdb import connect
 from tests.test_engines import every_lazy, frame_of
 
 import purecover as pu
-from purecover.engines import _joint
-from purecover.engines._count import count_lazy
+from purecover.engines import count as _joint
+from purecover.engines.count import count_lazy
 from purecover.exceptions import InvalidInputError, InvalidTypeError
-from purecover.intervals._paired import CellResampler, RowResampler
-from purecover.intervals._paired_auc import cellwise_auc, rowwise_auc
-from purecover.intervals._resample import cells_to_draw
+from purecover.intervals.paired import CellResampler, RowResampler, cellwise_auc, rowwise_auc
+from purecover.intervals.resampling import cells_to_draw
 
 # DuckDB under narwhals, and Spark and Dask at their end, are not ours to mend.
 pytestmark = [pytest.mark.filterwarnings("ignore")]

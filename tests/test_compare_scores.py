@@ -19,12 +19,11 @@ from tests.command_line import Result, call_main
 
 import purecover as pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.html._compare_page import SCRIPTS, render_comparison
-from purecover.html._compare_words import findings_by_score
-from purecover.html._whiskers import _ticks, make_whiskers, shortened
-from purecover.intervals._paired import RowResampler, difference_intervals, positions
-from purecover.intervals._paired_auc import rowwise_auc
-from purecover.report import _compare
+from purecover.html.compare_page import SCRIPTS, render_comparison
+from purecover.html.svg import _ticks, make_whiskers, shortened
+from purecover.html.words import findings_by_score
+from purecover.intervals.paired import RowResampler, difference_intervals, positions, rowwise_auc
+from purecover.report import compare as _compare
 
 SAMPLE = pu.simulate.binormal(1.8).sample(150, 900, alpha=0.25, random_state=0)
 LABELED = np.asarray(SAMPLE.labeled)
@@ -96,7 +95,7 @@ def test_a_difference_that_never_moves_is_not_certain() -> None:
 
 
 def test_many_distinct_scores_are_thinned_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purecover.report._compare_rows.MAX_PAIRED", 100)
+    monkeypatch.setattr("purecover.report.compare.MAX_PAIRED", 100)
     thin = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=40)
     monkeypatch.undo()
     full = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=40)
@@ -697,7 +696,7 @@ def test_payload_holds_every_baseline(known: pu.ScoreComparison) -> None:
 
 
 def test_payload_of_many_models_keeps_to_one_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purecover.html._compare_payload.MANY", 2)
+    monkeypatch.setattr("purecover.html.compare_page.MANY", 2)
     found = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0, baseline="fair")
     data = payload_of(found.to_html())
     assert list(data["differences"]) == ["1"]
@@ -963,7 +962,7 @@ def test_thinning_moves_differences_by_little(monkeypatch: pytest.MonkeyPatch) -
     noise = np.random.default_rng(0).normal(size=6600)
     scores = {"one": sample.scores, "two": sample.scores + 0.5 * noise}
     thin = pu.compare_scores(scores, sample.labeled, alpha=0.25, n_resamples=100)
-    monkeypatch.setattr("purecover.report._compare_rows.MAX_PAIRED", 10**6)
+    monkeypatch.setattr("purecover.report.compare.MAX_PAIRED", 10**6)
     full = pu.compare_scores(scores, sample.labeled, alpha=0.25, n_resamples=100)
     for metric in thin.differences:
         ours, theirs = (

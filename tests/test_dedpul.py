@@ -10,8 +10,15 @@ from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._dedpul import DEDPUL, _iterate, _tie_notes, fixed_prior
-from purecover.estimation._density import binned_density, rolling_median, spread_of
+from purecover.estimators.dedpul import (
+    DEDPUL,
+    _iterate,
+    _tie_notes,
+    binned_density,
+    fixed_prior,
+    rolling_median,
+    spread_of,
+)
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 EXAMPLE = np.array([2, 1.5, 1, 0.5, 0])

@@ -29,21 +29,20 @@ from purecover.displays import (
     SensitivityDisplay,
     ThresholdDisplay,
 )
-from purecover.displays._base import LIMITS, OBSERVED, Display, thinned
+from purecover.displays.base import LIMITS, OBSERVED, Display, thinned
 from purecover.exceptions import (
     InvalidInputError,
     InvalidTypeError,
     MissingDependencyError,
     PurecoverError,
 )
-from purecover.intervals._interval import CurveBand
+from purecover.intervals.interval import CurveBand
 from purecover.proportions import MixtureProportions
-from purecover.recovery._error_maps import error_map, error_maps
-from purecover.recovery._metrics import recover_metrics
-from purecover.recovery._pr import precision_of, recover_pr, refine_pr
-from purecover.recovery._roc import recover_roc
-from purecover.recovery._sensitivity import auc_sensitivity, sensitivity
-from purecover.recovery._thresholds import choose_threshold, recover_metric_curves
+from purecover.recovery.maps import auc_sensitivity, error_map, error_maps, sensitivity
+from purecover.recovery.metrics import recover_metrics
+from purecover.recovery.pr import precision_of, recover_pr, refine_pr
+from purecover.recovery.roc import recover_roc
+from purecover.recovery.thresholds import choose_threshold, recover_metric_curves
 
 ALPHA, BETA = 0.25, 0.9
 PROPORTIONS = MixtureProportions(ALPHA, BETA)

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._dist_curve import DistCurve, Network, load_network
-from purecover.estimation._distance_curves import (
+from purecover.estimators.dist_curve import (
     N_QUANTILES,
+    DistCurve,
+    Network,
     distance_curves,
     distance_quantiles,
+    load_network,
     sample_points,
 )
 from purecover.exceptions import InvalidInputError, InvalidTypeError

@@ -15,9 +15,9 @@ from sklearn.svm import LinearSVC
 from tests.clusters import need, spark_session
 
 import purecover as pu
-from purecover.studies._design import StudySettings, cells
-from purecover.studies._run import Problem, run_study
-from purecover.studies._store import Store
+from purecover.paper.design import StudySettings, cells
+from purecover.paper.run import Problem, run_study
+from purecover.paper.store import Store
 
 # What Dask and Spark say at their start and end is not ours to mend.
 pytestmark = pytest.mark.filterwarnings("ignore")

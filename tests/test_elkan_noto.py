@@ -9,8 +9,8 @@ from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._elkan_noto import ElkanNoto
-from purecover.estimation._noisy import NoisyLabels
+from purecover.estimators.elkan_noto import ElkanNoto
+from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 VARIANTS = ["e1", "e2", "e3"]

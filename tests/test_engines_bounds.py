@@ -12,7 +12,9 @@ from hypothesis.extra import numpy as hnp
 
 import purecover as pu
 from purecover import MixtureProportions, ScoreCounts, binning_bounds
-from purecover.engines import _bins, _count, _scan
+from purecover.engines import bins as _bins
+from purecover.engines import count as _count
+from purecover.engines import scan as _scan
 
 # Below what areas of a few hundred scores are rounded by.
 ROUNDING = 1e-9

@@ -347,7 +347,7 @@ def test_no_engine_drops_missing_scores(engine):
 
 
 def test_lazy_frames_are_scanned_once_for_all_scores(table, monkeypatch):
-    from purecover.engines import _scan
+    from purecover.engines import scan as _scan
 
     scans = []
     bins = _scan.Scan.bins

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 
 import purecover as pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.models._best_scorer import BestScorer
+from purecover.models.best_scorer import BestScorer
 
 OPTIONS: dict[str, Any] = {"alpha": 0.25, "n_resamples": 0}
 

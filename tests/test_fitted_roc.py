@@ -6,7 +6,7 @@ from scipy import optimize, special, stats
 
 from purecover import NoisyLabels, simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._fitted_roc import FittedRoc, _points, curve, deviance, end_slope
+from purecover.estimators.roc_slope import FittedRoc, _points, curve, deviance, end_slope
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 FAMILIES = ("binormal", "power")

@@ -6,9 +6,15 @@ from scipy import stats
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation import _gaussian_mixture
-from purecover.estimation._gaussian_em import GaussianEM, Mixtures, Tally
-from purecover.estimation._gaussian_mixture import GaussianMixtures, _logits, _standardized
+from purecover.estimators import mixtures as _gaussian_mixture
+from purecover.estimators.mixtures import (
+    GaussianEM,
+    GaussianMixtures,
+    Mixtures,
+    Tally,
+    _logits,
+    _standardized,
+)
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 

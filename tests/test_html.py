@@ -16,9 +16,9 @@ import pytest
 
 from purecover import evaluate, simulate
 from purecover.html import render_report
-from purecover.html._page import SCRIPTS
-from purecover.html._payload import make_payload
-from purecover.html._svg import LEFT, MAX_POINTS, SIZE, TOP, curve_path, thin
+from purecover.html.page import SCRIPTS
+from purecover.html.payload import make_payload
+from purecover.html.svg import LEFT, MAX_POINTS, SIZE, TOP, curve_path, thin
 
 VOID = {"meta", "br", "input", "rect", "path", "circle"}
 

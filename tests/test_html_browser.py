@@ -26,8 +26,8 @@ from purecover import (
     simulate,
 )
 from purecover.html import render_report
-from purecover.html._page import SCRIPTS
-from purecover.html._payload import make_payload
+from purecover.html.page import SCRIPTS
+from purecover.html.payload import make_payload
 
 pytestmark = pytest.mark.browser
 

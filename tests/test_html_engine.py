@@ -18,13 +18,17 @@ import pytest
 
 import purecover as pu
 from purecover.exceptions import RecoveryWarning
-from purecover.html._page import ENGINE
-from purecover.html._payload import make_payload
-from purecover.recovery._confusion import confusion_from_roc
-from purecover.recovery._metrics import metrics_from_roc, recover_both
-from purecover.recovery._pr import AREA_RULES, pr_from_roc
-from purecover.recovery._registry import MetricOptions, resolve_metrics
-from purecover.recovery._roc import REPAIRS
+from purecover.html.page import ENGINE
+from purecover.html.payload import make_payload
+from purecover.recovery.metrics import (
+    MetricOptions,
+    confusion_from_roc,
+    metrics_from_roc,
+    recover_both,
+    resolve_metrics,
+)
+from purecover.recovery.pr import AREA_RULES, pr_from_roc
+from purecover.recovery.roc import REPAIRS
 
 TOLERANCE = {"large numbers": 1e-6}
 """Of every number, relative where it is above 1: what the page promises; elsewhere 1e-9.

@@ -9,7 +9,7 @@ from tests.firefox import Firefox, firefox_program
 
 from purecover import MixtureProportions, ScoreCounts, evaluate, recover_metrics, simulate
 from purecover.html import render_report
-from purecover.html._payload import make_payload
+from purecover.html.payload import make_payload
 
 MOVE = """(async () => {
   const input = document.getElementById("alpha-number");

@@ -17,9 +17,8 @@ from tests.strategies import counts as some_counts
 import purecover as pu
 from purecover.curves import auc_pu, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
-from purecover.html._payload import MAX_CELLS, make_payload
-from purecover.html._thinning import thin_counts
-from purecover.recovery._metrics import position
+from purecover.html.payload import MAX_CELLS, make_payload, thin_counts
+from purecover.recovery.metrics import position
 
 
 def many_counts(kind: str, seed: int) -> pu.ScoreCounts:
@@ -281,7 +280,7 @@ def test_estimators_side_by_side(sample: Any) -> None:
 
 
 def test_where_alphamax_gives_up_there_is_no_curve() -> None:
-    from purecover.html._payload import _alphamax_curve
+    from purecover.html.payload import _alphamax_curve
 
     assert _alphamax_curve(pu.ScoreCounts.from_counts([1], [1], [1]), clean=True) is None
 

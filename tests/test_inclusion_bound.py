@@ -6,8 +6,7 @@ from scipy import stats
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._bounds import LEVELS, inclusion_bound
-from purecover.estimation._samples import flipped_counts
+from purecover.estimators.samples import LEVELS, flipped_counts, inclusion_bound
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 METHODS = ["scott", "bbe"]

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 import purecover as pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.intervals._bands import simultaneous_depth
-from purecover.intervals._replicates import BootstrapResult, _bias_corrected
-from purecover.intervals._resample import (
+from purecover.intervals.replicates import BootstrapResult, _bias_corrected, simultaneous_depth
+from purecover.intervals.resampling import (
     MultinomialResampler,
     PoissonResampler,
     Resampler,
@@ -110,7 +109,7 @@ class TestBootstrap:
         assert result.interval("roc_auc").high == pytest.approx(closed.high, abs=closed.width / 15)
 
     def test_rates_agree_with_the_variance_formula(self) -> None:
-        from purecover.recovery._variance import rate_covariance
+        from purecover.recovery.rates import rate_covariance
 
         s = draw(n_labeled=500, n_unlabeled=3000)
         result = pu.bootstrap(
@@ -150,7 +149,7 @@ class TestBootstrap:
     def test_thinning_changes_next_to_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         s = draw(n_labeled=1000, n_unlabeled=5000)
         exact = pu.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
-        monkeypatch.setattr("purecover.intervals._bootstrap.MAX_THRESHOLDS", 1000)
+        monkeypatch.setattr("purecover.intervals.replicates.MAX_THRESHOLDS", 1000)
         coarse = pu.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
         for name in ("roc_auc", "auc_pr", "precision", "recall", "mcc"):
             one, two = exact.interval(name), coarse.interval(name)
@@ -459,7 +458,7 @@ class TestBootstrapWithEstimator:
         high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 200
         runs = []
         for cells in (2**20, 7 * s.counts.n_thresholds):
-            monkeypatch.setattr("purecover.intervals._draws.CELLS", cells)
+            monkeypatch.setattr("purecover.intervals.resampling.CELLS", cells)
             estimator = Refuses(high - 0.02)
             runs.append(
                 pu.bootstrap(
@@ -474,7 +473,7 @@ class TestBootstrapWithEstimator:
         s = draw(n_labeled=1000, n_unlabeled=5000)
         results = []
         for most in (6000, 500):
-            monkeypatch.setattr("purecover.intervals._bootstrap.MAX_ESTIMATED", most)
+            monkeypatch.setattr("purecover.intervals.replicates.MAX_ESTIMATED", most)
             results.append(
                 pu.bootstrap(
                     s.counts,

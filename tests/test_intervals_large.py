@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import purecover as pu
-from purecover.intervals import _bootstrap
-from purecover.intervals._resample import (
+from purecover.intervals import replicates as _bootstrap
+from purecover.intervals.resampling import (
     CrowdedResampler,
     MultinomialResampler,
     PoissonResampler,
@@ -143,7 +143,7 @@ class TestLargeBootstrap:
             asked.append(n_resamples)
             raise EnoughError
 
-        monkeypatch.setattr("purecover.report._evaluate.bootstrap", spy)
+        monkeypatch.setattr("purecover.report.evaluation.bootstrap", spy)
         for counts in (sample.counts, sample.counts.thinned(100)):
             with pytest.raises(EnoughError):
                 pu.evaluate(counts, alpha=0.25)

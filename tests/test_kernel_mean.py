@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import minimize
 
 import purecover as pu
-from purecover.estimation import _kernel_mean
-from purecover.estimation._kernel_mean import (
+from purecover.estimators import kernel_mean as _kernel_mean
+from purecover.estimators.kernel_mean import (
     KernelMean,
     _embedded,
     _median_distance,
@@ -19,8 +19,8 @@ from purecover.estimation._kernel_mean import (
     _shares,
     _threshold,
 )
-from purecover.estimation._noisy import NoisyLabels
-from purecover.estimation._rows import Rows
+from purecover.estimators.rows import Rows
+from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError
 
 

@@ -11,29 +11,28 @@ import pytest
 from scipy.integrate import dblquad, quad
 
 import purecover as pu
-from purecover.estimation._curve_cells import Posterior
-from purecover.estimation._curve_model import (
+from purecover.estimators.label_curve import (
     HIGH,
     LOW,
+    PURE,
+    PURE_SHARES,
+    SMOOTH,
+    STEEP,
+    WEIGHTS,
     Curves,
+    Posterior,
+    RankBins,
     Shape,
+    _told,
+    candidates,
     deviance,
+    dispersion,
     fit,
     information,
     label_curve,
     objective,
-)
-from purecover.estimation._curve_posterior import (
-    PURE,
-    SMOOTH,
-    STEEP,
-    WEIGHTS,
-    candidates,
-    dispersion,
     posterior,
 )
-from purecover.estimation._label_curve import _told
-from purecover.estimation._rank_bins import PURE_SHARES, RankBins
 
 Array = np.ndarray[Any, Any]
 
@@ -129,7 +128,7 @@ def test_ceiling_and_floor_are_the_ratios() -> None:
 @pytest.mark.parametrize("shape", [SMOOTH, STEEP, PURE])
 def test_gradient(shape: Shape) -> None:
     """The climb uses derivatives by hand; central differences agree."""
-    from purecover.estimation._curve_model import _scores
+    from purecover.estimators.label_curve import _scores
 
     bins = RankBins.from_counts(sample(n=(100, 700), beta=0.8).counts)
     rng = np.random.default_rng(3)
@@ -217,7 +216,7 @@ def test_data_off_any_curve_are_tempered() -> None:
 
 def test_prior_masses() -> None:
     """The closed forms by which the two cases are normalized."""
-    from purecover.estimation import _curve_posterior as module
+    from purecover.estimators import label_curve as module
 
     noisy, _ = dblquad(lambda b, a: (1 - a) * (1 - b) / (1 - a * b), 0, 1, 0, 1)
     clean, _ = quad(lambda a: 1 - a, 0, 1)
@@ -270,7 +269,7 @@ def _sampled(bins: RankBins, n_chains: int = 200, n_steps: int = 2500) -> Array:
 
 
 def test_cells_touch_and_their_roots_are_evenly_spaced() -> None:
-    from purecover.estimation._curve_posterior import _WIDE, _cells
+    from purecover.estimators.label_curve import _WIDE, _cells
 
     center, spread = np.array([0.4, 0.01]), np.array([0.05, 0.02])
     low, middle, high = _cells(center, spread, 7)
@@ -282,7 +281,7 @@ def test_cells_touch_and_their_roots_are_evenly_spaced() -> None:
 
 
 def test_spread_is_that_of_a_normal_posterior() -> None:
-    from purecover.estimation._curve_posterior import _spread
+    from purecover.estimators.label_curve import _spread
 
     curves = curves_of(RankBins.from_counts(sample(n=(50, 450)).counts), 2)
     root = np.random.default_rng(0).normal(size=(2, 6, 6))
@@ -295,7 +294,7 @@ def test_spread_is_that_of_a_normal_posterior() -> None:
 
 def test_nodes_carry_the_density_with_the_shape_at_its_best() -> None:
     """Two steps of the climb at every node give what many give, and Laplace's volume."""
-    from purecover.estimation._curve_posterior import _EVERYTHING, _SHAPE_ONLY, _integrated
+    from purecover.estimators.label_curve import _EVERYTHING, _SHAPE_ONLY, _integrated
 
     bins = RankBins.from_counts(sample(n=(300, 2000), beta=0.9).counts)
     curves = curves_of(bins)

@@ -7,9 +7,9 @@ import pytest
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._bbe import BBE
-from purecover.estimation._roc_slope import RocSlope
-from purecover.estimation._samples import common_notes
+from purecover.estimators.bbe import BBE
+from purecover.estimators.roc_slope import RocSlope
+from purecover.estimators.samples import common_notes
 
 both = pytest.mark.parametrize("estimator", [BBE(), RocSlope()])
 

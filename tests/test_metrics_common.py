@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import purecover as pu
 from purecover.exceptions import InvalidInputError
-from purecover.recovery._pr import area_under_pr
-from purecover.recovery._registry import MetricOptions
-from purecover.report._many_work import RANGES
+from purecover.recovery.metrics import MetricOptions
+from purecover.recovery.pr import area_under_pr
+from purecover.report.many import RANGES
 
 ALL = sorted(pu.METRICS)
 OF_CURVE = [n for n in ALL if pu.METRICS[n].kind == "ranking"]
@@ -191,7 +191,7 @@ def test_corrupt_then_recover(
 
 
 def _defaults() -> object:
-    from purecover.recovery._registry import MetricOptions
+    from purecover.recovery.metrics import MetricOptions
 
     return MetricOptions()
 

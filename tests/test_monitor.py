@@ -18,10 +18,8 @@ from tests.command_line import call_main
 
 import purecover as pu
 from purecover import exceptions, simulate
-from purecover.monitoring import _file
-from purecover.monitoring._drift import _observed, share_of_look
-from purecover.monitoring._grid import binned
-from purecover.monitoring._tails import two_sided
+from purecover.monitoring import state as _file
+from purecover.monitoring.drift import _observed, binned, share_of_look, two_sided
 
 WORLD = simulate.binormal(1.5)
 WORSE = simulate.binormal(0.5)
@@ -275,7 +273,7 @@ def test_too_few_rows_are_not_compared_and_spend_nothing():
     assert not few.drift.drifted
     assert "2 labeled rows" in few.drift.note
     assert monitor.add("next", day(3)).drift.look == 1
-    assert "few is not compared" in "\n".join(pu.monitoring._text.statement(monitor, few))
+    assert "few is not compared" in "\n".join(pu.monitoring.monitor.statement(monitor, few))
 
 
 def test_weighted_rows_are_counted_and_compared():
@@ -369,7 +367,7 @@ def test_a_name_is_taken_once():
     oldest = monitor.add("day 1", day(6), replace=True)
     assert oldest.drift is None
     says = "day 1 is not compared: counts of the one before it are only kept as part of the total."
-    assert says in "\n".join(pu.monitoring._text.statement(monitor, oldest))
+    assert says in "\n".join(pu.monitoring.monitor.statement(monitor, oldest))
 
 
 @pytest.mark.parametrize("name", ["", " a", "a\n", "x" * 201, 3, None])

@@ -29,9 +29,11 @@ from purecover.exceptions import (
     PurecoverError,
     PurecoverWarning,
 )
-from purecover.models import _engine, _networks, _pickles
-from purecover.models._standardize import Standardizer
-from purecover.models._training import PRESETS, RPROP_CONSTANTS
+from purecover.models import networks as _engine
+from purecover.models import networks as _networks
+from purecover.models import tables as _pickles
+from purecover.models.tables import Standardizer
+from purecover.models.training import PRESETS, RPROP_CONSTANTS
 
 
 def world(n: int = 300, d: int = 3, seed: int = 0, shift: float = 1.0) -> tuple[Any, Any]:
@@ -557,7 +559,7 @@ def test_units_do_not_matter(scale, offset, dtype):
 def test_the_scale_of_all_rows_in_blocks(monkeypatch):
     X, _ = world(200)
     whole = Standardizer.of(X)
-    monkeypatch.setattr("purecover.models._standardize._BLOCK", 21)
+    monkeypatch.setattr("purecover.models.tables._BLOCK", 21)
     some = Standardizer.of(X)
     np.testing.assert_allclose(some.scale, whole.scale, rtol=1e-12)
     out = some.transform(X, np.float64)

@@ -9,10 +9,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from purecover.models._bags import Bags, draw_bags
-from purecover.models._engine import Ensemble, _train_numpy, targets_of
-from purecover.models._layers import Rows
-from purecover.models._training import Training
+from purecover.models.networks import Ensemble, _train_numpy, targets_of
+from purecover.models.training import Bags, Rows, Training, draw_bags
 
 pytestmark = pytest.mark.torch
 
@@ -30,7 +28,7 @@ def device() -> str:
 
 @pytest.fixture(scope="module")
 def fused(device: str) -> ModuleType:  # noqa: ARG001 - Triton must be told first
-    from purecover.models import _fused
+    from purecover.models import cuda as _fused
 
     return _fused
 
@@ -144,7 +142,7 @@ def test_kernels_take_what_fits(fused: ModuleType) -> None:
 
 @pytest.mark.usefixtures("fused")
 def test_many_at_once(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from purecover.models import _many
+    from purecover.models import networks as _many
 
     rng = np.random.default_rng(0)
     positive = rng.random(120) < 0.4

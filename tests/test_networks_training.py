@@ -11,24 +11,26 @@ import pytest
 from tests._networks_twin import Twin, train_twin
 
 import purecover as pu
-from purecover.models import _batch, _engine
-from purecover.models._bags import draw_bags, weight_bounds
-from purecover.models._batch import apply_batch, train_batch
-from purecover.models._layers import (
-    BagScale,
-    Rows,
-    Workspace,
-    gradient,
-    join_weights,
-    split_weights,
-)
-from purecover.models._rprop import RpropState, rprop_step
-from purecover.models._training import (
+from purecover.models import networks as _engine
+from purecover.models import training as _batch
+from purecover.models.training import (
     PRESETS,
     RPROP_CONSTANTS,
+    BagScale,
+    Rows,
     RpropConstants,
+    RpropState,
     Training,
+    Workspace,
+    apply_batch,
     check_training,
+    draw_bags,
+    gradient,
+    join_weights,
+    rprop_step,
+    split_weights,
+    train_batch,
+    weight_bounds,
 )
 
 VARIANTS = ("rprop-", "rprop+", "irprop-", "irprop+")

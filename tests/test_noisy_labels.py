@@ -11,11 +11,10 @@ from sklearn.base import clone
 from tests.prior_dummies import Blind, Fixed, FixedNoisy, TopRatio
 
 import purecover as pu
-from purecover.estimation import _ensemble
-from purecover.estimation._base import PriorEstimator
-from purecover.estimation._ensemble import MedianEnsemble
-from purecover.estimation._noisy import NoisyLabels
-from purecover.estimation._samples import flipped_counts
+from purecover.estimators import wrappers as _ensemble
+from purecover.estimators.base import PriorEstimator
+from purecover.estimators.samples import flipped_counts
+from purecover.estimators.wrappers import MedianEnsemble, NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 # Four scores with positives (0, .1, .3, .6) and negatives (.5, .3, .2, 0), at alpha = 1/4 and

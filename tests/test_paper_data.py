@@ -19,8 +19,9 @@ from tests.paper_files import BANK_ROW, answer_openml, made_up, uci_answer, writ
 
 import purecover as pu
 from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
-from purecover.studies import _datasets, _sources
-from purecover.studies._encodings import MUSHROOM_CATEGORIES, AboveMean, NotOneOf, OneOf
+from purecover.paper import data as _datasets
+from purecover.paper import data as _sources
+from purecover.paper.data import MUSHROOM_CATEGORIES, AboveMean, NotOneOf, OneOf
 
 DATASETS = _datasets.DATASETS
 FIND_SPEC = importlib.util.find_spec

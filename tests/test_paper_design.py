@@ -11,9 +11,8 @@ import pytest
 
 import purecover as pu
 from purecover.exceptions import InvalidInputError
-from purecover.studies._design import BETAS, Cell, Draw, StudySettings, cells, draw
-from purecover.studies._measure import DEFAULT, RELEASED, estimators, measure
-from purecover.studies._records import Record
+from purecover.paper.design import BETAS, Cell, Draw, Record, StudySettings, cells, draw
+from purecover.paper.run import DEFAULT, RELEASED, estimators, measure
 
 POSITIVE = np.arange(2000) % 4 == 0
 

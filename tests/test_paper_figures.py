@@ -11,8 +11,8 @@ from tests.paper_records import paper_records
 
 from purecover import MixtureProportions, recover_pr, recover_roc
 from purecover.counts import ScoreCounts
-from purecover.studies._errors import Row, Runs
-from purecover.studies._paper_figures import (
+from purecover.paper.design import Record
+from purecover.paper.figures import (
     beside_figure,
     error_boxes,
     figure1,
@@ -23,16 +23,20 @@ from purecover.studies._paper_figures import (
     thresholds_figure,
     to_svg,
 )
-from purecover.studies._records import Record
-from purecover.studies._tables import ERROR_COLUMNS, OURS, PAPERS, paper_combination
-from purecover.studies._threshold_count import (
+from purecover.paper.standings import standings
+from purecover.paper.tables import (
+    ERROR_COLUMNS,
     NUMBERS,
+    OURS,
+    PAPERS,
     KeptScores,
+    Row,
+    Runs,
+    paper_combination,
     simulated_scores,
     threshold_errors,
     thresholds_sheet,
 )
-from purecover.studies._winners import standings
 
 
 @pytest.fixture(scope="module")

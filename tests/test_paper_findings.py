@@ -12,19 +12,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purecover.studies._counting import counting_sheet
-from purecover.studies._errors import (
+from purecover.paper.standings import counting_sheet, standings
+from purecover.paper.tables import (
+    OURS,
+    PAPERS,
+    TITLES,
     Combination,
+    Methods,
     Row,
     Runs,
     Truth,
+    mean_errors,
     mean_of_rows,
+    paper_combination,
     printed_mean,
     printed_table,
+    sheet_markdown,
 )
-from purecover.studies._sheets import sheet_markdown
-from purecover.studies._tables import OURS, PAPERS, TITLES, Methods, mean_errors, paper_combination
-from purecover.studies._winners import standings
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "explanation"

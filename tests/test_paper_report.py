@@ -20,16 +20,10 @@ import pytest
 from tests.paper_records import paper_records
 
 from purecover.exceptions import InvalidInputError, InvalidTypeError, MissingDependencyError
-from purecover.studies import _paper_figures
-from purecover.studies._paper_report import (
-    PaperReport,
-    paper_report,
-    to_html,
-    to_markdown,
-    write_report,
-)
-from purecover.studies._records import Record
-from purecover.studies._threshold_count import KeptScores
+from purecover.paper import figures as _paper_figures
+from purecover.paper.design import Record
+from purecover.paper.report import PaperReport, paper_report, to_html, to_markdown, write_report
+from purecover.paper.tables import KeptScores
 
 PROVENANCE = {"Command": "purecover paper run --store <b>here</b>", "Seed": "0"}
 ONE = Record("gas", 1.0, 0, "auc", "same", "", "", 0.9, None, None)

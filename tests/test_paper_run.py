@@ -18,12 +18,12 @@ from tests import paper_driver
 from tests.paper_driver import REPEATS, design, measure_little, problems, score_at_once
 
 from purecover.exceptions import InvalidInputError, MissingDependencyError
-from purecover.studies import _measure, _run
-from purecover.studies._design import Cell, StudySettings, cells, draw
-from purecover.studies._provenance import provenance, studies
-from purecover.studies._records import Record
-from purecover.studies._run import Problem, run_study
-from purecover.studies._store import Store
+from purecover.paper import run as _measure
+from purecover.paper import run as _run
+from purecover.paper.design import Cell, Record, StudySettings, cells, draw
+from purecover.paper.report import provenance, studies
+from purecover.paper.run import Problem, run_study
+from purecover.paper.store import Store
 
 DRIVER = Path(paper_driver.__file__)
 

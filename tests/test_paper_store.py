@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 from purecover.exceptions import InvalidInputError, InvalidTypeError
-from purecover.studies._design import Cell, StudySettings
-from purecover.studies._provenance import in_time, provenance, studies
-from purecover.studies._records import Record
-from purecover.studies._store import Store
+from purecover.paper.design import Cell, Record, StudySettings
+from purecover.paper.report import in_time, provenance, studies
+from purecover.paper.store import Store
 
 QUICK = StudySettings(n_networks=5)
 

@@ -14,38 +14,44 @@ from scipy import stats
 from tests.paper_records import paper_records
 
 from purecover import prior_estimators, simulate
-from purecover.estimation._default import default_estimator
+from purecover.estimators.choice import default_estimator
 from purecover.exceptions import InvalidInputError
-from purecover.studies import _measure
-from purecover.studies._counting import (
+from purecover.paper import run as _measure
+from purecover.paper.design import Cell, Draw, Record, StudySettings
+from purecover.paper.findings import findings
+from purecover.paper.standings import (
     cluster_means,
     clustered_test,
     counting_sheet,
     counting_test,
-)
-from purecover.studies._design import Cell, Draw, StudySettings
-from purecover.studies._errors import Combination, Row, Runs, mean_of_rows, printed_table
-from purecover.studies._findings import findings
-from purecover.studies._promises import promises, promises_sheet, shortfalls
-from purecover.studies._records import Record
-from purecover.studies._sheets import Column, Sheet, sheet_csv, sheet_markdown
-from purecover.studies._tables import (
-    OURS,
-    PAPERS,
-    Methods,
-    collapses,
-    paper_combination,
-    paper_table,
-    summary_columns,
-    summary_rows,
-)
-from purecover.studies._winners import (
     coverage,
     coverage_sheets,
     estimators_sheet,
     is_default,
+    promises,
+    promises_sheet,
+    shortfalls,
     standings,
     standings_sheet,
+)
+from purecover.paper.tables import (
+    OURS,
+    PAPERS,
+    Column,
+    Combination,
+    Methods,
+    Row,
+    Runs,
+    Sheet,
+    collapses,
+    mean_of_rows,
+    paper_combination,
+    paper_table,
+    printed_table,
+    sheet_csv,
+    sheet_markdown,
+    summary_columns,
+    summary_rows,
 )
 
 

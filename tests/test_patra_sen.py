@@ -8,7 +8,7 @@ from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._patra_sen import PatraSen
+from purecover.estimators.patra_sen import PatraSen
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 

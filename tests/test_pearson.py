@@ -4,24 +4,23 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from purecover.estimation import _kernel_basis, _pearson
-from purecover.estimation._elkan_noto import ElkanNoto
-from purecover.estimation._kernel_basis import (
+from purecover.estimators import density_ratio as _kernel_basis
+from purecover.estimators import density_ratio as _pearson
+from purecover.estimators.density_ratio import (
+    RIDGES,
+    PearsonDivergence,
+    _cross_validated,
     bumps,
     fold_slices,
+    pearson_moments,
+    pearson_prior,
+    pearson_weights,
     prepared,
     squared_distances,
     typical_distance,
 )
-from purecover.estimation._pearson import (
-    RIDGES,
-    PearsonDivergence,
-    _cross_validated,
-    pearson_moments,
-    pearson_prior,
-    pearson_weights,
-)
-from purecover.estimation._rows import Rows
+from purecover.estimators.elkan_noto import ElkanNoto
+from purecover.estimators.rows import Rows
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 LABELED = np.array([[0.0], [1.0]])

@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from purecover import simulate
-from purecover.estimation._kernel_basis import bumps, fold_slices, squared_distances
-from purecover.estimation._penalized_l1 import (
+from purecover.estimators.density_ratio import (
     SHARES,
     PenalizedL1,
     _held_out,
     _without_own,
+    bumps,
+    fold_slices,
     penalized_l1,
     smallest_share,
+    squared_distances,
 )
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 

@@ -9,7 +9,7 @@ from scipy import stats
 from purecover import simulate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
-from purecover.recovery._posterior import correct_posterior, posterior_band
+from purecover.recovery.rates import correct_posterior, posterior_band
 
 PROPORTIONS = [
     MixtureProportions(0.25),

@@ -23,10 +23,15 @@ from tests import strategies
 from tests.prior_dummies import TopRatio
 
 import purecover as pu
-from purecover.estimation import _registry
-from purecover.estimation._base import Inclusions, PriorEstimator, proportions_of_many
-from purecover.estimation._noisy import NoisyLabels
-from purecover.estimation._registry import prior_estimators, register_prior_estimator
+from purecover.estimators import base as _registry
+from purecover.estimators.base import (
+    Inclusions,
+    PriorEstimator,
+    prior_estimators,
+    proportions_of_many,
+    register_prior_estimator,
+)
+from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import (
     IdentifiabilityError,
     InvalidInputError,

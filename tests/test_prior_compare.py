@@ -13,18 +13,22 @@ import pytest
 
 from purecover import MixtureProportions, PriorEstimate, evaluate, simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation import _compare
-from purecover.estimation._asked import check_estimator, tell_clean
-from purecover.estimation._base import Inclusions, PriorEstimator
-from purecover.estimation._bbe import BBE
-from purecover.estimation._compare import compare_priors, estimator_names
-from purecover.estimation._comparison import QUANTITIES, PriorComparison, PriorRow
-from purecover.estimation._noisy import NoisyLabels
-from purecover.estimation._registry import prior_estimators
-from purecover.estimation._roc_slope import RocSlope
-from purecover.estimation._samples import size_notes
+from purecover.estimators import compare as _compare
+from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
+from purecover.estimators.bbe import BBE
+from purecover.estimators.choice import check_estimator, tell_clean
+from purecover.estimators.compare import (
+    QUANTITIES,
+    PriorComparison,
+    PriorRow,
+    compare_priors,
+    estimator_names,
+)
+from purecover.estimators.roc_slope import RocSlope
+from purecover.estimators.samples import size_notes
+from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.intervals._groups import group_resampler
+from purecover.intervals.resampling import group_resampler
 
 SAMPLE = simulate.binormal(3.0).sample(300, 1500, alpha=0.3, beta=0.8, random_state=0)
 COUNTS = SAMPLE.counts

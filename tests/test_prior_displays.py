@@ -17,14 +17,13 @@ from sklearn.linear_model import LogisticRegression
 from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover.displays import AlphaMaxDisplay, PriorsDisplay
-from purecover.displays._base import BLUE, GREEN, VERMILLION, Display
-from purecover.estimation import _compare
-from purecover.estimation._alphamax import AlphaMax, AlphaMaxN
-from purecover.estimation._base import Inclusions, PriorEstimator
-from purecover.estimation._bbe import BBE
-from purecover.estimation._compare import compare_priors
-from purecover.estimation._comparison import QUANTITIES, PriorComparison, PriorRow
-from purecover.estimation._samples import flipped_counts
+from purecover.displays.base import BLUE, GREEN, VERMILLION, Display
+from purecover.estimators import compare as _compare
+from purecover.estimators.alphamax import AlphaMax, AlphaMaxN
+from purecover.estimators.base import Inclusions, PriorEstimator
+from purecover.estimators.bbe import BBE
+from purecover.estimators.compare import QUANTITIES, PriorComparison, PriorRow, compare_priors
+from purecover.estimators.samples import flipped_counts
 from purecover.exceptions import (
     IdentifiabilityError,
     InvalidInputError,

@@ -11,12 +11,11 @@ from scipy import stats
 from tests.prior_dummies import Fixed, FixedNoisy, TopRatio, TopShare
 
 import purecover as pu
-from purecover.estimation import _intervals
-from purecover.estimation._base import Inclusions, PriorEstimator
-from purecover.estimation._intervals import subsample_share
-from purecover.estimation._noisy import NoisyLabels
+from purecover.estimators import base as _intervals
+from purecover.estimators.base import Inclusions, PriorEstimator, subsample_share
+from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import InvalidInputError, InvalidTypeError
-from purecover.recovery._variance import effective_size
+from purecover.recovery.rates import effective_size
 
 # A quarter of the unlabeled has the highest score.
 PLAIN = pu.ScoreCounts.from_counts([2, 1], labeled=[180, 20], unlabeled=[250, 750])
@@ -58,9 +57,7 @@ def test_replicates_draw_each_sample_apart() -> None:
 def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     estimator = NoisyLabels(TopRatio()).fit(noisy_sample())
     whole = estimator.interval(n_resamples=50)
-    monkeypatch.setattr(
-        "purecover.estimation._intervals._CELLS", 7 * estimator._counts.n_thresholds
-    )
+    monkeypatch.setattr("purecover.estimators.base._CELLS", 7 * estimator._counts.n_thresholds)
     assert estimator.interval(n_resamples=50) == whole
 
 

@@ -51,7 +51,7 @@ def test_scores_separate_as_the_feature_does(study):
 
 
 def test_every_estimator_takes_part_and_features_go_where_they_are_taken(study):
-    from purecover.estimation._registry import prior_estimators
+    from purecover.estimators.base import prior_estimators
 
     found = study.contestants()
     for name, kind in prior_estimators().items():

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import purecover as pu
-from purecover.recovery._areas import ratio_integrals, trapezoid
-from purecover.recovery._pr import precision_of, refine_pr
-from purecover.recovery._repairs import _fill, hull_vertices
-from purecover.recovery._roc import REPAIRS
+from purecover.recovery.pr import precision_of, refine_pr
+from purecover.recovery.rates import ratio_integrals, trapezoid
+from purecover.recovery.repairs import _fill, hull_vertices
+from purecover.recovery.roc import REPAIRS
 
 VALID = [repair for repair in REPAIRS if repair != "none"]
 
@@ -48,7 +48,7 @@ def assert_valid_roc(fpr: np.ndarray, tpr: np.ndarray) -> None:
 @pytest.mark.parametrize("repair", VALID)
 @given(rows=tables, proportions=shares)
 def test_every_repair_gives_a_valid_curve(
-    repair: pu.recovery._roc.Repair,
+    repair: pu.recovery.roc.Repair,
     rows: list[tuple[int, int, int]],
     proportions: pu.MixtureProportions,
 ) -> None:
@@ -69,7 +69,7 @@ def test_every_repair_gives_a_valid_curve(
 @pytest.mark.parametrize("repair", ["hull", "likelihood"])
 @given(rows=tables, proportions=shares)
 def test_concave_repairs_are_concave(
-    repair: pu.recovery._roc.Repair,
+    repair: pu.recovery.roc.Repair,
     rows: list[tuple[int, int, int]],
     proportions: pu.MixtureProportions,
 ) -> None:
@@ -285,7 +285,7 @@ NO_CONTRAST = [
     ids=["one block", "labeled below", "labeled above", "overlap", "equal"],
 )
 def test_no_repair_breaks_where_alpha_is_almost_beta(
-    repair: pu.recovery._roc.Repair,
+    repair: pu.recovery.roc.Repair,
     labeled: list[int],
     unlabeled: list[int],
     alpha: float,
@@ -371,7 +371,7 @@ def test_likelihood_matches_a_general_solver() -> None:
 
 
 @pytest.mark.parametrize("repair", ["hull", "likelihood"])
-def test_concavity_guard(repair: pu.recovery._roc.Repair) -> None:
+def test_concavity_guard(repair: pu.recovery.roc.Repair) -> None:
     crooked = pu.simulate.nonconcave().sample(1000, 10_000, alpha=0.25, random_state=0)
     with pytest.warns(pu.exceptions.RecoveryWarning, match="PU009"):
         roc = pu.recover_roc(crooked.counts, crooked.proportions, repair=repair)
@@ -445,7 +445,7 @@ class TestBlend:
 @pytest.mark.parametrize("repair", REPAIRS)
 @pytest.mark.parametrize("beta", [1.0, 0.75])
 def test_recovers_the_closed_form_of_a_large_sample(
-    repair: pu.recovery._roc.Repair, beta: float
+    repair: pu.recovery.roc.Repair, beta: float
 ) -> None:
     world = pu.simulate.binormal(1.5)
     s = world.sample(40_000, 200_000, alpha=0.25, beta=beta, fixed_counts=True, random_state=0)
@@ -502,7 +502,7 @@ class TestAreaRules:
         fpr = np.array([0, 0.0, 0.1, 0.4, 1.0])
         share = np.linspace(0, 4, 400_001)
         fine = [np.interp(share, np.arange(5), rate) for rate in (tpr, fpr)]
-        from purecover.recovery._pr import area_under_pr
+        from purecover.recovery.pr import area_under_pr
 
         exact = area_under_pr(tpr, fpr, 0.2, "davis-goadrich")
         assert area_under_pr(*fine, 0.2, "davis-goadrich") == pytest.approx(exact, abs=1e-12)
@@ -704,7 +704,7 @@ def test_segments_without_a_hyperbola_stay_straight() -> None:
 def test_guard_speaks_beyond_two_standard_errors(
     monkeypatch: pytest.MonkeyPatch, excess: float, used: str
 ) -> None:
-    from purecover.recovery import _roc
+    from purecover.recovery import roc as _roc
 
     monkeypatch.setattr(_roc, "concavity_excess", lambda *_: (excess, 0.01))
     s = pu.simulate.binormal(2).sample(100, 500, alpha=0.25, random_state=0)

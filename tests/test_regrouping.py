@@ -8,11 +8,11 @@ from tests.prior_dummies import Blind, FixedNoisy, TopRatio
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._base import Inclusions, PriorEstimator
-from purecover.estimation._bbe import BBE
-from purecover.estimation._dedpul import DEDPUL
-from purecover.estimation._regrouping import Regrouping
-from purecover.estimation._samples import flipped_counts
+from purecover.estimators.base import Inclusions, PriorEstimator
+from purecover.estimators.bbe import BBE
+from purecover.estimators.dedpul import DEDPUL
+from purecover.estimators.samples import flipped_counts
+from purecover.estimators.wrappers import Regrouping
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 

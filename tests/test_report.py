@@ -13,9 +13,8 @@ from tests.test_html import Page
 
 import purecover as pu
 from purecover._validation import check_real
-from purecover.estimation._base import Inclusions, PriorEstimator
-from purecover.estimation._noisy import NoisyLabels
-from purecover.estimation._registry import prior_estimators
+from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
+from purecover.estimators.wrappers import NoisyLabels
 
 WORLD = pu.simulate.binormal(1.5)
 

@@ -21,9 +21,9 @@ from markdown_it import MarkdownIt
 from tests.command_line import call_main
 
 import purecover as pu
-from purecover._json_text import json_text
-from purecover.report import _json
-from purecover.report._markdown import escape
+from purecover._codec import json_text
+from purecover.report import results as _json
+from purecover.report.text import escape
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "src" / "purecover" / "data" / "example_scores.csv"

@@ -11,10 +11,10 @@ import pytest
 
 import purecover as pu
 from purecover import simulate
-from purecover.html._payload import make_payload
-from purecover.html._tables import estimation as estimation_table
-from purecover.intervals._resample import resampler_for
-from purecover.report._others import COMPARED, GROUPS, REPLICATES, other_intervals
+from purecover.html.page import estimation as estimation_table
+from purecover.html.payload import make_payload
+from purecover.intervals.resampling import resampler_for
+from purecover.report.estimation import COMPARED, GROUPS, REPLICATES, other_intervals
 
 SAMPLE = simulate.binormal(2.0).sample(150, 600, alpha=0.3, random_state=0)
 

@@ -9,8 +9,8 @@ from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._bounds import binomial_lower, binomial_upper
-from purecover.estimation._roc_slope import RocSlope
+from purecover.estimators.roc_slope import RocSlope
+from purecover.estimators.samples import binomial_lower, binomial_upper
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 

@@ -10,11 +10,10 @@ import pytest
 from sklearn.base import clone
 
 import purecover as pu
-from purecover.estimation import _rows
-from purecover.estimation._base import Inclusions
-from purecover.estimation._halves import HalfResampler, centered
-from purecover.estimation._noisy import NoisyLabels, out_of_fold
-from purecover.estimation._rows import FeaturePriorEstimator, Rows
+from purecover.estimators import rows as _rows
+from purecover.estimators.base import HalfResampler, Inclusions, centered
+from purecover.estimators.rows import FeaturePriorEstimator, Rows
+from purecover.estimators.wrappers import NoisyLabels, out_of_fold
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 X = np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0], [4.0, 8.0]])

@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
-from purecover.audit._posterior import alpha_from_audit
-from purecover.estimation._estimate import PriorEstimate
-from purecover.estimation._scar import _distances, _permutation_test, scar_test
+from purecover.audit.posterior import alpha_from_audit
+from purecover.estimators.base import PriorEstimate
+from purecover.estimators.scar import _distances, _permutation_test, scar_test
 from purecover.exceptions import InvalidInputError, InvalidTypeError
-from purecover.intervals._interval import Interval
+from purecover.intervals.interval import Interval
 from purecover.proportions import MixtureProportions
 
 PROPENSITIES = {
@@ -215,7 +215,7 @@ def test_permutation_p_value_is_that_of_all_labelings():
 def test_many_permutations_at_a_time_or_few(monkeypatch):
     pool = np.random.default_rng(1).normal(size=(60, 2))
     whole = _permutation_test(pool, 20, 99, np.random.default_rng(0))
-    monkeypatch.setattr("purecover.estimation._scar._CELLS", 600)
+    monkeypatch.setattr("purecover.estimators.scar._CELLS", 600)
     assert _permutation_test(pool, 20, 99, np.random.default_rng(0)) == whole
 
 

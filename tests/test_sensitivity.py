@@ -12,11 +12,16 @@ from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
-from purecover.recovery._auc import recover_auc
-from purecover.recovery._error_maps import error_map, error_maps, lines_of_interest
-from purecover.recovery._metrics import recover_metrics
-from purecover.recovery._pr import recover_pr
-from purecover.recovery._sensitivity import auc_sensitivity, sensitivity
+from purecover.recovery.auc import recover_auc
+from purecover.recovery.maps import (
+    auc_sensitivity,
+    error_map,
+    error_maps,
+    lines_of_interest,
+    sensitivity,
+)
+from purecover.recovery.metrics import recover_metrics
+from purecover.recovery.pr import recover_pr
 
 OBSERVED = {  # (alpha, beta, auc): observed AUC
     (0.25, 0.75, 0.90): 0.70,

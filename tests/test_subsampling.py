@@ -8,10 +8,9 @@ from tests.prior_dummies import FixedNoisy, TopRatio
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimation._bbe import BBE
-from purecover.estimation._ensemble import MedianEnsemble
-from purecover.estimation._samples import flipped_counts
-from purecover.estimation._subsampling import Subsampling, _ratio
+from purecover.estimators.bbe import BBE
+from purecover.estimators.samples import flipped_counts
+from purecover.estimators.wrappers import MedianEnsemble, Subsampling, _ratio
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 

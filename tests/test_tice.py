@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from purecover import simulate
-from purecover.estimation import _tice
-from purecover.estimation._rows import Rows
-from purecover.estimation._tice import TIcE
+from purecover.estimators import tice as _tice
+from purecover.estimators.rows import Rows
+from purecover.estimators.tice import TIcE
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 ARTICLE = {"n_intervals": 4, "max_bepp": 5, "min_size": 10, "error": None, "n_folds": 5}

@@ -7,10 +7,9 @@ import pytest
 from scipy.stats import norm
 
 import purecover as pu
-from purecover.recovery._areas import pr_segment_areas, ratio_integrals
-from purecover.recovery._partial import partial_auc_of_observed
-from purecover.recovery._pr import auc_pr_functional, normalize_auc_pr
-from purecover.recovery._variance import rate_covariance
+from purecover.recovery.auc import partial_auc_of_observed
+from purecover.recovery.pr import auc_pr_functional, normalize_auc_pr
+from purecover.recovery.rates import pr_segment_areas, rate_covariance, ratio_integrals
 
 # Figure 1 of the paper: three labeled and five unlabeled examples, one of the latter positive.
 FIGURE_1_SCORES = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]

@@ -12,29 +12,28 @@ from pathlib import Path
 
 import matplotlib as mpl
 
-from purecover.studies import _paper_figures as draw
-from purecover.studies._errors import (
-    Combination,
-    Row,
-    Runs,
-    Truth,
-    mean_of_rows,
-    printed_mean,
-    printed_table,
-)
-from purecover.studies._records import Record
-from purecover.studies._sheets import Column
-from purecover.studies._tables import (
+from purecover.paper import figures as draw
+from purecover.paper.design import Record
+from purecover.paper.standings import standings
+from purecover.paper.tables import (
     ERROR_COLUMNS,
     OURS,
     PAPERS,
     TITLES,
+    Column,
+    Combination,
     Methods,
+    Row,
+    Runs,
+    Truth,
     mean_errors,
+    mean_of_rows,
     paper_combination,
+    printed_mean,
+    printed_table,
+    simulated_scores,
+    threshold_errors,
 )
-from purecover.studies._threshold_count import simulated_scores, threshold_errors
-from purecover.studies._winners import standings
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

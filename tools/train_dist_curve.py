@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 from sklearn.neural_network import MLPRegressor
 
 from purecover import ScoreCounts
-from purecover.estimation._dist_curve import Network, draw_orders
-from purecover.estimation._distance_curves import (
+from purecover.estimators.dist_curve import (
     N_POINTS,
     N_QUANTILES,
+    Network,
     distance_quantiles,
+    draw_orders,
     sample_points,
 )
 

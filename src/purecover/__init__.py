@@ -23,139 +23,139 @@ __version__ = "0.1.0"
 # Public name -> module that defines it. The block under TYPE_CHECKING repeats it for type
 # checkers and editors; a test keeps the two equal.
 _HOMES = {
-    "AlphaMax": "purecover.estimation._alphamax",
-    "AlphaMaxCurve": "purecover.estimation._alphamax_curve",
+    "AlphaMax": "purecover.estimators.alphamax",
+    "AlphaMaxCurve": "purecover.estimators.alphamax",
     "AlphaMaxDisplay": "purecover.displays",
-    "AlphaMaxN": "purecover.estimation._alphamax",
-    "AuditEstimate": "purecover.audit._posterior",
-    "AuditPlan": "purecover.audit._plan",
-    "BBE": "purecover.estimation._bbe",
-    "BaggedNetworks": "purecover.models._networks",
-    "BestScorer": "purecover.models._best_scorer",
-    "BinningBounds": "purecover.recovery._binning",
-    "BootstrapResult": "purecover.intervals._replicates",
+    "AlphaMaxN": "purecover.estimators.alphamax",
+    "AuditEstimate": "purecover.audit.posterior",
+    "AuditPlan": "purecover.audit.plan",
+    "BBE": "purecover.estimators.bbe",
+    "BaggedNetworks": "purecover.models.networks",
+    "BestScorer": "purecover.models.best_scorer",
+    "BinningBounds": "purecover.recovery.bounds",
+    "BootstrapResult": "purecover.intervals.replicates",
     "CHECKS": "purecover.checks",
-    "CandidateScore": "purecover.models._choice",
+    "CandidateScore": "purecover.models.best_scorer",
     "CheckContext": "purecover.checks",
     "CheckResult": "purecover.checks",
-    "CleanTest": "purecover.estimation._clean",
-    "ClusteredLabels": "purecover.estimation._clustered",
-    "CombinedAudit": "purecover.audit._combine",
-    "CurveBand": "purecover.intervals._interval",
-    "DEDPUL": "purecover.estimation._dedpul",
-    "DistCurve": "purecover.estimation._dist_curve",
+    "CleanTest": "purecover.estimators.clean",
+    "ClusteredLabels": "purecover.estimators.scar",
+    "CombinedAudit": "purecover.audit.combine",
+    "CurveBand": "purecover.intervals.interval",
+    "DEDPUL": "purecover.estimators.dedpul",
+    "DistCurve": "purecover.estimators.dist_curve",
     "DriftTest": "purecover.monitoring",
-    "ElkanNoto": "purecover.estimation._elkan_noto",
-    "ErrorMap": "purecover.recovery._error_maps",
+    "ElkanNoto": "purecover.estimators.elkan_noto",
+    "ErrorMap": "purecover.recovery.maps",
     "ErrorMapDisplay": "purecover.displays",
     "ExampleScores": "purecover._example",
-    "FeaturePriorEstimator": "purecover.estimation._rows",
-    "FittedRoc": "purecover.estimation._fitted_roc",
-    "GaussianMixtures": "purecover.estimation._gaussian_mixture",
-    "Inclusions": "purecover.estimation._base",
-    "Interval": "purecover.intervals._interval",
-    "KernelMean": "purecover.estimation._kernel_mean",
-    "LabelCurve": "purecover.estimation._label_curve",
-    "LineOfInterest": "purecover.recovery._error_maps",
-    "METRICS": "purecover.recovery._registry",
-    "ManyReports": "purecover.report._many_reports",
-    "ManyRow": "purecover.report._many_reports",
-    "MedianEnsemble": "purecover.estimation._ensemble",
-    "Metric": "purecover.recovery._registry",
-    "MetricCurves": "purecover.recovery._thresholds",
+    "FeaturePriorEstimator": "purecover.estimators.rows",
+    "FittedRoc": "purecover.estimators.roc_slope",
+    "GaussianMixtures": "purecover.estimators.mixtures",
+    "Inclusions": "purecover.estimators.base",
+    "Interval": "purecover.intervals.interval",
+    "KernelMean": "purecover.estimators.kernel_mean",
+    "LabelCurve": "purecover.estimators.label_curve",
+    "LineOfInterest": "purecover.recovery.maps",
+    "METRICS": "purecover.recovery.metrics",
+    "ManyReports": "purecover.report.many",
+    "ManyRow": "purecover.report.many",
+    "MedianEnsemble": "purecover.estimators.wrappers",
+    "Metric": "purecover.recovery.metrics",
+    "MetricCurves": "purecover.recovery.thresholds",
     "MixtureProportions": "purecover.proportions",
     "MonitorDrift": "purecover.monitoring",
     "MonitorPartition": "purecover.monitoring",
-    "NoisyLabels": "purecover.estimation._noisy",
-    "PUCalibratedClassifier": "purecover.models._calibrated",
+    "NoisyLabels": "purecover.estimators.wrappers",
+    "PUCalibratedClassifier": "purecover.models.calibrated",
     "PUReport": "purecover.report",
     "PURoc": "purecover.curves",
     "PUScorer": "purecover.scorers",
-    "PaperData": "purecover.studies._datasets",
-    "PatraSen": "purecover.estimation._patra_sen",
-    "PearsonDivergence": "purecover.estimation._pearson",
-    "PenalizedL1": "purecover.estimation._penalized_l1",
-    "PriorComparison": "purecover.estimation._comparison",
-    "PriorEstimate": "purecover.estimation._estimate",
-    "PriorEstimator": "purecover.estimation._base",
-    "PriorRow": "purecover.estimation._comparison",
+    "PaperData": "purecover.paper.data",
+    "PatraSen": "purecover.estimators.patra_sen",
+    "PearsonDivergence": "purecover.estimators.density_ratio",
+    "PenalizedL1": "purecover.estimators.density_ratio",
+    "PriorComparison": "purecover.estimators.compare",
+    "PriorEstimate": "purecover.estimators.base",
+    "PriorEstimator": "purecover.estimators.base",
+    "PriorRow": "purecover.estimators.compare",
     "PriorsDisplay": "purecover.displays",
-    "RecoveredBounds": "purecover.recovery._bounds",
-    "RecoveredConfusion": "purecover.recovery._confusion",
-    "RecoveredMetrics": "purecover.recovery._metrics",
-    "RecoveredPr": "purecover.recovery._pr",
+    "RecoveredBounds": "purecover.recovery.bounds",
+    "RecoveredConfusion": "purecover.recovery.metrics",
+    "RecoveredMetrics": "purecover.recovery.metrics",
+    "RecoveredPr": "purecover.recovery.pr",
     "RecoveredPrDisplay": "purecover.displays",
-    "RecoveredRoc": "purecover.recovery._roc",
+    "RecoveredRoc": "purecover.recovery.roc",
     "RecoveredRocDisplay": "purecover.displays",
-    "Regrouping": "purecover.estimation._regrouping",
-    "RocSlope": "purecover.estimation._roc_slope",
-    "Rows": "purecover.estimation._rows",
-    "ScarTest": "purecover.estimation._scar",
-    "ScoreComparison": "purecover.report._comparison",
+    "Regrouping": "purecover.estimators.wrappers",
+    "RocSlope": "purecover.estimators.roc_slope",
+    "Rows": "purecover.estimators.rows",
+    "ScarTest": "purecover.estimators.scar",
+    "ScoreComparison": "purecover.report.compare",
     "ScoreCounts": "purecover.counts",
     "ScoreMonitor": "purecover.monitoring",
     "SensitivityDisplay": "purecover.displays",
-    "SensitivityGrid": "purecover.recovery._sensitivity",
-    "StratifiedAudit": "purecover.audit._strata",
-    "Subsampling": "purecover.estimation._subsampling",
-    "TIcE": "purecover.estimation._tice",
-    "ThresholdChoice": "purecover.recovery._thresholds",
+    "SensitivityGrid": "purecover.recovery.maps",
+    "StratifiedAudit": "purecover.audit.strata",
+    "Subsampling": "purecover.estimators.wrappers",
+    "TIcE": "purecover.estimators.tice",
+    "ThresholdChoice": "purecover.recovery.thresholds",
     "ThresholdDisplay": "purecover.displays",
-    "alpha_from_audit": "purecover.audit._posterior",
-    "auc_from_pu": "purecover.recovery._auc",
-    "auc_identification_interval": "purecover.recovery._auc",
-    "auc_interval": "purecover.intervals._delong",
+    "alpha_from_audit": "purecover.audit.posterior",
+    "auc_from_pu": "purecover.recovery.auc",
+    "auc_identification_interval": "purecover.recovery.auc",
+    "auc_interval": "purecover.intervals.interval",
     "auc_pu": "purecover.curves",
     "auc_pu_variance": "purecover.curves",
-    "auc_sensitivity": "purecover.recovery._sensitivity",
-    "auc_to_pu": "purecover.recovery._auc",
-    "bagged_scores_many": "purecover.models._many",
-    "binning_bounds": "purecover.recovery._binning",
-    "bootstrap": "purecover.intervals._bootstrap",
-    "choose_threshold": "purecover.recovery._thresholds",
-    "clean_test": "purecover.estimation._clean",
-    "combine_audit": "purecover.audit._combine",
-    "compare_priors": "purecover.estimation._compare",
-    "compare_scores": "purecover.report._compare",
-    "correct_posterior": "purecover.recovery._posterior",
-    "cross_fit_scores": "purecover.models._cross_fit",
-    "error_map": "purecover.recovery._error_maps",
-    "error_maps": "purecover.recovery._error_maps",
+    "auc_sensitivity": "purecover.recovery.maps",
+    "auc_to_pu": "purecover.recovery.auc",
+    "bagged_scores_many": "purecover.models.networks",
+    "binning_bounds": "purecover.recovery.bounds",
+    "bootstrap": "purecover.intervals.replicates",
+    "choose_threshold": "purecover.recovery.thresholds",
+    "clean_test": "purecover.estimators.clean",
+    "combine_audit": "purecover.audit.combine",
+    "compare_priors": "purecover.estimators.compare",
+    "compare_scores": "purecover.report.compare",
+    "correct_posterior": "purecover.recovery.rates",
+    "cross_fit_scores": "purecover.models.cross_fit",
+    "error_map": "purecover.recovery.maps",
+    "error_maps": "purecover.recovery.maps",
     "evaluate": "purecover.report",
-    "evaluate_many": "purecover.report._many",
-    "evaluate_model": "purecover.report._evaluate_model",
-    "group_resampler": "purecover.intervals._groups",
-    "inclusion_bound": "purecover.estimation._bounds",
-    "lines_of_interest": "purecover.recovery._error_maps",
+    "evaluate_many": "purecover.report.many",
+    "evaluate_model": "purecover.report.evaluation",
+    "group_resampler": "purecover.intervals.resampling",
+    "inclusion_bound": "purecover.estimators.samples",
+    "lines_of_interest": "purecover.recovery.maps",
     "list_checks": "purecover.checks",
     "load_example": "purecover._example",
-    "load_paper_data": "purecover.studies._datasets",
-    "log_report": "purecover.integrations._mlflow",
+    "load_paper_data": "purecover.paper.data",
+    "log_report": "purecover.mlflow",
     "make_pu_scorer": "purecover.scorers",
-    "min_auc_pr": "purecover.recovery._pr",
-    "observe_rates": "purecover.recovery._rates",
-    "plan_audit": "purecover.audit._plan",
-    "plan_strata": "purecover.audit._strata",
-    "posterior_band": "purecover.recovery._posterior",
-    "prior_estimators": "purecover.estimation._registry",
+    "min_auc_pr": "purecover.recovery.pr",
+    "observe_rates": "purecover.recovery.rates",
+    "plan_audit": "purecover.audit.plan",
+    "plan_strata": "purecover.audit.strata",
+    "posterior_band": "purecover.recovery.rates",
+    "prior_estimators": "purecover.estimators.base",
     "pu_roc_curve": "purecover.curves",
-    "recover_auc": "purecover.recovery._auc",
-    "recover_auc_pr_direct": "purecover.recovery._pr",
-    "recover_bounds": "purecover.recovery._bounds",
-    "recover_confusion": "purecover.recovery._confusion",
-    "recover_metric_curves": "purecover.recovery._thresholds",
-    "recover_metrics": "purecover.recovery._metrics",
-    "recover_partial_auc_direct": "purecover.recovery._partial",
-    "recover_pr": "purecover.recovery._pr",
-    "recover_precision": "purecover.recovery._rates",
-    "recover_rates": "purecover.recovery._rates",
-    "recover_roc": "purecover.recovery._roc",
-    "register_prior_estimator": "purecover.estimation._registry",
+    "recover_auc": "purecover.recovery.auc",
+    "recover_auc_pr_direct": "purecover.recovery.pr",
+    "recover_bounds": "purecover.recovery.bounds",
+    "recover_confusion": "purecover.recovery.metrics",
+    "recover_metric_curves": "purecover.recovery.thresholds",
+    "recover_metrics": "purecover.recovery.metrics",
+    "recover_partial_auc_direct": "purecover.recovery.auc",
+    "recover_pr": "purecover.recovery.pr",
+    "recover_precision": "purecover.recovery.rates",
+    "recover_rates": "purecover.recovery.rates",
+    "recover_roc": "purecover.recovery.roc",
+    "register_prior_estimator": "purecover.estimators.base",
     "run_checks": "purecover.checks",
-    "scan_files": "purecover.engines._files",
-    "scar_test": "purecover.estimation._scar",
-    "sensitivity": "purecover.recovery._sensitivity",
-    "stratified_audit": "purecover.audit._strata",
+    "scan_files": "purecover.engines.files",
+    "scar_test": "purecover.estimators.scar",
+    "sensitivity": "purecover.recovery.maps",
+    "stratified_audit": "purecover.audit.strata",
 }
 _MODULES = ("exceptions", "simulate")
 
@@ -166,15 +166,15 @@ if TYPE_CHECKING:
     from purecover import simulate as simulate
     from purecover._example import ExampleScores as ExampleScores
     from purecover._example import load_example as load_example
-    from purecover.audit._combine import CombinedAudit as CombinedAudit
-    from purecover.audit._combine import combine_audit as combine_audit
-    from purecover.audit._plan import AuditPlan as AuditPlan
-    from purecover.audit._plan import plan_audit as plan_audit
-    from purecover.audit._posterior import AuditEstimate as AuditEstimate
-    from purecover.audit._posterior import alpha_from_audit as alpha_from_audit
-    from purecover.audit._strata import StratifiedAudit as StratifiedAudit
-    from purecover.audit._strata import plan_strata as plan_strata
-    from purecover.audit._strata import stratified_audit as stratified_audit
+    from purecover.audit.combine import CombinedAudit as CombinedAudit
+    from purecover.audit.combine import combine_audit as combine_audit
+    from purecover.audit.plan import AuditPlan as AuditPlan
+    from purecover.audit.plan import plan_audit as plan_audit
+    from purecover.audit.posterior import AuditEstimate as AuditEstimate
+    from purecover.audit.posterior import alpha_from_audit as alpha_from_audit
+    from purecover.audit.strata import StratifiedAudit as StratifiedAudit
+    from purecover.audit.strata import plan_strata as plan_strata
+    from purecover.audit.strata import stratified_audit as stratified_audit
     from purecover.checks import CHECKS as CHECKS
     from purecover.checks import CheckContext as CheckContext
     from purecover.checks import CheckResult as CheckResult
@@ -192,111 +192,111 @@ if TYPE_CHECKING:
     from purecover.displays import RecoveredRocDisplay as RecoveredRocDisplay
     from purecover.displays import SensitivityDisplay as SensitivityDisplay
     from purecover.displays import ThresholdDisplay as ThresholdDisplay
-    from purecover.engines._files import scan_files as scan_files
-    from purecover.estimation._alphamax import AlphaMax as AlphaMax
-    from purecover.estimation._alphamax import AlphaMaxN as AlphaMaxN
-    from purecover.estimation._alphamax_curve import AlphaMaxCurve as AlphaMaxCurve
-    from purecover.estimation._base import Inclusions as Inclusions
-    from purecover.estimation._base import PriorEstimator as PriorEstimator
-    from purecover.estimation._bbe import BBE as BBE
-    from purecover.estimation._bounds import inclusion_bound as inclusion_bound
-    from purecover.estimation._clean import CleanTest as CleanTest
-    from purecover.estimation._clean import clean_test as clean_test
-    from purecover.estimation._clustered import ClusteredLabels as ClusteredLabels
-    from purecover.estimation._compare import compare_priors as compare_priors
-    from purecover.estimation._comparison import PriorComparison as PriorComparison
-    from purecover.estimation._comparison import PriorRow as PriorRow
-    from purecover.estimation._dedpul import DEDPUL as DEDPUL
-    from purecover.estimation._dist_curve import DistCurve as DistCurve
-    from purecover.estimation._elkan_noto import ElkanNoto as ElkanNoto
-    from purecover.estimation._ensemble import MedianEnsemble as MedianEnsemble
-    from purecover.estimation._estimate import PriorEstimate as PriorEstimate
-    from purecover.estimation._fitted_roc import FittedRoc as FittedRoc
-    from purecover.estimation._gaussian_mixture import GaussianMixtures as GaussianMixtures
-    from purecover.estimation._kernel_mean import KernelMean as KernelMean
-    from purecover.estimation._label_curve import LabelCurve as LabelCurve
-    from purecover.estimation._noisy import NoisyLabels as NoisyLabels
-    from purecover.estimation._patra_sen import PatraSen as PatraSen
-    from purecover.estimation._pearson import PearsonDivergence as PearsonDivergence
-    from purecover.estimation._penalized_l1 import PenalizedL1 as PenalizedL1
-    from purecover.estimation._registry import prior_estimators as prior_estimators
-    from purecover.estimation._registry import register_prior_estimator as register_prior_estimator
-    from purecover.estimation._regrouping import Regrouping as Regrouping
-    from purecover.estimation._roc_slope import RocSlope as RocSlope
-    from purecover.estimation._rows import FeaturePriorEstimator as FeaturePriorEstimator
-    from purecover.estimation._rows import Rows as Rows
-    from purecover.estimation._scar import ScarTest as ScarTest
-    from purecover.estimation._scar import scar_test as scar_test
-    from purecover.estimation._subsampling import Subsampling as Subsampling
-    from purecover.estimation._tice import TIcE as TIcE
-    from purecover.integrations._mlflow import log_report as log_report
-    from purecover.intervals._bootstrap import bootstrap as bootstrap
-    from purecover.intervals._delong import auc_interval as auc_interval
-    from purecover.intervals._groups import group_resampler as group_resampler
-    from purecover.intervals._interval import CurveBand as CurveBand
-    from purecover.intervals._interval import Interval as Interval
-    from purecover.intervals._replicates import BootstrapResult as BootstrapResult
-    from purecover.models._best_scorer import BestScorer as BestScorer
-    from purecover.models._calibrated import PUCalibratedClassifier as PUCalibratedClassifier
-    from purecover.models._choice import CandidateScore as CandidateScore
-    from purecover.models._cross_fit import cross_fit_scores as cross_fit_scores
-    from purecover.models._many import bagged_scores_many as bagged_scores_many
-    from purecover.models._networks import BaggedNetworks as BaggedNetworks
+    from purecover.engines.files import scan_files as scan_files
+    from purecover.estimators.alphamax import AlphaMax as AlphaMax
+    from purecover.estimators.alphamax import AlphaMaxCurve as AlphaMaxCurve
+    from purecover.estimators.alphamax import AlphaMaxN as AlphaMaxN
+    from purecover.estimators.base import Inclusions as Inclusions
+    from purecover.estimators.base import PriorEstimate as PriorEstimate
+    from purecover.estimators.base import PriorEstimator as PriorEstimator
+    from purecover.estimators.base import prior_estimators as prior_estimators
+    from purecover.estimators.base import register_prior_estimator as register_prior_estimator
+    from purecover.estimators.bbe import BBE as BBE
+    from purecover.estimators.clean import CleanTest as CleanTest
+    from purecover.estimators.clean import clean_test as clean_test
+    from purecover.estimators.compare import PriorComparison as PriorComparison
+    from purecover.estimators.compare import PriorRow as PriorRow
+    from purecover.estimators.compare import compare_priors as compare_priors
+    from purecover.estimators.dedpul import DEDPUL as DEDPUL
+    from purecover.estimators.density_ratio import PearsonDivergence as PearsonDivergence
+    from purecover.estimators.density_ratio import PenalizedL1 as PenalizedL1
+    from purecover.estimators.dist_curve import DistCurve as DistCurve
+    from purecover.estimators.elkan_noto import ElkanNoto as ElkanNoto
+    from purecover.estimators.kernel_mean import KernelMean as KernelMean
+    from purecover.estimators.label_curve import LabelCurve as LabelCurve
+    from purecover.estimators.mixtures import GaussianMixtures as GaussianMixtures
+    from purecover.estimators.patra_sen import PatraSen as PatraSen
+    from purecover.estimators.roc_slope import FittedRoc as FittedRoc
+    from purecover.estimators.roc_slope import RocSlope as RocSlope
+    from purecover.estimators.rows import FeaturePriorEstimator as FeaturePriorEstimator
+    from purecover.estimators.rows import Rows as Rows
+    from purecover.estimators.samples import inclusion_bound as inclusion_bound
+    from purecover.estimators.scar import ClusteredLabels as ClusteredLabels
+    from purecover.estimators.scar import ScarTest as ScarTest
+    from purecover.estimators.scar import scar_test as scar_test
+    from purecover.estimators.tice import TIcE as TIcE
+    from purecover.estimators.wrappers import MedianEnsemble as MedianEnsemble
+    from purecover.estimators.wrappers import NoisyLabels as NoisyLabels
+    from purecover.estimators.wrappers import Regrouping as Regrouping
+    from purecover.estimators.wrappers import Subsampling as Subsampling
+    from purecover.intervals.interval import CurveBand as CurveBand
+    from purecover.intervals.interval import Interval as Interval
+    from purecover.intervals.interval import auc_interval as auc_interval
+    from purecover.intervals.replicates import BootstrapResult as BootstrapResult
+    from purecover.intervals.replicates import bootstrap as bootstrap
+    from purecover.intervals.resampling import group_resampler as group_resampler
+    from purecover.mlflow import log_report as log_report
+    from purecover.models.best_scorer import BestScorer as BestScorer
+    from purecover.models.best_scorer import CandidateScore as CandidateScore
+    from purecover.models.calibrated import PUCalibratedClassifier as PUCalibratedClassifier
+    from purecover.models.cross_fit import cross_fit_scores as cross_fit_scores
+    from purecover.models.networks import BaggedNetworks as BaggedNetworks
+    from purecover.models.networks import bagged_scores_many as bagged_scores_many
     from purecover.monitoring import DriftTest as DriftTest
     from purecover.monitoring import MonitorDrift as MonitorDrift
     from purecover.monitoring import MonitorPartition as MonitorPartition
     from purecover.monitoring import ScoreMonitor as ScoreMonitor
+    from purecover.paper.data import PaperData as PaperData
+    from purecover.paper.data import load_paper_data as load_paper_data
     from purecover.proportions import MixtureProportions as MixtureProportions
-    from purecover.recovery._auc import auc_from_pu as auc_from_pu
-    from purecover.recovery._auc import auc_identification_interval as auc_identification_interval
-    from purecover.recovery._auc import auc_to_pu as auc_to_pu
-    from purecover.recovery._auc import recover_auc as recover_auc
-    from purecover.recovery._binning import BinningBounds as BinningBounds
-    from purecover.recovery._binning import binning_bounds as binning_bounds
-    from purecover.recovery._bounds import RecoveredBounds as RecoveredBounds
-    from purecover.recovery._bounds import recover_bounds as recover_bounds
-    from purecover.recovery._confusion import RecoveredConfusion as RecoveredConfusion
-    from purecover.recovery._confusion import recover_confusion as recover_confusion
-    from purecover.recovery._error_maps import ErrorMap as ErrorMap
-    from purecover.recovery._error_maps import LineOfInterest as LineOfInterest
-    from purecover.recovery._error_maps import error_map as error_map
-    from purecover.recovery._error_maps import error_maps as error_maps
-    from purecover.recovery._error_maps import lines_of_interest as lines_of_interest
-    from purecover.recovery._metrics import RecoveredMetrics as RecoveredMetrics
-    from purecover.recovery._metrics import recover_metrics as recover_metrics
-    from purecover.recovery._partial import recover_partial_auc_direct as recover_partial_auc_direct
-    from purecover.recovery._posterior import correct_posterior as correct_posterior
-    from purecover.recovery._posterior import posterior_band as posterior_band
-    from purecover.recovery._pr import RecoveredPr as RecoveredPr
-    from purecover.recovery._pr import min_auc_pr as min_auc_pr
-    from purecover.recovery._pr import recover_auc_pr_direct as recover_auc_pr_direct
-    from purecover.recovery._pr import recover_pr as recover_pr
-    from purecover.recovery._rates import observe_rates as observe_rates
-    from purecover.recovery._rates import recover_precision as recover_precision
-    from purecover.recovery._rates import recover_rates as recover_rates
-    from purecover.recovery._registry import METRICS as METRICS
-    from purecover.recovery._registry import Metric as Metric
-    from purecover.recovery._roc import RecoveredRoc as RecoveredRoc
-    from purecover.recovery._roc import recover_roc as recover_roc
-    from purecover.recovery._sensitivity import SensitivityGrid as SensitivityGrid
-    from purecover.recovery._sensitivity import auc_sensitivity as auc_sensitivity
-    from purecover.recovery._sensitivity import sensitivity as sensitivity
-    from purecover.recovery._thresholds import MetricCurves as MetricCurves
-    from purecover.recovery._thresholds import ThresholdChoice as ThresholdChoice
-    from purecover.recovery._thresholds import choose_threshold as choose_threshold
-    from purecover.recovery._thresholds import recover_metric_curves as recover_metric_curves
+    from purecover.recovery.auc import auc_from_pu as auc_from_pu
+    from purecover.recovery.auc import auc_identification_interval as auc_identification_interval
+    from purecover.recovery.auc import auc_to_pu as auc_to_pu
+    from purecover.recovery.auc import recover_auc as recover_auc
+    from purecover.recovery.auc import recover_partial_auc_direct as recover_partial_auc_direct
+    from purecover.recovery.bounds import BinningBounds as BinningBounds
+    from purecover.recovery.bounds import RecoveredBounds as RecoveredBounds
+    from purecover.recovery.bounds import binning_bounds as binning_bounds
+    from purecover.recovery.bounds import recover_bounds as recover_bounds
+    from purecover.recovery.maps import ErrorMap as ErrorMap
+    from purecover.recovery.maps import LineOfInterest as LineOfInterest
+    from purecover.recovery.maps import SensitivityGrid as SensitivityGrid
+    from purecover.recovery.maps import auc_sensitivity as auc_sensitivity
+    from purecover.recovery.maps import error_map as error_map
+    from purecover.recovery.maps import error_maps as error_maps
+    from purecover.recovery.maps import lines_of_interest as lines_of_interest
+    from purecover.recovery.maps import sensitivity as sensitivity
+    from purecover.recovery.metrics import METRICS as METRICS
+    from purecover.recovery.metrics import Metric as Metric
+    from purecover.recovery.metrics import RecoveredConfusion as RecoveredConfusion
+    from purecover.recovery.metrics import RecoveredMetrics as RecoveredMetrics
+    from purecover.recovery.metrics import recover_confusion as recover_confusion
+    from purecover.recovery.metrics import recover_metrics as recover_metrics
+    from purecover.recovery.pr import RecoveredPr as RecoveredPr
+    from purecover.recovery.pr import min_auc_pr as min_auc_pr
+    from purecover.recovery.pr import recover_auc_pr_direct as recover_auc_pr_direct
+    from purecover.recovery.pr import recover_pr as recover_pr
+    from purecover.recovery.rates import correct_posterior as correct_posterior
+    from purecover.recovery.rates import observe_rates as observe_rates
+    from purecover.recovery.rates import posterior_band as posterior_band
+    from purecover.recovery.rates import recover_precision as recover_precision
+    from purecover.recovery.rates import recover_rates as recover_rates
+    from purecover.recovery.roc import RecoveredRoc as RecoveredRoc
+    from purecover.recovery.roc import recover_roc as recover_roc
+    from purecover.recovery.thresholds import MetricCurves as MetricCurves
+    from purecover.recovery.thresholds import ThresholdChoice as ThresholdChoice
+    from purecover.recovery.thresholds import choose_threshold as choose_threshold
+    from purecover.recovery.thresholds import recover_metric_curves as recover_metric_curves
     from purecover.report import PUReport as PUReport
     from purecover.report import evaluate as evaluate
-    from purecover.report._compare import compare_scores as compare_scores
-    from purecover.report._comparison import ScoreComparison as ScoreComparison
-    from purecover.report._evaluate_model import evaluate_model as evaluate_model
-    from purecover.report._many import evaluate_many as evaluate_many
-    from purecover.report._many_reports import ManyReports as ManyReports
-    from purecover.report._many_reports import ManyRow as ManyRow
+    from purecover.report.compare import ScoreComparison as ScoreComparison
+    from purecover.report.compare import compare_scores as compare_scores
+    from purecover.report.evaluation import evaluate_model as evaluate_model
+    from purecover.report.many import ManyReports as ManyReports
+    from purecover.report.many import ManyRow as ManyRow
+    from purecover.report.many import evaluate_many as evaluate_many
     from purecover.scorers import PUScorer as PUScorer
     from purecover.scorers import make_pu_scorer as make_pu_scorer
-    from purecover.studies._datasets import PaperData as PaperData
-    from purecover.studies._datasets import load_paper_data as load_paper_data
 
 
 # Hidden from type checkers, for which a misspelled name would otherwise be Any.

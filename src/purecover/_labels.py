@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 
 from purecover._typing import ArrayLike, BoolArray
-from purecover._validation import (
-    bad_type,
-    bad_value,
-    check_same_length,
-    is_number,
-    show,
-    to_numpy,
-)
+from purecover._validation import bad_type, bad_value, check_same_length, is_number, show, to_numpy
 
 _LABELED_WORDS = frozenset(
     "1 1.0 +1 true t yes y positive pos p labeled labelled l".split()  # noqa: SIM905 - reads better

@@ -11,7 +11,7 @@ import numbers
 from collections.abc import Collection, Iterable
 from decimal import Decimal
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -378,22 +378,21 @@ def read_only(array: Any) -> Any:
     return array
 
 
-__all__ = [
-    "as_masses",
-    "as_real_vector",
-    "as_weights",
-    "bad_type",
-    "bad_value",
-    "check_choice",
-    "check_instance",
-    "check_integer",
-    "check_random_state",
-    "check_real",
-    "check_same_length",
-    "complaint",
-    "is_number",
-    "read_only",
-    "require",
-    "show",
-    "to_numpy",
-]
+# -- A read-only dictionary for results ----------------------------------------------------------
+
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class FrozenDict(dict[Key, Value]):
+    """A dictionary that refuses change; unlike a mapping proxy it can be pickled and copied."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("results are read-only; make a dict of it to change it")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)

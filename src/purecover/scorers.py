@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._given import GivenProportions
 from purecover._response import labeled_value, response_scores
 from purecover._typing import AreaRule, ArrayLike, Repair, Scenario, Target
 from purecover._validation import bad_type, check_choice, check_real, to_numpy
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
-from purecover.proportions import MixtureProportions, check_target
-from purecover.recovery._auc import recover_auc
-from purecover.recovery._metrics import recover_metrics
-from purecover.recovery._registry import METRICS, MetricOptions
-from purecover.recovery._roc import REPAIRS
+from purecover.proportions import GivenProportions, MixtureProportions, check_target
+from purecover.recovery.auc import recover_auc
+from purecover.recovery.metrics import METRICS, MetricOptions, recover_metrics
+from purecover.recovery.roc import REPAIRS
 
 if TYPE_CHECKING:  # loads scikit-learn, which is not needed to name a scorer
-    from purecover.estimation._base import PriorEstimator
+    from purecover.estimators.base import PriorEstimator
 
 __all__ = ["PUScorer", "make_pu_scorer"]
 
@@ -253,7 +251,7 @@ def make_pu_scorer(
     ).validated(_NAME, can_estimate=True)
     prior_estimator = None
     if not given.ways:
-        from purecover.estimation._asked import check_estimator, tell_clean
+        from purecover.estimators.choice import check_estimator, tell_clean
 
         prior_estimator = check_estimator(_NAME, estimator)
         tell_clean(prior_estimator, given.beta)

@@ -9,30 +9,31 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from purecover._validation import check_instance, check_names
-from purecover.checks._base import Check, CheckContext, CheckResult
-from purecover.checks._calibration import calibrated_outside_band
-from purecover.checks._curve import not_concave, rates_leave_box
-from purecover.checks._estimation import (
-    estimate_at_edge,
-    estimators_disagree,
-    noise_not_significant,
-    noise_overlooked,
-    not_identifiable,
+from purecover.checks.base import Check, CheckContext, CheckResult
+from purecover.checks.curves import (
+    calibrated_outside_band,
+    labels_thin_out,
+    negatives_disagree,
+    not_concave,
+    rates_leave_box,
 )
-from purecover.checks._negatives import negatives_disagree
-from purecover.checks._proportions import (
-    alpha_close_to_beta,
-    infeasible_auc,
-    interval_ignores_proportions,
-    one_class_target,
-)
-from purecover.checks._samples import (
+from purecover.checks.samples import (
     few_labeled_at_threshold,
     heavy_ties,
     small_samples,
     threshold_of_same_data,
 )
-from purecover.checks._scar import labels_thin_out
+from purecover.checks.shares import (
+    alpha_close_to_beta,
+    estimate_at_edge,
+    estimators_disagree,
+    infeasible_auc,
+    interval_ignores_proportions,
+    noise_not_significant,
+    noise_overlooked,
+    not_identifiable,
+    one_class_target,
+)
 
 __all__ = ["CHECKS", "Check", "CheckContext", "CheckResult", "list_checks", "run_checks"]
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from purecover._typing import IntArray
 from purecover._validation import show
-from purecover.audit._combine import CombinedAudit, combine_audit
-from purecover.audit._plan import plan_audit
-from purecover.audit._posterior import AuditEstimate, alpha_from_audit, in_words
-from purecover.audit._strata import StratifiedAudit, stratified_audit
+from purecover.audit.combine import CombinedAudit, combine_audit
+from purecover.audit.plan import plan_audit
+from purecover.audit.posterior import AuditEstimate, alpha_from_audit, in_words
+from purecover.audit.strata import StratifiedAudit, stratified_audit
 from purecover.cli._audit_sample import SIZE, STRATUM, in_our_words, numbers
 from purecover.cli._columns import Request, Table, Words, is_missing, list_columns
 from purecover.cli._data import Rows, describe_source, note_blank_labels, read_rows
@@ -24,13 +24,13 @@ from purecover.cli._options import DataOptions, undash
 from purecover.cli._output import print_json
 from purecover.cli._progress import progress_bars
 from purecover.counts import ScoreCounts
-from purecover.estimation._asked import check_estimator, tell_clean
-from purecover.estimation._base import PriorEstimator
+from purecover.estimators.base import PriorEstimator
+from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
-from purecover.intervals._interval import check_level
+from purecover.intervals.interval import check_level
 from purecover.proportions import MixtureProportions
-from purecover.recovery._auc import recover_auc
-from purecover.report._evaluate import evaluate
+from purecover.recovery.auc import recover_auc
+from purecover.report.evaluation import evaluate
 
 __all__ = ["run_estimate", "run_plan"]
 

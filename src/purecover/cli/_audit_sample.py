@@ -13,7 +13,7 @@ import numpy as np
 
 from purecover._typing import BoolArray, IntArray
 from purecover._validation import show
-from purecover.audit._strata import plan_strata, spread_evenly, strata_of
+from purecover.audit.strata import plan_strata, spread_evenly, strata_of
 from purecover.cli._columns import Request, Table, Words, list_columns
 from purecover.cli._data import note_blank_labels, read_columns, read_rows
 from purecover.cli._files import name_of

@@ -20,9 +20,8 @@ from purecover.cli._options import (
 )
 from purecover.cli._output import check_outputs
 from purecover.cli._progress import progress_bars
-from purecover.html._compare_page import render_comparison
-from purecover.report._compare import compare_scores
-from purecover.report._comparison import ScoreComparison
+from purecover.html.compare_page import render_comparison
+from purecover.report.compare import ScoreComparison, compare_scores
 
 __all__ = ["run_compare", "run_compare_over_engine"]
 

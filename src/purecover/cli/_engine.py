@@ -29,11 +29,9 @@ from purecover.cli._progress import Steps, progress_bars
 from purecover.counts import ScoreCounts
 from purecover.engines import scan_files
 from purecover.exceptions import MissingDependencyError, PurecoverError
-from purecover.html._words import at_most
-from purecover.report._evaluate import evaluate
-from purecover.report._many_parts import Part
-from purecover.report._many_reports import ManyReports, ManyRow
-from purecover.report._many_work import Job, Settings, run_job
+from purecover.html.words import at_most
+from purecover.report.evaluation import evaluate
+from purecover.report.many import Job, ManyReports, ManyRow, Part, Settings, run_job
 
 __all__ = ["opened", "run_over_engine"]
 

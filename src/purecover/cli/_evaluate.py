@@ -20,9 +20,9 @@ from purecover.cli._options import COMMAND_LINE, DataOptions, EvaluationOptions,
 from purecover.cli._output import check_outputs, print_json, write_atomically
 from purecover.cli._progress import progress_bars
 from purecover.html import render_report
-from purecover.report._comparison import ScoreComparison
-from purecover.report._evaluate import evaluate
-from purecover.report._report import PUReport
+from purecover.report.compare import ScoreComparison
+from purecover.report.evaluation import evaluate
+from purecover.report.results import PUReport
 
 __all__ = [
     "any_serious",

@@ -12,17 +12,12 @@ import numpy as np
 
 from purecover.cli._data import describe_source, note_blank_labels
 from purecover.cli._evaluate import any_serious, deliver_report, note_written, settings_for
-from purecover.cli._feature_rows import (
-    FeatureOptions,
-    FeatureRows,
-    make_scores,
-    read_feature_rows,
-)
+from purecover.cli._feature_rows import FeatureOptions, FeatureRows, make_scores, read_feature_rows
 from purecover.cli._messages import note
 from purecover.cli._options import EvaluationOptions, ReportOptions, TableOptions
 from purecover.cli._output import check_outputs, write_atomically
 from purecover.cli._progress import progress_bars
-from purecover.report._evaluate import evaluate
+from purecover.report.evaluation import evaluate
 
 __all__ = ["run_evaluate_data"]
 

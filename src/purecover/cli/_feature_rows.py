@@ -14,9 +14,8 @@ from purecover.cli._files import Progress, name_of
 from purecover.cli._messages import CommandError, in_options, rename
 from purecover.cli._options import Model, TableOptions
 from purecover.exceptions import PurecoverError
-from purecover.models._folds import make_splits
-from purecover.models._table import read_examples
-from purecover.models._unseen import UnseenScores, unseen_scores
+from purecover.models.cross_fit import UnseenScores, make_splits, unseen_scores
+from purecover.models.tables import read_examples
 
 __all__ = ["FeatureOptions", "FeatureRows", "make_scores", "read_feature_rows"]
 

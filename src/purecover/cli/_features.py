@@ -284,11 +284,11 @@ def standardized(features: Features) -> FloatArray:
 
 def _model(name: str, seed: int, folds: int, jobs: int | None) -> Any:
     if name == "auto":
-        from purecover.models._best_scorer import BestScorer
+        from purecover.models.best_scorer import BestScorer
 
         return BestScorer(cv=folds, random_state=seed, n_jobs=jobs)
     if name == "networks":
-        from purecover.models._networks import BaggedNetworks
+        from purecover.models.networks import BaggedNetworks
 
         return BaggedNetworks(random_state=seed, n_jobs=jobs)
     if name == "boosting":

@@ -13,21 +13,14 @@ import numpy as np
 
 from purecover._validation import show
 from purecover.cli._columns import Request, Table, choose_columns, list_columns
-from purecover.cli._data import (
-    check_codes,
-    count_blanks,
-    parse_target,
-    read_columns,
-    read_labels,
-)
+from purecover.cli._data import check_codes, count_blanks, parse_target, read_columns, read_labels
 from purecover.cli._files import Progress, name_of
 from purecover.cli._many_options import ManyOptions, TaskAssumptionOptions
 from purecover.cli._messages import CommandError, in_options, note
 from purecover.cli._options import undash
 from purecover.cli._output import check_outputs, print_json, write_atomically
 from purecover.cli._progress import progress_bars
-from purecover.report._many import evaluate_many
-from purecover.report._many_reports import ManyReports, ManyRow
+from purecover.report.many import ManyReports, ManyRow, evaluate_many
 
 __all__ = ["run_evaluate_many"]
 

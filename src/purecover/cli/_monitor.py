@@ -16,7 +16,7 @@ from purecover.cli._output import check_writable, print_json
 from purecover.cli._progress import progress_bars
 from purecover.exceptions import PurecoverError
 from purecover.monitoring import MonitorPartition, ScoreMonitor
-from purecover.monitoring._text import monitor_text
+from purecover.monitoring.monitor import monitor_text
 
 __all__ = ["run_monitor"]
 

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from purecover._json_text import json_text
-from purecover._replacing import replacing
+from purecover._codec import json_text, replacing
 from purecover._validation import show
 from purecover.cli._messages import CommandError
 from purecover.cli._options import DASH, undash

@@ -22,14 +22,13 @@ from purecover.cli._messages import CommandError, in_options, note, rename, say
 from purecover.cli._options import COMMAND_LINE
 from purecover.cli._output import check_writable, print_json, write_atomically
 from purecover.exceptions import InvalidInputError
-from purecover.models._engine import check_device
-from purecover.studies._design import BETAS, REPEATS, Cell, StudySettings, cells
-from purecover.studies._known import DATASETS
-from purecover.studies._provenance import Study, in_time, provenance, studies
-from purecover.studies._records import Record
-from purecover.studies._run import StudyRun, run_study
-from purecover.studies._store import Store
-from purecover.studies._threshold_count import KeptScores
+from purecover.models.networks import check_device
+from purecover.paper.data import DATASETS
+from purecover.paper.design import BETAS, REPEATS, Cell, Record, StudySettings, cells
+from purecover.paper.report import Study, in_time, provenance, studies
+from purecover.paper.run import StudyRun, run_study
+from purecover.paper.store import Store
+from purecover.paper.tables import KeptScores
 
 __all__ = ["run_merge", "run_report", "run_run", "run_status"]
 
@@ -322,7 +321,7 @@ def _write(
     markdown: str | Path | None = None,
     csv: str | Path | None = None,
 ) -> None:
-    from purecover.studies._paper_report import write_report
+    from purecover.paper.report import write_report
 
     paths = [None if path is None else Path(path) for path in (html, markdown, csv)]
     write_report(

@@ -16,11 +16,10 @@ from purecover.cli._messages import CommandError, in_options, note
 from purecover.cli._options import DataOptions, undash
 from purecover.cli._output import check_writable, print_json, write_atomically
 from purecover.cli._progress import progress_bars
-from purecover.displays._priors import save_priors
-from purecover.estimation._compare import compare_priors, estimator_names
-from purecover.estimation._comparison import PriorComparison
-from purecover.estimation._registry import prior_estimators
-from purecover.intervals._interval import check_level
+from purecover.displays.priors import save_priors
+from purecover.estimators.base import prior_estimators
+from purecover.estimators.compare import PriorComparison, compare_priors, estimator_names
+from purecover.intervals.interval import check_level
 
 __all__ = ["run_priors"]
 

@@ -12,7 +12,7 @@ from purecover._validation import show
 from purecover.cli._messages import CommandError, note, say
 from purecover.cli._options import DASH
 from purecover.cli._output import check_writable, print_json, write_atomically
-from purecover.recovery._auc import auc_to_pu
+from purecover.recovery.auc import auc_to_pu
 
 __all__ = ["run_simulate"]
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from purecover._given import GivenProportions
 from purecover._validation import show
 from purecover.checks import CheckContext, CheckResult, run_checks
 from purecover.cli._data import (
@@ -32,19 +31,17 @@ from purecover.cli._options import (
 from purecover.cli._output import print_json
 from purecover.cli._progress import progress_bars
 from purecover.counts import ScoreCounts
-from purecover.estimation._asked import check_estimator
-from purecover.estimation._estimate import PriorEstimate
+from purecover.estimators.base import PriorEstimate
+from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
 from purecover.html import estimated_by, shown_metrics, title_of
-from purecover.intervals._bootstrap import bootstrap
-from purecover.intervals._groups import group_resampler
-from purecover.intervals._interval import Interval, check_level
-from purecover.intervals._resample import GroupResampler
-from purecover.proportions import MixtureProportions
-from purecover.recovery._roc import recover_roc
-from purecover.recovery._thresholds import THRESHOLD_METRICS, ThresholdChoice, choose_threshold
-from purecover.report._estimation import Estimation, estimate_proportions
-from purecover.report._resampling import resampled
+from purecover.intervals.interval import Interval, check_level
+from purecover.intervals.replicates import bootstrap
+from purecover.intervals.resampling import GroupResampler, group_resampler
+from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.recovery.roc import recover_roc
+from purecover.recovery.thresholds import THRESHOLD_METRICS, ThresholdChoice, choose_threshold
+from purecover.report.estimation import Estimation, estimate_proportions, resampled
 
 __all__ = ["run_threshold"]
 

@@ -7,13 +7,10 @@ only to draw: ``pip install 'purecover[plot]'``.
 
 from __future__ import annotations
 
-from purecover.displays._alphamax import AlphaMaxDisplay
-from purecover.displays._error_map import ErrorMapDisplay
-from purecover.displays._pr import RecoveredPrDisplay
-from purecover.displays._priors import PriorsDisplay
-from purecover.displays._roc import RecoveredRocDisplay
-from purecover.displays._sensitivity import SensitivityDisplay
-from purecover.displays._threshold import ThresholdDisplay
+from purecover.displays.curves import RecoveredPrDisplay, RecoveredRocDisplay
+from purecover.displays.maps import ErrorMapDisplay, SensitivityDisplay
+from purecover.displays.priors import AlphaMaxDisplay, PriorsDisplay
+from purecover.displays.thresholds import ThresholdDisplay
 
 __all__ = [
     "AlphaMaxDisplay",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from purecover.html._page import render_report
-from purecover.html._titles import estimated_by, shown_metrics, title_of
+from purecover.html.page import render_report
+from purecover.html.words import estimated_by, shown_metrics, title_of
 
 __all__ = ["estimated_by", "render_report", "shown_metrics", "title_of"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from purecover.report._evaluate import evaluate
-from purecover.report._report import PUReport
+from purecover.report.evaluation import evaluate
+from purecover.report.results import PUReport
 
 __all__ = ["PUReport", "evaluate"]

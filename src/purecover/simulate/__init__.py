@@ -7,8 +7,7 @@ ROC, AUC, precision and AUC-PR are known without data, so an estimate made from 
 
 from __future__ import annotations
 
-from purecover.simulate._families import WORLDS, beta, binormal, histogram, laplace, nonconcave
-from purecover.simulate._sample import Sample
-from purecover.simulate._world import World
+from purecover.simulate.families import WORLDS, beta, binormal, histogram, laplace, nonconcave
+from purecover.simulate.worlds import Sample, World
 
 __all__ = ["WORLDS", "Sample", "World", "beta", "binormal", "histogram", "laplace", "nonconcave"]

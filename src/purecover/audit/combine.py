@@ -1,0 +1,489 @@
+"""Audit and scores in one posterior of alpha and beta.
+
+What the scores tell becomes the prior of the audit: a cloud of nodes (alpha, beta, weight), made
+continuous in alpha by a kernel and multiplied by the likelihood of what the judges found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from purecover._typing import FloatArray, RandomState
+from purecover._validation import FrozenDict, bad_type, bad_value, check_integer, check_random_state
+from purecover.audit.plan import between
+from purecover.audit.posterior import (
+    AuditEstimate,
+    alpha_from_audit,
+    check_audited,
+    credible,
+    in_words,
+    nearly_beta_binomial,
+)
+from purecover.audit.strata import StratifiedAudit
+from purecover.estimators.base import PriorEstimate
+from purecover.exceptions import IdentifiabilityError
+from purecover.intervals.interval import Interval, check_level
+from purecover.proportions import MixtureProportions
+
+# -- How likely what the judges found makes each alpha -------------------------------------------
+
+
+_GRID = 600
+_FEW = 2000
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """k of n positive, of N examples or of a population; neither k nor n need be whole."""
+
+    n_positive: float
+    n_audited: float
+    n_unlabeled: int | None = None
+    prior: tuple[float, float] = (1.0, 1.0)
+
+    def quantiles(self) -> FloatArray:
+        """Values of alpha that are close together where the audit places it."""
+        from scipy.special import betaincinv, ndtr
+
+        k, n = self.n_positive, self.n_audited
+        a, b = (each - 0.5 for each in self.prior)
+        tails = ndtr(np.linspace(-6, 6, _GRID))
+        if self.n_unlabeled is None:
+            return np.asarray(betaincinv(a + k, b + n - k, tails))
+        rest = max(self.n_unlabeled - n, 1.0)
+        low, _ = nearly_beta_binomial(rest, a + k, b + n - k, tails)
+        return np.asarray(np.append(k + low, k) / self.n_unlabeled).clip(0, 1)
+
+    def possible(self, alpha: FloatArray) -> FloatArray:
+        """Those alphas that N examples can have; few are taken one by one."""
+        if self.n_unlabeled is None:
+            return np.unique(alpha)
+        size = self.n_unlabeled
+        if size <= _FEW:
+            return np.arange(size + 1) / size
+        return np.asarray(np.unique(np.rint(alpha * size)) / size)
+
+    def log_likelihood(self, alpha: FloatArray) -> FloatArray:
+        """Logarithm of the likelihood, up to a constant."""
+        from scipy.special import gammaln, xlog1py, xlogy
+
+        k, n = self.n_positive, self.n_audited
+        a, b = self.prior
+        if self.n_unlabeled is None:
+            return np.asarray(xlogy(k + a - 1, alpha) + xlog1py(n - k + b - 1, -alpha))
+        positives = np.rint(alpha * self.n_unlabeled)
+        negatives = self.n_unlabeled - positives
+        # Among the examples that nobody judged; a prior changes how many ways there are.
+        hidden = positives - k, negatives - (n - k)
+        possible = (hidden[0] > -0.5) & (hidden[1] > -0.5)
+        ways = gammaln(positives + a) + gammaln(negatives + b)
+        log = ways - sum(gammaln(np.maximum(each, 0.0) + 1) for each in hidden)
+        return np.where(possible, log, -np.inf)
+
+    def tail(self, alpha: FloatArray, weight: FloatArray) -> float:
+        """Probability of a number of positives at least as extreme, on both sides."""
+        from scipy.special import betainc
+
+        k, n = round(self.n_positive), max(round(self.n_audited), 1)
+        k = min(k, n)
+        if self.n_unlabeled is not None:
+            n = min(n, self.n_unlabeled)
+            positives = np.rint(alpha * self.n_unlabeled).astype(np.int64)
+            judged, found = np.full_like(positives, n), np.full_like(positives, min(k, n))
+            none = np.zeros_like(positives)
+            at_most = between(none, found, judged, self.n_unlabeled, positives)
+            at_least = between(found, judged, judged, self.n_unlabeled, positives)
+        else:
+            # Of at most k, and of at least k, successes in n trials.
+            at_most = betainc(n - k, k + 1, 1 - alpha) if k < n else np.ones_like(alpha)
+            at_least = betainc(k, n - k + 1, alpha) if k > 0 else np.ones_like(alpha)
+        return min(1.0, 2 * float(weight @ at_most), 2 * float(weight @ at_least))
+
+
+# -- Where the scores put alpha and beta: nodes, each spread over alpha by a kernel --------------
+
+
+_SMOOTHING = 0.5
+"""Kernels have this share of the standard deviation of the nodes; nodes draw together for it."""
+
+_LIGHT = 1e-9
+_EDGE = 1e-12
+_NARROWEST = 1e-6
+
+
+@dataclass(frozen=True)
+class Scale:
+    """On which kernels are normal."""
+
+    of: Callable[[Any], Any]
+    alpha: Callable[[Any], Any]
+
+
+def _logit(share: Any) -> Any:
+    share = np.clip(share, _EDGE, 1 - _EDGE)
+    return np.log(share / (1 - share))
+
+
+def _expit(logit: Any) -> Any:
+    return 1 / (1 + np.exp(-logit))
+
+
+def _angle(share: Any) -> Any:
+    return np.arcsin(np.sqrt(np.clip(share, 0, 1)))
+
+
+def _of_angle(angle: Any) -> Any:
+    return np.sin(np.clip(angle, 0, np.pi / 2)) ** 2
+
+
+LOGIT = Scale(_logit, _expit)
+
+ARCSINE = Scale(_angle, _of_angle)
+"""Has room for an alpha of exactly 0: on the logit scale that lies far from all others, and the
+spread of draws some of which are 0 would be the distance to it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Where the scores put alpha (on a scale) and beta, and how a node is blurred."""
+
+    center: FloatArray
+    beta: FloatArray
+    weight: FloatArray
+    blur: float
+    origin: str
+    scale: Scale
+    joint: bool  # whether beta is part of it, or merely given
+
+    @classmethod
+    def smoothed(
+        cls, alpha: FloatArray, beta: FloatArray, weight: FloatArray, origin: str, scale: Scale
+    ) -> Nodes:
+        """Nodes drawn together by as much as the kernel spreads them: the variance remains."""
+        kept = weight > _LIGHT * weight.max()
+        at, weight = scale.of(alpha[kept]), weight[kept] / weight[kept].sum()
+        mean = float(weight @ at)
+        spread = max(float(weight @ (at - mean) ** 2) ** 0.5, 1e-3)
+        center = mean + (1 - _SMOOTHING**2) ** 0.5 * (at - mean)
+        return cls(center, beta[kept], weight, _SMOOTHING * spread, origin, scale, joint=True)
+
+    def grid(self, others: FloatArray) -> FloatArray:
+        """Values of alpha that are close together where the scores place it, with others."""
+        low, high = self.center.min() - 6 * self.blur, self.center.max() + 6 * self.blur
+        known = self.scale.alpha(np.linspace(low, high, _GRID))
+        return np.unique(np.concatenate((others, known)).clip(0, 1))
+
+    def density(self, alpha: FloatArray) -> FloatArray:
+        """Probability of each node around each of some rising values of alpha."""
+        from scipy.special import ndtr
+
+        # Of all that is nearer to this value than to the next: a kernel may fit between two.
+        limits = self.scale.of((alpha[1:] + alpha[:-1]) / 2)
+        reached = ndtr((limits - self.center[:, None]) / self.blur)
+        none, every = np.zeros((self.center.size, 1)), np.ones((self.center.size, 1))
+        share = np.diff(np.hstack((none, reached, every)), axis=1)
+        # Alpha is below beta; where it is not, labeled and unlabeled would be exchanged.
+        return np.asarray(self.weight[:, None] * share * (alpha < self.beta[:, None]))
+
+
+def nodes_of(function: str, estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes:
+    """Nodes, from whatever the caller knows."""
+    from purecover.estimators.base import PriorEstimator
+    from purecover.estimators.label_curve import LabelCurve
+
+    if isinstance(estimate, LabelCurve):
+        estimate._check_fitted("interval")
+        found = estimate._solve(estimate._counts)[0]
+        return Nodes.smoothed(found.alpha[0], found.beta[0], found.weight[0], "LabelCurve", LOGIT)
+    if isinstance(estimate, PriorEstimator):
+        estimate._check_fitted("interval")
+        origin = type(estimate).__name__
+        if getattr(estimate, "takes", "scores") == "scores":
+            draws = _bootstrapped(estimate, n_resamples, rng)
+            if draws is not None:
+                return Nodes.smoothed(
+                    draws[:, 0], draws[:, 1], np.ones(len(draws)), origin, ARCSINE
+                )
+        interval = estimate.interval(n_resamples=n_resamples, random_state=rng)["alpha"]
+        return _from_interval(function, interval, estimate.proportions_.beta, origin)
+    if isinstance(estimate, PriorEstimate):
+        if "alpha" not in estimate.intervals:
+            hint = "let evaluate draw replicates: n_resamples=200"
+            raise bad_value(function, "estimate", "one with an interval of alpha", "none", hint)
+        return _from_interval(
+            function, estimate.intervals["alpha"], estimate.proportions.beta, estimate.estimator
+        )
+    if isinstance(estimate, Interval):
+        return _from_interval(function, estimate, 1.0, "interval")
+    raise bad_type(
+        function,
+        "estimate",
+        "a fitted PriorEstimator, a PriorEstimate or an Interval",
+        estimate,
+        "for example LabelCurve().fit(scores, labeled)",
+    )
+
+
+def _bootstrapped(estimator: Any, n_resamples: int, rng: np.random.Generator) -> FloatArray | None:
+    """Alpha and beta of replicates; None if most of them allow no estimate."""
+    from purecover.estimators.base import proportion_draws
+    from purecover.intervals.resampling import resampler_for
+
+    resampler = resampler_for(estimator._counts, "multinomial")
+    draws = proportion_draws(estimator, resampler, n_resamples, rng)
+    known = draws[~np.isnan(draws[:, 0])]
+    return known if 2 * len(known) > len(draws) else None
+
+
+def _from_interval(function: str, interval: Interval, beta: float, origin: str) -> Nodes:
+    """A normal distribution, of the logit if both ends are inside (0, 1)."""
+    from scipy.special import ndtri
+
+    if not interval.low < interval.high:
+        got = f"[{interval.low:g}, {interval.high:g}]"
+        raise bad_value(function, "estimate", "an interval of some width", got)
+    z = float(ndtri((1 + interval.confidence_level) / 2))
+    scale = LOGIT if 0 < interval.low < interval.high < 1 else ARCSINE
+    low, middle, high = scale.of(np.array([interval.low, interval.estimate, interval.high]))
+    # An end at 0 or 1 says where alpha stops, not how uncertain it is.
+    if interval.low <= 0 < interval.high < 1 and middle < high:
+        center, spread = middle, (high - middle) / z
+    elif 0 < interval.low < interval.high >= 1 and low < middle:
+        center, spread = middle, (middle - low) / z
+    else:
+        center, spread = (low + high) / 2, (high - low) / (2 * z)
+    one = np.ones(1)
+    blur = max(float(spread), _NARROWEST)
+    return Nodes(center * one, beta * one, one, blur, origin, scale, joint=False)
+
+
+# -- Audit and scores in one posterior of alpha and beta -----------------------------------------
+
+
+CONFLICT = 0.05
+"""An audit that the scores make less likely than this contradicts them."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CombinedAudit:
+    """Alpha and beta from scores and an audit together.
+
+    Attributes
+    ----------
+    proportions : MixtureProportions
+        Posterior means.
+    intervals : mapping of str to Interval
+        Of ``"alpha"``, ``"beta"`` and ``"delta"``; of ``"alpha"`` alone where the scores had
+        told no more than an interval of it.
+    from_scores : Interval
+        Alpha as the scores alone tell it.
+    audit : AuditEstimate or StratifiedAudit
+        Alpha as the audit alone tells it.
+    tail_probability : float
+        How likely the scores made an audit at least as far off, on both sides.
+    conflict : bool
+        Whether that is below .05: scores and audit contradict each other.
+    """
+
+    proportions: MixtureProportions
+    intervals: Mapping[str, Interval]
+    from_scores: Interval
+    audit: AuditEstimate | StratifiedAudit
+    tail_probability: float
+
+    @property
+    def conflict(self) -> bool:
+        """Whether scores and audit contradict each other."""
+        return self.tail_probability < CONFLICT
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "proportions": self.proportions.to_dict(),
+            "intervals": {name: interval.to_dict() for name, interval in self.intervals.items()},
+            "from_scores": self.from_scores.to_dict(),
+            "audit": self.audit.to_dict(),
+            "tail_probability": self.tail_probability,
+            "conflict": self.conflict,
+        }
+
+    def __str__(self) -> str:
+        lines = [
+            f"alpha from the audit  {in_words(self.audit.alpha)}",
+            f"      from the scores {in_words(self.from_scores)}",
+            f"      from both       {in_words(self.intervals['alpha'])}",
+        ]
+        if "beta" in self.intervals:
+            lines.append(f"beta  from both       {in_words(self.intervals['beta'])}")
+        if self.conflict:
+            lines.append(
+                f"scores and audit contradict each other (p = {self.tail_probability:.2g}): trust "
+                "the audit alone, if it was a random sample and the judges were right"
+            )
+        return "\n".join(lines)
+
+
+def combine_audit(
+    estimate: Any,
+    n_positive: Any,
+    n_audited: int | None = None,
+    *,
+    confidence_level: float = 0.95,
+    n_resamples: int = 300,
+    random_state: RandomState = 0,
+) -> CombinedAudit:
+    r"""Alpha and beta from scores and an audit, in one posterior.
+
+    Parameters
+    ----------
+    estimate : PriorEstimator, PriorEstimate or Interval
+        What the scores tell: a fitted estimator such as ``LabelCurve().fit(scores, labeled)``,
+        the ``estimation`` of a report, or an interval of alpha.
+    n_positive : int, AuditEstimate or StratifiedAudit
+        How many of the judged examples turned out positive; or the result of an audit, with the
+        prior and the number of unlabeled examples that it was given.
+    n_audited : int
+        How many were judged; left out if a result is given.
+    confidence_level : float, default=0.95
+        Probability of the intervals.
+    n_resamples : int, default=300
+        Bootstrap replicates, for estimators that have no posterior of their own.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where they take their randomness from.
+
+    Returns
+    -------
+    CombinedAudit
+        Proportions, intervals, and whether scores and audit contradict each other.
+
+    See Also
+    --------
+    alpha_from_audit : The audit alone.
+
+    Notes
+    -----
+    With the posterior :math:`p(\alpha, \beta)` that the scores give, the combination is
+    proportional to :math:`p(\alpha, \beta)\, \alpha^k (1-\alpha)^{n-k}`. :class:`LabelCurve` has
+    that posterior; for other estimators bootstrap draws stand for it, and for an interval a
+    normal distribution of the logit of alpha, with beta left as it was. Draws and intervals that
+    reach 0 or 1 are spread on the scale of :math:`\arcsin\sqrt{\alpha}`, which has room for
+    alpha = 0.
+
+    An audit of N unlabeled examples speaks of these alone: the likelihood is then hypergeometric,
+    of k positives among n of N examples :math:`\alpha N` of which are positive, and nothing is
+    open once all are judged. A stratified audit counts as a plain one of the N examples that
+    makes alpha equally certain. The scores take the place of the audit's prior. What that knows
+    beyond a uniform one still counts, like a - 1 positive and b - 1 negative examples more.
+
+    The tail probability is that of k under the predictive distribution
+    :math:`\int Bin(k; n, \alpha)\, p(\alpha)\, d\alpha`, hypergeometric for N examples. If it is
+    small, one of the two rests on a broken assumption. The audit assumes a random sample and
+    judges without error; the scores assume much more, so that the audit is to be trusted first.
+
+    Scores and audit are taken as independent given alpha. As the audited examples are among the
+    unlabeled ones, a little more could be learned from their own scores.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> world = pu.simulate.binormal(separation=2.0)
+    >>> sample = world.sample(500, 5000, alpha=0.3, random_state=0)
+    >>> estimator = pu.LabelCurve().fit(sample.scores, sample.labeled)
+    >>> both = pu.combine_audit(estimator, 31, 100)
+    >>> both.conflict
+    False
+    >>> width = both.intervals["alpha"].width
+    >>> width < both.from_scores.width, width < both.audit.alpha.width
+    (True, True)
+    """
+    name = "combine_audit"
+    level = check_level(name, confidence_level)
+    n_resamples = check_integer(name, "n_resamples", n_resamples, low=10, high=10**6)
+    rng = check_random_state(name, random_state)
+    audit, evidence = _audited(name, n_positive, n_audited, level)
+    nodes = nodes_of(name, estimate, n_resamples, rng)
+    alpha = evidence.possible(nodes.grid(evidence.quantiles()))
+    density = nodes.density(alpha)  # (n_nodes, n_grid)
+    likely = evidence.log_likelihood(alpha)
+    both = density * np.exp(likely - likely.max())
+    if not both.sum() > 0:
+        # The scores leave nothing where the audit puts alpha, to the last digit: then it is known
+        # from the audit alone, if any beta allows it.
+        share = np.gradient(alpha) * (alpha < nodes.beta[:, None])
+        both = nodes.weight[:, None] * share * np.exp(likely - likely.max())
+    if not both.sum() > 0:
+        raise IdentifiabilityError(
+            f"{name} finds no alpha that both the scores and the audit allow: the audit says "
+            f"{audit.alpha.estimate:.3g}, and beta is at most {nodes.beta.max():.3g}.\n"
+            "Hint: the labels hold more wrong ones than the scores show, or the judges err"
+        )
+    both /= both.sum()
+    density /= density.sum()
+    mean_alpha = float(both.sum(axis=0) @ alpha)
+    mean_beta = 1 - float(both.sum(axis=1) @ (1 - nodes.beta))
+    origin = f"{nodes.origin} and audit"
+    whole = evidence.n_unlabeled is not None
+    intervals = {"alpha": _interval(alpha, both.sum(axis=0), level, whole=whole)}
+    if nodes.joint:
+        intervals["beta"] = _interval(nodes.beta, both.sum(axis=1), level)
+        gap = nodes.beta[:, None] - alpha
+        intervals["delta"] = _interval(gap.ravel(), both.ravel(), level)
+    return CombinedAudit(
+        proportions=MixtureProportions(mean_alpha, mean_beta, origin=origin),
+        intervals=FrozenDict(intervals),
+        from_scores=_interval(alpha, density.sum(axis=0), level),
+        audit=audit,
+        tail_probability=evidence.tail(alpha, density.sum(axis=0)),
+    )
+
+
+# -- what the audit tells ---------------------------------------------------------------------
+
+
+def _audited(
+    function: str, n_positive: Any, n_audited: int | None, level: float
+) -> tuple[AuditEstimate | StratifiedAudit, Evidence]:
+    """The audit alone, and how likely it makes each alpha."""
+    if not isinstance(n_positive, (AuditEstimate, StratifiedAudit)):
+        k, n = check_audited(function, n_positive, n_audited)
+        return alpha_from_audit(k, n, confidence_level=level), Evidence(k, n)
+    if n_audited is not None:
+        hint = "the result of the audit knows it"
+        raise bad_value(function, "n_audited", "left out", str(n_audited), hint)
+    audit = n_positive
+    if isinstance(audit, AuditEstimate):
+        k, n = audit.n_positive, audit.n_audited
+        a, b = audit.posterior[0] - k, audit.posterior[1] - (n - k)
+        return audit, Evidence(k, n, audit.n_unlabeled, (max(a, 1.0), max(b, 1.0)))
+    size = int(audit.n_unlabeled.sum())
+    if (audit.n_audited == audit.n_unlabeled).all():
+        return audit, Evidence(int(audit.n_positive.sum()), size, size)
+    # Without the one example that the prior counts for, as far as it tells of examples not judged.
+    prior = 1 - audit.n_effective / size
+    judged = max(audit.n_effective - prior, 0.0)
+    positive = audit.n_effective * audit.alpha.estimate - prior / 2
+    return audit, Evidence(min(max(positive, 0.0), judged), judged, size)
+
+
+# -- numbers ----------------------------------------------------------------------------------
+
+
+def _interval(
+    values: FloatArray, weight: FloatArray, level: float, *, whole: bool = False
+) -> Interval:
+    """Mean and quantiles of weighted values; `whole` if there is nothing between two of them."""
+    order = np.argsort(values)
+    reached = np.cumsum(weight[order])
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    if whole:
+        at = np.searchsorted(reached, tails * reached[-1])
+        low, high = values[order][np.minimum(at, values.size - 1)]
+    else:
+        reached = (reached - 0.5 * weight[order]) / reached[-1]
+        low, high = np.interp(tails, reached, values[order])
+    mean = float(1 - weight @ (1 - values) / weight.sum())
+    return credible(mean, (float(low), float(high)), level, "posterior quantiles")

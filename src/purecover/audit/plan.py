@@ -1,0 +1,547 @@
+"""How many examples to audit, for an interval of alpha that is narrow enough.
+
+The width of the interval depends on how many turn out positive, so that no number can promise it
+for sure. The promise is a probability: at most this wide, with this assurance, whatever alpha is
+within the range that is thought possible.
+
+Intervals then end at whole numbers of examples, and so their widths go up and down from one k to
+the next. Among few examples each k and each number of positives is looked at; among many, widths
+are taken as continuous and the promise is made for a width that is narrower by a few examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from purecover._typing import BoolArray, FloatArray, IntArray
+from purecover._validation import bad_type, bad_value, check_integer, check_real, show
+from purecover.audit.posterior import (
+    MOST_ITEMS,
+    AuditEstimate,
+    AuditPrior,
+    beta_ends,
+    check_prior,
+    nearly_beta_binomial,
+    reaches_edge,
+    whole_ends,
+)
+from purecover.exceptions import InvalidInputError
+from purecover.intervals.interval import Interval, check_level
+from purecover.proportions import MixtureProportions, percent_hint
+
+# -- Which numbers of examples keep the promise of a plan, where the unlabeled ones are N in number
+
+
+MOST_ENUMERATED = 2000
+"""Among more unlabeled examples the smallest number is approached from above."""
+
+MARGIN = 3
+"""Continuous widths differ from those in whole examples by fewer examples than this."""
+
+_FAR = 8.0  # standard deviations, beyond which nothing is left
+_MOST_SUMMED = 100.0  # standard deviation up to which probabilities are summed one by one
+_CHUNK = 4_000_000
+
+
+def continuous_widths(
+    k: IntArray, n: IntArray, n_unlabeled: int, prior: tuple[float, float], level: float
+) -> FloatArray:
+    """Widths of intervals that need not end at whole numbers of examples."""
+    a, b = prior
+    rest = n_unlabeled - n
+    low, high = nearly_beta_binomial(np.maximum(rest, 1), a + k, b + n - k, (1 - level) / 2)
+    low = np.where((k == 0) & reaches_edge(a), 0.0, low)
+    high = np.where((k == n) & reaches_edge(b), rest, high)
+    mean = rest * (a + k) / (a + b + n)
+    low, high = np.minimum(low, mean), np.maximum(high, mean)
+    return np.asarray(np.where(rest > 0, high - low, 0.0) / n_unlabeled)
+
+
+def between(
+    low: IntArray, high: IntArray, n: IntArray, n_unlabeled: int, positives: IntArray
+) -> FloatArray:
+    """Probability that n of N examples hold from low to high positives."""
+    from scipy.special import ndtr
+
+    share = positives / n_unlabeled
+    mean = n * share
+    spread = np.sqrt(mean * (1 - share) * (n_unlabeled - n) / max(n_unlabeled - 1, 1))
+    with np.errstate(divide="ignore"):
+        ends = [(end - mean) / spread for end in (low - 0.5, high + 0.5)]
+    found = np.asarray(ndtr(ends[1]) - ndtr(ends[0]))
+    few = np.flatnonzero(spread <= _MOST_SUMMED)
+    if few.size:
+        half = int(_FAR * spread[few].max()) + 3
+        k = np.rint(mean[few]).astype(np.int64)[:, None] + np.arange(-half, half + 1)
+        inside = (k >= low[few, None]) & (k <= high[few, None])
+        odds = _hypergeometric(k, n[few, None], n_unlabeled, positives[few, None])
+        found[few] = (odds * inside).sum(axis=1)
+    return np.where(high >= low, found, 0.0)
+
+
+def _hypergeometric(
+    k: IntArray, n: IntArray, n_unlabeled: int, positives: IntArray, table: FloatArray | None = None
+) -> FloatArray:
+    """Probabilities of k positives in n of N examples; `table` has logarithms of factorials."""
+    from scipy.special import gammaln
+
+    parts = k, positives - k, n - k, n_unlabeled - positives - (n - k)
+    possible = np.logical_and.reduce([part >= 0 for part in parts])
+    log = np.zeros(possible.shape)
+    ways = (positives, n_unlabeled - positives, n, n_unlabeled - n)
+    for part in ways:
+        log = log + (gammaln(part + 1.0) if table is None else table[part])
+    for part in parts:
+        some = part.clip(0, n_unlabeled)
+        log = log - (gammaln(some + 1.0) if table is None else table[some])
+    log = log - (gammaln(n_unlabeled + 1.0) if table is None else table[n_unlabeled])
+    return np.where(possible, np.exp(np.minimum(log, 0)), 0.0)
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """Each k and each number of positives, for one number N of unlabeled examples."""
+
+    width: float
+    level: float
+    prior: tuple[float, float]
+    positives: tuple[int, int]
+    n_unlabeled: int
+
+    def __post_init__(self) -> None:
+        from scipy.special import gammaln
+
+        whole = np.arange(self.n_unlabeled + 1, dtype=np.float64)
+        tables = [gammaln(shift + whole) for shift in (1.0, *self.prior)]
+        object.__setattr__(self, "_tables", tables)
+
+    def smallest(self, enough: int, assurance: float) -> int:
+        """The smallest number that keeps the promise, as every larger one does."""
+        while enough < self.n_unlabeled and self.promise(enough)[0] < assurance:
+            enough += 1
+        while enough > 1 and self.promise(enough - 1)[0] >= assurance:
+            enough -= 1
+        return enough
+
+    def promise(self, n: int) -> tuple[float, float]:
+        """Probability that the interval is narrow enough at the hardest alpha, and that alpha."""
+        first, last = self.positives
+        wide = self.too_wide(n)
+        if not wide.any():
+            return 1.0, (first + last) / 2 / self.n_unlabeled
+        # The probability changes smoothly with the number of positives: look at some, then at
+        # all those near the hardest of them.
+        spread = np.sqrt(self.n_unlabeled * (self.n_unlabeled - n) / n) / 2
+        steps = int(np.ceil(np.pi * self.n_unlabeled / max(spread, 1)))
+        angle = np.arcsin(np.sqrt(np.array([first, last]) / self.n_unlabeled))
+        some = self.n_unlabeled * np.sin(np.linspace(angle[0], angle[1], 4 * steps)) ** 2
+        at = np.unique(np.rint(some).astype(np.int64).clip(first, last))
+        if at.size < last - first + 1:
+            found = self._probability(wide, n, at)
+            near = np.argsort(-found)[:3]
+            lower, upper = at[np.maximum(near - 1, 0)], at[np.minimum(near + 1, at.size - 1)]
+            ranges = [np.arange(*ends) for ends in zip(lower, upper + 1, strict=True)]
+            at = np.unique(np.concatenate(ranges))
+        found = self._probability(wide, n, at)
+        hardest = int(np.argmax(found))
+        return float(1 - found[hardest]), float(at[hardest] / self.n_unlabeled)
+
+    def too_wide(self, n: int) -> BoolArray:
+        """Whether the interval is too wide, for each k from 0 to n that can come out."""
+        k, rest = np.arange(n + 1), self.n_unlabeled - n
+        slack = (MARGIN + 1) / self.n_unlabeled
+        widths = continuous_widths(k, np.full_like(k, n), self.n_unlabeled, self.prior, self.level)
+        wide = widths > self.width
+        if rest == 0:
+            return np.asarray(wide)
+        likely = np.array(self.positives) / self.n_unlabeled
+        spread = np.sqrt(n * likely * (1 - likely) * rest / self.n_unlabeled)
+        least, most = n * likely + (_FAR * spread + 6) * [-1, 1]
+        doubtful = (np.abs(widths - self.width) <= slack) & (k >= least) & (k <= most)
+        doubtful = np.flatnonzero(doubtful)
+        for part in np.array_split(doubtful, doubtful.size * (rest + 1) // _CHUNK + 1):
+            wide[part] = self._exact_widths(part, n) > self.width
+        return np.asarray(wide)
+
+    def _exact_widths(self, k: IntArray, n: int) -> FloatArray:
+        ways, up, down = self._tables  # type: ignore[attr-defined]
+        a, b = self.prior
+        rest = self.n_unlabeled - n
+        m, k = np.arange(rest + 1), k[:, None]
+        log = up[k + m] + down[n - k + (rest - m)] - (ways[m] + ways[rest - m])
+        least, most = whole_ends(log, (1 - self.level) / 2)
+        k = k[:, 0]
+        least = np.where((k == 0) & reaches_edge(a), 0, least)
+        most = np.where((k == n) & reaches_edge(b), rest, most)
+        # As alpha_from_audit does, to the last digit: widths are compared.
+        above, below = a + k, b + n - k
+        mean = (k + rest * above / (above + below)) / self.n_unlabeled
+        low, high = (k + least) / self.n_unlabeled, (k + most) / self.n_unlabeled
+        return np.asarray(np.maximum(high, mean) - np.minimum(low, mean))
+
+    def _probability(self, wide: BoolArray, n: int, positives: IntArray) -> FloatArray:
+        """Probability of an interval that is too wide, for each number of positives."""
+        share = positives / self.n_unlabeled
+        spread = np.sqrt(n * share * (1 - share) * (1 - n / self.n_unlabeled))
+        half = int(_FAR * spread.max()) + 4
+        k = np.rint(n * share).astype(np.int64)[:, None] + np.arange(-half, half + 1)
+        chosen = wide[k.clip(0, n)] & (k >= 0) & (k <= n)
+        some = chosen.any(axis=1)
+        found = np.zeros(positives.size)
+        ways = self._tables[0]  # type: ignore[attr-defined]
+        at = positives[some][:, None]
+        odds = _hypergeometric(k[some], np.array(n), self.n_unlabeled, at, ways)
+        found[some] = (odds * chosen[some]).sum(axis=1)
+        return found
+
+
+# -- How many examples to audit, for an interval of alpha that is narrow enough ------------------
+
+
+_NARROWEST = 1e-4
+_AHEAD = 200
+"""So many larger numbers must keep the promise too: it comes and goes as k steps through whole
+numbers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditPlan:
+    """How many examples to audit, and what that promises.
+
+    Attributes
+    ----------
+    n_items : int
+        Number of random unlabeled examples to judge.
+    width, confidence_level, assurance : float
+        The promise: the interval of alpha at this level is at most as wide, with at least this
+        probability.
+    alpha_range : tuple of float
+        Where alpha was taken to lie.
+    hardest_alpha : float
+        The alpha within it for which the promise is tightest.
+    probability : float
+        Probability of an interval at most as wide if alpha is the hardest one; at least that,
+        where `n_unlabeled` is above 2000.
+    n_unlabeled : int or None
+        Number of unlabeled examples there are, if that was taken into account.
+    """
+
+    n_items: int
+    width: float
+    confidence_level: float
+    assurance: float
+    alpha_range: tuple[float, float]
+    hardest_alpha: float
+    probability: float
+    n_unlabeled: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "n_items": self.n_items,
+            "width": self.width,
+            "confidence_level": self.confidence_level,
+            "assurance": self.assurance,
+            "alpha_range": list(self.alpha_range),
+            "hardest_alpha": self.hardest_alpha,
+            "probability": self.probability,
+            "n_unlabeled": self.n_unlabeled,
+        }
+
+    def __str__(self) -> str:
+        low, high = self.alpha_range
+        where = f"alpha = {low:g}" if low == high else f"any alpha from {low:.4g} to {high:.4g}"
+        of = "" if self.n_unlabeled is None else f" of {self.n_unlabeled:,}"
+        return (
+            f"judge {self.n_items:,}{of} random unlabeled examples\n"
+            f"the {100 * self.confidence_level:g} % interval of alpha is then at most "
+            f"{self.width:g} wide with a probability of at least {self.assurance:g}, for {where}"
+        )
+
+
+def plan_audit(
+    *,
+    width: float,
+    confidence_level: float = 0.95,
+    alpha_guess: Any = None,
+    assurance: float = 0.9,
+    prior: AuditPrior = "jeffreys",
+    n_unlabeled: int | None = None,
+) -> AuditPlan:
+    r"""How many unlabeled examples to judge by hand for an interval of alpha this wide.
+
+    Parameters
+    ----------
+    width : float
+        How wide the interval of :func:`alpha_from_audit` may be, from its low to its high end.
+    confidence_level : float, default=0.95
+        Its level.
+    alpha_guess : optional
+        Where alpha may lie: a number, a pair of numbers, an :class:`Interval`, a pilot audit, a
+        fitted estimator, or the ``estimation`` of a report; of the last four the interval of
+        alpha counts. By default anywhere in [0, 1], which is the safe choice: alpha near 1/2
+        needs the most examples.
+    assurance : float, default=0.9
+        Probability with which the interval is at most so wide.
+    prior : {"jeffreys", "uniform"} or tuple of two floats, default="jeffreys"
+        The prior that :func:`alpha_from_audit` is going to use.
+    n_unlabeled : int, optional
+        Number of all unlabeled examples, if alpha of these very examples is wanted; fewer are
+        to be judged then.
+
+    Returns
+    -------
+    AuditPlan
+        The number, and the promise in words when printed.
+
+    See Also
+    --------
+    alpha_from_audit : The interval that is promised.
+    plan_strata : How to spread the examples over strata.
+
+    Notes
+    -----
+    The smallest n such that, for every :math:`\alpha` in the range and
+    :math:`k \sim Bin(n, \alpha)`, the interval from k of n is at most so wide with the given
+    assurance; and such that the next larger numbers promise it too, which is not a matter of
+    course, as k moves in whole steps. Too wide are the intervals of k between two limits, whose
+    probability is largest at one alpha and falls to both sides of it, so that one alpha need be
+    looked at. Roughly :math:`n \approx (2 z/w)^2 \alpha(1-\alpha)`.
+
+    With `n_unlabeled` = N, k is hypergeometric, and the intervals end at whole numbers of
+    examples, so that their widths go up and down with k. Up to N = 2000 each k is looked at with
+    each number of positives in the range, and n is the smallest that keeps the promise together
+    with all larger ones. Above, the plan takes widths as continuous and promises one that is
+    3/N narrower, so that n may be a little larger than it need be, never smaller.
+
+    A wrong guess breaks the promise: an alpha nearer to 1/2 than guessed gives a wider interval.
+    The interval itself remains right.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> pu.plan_audit(width=0.1).n_items
+    382
+    >>> print(pu.plan_audit(width=0.1, alpha_guess=(0.05, 0.2)))
+    judge 272 random unlabeled examples
+    the 95 % interval of alpha is then at most 0.1 wide with a probability of at least 0.9, for
+    any alpha from 0.05 to 0.2
+    """
+    name = "plan_audit"
+    hint = "0.1 means an interval such as 0.2 to 0.3"
+    width = check_real(name, "width", width, low=_NARROWEST, high=1, closed="left", hint=hint)
+    level = check_level(name, confidence_level)
+    assurance = check_real(name, "assurance", assurance, low=0, high=1, closed="neither")
+    check_prior(name, prior)
+    if n_unlabeled is not None:
+        n_unlabeled = check_integer(name, "n_unlabeled", n_unlabeled, low=1, high=MOST_ITEMS)
+    search = _Search(width, level, prior, guessed_range(name, alpha_guess), n_unlabeled)
+    n_items = search.smallest(assurance)
+    if n_unlabeled is not None and n_unlabeled <= MOST_ENUMERATED:
+        every = Enumeration(width, level, check_prior(name, prior), search.positives, n_unlabeled)
+        n_items = every.smallest(n_items, assurance)
+        promised, alpha = every.promise(n_items)
+    else:
+        promised, alpha = (float(found[0]) for found in search.promise(np.array([n_items])))
+    return AuditPlan(
+        n_items=n_items,
+        width=width,
+        confidence_level=level,
+        assurance=assurance,
+        alpha_range=search.alphas,
+        hardest_alpha=alpha,
+        probability=promised,
+        n_unlabeled=n_unlabeled,
+    )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Numbers of examples, and how likely each of them is to do."""
+
+    width: float
+    level: float
+    prior: AuditPrior
+    alphas: tuple[float, float]
+    n_unlabeled: int | None
+
+    @property
+    def positives(self) -> tuple[int, int]:
+        """The least and the most positives among a finite number of unlabeled examples."""
+        size = self.n_unlabeled or 0
+        low, high = self.alphas
+        least, most = int(np.ceil(low * size - 1e-9)), int(np.floor(high * size + 1e-9))
+        if least > most:  # no whole number in between
+            least = most = round((low + high) / 2 * size)
+        return least, most
+
+    def smallest(self, assurance: float) -> int:
+        """The smallest number from which on the promise holds."""
+        most = 1
+        while self.promise(np.array([most]))[0][0] < assurance:
+            most = self._capped(2 * most)
+            if most == self.n_unlabeled:
+                break  # all of them judged: alpha is known
+        least = most // 2  # too few, or 0
+        while most - least > 1:
+            middle = (least + most) // 2
+            if self.promise(np.array([middle]))[0][0] < assurance:
+                least = middle
+            else:
+                most = middle
+        while True:
+            ahead = np.arange(most, self._capped(most + _AHEAD) + 1)
+            broken = np.flatnonzero(self.promise(ahead)[0] < assurance)
+            if not broken.size:
+                return most
+            most = int(ahead[broken[-1]]) + 1
+
+    def _capped(self, n: int) -> int:
+        return n if self.n_unlabeled is None else min(n, self.n_unlabeled)
+
+    def promise(self, n: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Probability that the interval is narrow enough at the hardest alpha, and that alpha."""
+        low, high, none, every = self._too_wide(n)
+        peak = np.clip(_likeliest(low, high, n), *self.alphas)
+        if not (none | every).any():
+            hardest = self._possible(peak)
+            return 1 - self._probability(low, high, n, hardest), hardest
+        # None or all positive makes the widest interval where levels are low: the hardest alpha
+        # is one end of the range, or lies between it and the peak of the others.
+        steps = np.linspace(0, 1, 65)[:, None]
+        ends = (np.full_like(peak, end) for end in self.alphas)
+        tries = self._possible(np.concatenate([end + (peak - end) * steps for end in ends]))
+        zero, one = np.zeros_like(n), np.ones_like(n)
+        lost = np.array(
+            [
+                self._probability(low, high, n, alpha)
+                + self._probability(zero, np.where(none, 0, -1), n, alpha)
+                + self._probability(n, np.where(every, n, n - one), n, alpha)
+                for alpha in tries
+            ]
+        )
+        worst = lost.argmax(axis=0), np.arange(n.size)
+        return 1 - lost[worst], tries[worst]
+
+    def _possible(self, alpha: FloatArray) -> FloatArray:
+        """The nearest alpha that a finite number of examples can have."""
+        if self.n_unlabeled is None:
+            return alpha
+        least, most = self.positives
+        return np.asarray(np.rint(alpha * self.n_unlabeled).clip(least, most) / self.n_unlabeled)
+
+    def _too_wide(self, n: IntArray) -> tuple[IntArray, IntArray, BoolArray, BoolArray]:
+        """The first and the last k whose interval is too wide, with first > last if none is.
+
+        And whether k = 0 and k = n, whose intervals are stretched, are too wide beside these.
+        """
+        a, b = check_prior("plan_audit", self.prior)
+        # Widths rise up to about here and fall after it, from k = 1 to k = n - 1.
+        least, most = np.minimum(1, n), np.maximum(n - 1, 0)
+        peak = np.clip(np.rint((n + a + b) / 2 - a).astype(np.int64), least, most)
+        wide = self._is_wide(peak, n) & (n > 1)
+        first = _bisect(least - 1, peak, lambda k: self._is_wide(k, n))
+        last = _bisect(most + 1, peak, lambda k: self._is_wide(k, n))
+        first, last = np.where(wide, first, 1), np.where(wide, last, 0)
+        none, every = self._is_wide(np.zeros_like(n), n), self._is_wide(n, n)
+        first = np.where(wide & none & (first == 1), 0, first)
+        last = np.where(wide & every & (last == n - 1), n, last)
+        return first, last, none & (first > 0), every & (last < n)
+
+    def _is_wide(self, k: IntArray, n: IntArray) -> BoolArray:
+        k = np.clip(k, 0, n)
+        if self.n_unlabeled is None:
+            low, high = beta_ends(k, n, self.prior, self.level)
+            return np.asarray(high - low > self.width)
+        prior = check_prior("plan_audit", self.prior)
+        widths = continuous_widths(k, n, self.n_unlabeled, prior, self.level)
+        # All of them judged leave nothing open, whatever the margin.
+        return np.asarray(
+            (widths > self.width - MARGIN / self.n_unlabeled) & (n < self.n_unlabeled)
+        )
+
+    def _probability(
+        self, low: IntArray, high: IntArray, n: IntArray, alpha: FloatArray
+    ) -> FloatArray:
+        """Of a number of positives between two limits."""
+        if self.n_unlabeled is not None:
+            positives = np.rint(alpha * self.n_unlabeled).astype(np.int64)
+            return between(low, high, n, self.n_unlabeled, positives)
+        from scipy.special import bdtr
+
+        below = np.where(low > 0, bdtr(np.maximum(low - 1, 0), n, alpha), 0.0)
+        up_to = bdtr(np.maximum(high, 0), n, alpha)
+        return np.where(high >= low, up_to - below, 0.0)
+
+
+def _bisect(narrow: IntArray, wide: IntArray, is_wide: Any) -> IntArray:
+    """The wide k nearest to the narrow ones."""
+    narrow, wide = narrow.copy(), wide.copy()
+    while (np.abs(wide - narrow) > 1).any():
+        middle = (narrow + wide) // 2
+        found = is_wide(middle) | (np.abs(wide - narrow) <= 1) & (middle == wide)
+        moving = np.abs(wide - narrow) > 1
+        wide = np.where(moving & found, middle, wide)
+        narrow = np.where(moving & ~found, middle, narrow)
+    return wide
+
+
+def _likeliest(low: IntArray, high: IntArray, n: IntArray) -> FloatArray:
+    r"""The alpha that makes a k from low to high most probable.
+
+    The derivative of that probability is n times the difference of two binomial probabilities,
+    of low - 1 and of high successes in n - 1 trials, which are equal at one alpha only.
+    """
+    from scipy.special import gammaln
+
+    before, size = np.maximum(low - 1, 0), np.maximum(high - low + 1, 1)
+    after = np.clip(high, 0, n - 1)
+    log_odds = (
+        gammaln(after + 1) + gammaln(n - after) - gammaln(before + 1) - gammaln(n - before)
+    ) / size
+    inside = 1 / (1 + np.exp(-log_odds))
+    return np.asarray(np.where(low <= 0, 0.0, np.where(high >= n, 1.0, inside)))
+
+
+# -- what callers guess -----------------------------------------------------------------------
+
+
+def guessed_range(function: str, guess: Any) -> tuple[float, float]:
+    """The range of alpha that a guess means."""
+    if guess is None:
+        return 0.0, 1.0
+    if isinstance(guess, (AuditEstimate, MixtureProportions)):
+        guess = guess.alpha
+    elif hasattr(guess, "proportions_"):  # a fitted estimator
+        guess = guess.interval_["alpha"]
+    elif hasattr(guess, "proportions") and isinstance(getattr(guess, "intervals", None), Mapping):
+        guess = guess.intervals.get("alpha", guess.proportions.alpha)
+    if isinstance(guess, Interval):
+        return guess.low, guess.high
+    pair = isinstance(guess, (Sequence, np.ndarray)) and not isinstance(guess, (str, bytes))
+    if not pair:
+        try:
+            alpha = _share(function, guess)
+        except TypeError:
+            raise _no_guess(function, guess) from None
+        return alpha, alpha
+    if len(guess) != 2:
+        raise bad_value(function, "alpha_guess", "a number or two", f"{len(guess)} values")
+    low, high = (_share(function, each) for each in guess)
+    if low > high:
+        raise bad_value(function, "alpha_guess", "in rising order", show(guess))
+    return low, high
+
+
+def _share(function: str, value: object) -> float:
+    return check_real(function, "alpha_guess", value, low=0, high=1, hint=percent_hint(value))
+
+
+def _no_guess(function: str, guess: object) -> InvalidInputError | TypeError:
+    must = "None, a number, a pair, an interval or an estimate of alpha"
+    hint = "fit the estimator first" if hasattr(guess, "fit") else percent_hint(guess)
+    return bad_type(function, "alpha_guess", must, guess, hint)

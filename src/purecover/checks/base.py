@@ -1,0 +1,319 @@
+"""What a check is, what it looks at, what it says, and how far sampling noise alone can go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from purecover._typing import CountArray, FloatArray
+from purecover._validation import bad_type, bad_value, check_instance, check_integer, check_real
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import PriorEstimate
+from purecover.proportions import MixtureProportions
+from purecover.recovery.rates import PROPORTIONS_HINT
+from purecover.recovery.roc import RecoveredRoc
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+Status: TypeAlias = Literal["fired", "quiet", "not applicable", "silenced"]
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What one check found.
+
+    Attributes
+    ----------
+    code : str
+        Stable number of the check, e.g. ``"PU002"``.
+    title : str
+        What the check is about.
+    severity : {"error", "warning", "note"}
+        How much a finding matters.
+    status : {"fired", "quiet", "not applicable", "silenced"}
+        Whether there is a finding, none, nothing to look at, or no wish to know.
+    message : str
+        What was found, with the numbers.
+    hint : str
+        What to do about it; empty unless the check fired.
+
+    Examples
+    --------
+    >>> from purecover.checks import CheckResult
+    >>> print(CheckResult("PU010", "small samples", "warning", "fired", "12 labeled.", "Wait."))
+    PU010 warning, small samples: 12 labeled.
+      Hint: Wait.
+    """
+
+    code: str
+    title: str
+    severity: Severity
+    status: Status
+    message: str
+    hint: str = ""
+
+    @property
+    def fired(self) -> bool:
+        """Whether there is a finding."""
+        return self.status == "fired"
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        state = self.severity if self.fired else self.status
+        text = f"{self.code} {state}, {self.title}: {self.message}"
+        return f"{text}\n  Hint: {self.hint}" if self.hint else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckContext:
+    """What the checks look at.
+
+    Attributes
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    roc : RecoveredRoc
+        The curve recovered from the two, with any repair.
+    threshold : float or None
+        The threshold in use, if one was named.
+    threshold_chosen : bool
+        Whether the threshold was named by the caller, not chosen on these data.
+    prior : float or None
+        Share of positives in the population that precision speaks of, if known.
+    n_groups : int or None
+        Groups of dependent rows that were resampled, if there were any.
+    interval_varies_proportions : bool
+        Whether the intervals of the report vary alpha and beta too.
+    estimation : PriorEstimate or None
+        How alpha and beta were estimated, if they were.
+    """
+
+    counts: ScoreCounts
+    proportions: MixtureProportions
+    roc: RecoveredRoc
+    threshold: float | None = None
+    threshold_chosen: bool = True
+    prior: float | None = None
+    n_groups: int | None = None
+    interval_varies_proportions: bool = False
+    estimation: PriorEstimate | None = None
+
+    def __post_init__(self) -> None:
+        name = "CheckContext"
+        hint = "build it with ScoreCounts.from_scores(scores, labeled)"
+        check_instance(name, "counts", self.counts, ScoreCounts, hint)
+        check_instance(name, "proportions", self.proportions, MixtureProportions, PROPORTIONS_HINT)
+        hint = "build it with recover_roc(counts, proportions)"
+        check_instance(name, "roc", self.roc, RecoveredRoc, hint)
+        if self.threshold is not None:
+            check_real(name, "threshold", self.threshold)
+        if self.prior is not None:
+            check_real(name, "prior", self.prior, low=0, high=1)
+        if self.n_groups is not None:
+            check_integer(name, "n_groups", self.n_groups, low=1)
+        if not isinstance(self.interval_varies_proportions, bool):
+            must = "True or False"
+            raise bad_type(
+                name, "interval_varies_proportions", must, self.interval_varies_proportions
+            )
+        if self.estimation is not None:
+            hint = "take it from a report: evaluate(scores, labeled).estimation"
+            check_instance(name, "estimation", self.estimation, PriorEstimate, hint)
+        same_size = self.roc.fpr_raw.size == self.counts.n_thresholds + 1
+        if self.roc.proportions != self.proportions or not same_size:
+            raise bad_value(
+                name, "roc", "recovered from these counts and proportions", repr(self.roc), hint
+            )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the function of a check returns; the check adds code and title."""
+
+    status: Status
+    message: str
+    hint: str = ""
+    severity: Severity | None = None
+    """Milder than the check's own, where noise may explain the finding."""
+
+
+def fired(message: str, hint: str, severity: Severity | None = None) -> Finding:
+    """A finding."""
+    return Finding("fired", message, hint, severity)
+
+
+def quiet(message: str) -> Finding:
+    """Nothing found."""
+    return Finding("quiet", message)
+
+
+def not_applicable(message: str) -> Finding:
+    """Nothing to look at."""
+    return Finding("not applicable", message)
+
+
+def count(number: float) -> str:
+    """A number of examples in words; effective ones need not be whole."""
+    return f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A numbered check.
+
+    Attributes
+    ----------
+    code : str
+        Stable number, e.g. ``"PU002"``.
+    title : str
+        What the check is about.
+    severity : {"error", "warning", "note"}
+        How much a finding matters.
+    function : callable
+        Looks at a :class:`CheckContext`.
+    """
+
+    code: str
+    title: str
+    severity: Severity
+    function: Callable[[CheckContext], Finding]
+
+    def run(self, context: CheckContext) -> CheckResult:
+        """Look at the data."""
+        return self._result(self.function(context))
+
+    def silenced(self) -> CheckResult:
+        """The result of not looking."""
+        return self._result(Finding("silenced", "not looked at, as asked."))
+
+    def _result(self, finding: Finding) -> CheckResult:
+        return CheckResult(
+            code=self.code,
+            title=self.title,
+            severity=finding.severity or self.severity,
+            status=finding.status,
+            message=finding.message,
+            hint=finding.hint,
+        )
+
+
+def check(
+    code: str, title: str, severity: Severity
+) -> Callable[[Callable[[CheckContext], Finding]], Check]:
+    """Turn a function into a :class:`Check`."""
+
+    def decorate(function: Callable[[CheckContext], Finding]) -> Check:
+        return Check(code, title, severity, function)
+
+    return decorate
+
+
+# -- How far sampling noise alone can go, over all thresholds at once ----------------------------
+
+
+FALSE_ALARM_RATE = 0.01
+"""Share of sound data sets at which a check that scans all thresholds may fire."""
+
+_ITERATIONS = 3
+_MAX_SKEWNESS = 0.4
+
+
+def effective_size(weights: CountArray, squares: FloatArray | None) -> float:
+    r"""Number of rows; with weights Kish's :math:`(\sum w)^2 / \sum w^2` (0 if there are none)."""
+    total = float(weights.sum())
+    if squares is None or total == 0:
+        return total
+    return total**2 / float(squares.sum())
+
+
+def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
+    """Effective numbers of labeled and of unlabeled examples."""
+    return (
+        effective_size(counts.labeled, counts.labeled_sq),
+        effective_size(counts.unlabeled, counts.unlabeled_sq),
+    )
+
+
+def critical_value(n: float, level: float = FALSE_ALARM_RATE) -> float:
+    r"""Height a studentized deviation exceeds at some threshold with probability ``level``.
+
+    As the threshold moves, a deviation divided by its standard error behaves like an
+    Ornstein-Uhlenbeck process in half the logit of the rank, which spans about
+    :math:`\log n` from the first example to the last. Such a process exceeds a height
+    :math:`z` on one side with probability about :math:`\log(n)\,z\,\varphi(z)`.
+    """
+    z = 3.0
+    for _ in range(50):  # a contraction: z changes the right-hand side only by its logarithm
+        z = math.sqrt(2 * math.log(math.log(max(n, 20.0)) * z / (level * math.sqrt(2 * math.pi))))
+    return z
+
+
+def shortfall(
+    few: FloatArray, many: FloatArray, n_few: float, n_many: float, ratio: float
+) -> FloatArray:
+    r"""Standard errors by which a share falls short of ``ratio`` times another.
+
+    Tests :math:`p_{few} \ge r\,p_{many}` for two independent binomial counts: the signed
+    root of the likelihood ratio against the nearest :math:`(rp, p)`, with a continuity
+    correction of half a count each. Unlike the estimate divided by its standard error it
+    stays honest where a tail holds only a handful of examples. 0 where nothing falls short.
+    """
+    from scipy.special import xlogy
+
+    out = np.zeros(few.size)
+    few, many = few + 0.5, np.maximum(many - 0.5, 0.0)
+    short = few / n_few < ratio * many / n_many
+    few, many = few[short], many[short]
+    # Under the constraint the likelihood is stationary at the root of a quadratic.
+    squared = ratio * (n_few + n_many)
+    linear = n_many + few + ratio * (many + n_few)
+    constant = few + many
+    root = np.sqrt(np.maximum(linear**2 - 4 * squared * constant, 0))
+    p = np.minimum(2 * constant / (linear + root), 1.0)
+
+    def log_likelihood(k: FloatArray, n: float, share: FloatArray) -> FloatArray:
+        return np.asarray(xlogy(k, share) + xlogy(n - k, 1 - share))
+
+    deviance = (
+        log_likelihood(few, n_few, few / n_few)
+        - log_likelihood(few, n_few, ratio * p)
+        + log_likelihood(many, n_many, many / n_many)
+        - log_likelihood(many, n_many, p)
+    )
+    out[short] = np.sqrt(np.maximum(2 * deviance, 0))
+    return out
+
+
+def contrast(
+    shares: Sequence[FloatArray], sizes: Sequence[float], coefficients: Sequence[float]
+) -> FloatArray:
+    r"""Standard errors by which a sum :math:`\sum_i c_i p_i` of independent shares is off 0.
+
+    The standard error is that of the shares moved, by least squares, to where the sum is 0
+    (the estimate divided by its own standard error explodes where a tail is empty by
+    chance), and skewness is taken out to first order (Cornish-Fisher). 0 where the counts
+    are too few for either.
+    """
+    size, c = np.array(sizes)[:, None], np.array(coefficients)[:, None]
+    observed = np.stack(shares)
+    difference = (c * observed).sum(axis=0)
+    p = (observed * size + 0.5) / (size + 1)
+    for _ in range(_ITERATIONS):
+        step = c * p * (1 - p) / size
+        pull = difference / np.maximum((c * step).sum(axis=0), np.finfo(np.float64).tiny)
+        p = np.clip(observed - step * pull, 0, 1)
+        # A share moved onto 0 or 1 would look certain and never move again.
+        p = np.clip(p, 0.5 / size, 1 - 0.5 / size)
+    variance = (c**2 * p * (1 - p) / size).sum(axis=0)
+    skewness = (c**3 * p * (1 - p) * (1 - 2 * p) / size**2).sum(axis=0) / variance**1.5
+    z = difference / np.sqrt(variance)
+    z = z - skewness * (z**2 - 1) / 6
+    return np.where(np.abs(skewness) <= _MAX_SKEWNESS, z, 0.0)

@@ -1,0 +1,436 @@
+"""What all displays share: one look, one way of getting axes, scores and tables.
+
+A display holds results and draws them; it computes nothing. Matplotlib is imported when
+something is drawn, scikit-learn when an estimator is asked for scores.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+
+from purecover._frames import make_frame, refuse_frame
+from purecover._response import labeled_value, response_scores
+from purecover._typing import ArrayLike, FloatArray, IntArray, Scenario
+from purecover._validation import bad_type, bad_value, require, show
+from purecover.counts import ScoreCounts
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.proportions import GivenProportions, MixtureProportions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+# The palette of Okabe and Ito, told apart with any kind of color vision.
+BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY = (
+    "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9",
+)  # fmt: skip
+CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
+"""Recovered curves, in the order in which they are drawn into one set of axes."""
+
+OBSERVED: dict[str, Any] = {"color": "#767676", "linestyle": "--", "linewidth": 1.5, "zorder": 2.1}
+OBSERVED_DASHES = ("--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
+"""Observed curves are all gray; the dashes tell apart those of several models."""
+RECOVERED: dict[str, Any] = {"linestyle": "-", "linewidth": 2.0, "zorder": 2.3}
+CHANCE: dict[str, Any] = {"color": "#9a9a9a", "linestyle": ":", "linewidth": 1.2, "zorder": 2.0}
+BAND: dict[str, Any] = {"alpha": 0.2, "linewidth": 0.0, "zorder": 1.9}
+LIMITS = (-0.02, 1.02)
+"""Rates are drawn a little beyond [0, 1], so that a curve along an edge is seen."""
+
+MAX_POINTS = 5000
+_CELLS = 2000
+
+
+class Band(Protocol):
+    """A confidence band: what a display needs to know of it."""
+
+    @property
+    def x(self) -> FloatArray: ...
+    @property
+    def low(self) -> FloatArray: ...
+    @property
+    def high(self) -> FloatArray: ...
+    @property
+    def confidence_level(self) -> float: ...
+    @property
+    def kind(self) -> str: ...
+
+
+class Display(ABC):
+    """Base of all displays: results in ``__init__``, style in ``plot``, numbers in ``frame``.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn; set by :meth:`plot`.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+    """
+
+    name: str | None
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        labeled: ArrayLike,
+        *,
+        positive_label: object = None,
+        alpha: float | None = None,
+        beta: float = 1.0,
+        proportions: MixtureProportions | None = None,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        scenario: Scenario | None = None,
+        sample_weight: ArrayLike | None = None,
+        response_method: str = "auto",
+        name: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Score rows with a fitted classifier, recover, and draw.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted classifier (or pipeline, or search) of two classes. Its positive class is
+            the one that ``labeled`` holds where a row is labeled; if it was trained on other
+            values, the one whose value reads as positive.
+        X : array-like of shape (n_samples, n_features)
+            The rows, which the classifier should not have been trained on.
+        labeled : array-like of shape (n_samples,)
+            True where a row carries the positive label; see :meth:`ScoreCounts.from_scores`.
+        positive_label : object, optional
+            The value that means labeled, where it cannot be read off.
+        alpha, beta, proportions, prior, label_frequency, scenario
+            What is known of the shares of positives, as in :func:`evaluate`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+        response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+            Which output of the classifier is the score; ``"auto"`` takes the first it has.
+        name : str, optional
+            The name of the model; the class of the estimator if not given.
+        **options
+            Passed to :meth:`from_predictions`.
+
+        Returns
+        -------
+        Display
+            The display, drawn.
+        """
+        function = f"{cls.__name__}.from_estimator"
+        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+        given.validated(function)  # complain before the classifier goes to work
+        cls._refuse_unknown("from_estimator", options)
+        scores = scores_of(function, estimator, X, labeled, positive_label, response_method)
+        # Counts and proportions made here, so that complaints about them name this function.
+        counts, mixture = cls._read(
+            "from_estimator", given, scores, labeled, sample_weight, positive_label
+        )
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(counts, proportions=mixture, name=name, **options)
+
+    @classmethod
+    @abstractmethod
+    def from_predictions(
+        cls, scores: ArrayLike | ScoreCounts, labeled: ArrayLike | None = None, **options: Any
+    ) -> Self:
+        """Count scores, recover, and draw."""
+
+    @classmethod
+    def _read(
+        cls,
+        method: str,
+        given: GivenProportions,
+        scores: ArrayLike | ScoreCounts,
+        labeled: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        positive_label: object,
+        options: Mapping[str, Any] | None = None,
+    ) -> tuple[ScoreCounts, MixtureProportions]:
+        """What the caller of a class method gave: the counts, and alpha and beta."""
+        function = f"{cls.__name__}.{method}"
+        cls._refuse_unknown(method, options or {})
+        given.validated(function)  # before the counting, which can take a while
+        counts = count(function, scores, labeled, sample_weight, positive_label)
+        return counts, given.resolve(function, counts)
+
+    @classmethod
+    def _refuse_unknown(cls, method: str, options: Mapping[str, Any]) -> None:
+        """Complain about options that nobody down the line takes."""
+        drawing = list(inspect.signature(cls.plot).parameters)[1:]
+        known = {*drawing}
+        if method == "from_estimator":
+            known |= {*inspect.signature(cls.from_predictions).parameters}
+        known -= {"scores", "labeled", "options"}
+        for name, value in options.items():
+            if name in known:
+                continue
+            looks = [each for each in drawing if each.endswith(("_kwargs", "_kw"))]
+            hint = f"for the look of what is drawn pass {looks[0]}={{{name!r}: {show(value)}}}"
+            if looks[1:]:
+                hint += f", or one of {', '.join(looks[1:])}"
+            close = get_close_matches(name, known, n=1, cutoff=0.75)
+            if close:
+                hint = f"did you mean {close[0]!r}?"
+            raise InvalidTypeError(
+                f"{cls.__name__}.{method} has no parameter {name!r}.\nHint: {hint}"
+            )
+
+    @abstractmethod
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw."""
+
+    @abstractmethod
+    def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The numbers that are drawn, as columns of equal length."""
+
+    def frame(self, backend: Any = None) -> Any:
+        """What :meth:`plot` draws, as a table.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            ``"pandas"``, ``"polars"``, ``"pyarrow"`` or their module; None gives a dict of
+            arrays.
+
+        Returns
+        -------
+        dict or data frame
+            Exactly the drawn numbers: a curve of more than 5,000 points is thinned as it is
+            in the picture. The results themselves have a ``frame`` with every point.
+        """
+        return make_frame(f"{type(self).__name__}.frame", self._columns(), backend)
+
+    def _open(self, ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
+        """The axes to draw into, remembered; a new figure if there are none."""
+        function = f"{type(self).__name__}.plot"
+        pyplot = require("matplotlib.pyplot", function=function, extra="plot")
+        from matplotlib import axes
+
+        if ax is None:
+            ax = pyplot.subplots(figsize=figsize, layout="constrained")[1]
+        if not isinstance(ax, axes.Axes):
+            raise bad_type(
+                function,
+                "ax",
+                "a matplotlib Axes or None",
+                ax,
+                "plt.subplots() returns the figure first; with several axes, pass one of them",
+            )
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+    def __repr__(self) -> str:
+        title = "" if self.name is None else f", name={self.name!r}"
+        return f"{type(self).__name__}({self._summary()}{title})"
+
+    @abstractmethod
+    def _summary(self) -> str:
+        """What is drawn, in a few words."""
+
+
+# -- from data to results -----------------------------------------------------------------
+
+
+def scores_of(
+    function: str,
+    estimator: Any,
+    X: Any,
+    labeled: ArrayLike,
+    positive_label: object,
+    response_method: str,
+) -> FloatArray:
+    """Scores of rows by a fitted classifier, larger where the label is likelier."""
+    return response_scores(
+        function,
+        estimator,
+        X,
+        positive=labeled_value(function, labeled, positive_label),
+        methods=("predict_proba", "decision_function"),
+        response_method=response_method,
+    )
+
+
+def count(
+    function: str,
+    scores: ArrayLike | ScoreCounts,
+    labeled: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    positive_label: object,
+) -> ScoreCounts:
+    """Counts, from arrays or as they are."""
+    if isinstance(scores, ScoreCounts):
+        if not (labeled is sample_weight is positive_label is None):
+            raise InvalidInputError(
+                f"{function} takes no 'labeled', 'sample_weight' or 'positive_label' beside a "
+                "ScoreCounts, which holds them already."
+            )
+        return scores
+    refuse_frame(function, scores)
+    if labeled is None:
+        raise bad_type(function, "labeled", "given with scores", labeled)
+    return ScoreCounts._from_rows(
+        function,
+        {"scores": scores},
+        labeled,
+        sample_weight=sample_weight,
+        positive_label=positive_label,
+        negative_label=None,
+    )
+
+
+# -- drawing ------------------------------------------------------------------------------
+
+
+def check_band(function: str, band: Any) -> Band | None:
+    """A band, or None; anything with the five attributes will do."""
+    if band is None:
+        return None
+    missing = [a for a in ("x", "low", "high", "confidence_level", "kind") if not hasattr(band, a)]
+    if missing:
+        raise bad_type(
+            function,
+            "band",
+            "a confidence band with x, low, high, confidence_level and kind",
+            band,
+            f"it has no {', '.join(missing)}; report.roc_band and report.pr_band are bands",
+        )
+    sizes = [np.shape(getattr(band, a)) for a in ("x", "low", "high")]
+    if len(set(sizes)) > 1 or len(sizes[0]) != 1:
+        shapes = ", ".join(str(size) for size in sizes)
+        raise bad_value(function, "band", "of three vectors of one length", f"shapes {shapes}")
+    return band
+
+
+def thinned(x: FloatArray, y: FloatArray) -> IntArray:
+    """Which points of a polyline to draw.
+
+    Up to 5,000 points: all. Beyond, the range of the curve is cut into 2,000 x 2,000 cells, and
+    of every run of consecutive points within one cell only the first and the last are kept. The
+    ends of the curve stay, and because a cell is convex, the drawn line and the full one differ
+    by less than a cell: 1/2,000 of the axis, less than a pixel. A monotone curve keeps at most
+    8,000 points, however many it has.
+    """
+    if x.size <= MAX_POINTS:
+        return np.arange(x.size)
+    cell = _cells(x) * (_cells(y).max() + 1) + _cells(y)
+    starts = np.flatnonzero(np.diff(cell, prepend=cell[0] - 1))
+    ends = np.append(starts[1:], x.size) - 1
+    return np.unique(np.concatenate([starts, ends]))
+
+
+def _cells(values: FloatArray) -> IntArray:
+    finite = np.isfinite(values)
+    low = values[finite].min() if finite.any() else 0.0
+    span = (values[finite].max() - low if finite.any() else 0.0) or 1.0
+    # What is not finite is not drawn; a cell of its own keeps the gap it makes in the line.
+    share = np.where(finite, (np.where(finite, values, low) - low) / span, 2.0)
+    return (share * _CELLS).astype(np.int64)
+
+
+def style(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Our look with the caller's wishes on top, whichever alias they are written with."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    return {**defaults, **normalize_kwargs(dict(given or {}), Line2D)}
+
+
+def drawn_before(ax: Axes, role: str) -> int:
+    """How many curves of a role these axes hold already, so that the next can differ."""
+    return sum(line.get_gid() == role for line in ax.get_lines())
+
+
+def titled(name: str | None, what: str) -> str:
+    """A legend entry, with the name of the model in front where there is one."""
+    return what if name is None else f"{name}: {what}"
+
+
+def phrase(title: str) -> str:
+    """A metric within a phrase: ``balanced accuracy``, but ``AUC-PR`` and ``F1``."""
+    proper = not title[1:2].islower() or title.startswith(("Matthews", "Youden", "Lee"))
+    return title if proper else title[0].lower() + title[1:]
+
+
+def band_label(band: Band) -> str:
+    """For example ``95 % band (pointwise)``."""
+    return f"{100 * band.confidence_level:.4g} % band ({band.kind})"
+
+
+def limits(*values: FloatArray) -> tuple[float, float]:
+    """The unit interval and a little more; wider where raw rates leave it."""
+    pooled = np.concatenate(values)
+    pooled = pooled[np.isfinite(pooled)]
+    low, high = LIMITS
+    if pooled.size:
+        low, high = min(low, float(pooled.min()) + low), max(high, float(pooled.max()) + high - 1)
+    return low, high
+
+
+def despine_axes(ax: Axes) -> None:
+    """Take the top and right spines away."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+# -- Displays that need nothing but scores and labels: alpha and beta are what they are about ----
+
+
+class ScoresDisplay(Display):
+    """Base of displays of estimates of alpha and beta."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        labeled: ArrayLike,
+        *,
+        positive_label: object = None,
+        sample_weight: ArrayLike | None = None,
+        response_method: str = "auto",
+        name: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Score rows with a fitted classifier, estimate alpha and beta, and draw.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted classifier (or pipeline, or search) of two classes, trained to tell labeled
+            from unlabeled rows; see :meth:`RecoveredRocDisplay.from_estimator`.
+        X : array-like of shape (n_samples, n_features)
+            The rows, which the classifier should not have been trained on.
+        labeled : array-like of shape (n_samples,)
+            True where a row carries the positive label; see :meth:`ScoreCounts.from_scores`.
+        positive_label : object, optional
+            The value that means labeled, where it cannot be read off.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+        response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+            Which output of the classifier is the score; ``"auto"`` takes the first it has.
+        name : str, optional
+            The title of the axes; the class of the estimator if not given.
+        **options
+            Passed to :meth:`from_predictions`.
+
+        Returns
+        -------
+        Display
+            The display, drawn.
+        """
+        function = f"{cls.__name__}.from_estimator"
+        cls._refuse_unknown("from_estimator", options)
+        scores = scores_of(function, estimator, X, labeled, positive_label, response_method)
+        counts = count(function, scores, labeled, sample_weight, positive_label)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(counts, name=name, **options)

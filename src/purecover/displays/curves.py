@@ -1,0 +1,511 @@
+"""Recovered ROC and precision-recall curves beside the observed ones."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from purecover._typing import AreaRule, ArrayLike, FloatArray, Repair, Scenario, Target
+from purecover._validation import check_instance
+from purecover.counts import ScoreCounts
+from purecover.displays.base import (
+    BAND,
+    CHANCE,
+    CYCLE,
+    OBSERVED,
+    OBSERVED_DASHES,
+    RECOVERED,
+    Band,
+    Display,
+    band_label,
+    check_band,
+    despine_axes,
+    drawn_before,
+    limits,
+    style,
+    thinned,
+    titled,
+)
+from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.recovery.pr import RecoveredPr, recover_pr, refine_pr
+from purecover.recovery.roc import RecoveredRoc, recover_roc
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
+
+
+_ROLE = "purecover-{}"
+_FITS_INSIDE = 4  # entries of a legend
+
+
+class Series(NamedTuple):
+    """One line of the picture."""
+
+    x: FloatArray
+    y: FloatArray
+    label: str
+
+
+class CurveDisplay(Display):
+    """An observed and a recovered curve of rates, a band and the chance level."""
+
+    band: Band | None
+    line_: Line2D
+    observed_: Line2D | None
+    band_: PolyCollection | None
+    chance_level_: Line2D | None
+
+    _axes: tuple[str, str]  # names of the columns
+    _labels: tuple[str, str]  # labels of the axes
+    _legend: Literal["lower right", "best"]  # where the legend stands
+    _drawstyle: str = "default"
+
+    @abstractmethod
+    def _lines(self) -> dict[str, Series]:
+        """The curves, all points: ``observed``, ``recovered`` and ``chance``."""
+
+    def _thin_lines(self) -> dict[str, Series]:
+        out = {}
+        for role, (x, y, label) in self._lines().items():
+            keep = thinned(x, y)
+            out[role] = Series(x[keep], y[keep], label)
+        return out
+
+    def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
+        parts = [(role, line.x, line.y) for role, line in self._thin_lines().items()]
+        if self.band is not None:
+            x = np.asarray(self.band.x, dtype=np.float64)
+            parts += [("band low", x, np.asarray(self.band.low, dtype=np.float64))]
+            parts += [("band high", x, np.asarray(self.band.high, dtype=np.float64))]
+        roles = np.repeat([role for role, _, _ in parts], [x.size for _, x, _ in parts])
+        return {
+            "curve": roles,
+            self._axes[0]: np.concatenate([x for _, x, _ in parts]),
+            self._axes[1]: np.concatenate([y for _, _, y in parts]),
+        }
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str | None = None,
+        curve_kwargs: Mapping[str, Any] | None = None,
+        plot_observed: bool = True,
+        observed_kwargs: Mapping[str, Any] | None = None,
+        band_kwargs: Mapping[str, Any] | None = None,
+        plot_chance_level: bool = True,
+        chance_level_kw: Mapping[str, Any] | None = None,
+        despine: bool = False,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given. A second display drawn into the same
+            axes takes the next color.
+        name : str, optional
+            Stands before the legend entries; the display's own name if not given.
+        curve_kwargs : dict, optional
+            Passed to :meth:`matplotlib.axes.Axes.plot` for the recovered curve.
+        plot_observed : bool, default=True
+            Whether to draw the observed curve.
+        observed_kwargs : dict, optional
+            Passed to :meth:`matplotlib.axes.Axes.plot` for the observed curve.
+        band_kwargs : dict, optional
+            Passed to :meth:`matplotlib.axes.Axes.fill_between` for the band.
+        plot_chance_level : bool, default=True
+            Whether to draw the curve of a classifier that guesses.
+        chance_level_kw : dict, optional
+            Passed to :meth:`matplotlib.axes.Axes.plot` for the chance level.
+        despine : bool, default=False
+            Whether to take the top and right spines away.
+
+        Returns
+        -------
+        Display
+            Itself, with the artists as ``line_``, ``observed_``, ``band_``,
+            ``chance_level_`` (None where not drawn), ``ax_`` and ``figure_``.
+
+        Notes
+        -----
+        A curve of more than 5,000 points is thinned: of consecutive points within one cell of
+        a 2,000 x 2,000 grid over the curve's range, the first and the last are drawn, which
+        moves the line by less than a pixel.
+        """
+        ax = self._open(ax, figsize=(5.0, 4.8))
+        name = self.name if name is None else name
+        lines = self._thin_lines()
+        self.observed_ = self.band_ = self.chance_level_ = None
+
+        # Drawn in the order of the legend; what lies above what is settled by zorder.
+        turn = drawn_before(ax, _ROLE.format("recovered"))
+        look = {**RECOVERED, "color": CYCLE[turn % len(CYCLE)]}
+        self.line_ = self._draw("recovered", lines["recovered"], look, curve_kwargs, name)
+        if self.band is not None:
+            options = {
+                **BAND,
+                "color": self.line_.get_color(),
+                "label": titled(name, band_label(self.band)),
+                **(band_kwargs or {}),
+            }
+            self.band_ = ax.fill_between(self.band.x, self.band.low, self.band.high, **options)
+        if plot_observed:
+            look = {**OBSERVED, "linestyle": OBSERVED_DASHES[turn % len(OBSERVED_DASHES)]}
+            self.observed_ = self._draw("observed", lines["observed"], look, observed_kwargs, name)
+        if plot_chance_level:
+            chance = lines["chance"]
+            if drawn_before(ax, _ROLE.format("chance")):
+                # Several models in one picture share one entry in the legend.
+                chance = chance._replace(label="_nolegend_")
+            self.chance_level_ = self._draw("chance", chance, CHANCE, chance_level_kw, None)
+
+        drawn = [line for line in ax.get_lines() if line.get_gid()]
+        ax.set(
+            xlabel=self._labels[0],
+            ylabel=self._labels[1],
+            xlim=limits(*(np.asarray(line.get_xdata(), dtype=np.float64) for line in drawn)),
+            ylim=limits(*(np.asarray(line.get_ydata(), dtype=np.float64) for line in drawn)),
+        )
+        ax.set_aspect("equal")
+        if despine:
+            despine_axes(ax)
+        handles = ax.get_legend_handles_labels()[0]
+        handles.sort(key=lambda handle: handle.get_gid() == _ROLE.format("chance"))  # chance last
+        crowded = self._legend == "best" and len(handles) > _FITS_INSIDE
+        if crowded and ax.figure.get_layout_engine() is not None:
+            # No corner is free for so many entries; a layout makes room for them below.
+            ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=1)
+        else:
+            ax.legend(handles=handles, loc=self._legend)
+        return self
+
+    def _draw(
+        self,
+        role: str,
+        line: Series,
+        look: Mapping[str, Any],
+        wishes: Mapping[str, Any] | None,
+        name: str | None,
+    ) -> Line2D:
+        defaults = {**look, "label": titled(name, line.label), "gid": _ROLE.format(role)}
+        if role != "chance":
+            defaults["drawstyle"] = self._drawstyle
+        (artist,) = self.ax_.plot(line.x, line.y, **style(defaults, wishes))
+        return artist
+
+
+# -- The recovered ROC curve as a picture --------------------------------------------------------
+
+
+_WORTH_SAYING = 0.005
+
+
+class RecoveredRocDisplay(CurveDisplay):
+    """ROC curves: observed against labels, and recovered against the true classes.
+
+    Parameters
+    ----------
+    roc : RecoveredRoc
+        The curve, for example ``report.roc``.
+    band : object, optional
+        A confidence band of the true-positive rate over a grid of false-positive rates, for
+        example ``report.roc_band``; anything with ``x``, ``low``, ``high``,
+        ``confidence_level`` and ``kind``.
+    name : str, optional
+        Stands before the legend entries.
+
+    Attributes
+    ----------
+    line_, observed_, chance_level_ : matplotlib Line2D
+        The recovered curve, the observed one and the chance level; set by :meth:`plot`,
+        None where not drawn.
+    band_ : matplotlib PolyCollection or None
+        The band.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+
+    See Also
+    --------
+    recover_roc : Computes what is drawn.
+    RecoveredPrDisplay : The precision-recall curve.
+
+    Notes
+    -----
+    The legend gives the area under each drawn curve. Where the direct value of the recovered
+    AUC differs from it by more than 0.005, the legend gives that too.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, RecoveredRocDisplay, ScoreCounts, recover_roc
+    >>> scores = [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.4, 0.2, 0.1, 0.1]
+    >>> counts = ScoreCounts.from_scores(scores, labeled=[1, 1, 0, 1, 0, 1, 0, 0, 0, 0])
+    >>> roc = recover_roc(counts, MixtureProportions(alpha=0.25))
+    >>> display = RecoveredRocDisplay(roc).plot()
+    >>> display.observed_.get_label()
+    'observed (AUC 0.83)'
+    """
+
+    _axes = ("fpr", "tpr")
+    _labels = ("False positive rate", "True positive rate")
+    _legend = "lower right"
+
+    def __init__(
+        self, roc: RecoveredRoc, *, band: Band | None = None, name: str | None = None
+    ) -> None:
+        function = type(self).__name__
+        check_instance(
+            function, "roc", roc, RecoveredRoc, "make it with recover_roc(...), or take report.roc"
+        )
+        self.roc = roc
+        self.band = check_band(function, band)
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        scores: ArrayLike | ScoreCounts,
+        labeled: ArrayLike | None = None,
+        *,
+        positive_label: object = None,
+        alpha: float | None = None,
+        beta: float = 1.0,
+        proportions: MixtureProportions | None = None,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        scenario: Scenario | None = None,
+        sample_weight: ArrayLike | None = None,
+        repair: Repair = "isotonic",
+        band: Band | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Recover the ROC curve of scores and draw it.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,) or ScoreCounts
+            A score per row, larger where positive is likelier; or the counted scores, and
+            then no ``labeled``, ``positive_label`` and ``sample_weight``.
+        labeled : array-like of shape (n_samples,)
+            True where a row carries the positive label; see :meth:`ScoreCounts.from_scores`.
+        positive_label : object, optional
+            The value that means labeled, where it cannot be read off.
+        alpha, beta, proportions, prior, label_frequency, scenario
+            What is known of the shares of positives, as in :func:`evaluate`: one of ``alpha``,
+            ``prior`` with ``scenario``, ``label_frequency`` and ``proportions``.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+        repair : {"isotonic", "paper", "hull", "likelihood", "none"}, default="isotonic"
+            How noisy points become a curve; see :func:`recover_roc`.
+        band : object, optional
+            A confidence band to draw.
+        name : str, optional
+            Stands before the legend entries.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **options
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        RecoveredRocDisplay
+            The display, drawn.
+
+        Examples
+        --------
+        >>> from purecover import RecoveredRocDisplay
+        >>> scores = [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.4, 0.2, 0.1, 0.1]
+        >>> labeled = [1, 1, 0, 1, 0, 1, 0, 0, 0, 0]
+        >>> display = RecoveredRocDisplay.from_predictions(scores, labeled, alpha=0.25)
+        >>> display.ax_.get_xlabel()
+        'False positive rate'
+        """
+        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+        counts, mixture = cls._read(
+            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
+        )
+        roc = recover_roc(counts, mixture, repair=repair)
+        return cls(roc, band=band, name=name).plot(ax, **options)
+
+    def _summary(self) -> str:
+        return f"AUC {self.roc.auc:.2f}, observed {self.roc.auc_pu:.2f}"
+
+    def _lines(self) -> dict[str, Series]:
+        roc, diagonal = self.roc, np.array([0.0, 1.0])
+        area = f"AUC {roc.auc:.2f}"
+        if abs(roc.auc - roc.auc_direct) > _WORTH_SAYING:
+            # A third digit only where two would hide the difference.
+            digits = 2 if f"{roc.auc:.2f}" != f"{roc.auc_direct:.2f}" else 3
+            area = f"AUC {roc.auc:.{digits}f}, direct {roc.auc_direct:.{digits}f}"
+        return {
+            "observed": Series(roc.fpr_pu, roc.tpr_pu, f"observed (AUC {roc.auc_pu:.2f})"),
+            "recovered": Series(roc.fpr, roc.tpr, f"recovered ({area})"),
+            "chance": Series(diagonal, diagonal, "chance (AUC 0.50)"),
+        }
+
+
+# -- The recovered precision-recall curve as a picture -------------------------------------------
+
+
+class RecoveredPrDisplay(CurveDisplay):
+    """Precision-recall curves: observed against labels, recovered against the true classes.
+
+    Parameters
+    ----------
+    pr : RecoveredPr
+        The curve, for example ``report.pr``.
+    band : object, optional
+        A confidence band of precision over a grid of recalls, for example
+        ``report.pr_band``; anything with ``x``, ``low``, ``high``, ``confidence_level`` and
+        ``kind``.
+    name : str, optional
+        Stands before the legend entries.
+
+    Attributes
+    ----------
+    line_, observed_, chance_level_ : matplotlib Line2D
+        The recovered curve, the observed one and the chance level; set by :meth:`plot`,
+        None where not drawn.
+    band_ : matplotlib PolyCollection or None
+        The band.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+
+    See Also
+    --------
+    recover_pr : Computes what is drawn.
+    RecoveredRocDisplay : The ROC curve.
+
+    Notes
+    -----
+    The two curves speak of different populations: the observed one of the data with labeled
+    as positive, the recovered one of the target whose prior is the chance level.
+
+    Curves are drawn as the area rule sees them: under ``"davis-goadrich"`` bent between
+    points, as straight lines of the ROC curve are (with points of no threshold at most 0.01
+    of recall apart); under ``"average-precision"`` as the steps that rule adds up; under
+    ``"trapezoid"`` straight.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, RecoveredPrDisplay, ScoreCounts, recover_pr
+    >>> scores = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
+    >>> counts = ScoreCounts.from_scores(scores, [1, 1, 1, 0, 0, 0, 0, 0])
+    >>> pr = recover_pr(counts, MixtureProportions(alpha=0.2), repair="paper")
+    >>> display = RecoveredPrDisplay(pr).plot()
+    >>> display.line_.get_label()
+    'recovered (AUC-PR 0.61)'
+    """
+
+    _axes = ("recall", "precision")
+    _labels = ("Recall", "Precision")
+    _legend = "best"
+
+    def __init__(
+        self, pr: RecoveredPr, *, band: Band | None = None, name: str | None = None
+    ) -> None:
+        function = type(self).__name__
+        check_instance(
+            function, "pr", pr, RecoveredPr, "make it with recover_pr(...), or take report.pr"
+        )
+        self.pr = pr
+        self.band = check_band(function, band)
+        self.name = name
+        if pr.area == "average-precision":
+            # The rule gives the stretch up to a recall the precision reached there.
+            self._drawstyle = "steps-pre"
+
+    @classmethod
+    def from_predictions(
+        cls,
+        scores: ArrayLike | ScoreCounts,
+        labeled: ArrayLike | None = None,
+        *,
+        positive_label: object = None,
+        alpha: float | None = None,
+        beta: float = 1.0,
+        proportions: MixtureProportions | None = None,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        scenario: Scenario | None = None,
+        sample_weight: ArrayLike | None = None,
+        repair: Repair = "blend",
+        target: Target = "population",
+        area: AreaRule = "davis-goadrich",
+        band: Band | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Recover the precision-recall curve of scores and draw it.
+
+        Parameters
+        ----------
+        scores, labeled, positive_label, sample_weight
+            The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
+        alpha, beta, proportions, prior, label_frequency, scenario
+            What is known of the shares of positives, as in :func:`evaluate`.
+        repair : {"blend", "isotonic", "likelihood", "paper", "hull", "none"}, default="blend"
+            How noisy points become a curve; see :func:`recover_roc`.
+        target : {"population", "deployment", "pooled"} or float, default="population"
+            The population precision is wanted for; see :meth:`MixtureProportions.prior`.
+        area : {"davis-goadrich", "average-precision", "trapezoid"}, default="davis-goadrich"
+            How the area is taken; see :func:`recover_pr`.
+        band : object, optional
+            A confidence band to draw.
+        name : str, optional
+            Stands before the legend entries.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **options
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        RecoveredPrDisplay
+            The display, drawn.
+
+        Examples
+        --------
+        >>> from purecover import RecoveredPrDisplay
+        >>> scores = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
+        >>> labeled = [1, 1, 1, 0, 0, 0, 0, 0]
+        >>> display = RecoveredPrDisplay.from_predictions(scores, labeled, alpha=0.2)
+        >>> display.chance_level_.get_label()
+        'chance (precision 0.20)'
+        """
+        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+        counts, mixture = cls._read(
+            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
+        )
+        pr = recover_pr(counts, mixture, repair=repair, target=target, area=area)
+        return cls(pr, band=band, name=name).plot(ax, **options)
+
+    def _summary(self) -> str:
+        return f"AUC-PR {self.pr.auc_pr:.2f}, observed {self.pr.auc_pr_pu:.2f}"
+
+    def _lines(self) -> dict[str, Series]:
+        pr = self.pr
+        recovered, observed = (pr.recall, pr.precision), (pr.recall_pu, pr.precision_pu)
+        if pr.area == "davis-goadrich":
+            recovered = refine_pr(*recovered, pr.prior)
+            # Where all is flagged, precision is the prior: here, the labeled share.
+            observed = refine_pr(*observed, float(pr.precision_pu[-1]))
+        # Two digits, but a rare class must not read as 0.00.
+        prior = f"{pr.prior:.2f}" if pr.prior >= 0.01 else f"{pr.prior:.1g}"
+        return {
+            "observed": Series(*observed, f"observed (AUC-PR {pr.auc_pr_pu:.2f})"),
+            "recovered": Series(*recovered, f"recovered (AUC-PR {pr.auc_pr:.2f})"),
+            "chance": Series(
+                np.array([0.0, 1.0]),
+                np.array([pr.prior, pr.prior]),
+                f"chance (precision {prior})",
+            ),
+        }

@@ -1,0 +1,623 @@
+"""Estimates of alpha and beta as pictures: many methods, and the likelihood of AlphaMax."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
+
+import numpy as np
+
+from purecover._typing import ArrayLike, FloatArray, RandomState
+from purecover._validation import bad_type, bad_value, check_flag, check_instance, check_names
+from purecover.counts import ScoreCounts
+from purecover.displays.base import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    RECOVERED,
+    VERMILLION,
+    ScoresDisplay,
+    count,
+    despine_axes,
+    limits,
+    style,
+)
+from purecover.estimators.compare import QUANTITIES, PriorComparison, PriorRow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.lines import Line2D
+
+    from purecover.estimators.alphamax import AlphaMax, AlphaMaxCurve
+    from purecover.estimators.base import PriorEstimator
+
+
+# Told apart by color, by mark and by place within the row of an estimator.
+_LOOKS: dict[str, dict[str, Any]] = {
+    "alpha": {"color": BLUE, "marker": "o"},
+    "beta": {"color": VERMILLION, "marker": "s"},
+    "delta": {"color": GREEN, "marker": "D"},
+}
+_TITLES = {
+    "alpha": r"$\alpha$ (unlabeled)",
+    "beta": r"$\beta$ (labeled)",
+    "delta": r"$\beta - \alpha$",
+}
+LEAST_SPAN = 0.3
+"""How much of [0, 1] the axis shows at least, so that a small difference looks small."""
+
+_ROW_SHARE = 0.6
+"""How much of its row an estimator's marks take up."""
+
+
+class PriorsDisplay(ScoresDisplay):
+    """Estimates of alpha and beta by many methods, a row for each, with intervals.
+
+    The default estimator's row is shaded, and its values run down as thin lines for the eye to
+    compare the others with.
+
+    Parameters
+    ----------
+    comparison : PriorComparison
+        The estimates, from :func:`compare_priors`.
+    quantities : iterable of {"alpha", "beta", "delta"}, optional
+        What to draw. By default all three, or alpha alone where beta was given.
+    name : str, optional
+        The title of the axes.
+
+    Attributes
+    ----------
+    points_ : dict of str to matplotlib Line2D
+        The estimates by quantity; set by :meth:`plot`.
+    intervals_ : dict of str to matplotlib LineCollection
+        Their intervals, where there are any.
+    default_ : dict of str to matplotlib Line2D
+        The lines at the values of the default estimator.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+
+    See Also
+    --------
+    compare_priors : Computes what is drawn.
+    AlphaMaxDisplay : How one of them came about.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
+    >>> found = pu.compare_priors(
+    ...     sample.scores, sample.labeled, estimators=["bbe", "roc-slope"], n_resamples=0
+    ... )
+    >>> display = pu.PriorsDisplay(found).plot()
+    >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+    ['bbe', 'roc-slope']
+    """
+
+    points_: dict[str, Line2D]
+    intervals_: dict[str, LineCollection]
+    default_: dict[str, Line2D]
+
+    def __init__(
+        self,
+        comparison: PriorComparison,
+        *,
+        quantities: Iterable[str] | None = None,
+        name: str | None = None,
+    ) -> None:
+        function = type(self).__name__
+        hint = "make it with compare_priors(scores, labeled)"
+        check_instance(function, "comparison", comparison, PriorComparison, hint)
+        if quantities is None:
+            quantities = QUANTITIES if comparison.beta is None else QUANTITIES[:1]
+        asked = check_names(function, "quantities", quantities, QUANTITIES)
+        if not asked:
+            raise bad_value(function, "quantities", "at least one name", "none")
+        self.comparison = comparison
+        self.quantities = tuple(dict.fromkeys(asked))
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        scores: ArrayLike | ScoreCounts,
+        labeled: ArrayLike | None = None,
+        *,
+        positive_label: object = None,
+        sample_weight: ArrayLike | None = None,
+        estimators: Iterable[str | PriorEstimator] | Mapping[str, PriorEstimator] | None = None,
+        beta: float | None = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 200,
+        random_state: RandomState = 0,
+        quantities: Iterable[str] | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Estimate alpha and beta of scores by many methods and draw them.
+
+        Parameters
+        ----------
+        scores, labeled, positive_label, sample_weight
+            The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
+        estimators, beta, confidence_level, n_resamples, random_state
+            As in :func:`compare_priors`.
+        quantities : iterable of {"alpha", "beta", "delta"}, optional
+            What to draw.
+        name : str, optional
+            The title of the axes.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **options
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        PriorsDisplay
+            The display, drawn.
+
+        Examples
+        --------
+        >>> from purecover import PriorsDisplay, simulate
+        >>> sample = simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
+        >>> display = PriorsDisplay.from_predictions(
+        ...     sample.scores, sample.labeled, estimators=["bbe"], beta=1, n_resamples=20
+        ... )
+        >>> display.quantities
+        ('alpha',)
+        """
+        # Here, because estimators bring scikit-learn, which the other displays do without.
+        from purecover.estimators.compare import compare_priors
+
+        function = f"{cls.__name__}.from_predictions"
+        cls._refuse_unknown("from_predictions", options)
+        found = compare_priors(
+            count(function, scores, labeled, sample_weight, positive_label),
+            estimators=estimators,
+            beta=beta,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            random_state=random_state,
+        )
+        return cls(found, quantities=quantities, name=name).plot(ax, **options)
+
+    @property
+    def figsize(self) -> tuple[float, float]:
+        """Width and height in inches that suit so many rows."""
+        n = len(self.quantities)
+        return 7.2 if n > 1 else 6.0, 1.1 + len(self.comparison) * (0.2 + 0.1 * n)
+
+    def _summary(self) -> str:
+        found = self.comparison
+        return f"{', '.join(self.quantities)}; {len(found.succeeded)} of {len(found)} estimates"
+
+    # -- what is drawn ------------------------------------------------------------------
+
+    def _heights(self, quantity: str) -> FloatArray:
+        """Where the marks of a quantity stand: within its estimator's row, alpha on top."""
+        at, n = self.quantities.index(quantity), len(self.quantities)
+        return np.arange(len(self.comparison), dtype=np.float64) + _ROW_SHARE * (
+            (at + 0.5) / n - 0.5
+        )
+
+    def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
+        rows, kinds = self.comparison.rows, self.quantities
+        ends = np.array([row.ends(kind) for kind in kinds for row in rows]).reshape(-1, 2)
+        return {
+            "estimator": np.array([row.name for _ in kinds for row in rows]),
+            "from": np.array([row.estimated_from for _ in kinds for row in rows]),
+            "quantity": np.repeat(np.array(kinds), len(rows)),
+            "value": np.array([row.value(kind) for kind in kinds for row in rows]),
+            "low": ends[:, 0],
+            "high": ends[:, 1],
+        }
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str | None = None,
+        point_kwargs: Mapping[str, Any] | None = None,
+        interval_kwargs: Mapping[str, Any] | None = None,
+        despine: bool = False,
+    ) -> Self:
+        """Draw the estimates.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        name : str, optional
+            The title of the axes; the display's own name if not given.
+        point_kwargs : dict, optional
+            Passed to :meth:`matplotlib.axes.Axes.plot` for the estimates.
+        interval_kwargs : dict, optional
+            Passed to :meth:`matplotlib.axes.Axes.hlines` for the intervals.
+        despine : bool, default=False
+            Whether to take the top and right spines away.
+
+        Returns
+        -------
+        PriorsDisplay
+            Itself, with the artists as ``points_``, ``intervals_``, ``default_``, ``ax_`` and
+            ``figure_``.
+        """
+        ax = self._open(ax, figsize=self.figsize)
+        self.points_, self.intervals_, self.default_ = {}, {}, {}
+        table = self._columns()
+        for quantity in self.quantities:
+            ours = table["quantity"] == quantity
+            value, low, high = (table[each][ours] for each in ("value", "low", "high"))
+            self._plot_points(ax, quantity, value, point_kwargs)
+            self._plot_intervals(ax, quantity, low, high, interval_kwargs)
+        self._plot_rows(ax)
+        drawn = [table[each] for each in ("value", "low", "high")]
+        ax.set(ylabel="Estimator", ylim=(len(self.comparison) - 0.5, -0.5))
+        if len(self.quantities) > 1:  # all of [0, 1], so that one sees what is near its ends
+            ax.set(xlabel="Share of positives", xlim=limits(*drawn))
+        else:
+            label = f"Share of positives, {_TITLES[self.quantities[0]]}"
+            ax.set(xlabel=label, xlim=_near(*drawn))
+        name = self.name if name is None else name
+        if name is not None:
+            ax.set_title(name)
+        if despine:
+            despine_axes(ax)
+        if len(self.quantities) > 1 and _has_room(ax):  # beside the picture it hides no interval
+            ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
+        elif len(self.quantities) > 1:
+            ax.legend(loc="best")
+        return self
+
+    def _plot_points(
+        self, ax: Axes, quantity: str, values: FloatArray, given: Mapping[str, Any] | None
+    ) -> None:
+        look = {
+            **_LOOKS[quantity],
+            "linestyle": "none",
+            "markersize": 6,
+            "markeredgecolor": "white",
+            "zorder": 2.4,
+            "label": _TITLES[quantity],
+            "gid": f"purecover-{quantity}",
+        }
+        (self.points_[quantity],) = ax.plot(values, self._heights(quantity), **style(look, given))
+        default = self.comparison.default
+        if default is not None and default.proportions is not None:
+            color = _LOOKS[quantity]["color"]
+            self.default_[quantity] = ax.axvline(
+                default.value(quantity), color=color, linewidth=0.8, alpha=0.6, zorder=1.8
+            )
+
+    def _plot_intervals(
+        self,
+        ax: Axes,
+        quantity: str,
+        low: FloatArray,
+        high: FloatArray,
+        given: Mapping[str, Any] | None,
+    ) -> None:
+        known = np.isfinite(low) & np.isfinite(high)
+        if not known.any():
+            return
+        look = {"colors": _LOOKS[quantity]["color"], "linewidth": 2.0, "zorder": 2.2}
+        y = self._heights(quantity)
+        self.intervals_[quantity] = ax.hlines(
+            y[known], low[known], high[known], **{**look, **(given or {})}
+        )
+
+    def _plot_rows(self, ax: Axes) -> None:
+        """Names, stripes between the rows, the default's shaded, and who has no estimate."""
+        rows = self.comparison.rows
+        ax.set_yticks(range(len(rows)), [_label(row) for row in rows])
+        ax.tick_params(axis="y", length=0)
+        for at, row in enumerate(rows):
+            if row.is_default:
+                ax.axhspan(at - 0.5, at + 0.5, color="#ececec", linewidth=0, zorder=0.5)
+                ax.get_yticklabels()[at].set_fontweight("bold")
+            if row.proportions is None:
+                ax.text(
+                    0.02, at, "no estimate", transform=ax.get_yaxis_transform(), va="center",
+                    color="#767676", style="italic",
+                )  # fmt: skip
+            if at:
+                ax.axhline(at - 0.5, color="#dddddd", linewidth=0.6, zorder=0.6)
+
+
+def _label(row: PriorRow) -> str:
+    """The name of a row, with what sets it apart from most."""
+    if row.estimated_from == "features":
+        return f"{row.name} (from features)"
+    return f"{row.name} (default)" if row.is_default and row.name != "default" else row.name
+
+
+def save_priors(comparison: PriorComparison, file: BinaryIO, kind: str) -> None:
+    """Draw a comparison into an open file, as ``"png"``, ``"svg"`` or ``"pdf"``."""
+    # Not through pyplot, which would look for a screen.
+    from matplotlib.figure import Figure
+
+    display = PriorsDisplay(comparison)
+    figure = Figure(figsize=display.figsize, layout="constrained")
+    display.plot(figure.subplots())
+    figure.savefig(file, format=kind, dpi=150)
+
+
+def _near(*values: FloatArray) -> tuple[float, float]:
+    """A part of the unit interval around the values, wide enough to show small as small."""
+    pooled = np.concatenate(values)
+    pooled = pooled[np.isfinite(pooled)]
+    if not pooled.size:
+        return limits(pooled)
+    low, high = float(pooled.min()), float(pooled.max())
+    more = max(0.05 * (high - low), 0.01, (LEAST_SPAN - (high - low)) / 2)
+    low, high = low - more, high + more
+    # An end of the unit interval may be passed by a little, as in all displays.
+    bottom, top = limits(pooled)
+    if low < bottom:
+        low, high = bottom, max(high, bottom + LEAST_SPAN)
+    if high > top:
+        low, high = min(low, top - LEAST_SPAN), top
+    return max(low, bottom), high
+
+
+def _has_room(ax: Axes) -> bool:
+    """Whether the figure holds nothing else and makes room for what stands beside the axes."""
+    figure = ax.figure
+    return len(figure.axes) == 1 and figure.get_layout_engine() is not None
+
+
+# -- The log-likelihood curve of AlphaMax as a picture -------------------------------------------
+
+
+_RAW: dict[str, Any] = {"color": "#c4c4c4", "linestyle": "-", "linewidth": 5.0, "zorder": 2.1}
+_SEEN = 0.002
+"""Curves that differ by a smaller part of the height of the picture are one."""
+
+_LABEL = "Assumed {}\n(share of the labeled density inside the unlabeled one)"
+_FLIPPED_LABEL = "Assumed share of the unlabeled density inside the labeled one"
+_ELBOW: dict[str, Any] = {"color": VERMILLION, "linestyle": "-", "linewidth": 1.2, "zorder": 2.2}
+
+
+class AlphaMaxDisplay(ScoresDisplay):
+    """The log-likelihood of AlphaMax over the assumed share, with its elbow marked.
+
+    The curve is level as long as the unlabeled can hold so large a share of the labeled
+    density, and falls beyond; where it starts to fall, the elbow, is the estimate.
+
+    Parameters
+    ----------
+    curve : AlphaMax or AlphaMaxCurve
+        A fitted :class:`AlphaMax` or :class:`AlphaMaxN`, or its ``curve_``.
+    flipped : bool, default=False
+        Whether to draw the curve that beta hangs on, with labeled and unlabeled exchanged: the
+        ``curve_flipped_`` of a fitted :class:`AlphaMaxN`.
+    heuristic : bool, default=False
+        Whether to draw the quantity by which the elbow was chosen, on an axis of its own.
+    name : str, optional
+        The title of the axes.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The log-likelihood, corrected to fall everywhere; set by :meth:`plot`.
+    raw_ : matplotlib Line2D or None
+        The log-likelihood as computed, where one can see that it differs.
+    elbow_ : matplotlib Line2D
+        The vertical line at the elbow.
+    heuristic_ : matplotlib Line2D or None
+        What the elbow was chosen by.
+    heuristic_ax_ : matplotlib Axes or None
+        Its axes, which share the horizontal one.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+
+    See Also
+    --------
+    AlphaMax : Computes what is drawn.
+    PriorsDisplay : Its estimate beside those of others.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
+    >>> fitted = pu.AlphaMax().fit(sample.scores, sample.labeled)
+    >>> display = pu.AlphaMaxDisplay(fitted).plot()
+    >>> display.ax_.get_ylabel()
+    'Log-likelihood'
+    """
+
+    raw_: Line2D | None
+    line_: Line2D
+    elbow_: Line2D
+    heuristic_: Line2D | None
+    heuristic_ax_: Axes | None
+
+    def __init__(
+        self,
+        curve: AlphaMax | AlphaMaxCurve,
+        *,
+        flipped: bool = False,
+        heuristic: bool = False,
+        name: str | None = None,
+    ) -> None:
+        function = type(self).__name__
+        check_flag(function, "flipped", flipped)
+        check_flag(function, "heuristic", heuristic)
+        self.curve = _curve_of(function, curve, flipped=bool(flipped))
+        self.flipped = bool(flipped)
+        # What the share is: with wrong labels, not alpha alone.
+        wrong_labels = getattr(curve, "curve_flipped_", None) is not None
+        self._share = "alpha / beta" if wrong_labels else "alpha"
+        self.heuristic = bool(heuristic)
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        scores: ArrayLike | ScoreCounts,
+        labeled: ArrayLike | None = None,
+        *,
+        positive_label: object = None,
+        sample_weight: ArrayLike | None = None,
+        estimator: AlphaMax | None = None,
+        flipped: bool = False,
+        heuristic: bool = False,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Run AlphaMax on scores and draw its curve.
+
+        Parameters
+        ----------
+        scores, labeled, positive_label, sample_weight
+            The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
+        estimator : AlphaMax, optional
+            Its settings; ``AlphaMax()`` if not given.
+        flipped : bool, default=False
+            Whether to exchange the roles of labeled and unlabeled, for the curve that beta
+            hangs on.
+        heuristic : bool, default=False
+            Whether to draw what the elbow was chosen by.
+        name : str, optional
+            The title of the axes.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **options
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        AlphaMaxDisplay
+            The display, drawn.
+
+        Examples
+        --------
+        >>> from purecover import AlphaMaxDisplay, simulate
+        >>> sample = simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
+        >>> display = AlphaMaxDisplay.from_predictions(sample.scores, sample.labeled)
+        >>> display.elbow_.get_label().startswith("elbow")
+        True
+        """
+        from sklearn.base import clone
+
+        from purecover.estimators.alphamax import AlphaMax
+        from purecover.estimators.samples import flipped_counts
+
+        function = f"{cls.__name__}.from_predictions"
+        cls._refuse_unknown("from_predictions", options)
+        check_flag(function, "flipped", flipped)
+        if estimator is None:
+            estimator = AlphaMax()
+        check_instance(function, "estimator", estimator, AlphaMax, "write AlphaMax(...)")
+        counts = count(function, scores, labeled, sample_weight, positive_label)
+        fitted = clone(estimator).fit(flipped_counts(counts) if flipped else counts)
+        display = cls(fitted.curve_, flipped=flipped, heuristic=heuristic, name=name)
+        return display.plot(ax, **options)
+
+    def _summary(self) -> str:
+        return f"elbow at {self.curve.elbow:.3g}, {self.curve.inclusion.size} points"
+
+    # -- what is drawn ------------------------------------------------------------------
+
+    def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
+        curve = self.curve
+        columns = {
+            "inclusion": curve.inclusion,
+            "log_likelihood": curve.log_likelihood,
+            "corrected": curve.corrected,
+        }
+        if self.heuristic:
+            columns["heuristic"] = curve.heuristic
+        return columns
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str | None = None,
+        curve_kwargs: Mapping[str, Any] | None = None,
+        elbow_kwargs: Mapping[str, Any] | None = None,
+        despine: bool = False,
+    ) -> Self:
+        """Draw the curve and its elbow.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        name : str, optional
+            The title of the axes; the display's own name if not given.
+        curve_kwargs : dict, optional
+            Passed to :meth:`matplotlib.axes.Axes.plot` for the corrected curve.
+        elbow_kwargs : dict, optional
+            Passed to :meth:`matplotlib.axes.Axes.axvline` for the elbow.
+        despine : bool, default=False
+            Whether to take the top and right spines away.
+
+        Returns
+        -------
+        AlphaMaxDisplay
+            Itself, with the artists as ``raw_``, ``line_``, ``elbow_``, ``heuristic_`` and
+            ``heuristic_ax_`` (None where not drawn), ``ax_`` and ``figure_``.
+        """
+        ax = self._open(ax, figsize=(6.4, 4.2))
+        curve = self.curve
+        self.heuristic_, self.heuristic_ax_ = None, None
+        self.raw_ = None
+        apart = float(np.abs(curve.corrected - curve.log_likelihood).max())
+        if apart > _SEEN * float(np.ptp(curve.log_likelihood)):
+            look = {**_RAW, "label": "as computed"}
+            (self.raw_,) = ax.plot(curve.inclusion, curve.log_likelihood, **look)
+        label = "log-likelihood" if self.raw_ is None else "corrected"
+        look = {**RECOVERED, "color": BLUE, "label": label}
+        (self.line_,) = ax.plot(curve.inclusion, curve.corrected, **style(look, curve_kwargs))
+        look = {**_ELBOW, "label": f"elbow at {curve.elbow:.3g}"}
+        self.elbow_ = ax.axvline(curve.elbow, **style(look, elbow_kwargs))
+        handles = [each for each in (self.line_, self.raw_, self.elbow_) if each is not None]
+        if self.heuristic:
+            self.heuristic_ax_ = ax.twinx()
+            look = {"color": ORANGE, "linestyle": "-.", "linewidth": 1.3, "label": "heuristic"}
+            (self.heuristic_,) = self.heuristic_ax_.plot(curve.inclusion, curve.heuristic, **look)
+            self.heuristic_ax_.set_ylabel("Heuristic of the elbow")
+            handles.append(self.heuristic_)
+        ax.set(
+            xlabel=_FLIPPED_LABEL if self.flipped else _LABEL.format(self._share),
+            ylabel="Log-likelihood",
+            xlim=(0.0, 1.0),
+        )
+        name = self.name if name is None else name
+        if name is not None:
+            ax.set_title(name)
+        if despine:
+            despine_axes(ax)
+            if self.heuristic_ax_ is not None:
+                self.heuristic_ax_.spines["top"].set_visible(False)
+        if self.heuristic_ax_ is None:
+            # The curve leaves the lower left corner free: it is level first and falls last.
+            ax.legend(handles=handles, loc="lower left", framealpha=1)
+        else:  # there the heuristic is, low first and high last; and the upper axes cover the lower
+            self.heuristic_ax_.legend(handles=handles, loc="center left", framealpha=1)
+        return self
+
+
+def _curve_of(function: str, given: Any, *, flipped: bool) -> AlphaMaxCurve:
+    """The curve itself, or that of a fitted estimator."""
+    # Here, because estimators bring scikit-learn, which the other displays do without.
+    from purecover.estimators.alphamax import AlphaMax, AlphaMaxCurve
+
+    if isinstance(given, AlphaMaxCurve):
+        return given
+    if not isinstance(given, AlphaMax):
+        must = "a fitted AlphaMax or AlphaMaxN, or its curve"
+        raise bad_type(function, "curve", must, given, "take AlphaMax().fit(scores, labeled)")
+    if not hasattr(given, "curve_"):
+        raise bad_value(function, "curve", "fitted", repr(given), "call fit(scores, labeled) first")
+    if not flipped:
+        return given.curve_
+    found: AlphaMaxCurve | None = getattr(given, "curve_flipped_", None)
+    if found is None:
+        hint = "AlphaMaxN(clean='never') always runs both ways"
+        raise bad_value(function, "curve", "run both ways for a flipped curve", repr(given), hint)
+    return found

@@ -1,0 +1,408 @@
+"""Queries over a lazy frame, one group-by each, and columns in memory.
+
+Every expression here is one that all engines of narwhals evaluate, and evaluate alike:
+
+- a row with anything wrong gets a bin of its own, `_BAD`, so that no engine has to floor or cast a
+  NaN, and a look at the result tells whether there is such a row; only then are they counted;
+- keys of bins are 64-bit integers: some engines group floating-point numbers far more slowly;
+- sums and counts are cast after the aggregation, since not all engines can within it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from purecover._counting import FIELDS, Columns
+from purecover._frames import require_columns
+from purecover._labels import refuse_missing
+from purecover._typing import FloatArray
+from purecover._validation import as_real_vector, bad_type, bad_value, check_same_length
+from purecover.engines.bins import TALLIES, Bins, Regions
+from purecover.engines.labels import MISSING, LabelCodes
+from purecover.exceptions import MissingDependencyError
+
+_LARGEST = float(np.finfo(np.float64).max)
+_BAD = -1e5
+"""Below all values of the function that bins are made of."""
+PER_OCTAVE = 4096
+"""Bins for each doubling of the score, or of its distance from 1 if that is nearer than 0."""
+_LN2 = math.log(2)
+_SCALE = PER_OCTAVE / _LN2
+_TINY = 1e-307
+_LARGEST_WEIGHT = 1e50
+_LARGEST_EXACT_INTEGER = 2**53
+_KINDS = {
+    1: ("score", "missing"),
+    2: ("score", "NaN"),
+    3: ("score", "infinite"),
+    4: ("score", "beyond 2**53 (float64 cannot tell such integers apart)"),
+    5: ("labeled", "missing"),
+    6: ("sample_weight", "missing"),
+    7: ("sample_weight", f"NaN, infinite, negative or not between 1e-50 and {_LARGEST_WEIGHT:g}"),
+    8: ("by", "missing"),
+}
+
+Group = Any
+"""A value of the column named by ``by``; None where there is none."""
+
+
+class Scan:
+    """One lazy frame and the columns of it that are counted.
+
+    Parameters
+    ----------
+    function : str
+        The public function in whose name complaints are made.
+    frame : narwhals.LazyFrame
+        The frame.
+    names : mapping of str to str
+        Columns by parameter: score, labeled and perhaps sample_weight and by.
+    labels : dict
+        ``positive_label`` and ``negative_label``.
+    keep : float, optional
+        A threshold that no bin may lie across.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        frame: Any,
+        names: Mapping[str, str],
+        labels: dict[str, object],
+        keep: float | None = None,
+    ) -> None:
+        import narwhals.stable.v2 as nw
+
+        schema = frame.collect_schema()
+        require_columns(function, names, list(schema.names()))
+        self.function, self.frame, self.names, self.keep = function, frame, dict(names), keep
+        for parameter in ("score", "sample_weight"):
+            dtype = schema[names[parameter]] if parameter in names else nw.Int64()
+            if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
+                hint = "convert the column to numbers first"
+                raise bad_type(function, parameter, "a numeric column", dtype, hint)
+        self.dtype = schema[names["score"]]
+        self.weighted = "sample_weight" in names
+        self.by = "by" in names
+        self.by_float = self.by and schema[names["by"]].is_float()
+        self.labels = LabelCodes(function, names["labeled"], schema[names["labeled"]], labels)
+        self.labels.refuse_many_words(frame)
+        self.n_passes = 0
+        self._rows = self._prepared()
+
+    # -- expressions ----------------------------------------------------------------------
+
+    def _score(self) -> Any:
+        return as_float(self.names["score"], self.dtype)
+
+    def _weight(self) -> Any:
+        import narwhals.stable.v2 as nw
+
+        return nw.col(self.names["sample_weight"]).cast(nw.Float64)
+
+    def _weight_fine(self) -> Any:
+        weight = self._weight()
+        return (weight == 0) | weight.is_between(1 / _LARGEST_WEIGHT, _LARGEST_WEIGHT)
+
+    def _without_group(self, column: str) -> Any:
+        import narwhals.stable.v2 as nw
+
+        group = nw.col(column)
+        return group.is_null() | group.is_nan() if self.by_float else group.is_null()
+
+    def _prepared(self) -> Any:
+        """Rows as they are counted: score, code of the label, and whatever else is asked for."""
+        import narwhals.stable.v2 as nw
+
+        columns = {"pu_x": self._score()}
+        if self.labels.has_column:
+            columns["pu_label"] = self.labels.group()
+        else:
+            columns["pu_code"] = self.labels.code()
+        if self.weighted:
+            weight = self._weight()
+            columns |= {"pu_w": weight, "pu_w2": weight * weight, "pu_fine": self._weight_fine()}
+        if self.by:
+            columns["pu_by"] = nw.col(self.names["by"])
+        return self.frame.select(**columns)
+
+    # -- passes ---------------------------------------------------------------------------
+
+    def bins(self) -> dict[Group, Bins]:
+        """All rows, in bins of the logarithm of the score."""
+        import narwhals.stable.v2 as nw
+
+        x, log = nw.col("pu_x"), nw.col("pu_log")
+        # In steps, each on columns of the one before: engines that are given one deep expression
+        # evaluate its repeated parts again and again.
+        # Between 1/2 and 1 the distance from 1 counts: probabilities crowd at both ends.
+        near_one = (x >= 0.5) & (x < 1.0)
+        size = nw.when(x < 0.0).then(0.0 - x).otherwise(x)
+        size = nw.when(near_one).then(1.0 - x).otherwise(size)
+        rows = _logarithm(self._rows.with_columns(pu_log=size + _TINY))
+        # Branches of an increasing function of x, each above all values of the one before. What
+        # is missing, NaN or infinite falls through all comparisons.
+        bad = nw.lit(_BAD)
+        large = nw.when(x <= _LARGEST).then(42.0 + log).otherwise(bad)
+        upper = nw.when(x < 1.0).then(-_LN2 - log).otherwise(large)
+        negative = nw.when(x >= -_LARGEST).then(-2300.0 - log).otherwise(bad)
+        lower = nw.when(x < 0.0).then(negative).otherwise(_LN2 + log)
+        place = nw.when(x < 0.5).then(lower).otherwise(upper)
+        if self.weighted:
+            place = nw.when(nw.col("pu_fine")).then(place).otherwise(bad)
+        if self.by:
+            place = nw.when(self._without_group("pu_by")).then(bad).otherwise(place)
+        return self._grouped(rows, (place * _SCALE).floor())
+
+    def refined(self, regions: Regions) -> dict[Group, Bins]:
+        """The rows of some regions, in bins of equal width."""
+        import narwhals.stable.v2 as nw
+
+        base = np.concatenate(([0], np.cumsum(regions.n_bins)))
+
+        def tree(first: int, stop: int) -> Any:
+            """Nested choices between regions, not a chain: an engine asks for six, not for 48."""
+            if stop - first > 1:
+                middle = (first + stop) // 2
+                above = nw.col("pu_x") >= float(regions.low[middle])
+                return nw.when(above).then(tree(middle, stop)).otherwise(tree(first, middle))
+            low, high = float(regions.low[first]), float(regions.high[first])
+            # Differences of very large scores would overflow, inverses of very small ones too.
+            unit = 1.0
+            if max(-low, high) > 1e300:
+                unit = 0.5
+            elif max(-low, high) < 1e-200:
+                unit = 2.0**700
+            last = float(regions.n_bins[first] - 1)
+            width = high * unit - low * unit
+            scale = (last + 1) / width if width > 0 else 0.0
+            cell = ((nw.col("pu_x") * unit - low * unit) * scale).clip(0.0, last).floor()
+            inside = nw.col("pu_x").is_between(low, high)
+            return nw.when(inside).then(cell + float(base[first])).otherwise(nw.lit(-1.0))
+
+        within = nw.col("pu_x").is_between(float(regions.low[0]), float(regions.high[-1]))
+        rows = self._rows.filter(within).with_columns(pu_cell=tree(0, regions.low.size))
+        return self._grouped(rows.filter(nw.col("pu_cell") >= 0.0), nw.col("pu_cell"))
+
+    def exact(self) -> dict[Group, Bins]:
+        """All rows, a bin for each distinct score."""
+        return self._grouped(self._rows, None)
+
+    def _grouped(self, rows: Any, place: Any) -> dict[Group, Bins]:
+        """Group rows by place, code and whatever else tells them apart."""
+        import narwhals.stable.v2 as nw
+
+        self.n_passes += 1
+        exact = place is None
+        also = [name for name in ("pu_label", "pu_by") if name in rows.collect_schema().names()]
+        weights = ["pu_w", "pu_w2"] if self.weighted else []
+        inside = not self.labels.has_column  # the code of the label fits into the key
+        key = nw.col("pu_code") if exact else place.cast(nw.Int64)
+        if not exact and self.keep is not None:
+            above = nw.when(nw.col("pu_x") >= self.keep).then(nw.lit(1, nw.Int64))
+            key = key * 2 + above.otherwise(nw.lit(0, nw.Int64))
+        if not exact and inside:
+            key = key * 8 + nw.col("pu_code")
+        keys = {"pu_key": key} if inside or not exact else {}
+        rows = rows.select("pu_x", *also, *weights, **keys)
+        also += [*keys, *(["pu_x"] if exact else [])]
+        found = [nw.len().alias("pu_n"), *(nw.col(name).sum() for name in weights)]
+        if not exact:
+            score = nw.col("pu_x")
+            found += [score.min().alias("pu_low"), score.max().alias("pu_high")]
+        numbers = [nw.col(name).cast(nw.Float64) for name in weights]
+        result = rows.group_by(*also).agg(*found)
+        result = result.with_columns(nw.col("pu_n").cast(nw.Int64), *numbers)
+        columns = collected(self.function, result)
+        codes = columns["pu_key"] % 8 if inside else self.labels.codes_of(columns["pu_label"])
+        if exact:
+            scores = columns["pu_x"] + 0.0
+            return self._read(columns, codes, scores, scores, scores)
+        place = columns["pu_key"] // 8 if inside else columns["pu_key"]
+        return self._read(columns, codes, place, columns["pu_low"], columns["pu_high"])
+
+    def _read(
+        self, columns: dict[str, np.ndarray[Any, Any]], codes: Any, place: Any, low: Any, high: Any
+    ) -> dict[Group, Bins]:
+        n = columns["pu_n"].astype(np.int64)
+        if n.size == 0:
+            raise bad_value(self.function, "frame", "non-empty", "no rows at all")
+        low, high = low.astype(np.float64), high.astype(np.float64)
+        words = columns.get("pu_label") if self.labels.is_text else None
+        if self.n_passes == 1 and self._suspicious(place, low, high, codes, words):
+            self.refuse_bad_rows()
+        labeled, negative = self.labels.read(self.frame, codes, words, n)
+        unlabeled = ~labeled if negative is None else ~(labeled | negative)
+        mass = columns["pu_w"] if self.weighted else n
+        square = columns["pu_w2"] if self.weighted else n
+        tallies = {
+            "labeled": mass * labeled,
+            "unlabeled": mass * unlabeled,
+            "negative": np.zeros_like(mass) if negative is None else mass * negative,
+            "labeled_sq": square * labeled,
+            "unlabeled_sq": square * unlabeled,
+        }
+        if not self.by:
+            return {None: Bins.of(place, low, high, n, tallies)}
+        found: dict[Group, Bins] = {}
+        names, which = np.unique(columns["pu_by"], return_inverse=True)
+        for i, name in enumerate(names.tolist()):
+            rows = np.flatnonzero(which == i)
+            part = {tally: tallies[tally][rows] for tally in TALLIES}
+            found[name] = Bins.of(place[rows], low[rows], high[rows], n[rows], part)
+        return found
+
+    def _suspicious(self, place: Any, low: Any, high: Any, codes: Any, words: Any) -> bool:
+        """Whether there may be rows that cannot be counted."""
+        import narwhals.stable.v2 as nw
+
+        lowest = int(place.min()) // (1 if self.keep is None else 2)
+        if lowest == math.floor(_BAD * _SCALE):
+            return True
+        if words is not None:
+            if np.any(words == MISSING):
+                return True
+        elif codes.max() == len(self.labels.values):
+            return True
+        large = isinstance(self.dtype, (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128))
+        return large and max(-float(low.min()), float(high.max())) >= _LARGEST_EXACT_INTEGER
+
+    # -- complaints -----------------------------------------------------------------------
+
+    def refuse_bad_rows(self) -> None:
+        """Count the rows that cannot be used, by kind, and complain if there are any."""
+        import narwhals.stable.v2 as nw
+
+        raw = nw.col(self.names["score"])
+        score, label = self._score(), self.labels
+        faults = {1: raw.is_null(), 2: score.is_nan(), 3: ~score.is_between(-_LARGEST, _LARGEST)}
+        if self.dtype.is_integer():
+            bound = _LARGEST_EXACT_INTEGER
+            faults = {1: raw.is_null(), 4: (raw > bound) | (raw < -bound)}
+            if self.dtype.is_unsigned_integer():
+                faults[4] = raw > bound
+        elif isinstance(self.dtype, nw.Boolean):
+            faults = {1: raw.is_null()}
+        faults[5] = label.missing()
+        if self.weighted:
+            faults |= {6: nw.col(self.names["sample_weight"]).is_null(), 7: ~self._weight_fine()}
+        if self.by:
+            faults[8] = self._without_group(self.names["by"])
+        kind = nw.lit(0, nw.Int64)
+        for number, fault in reversed(faults.items()):
+            kind = nw.when(fault).then(nw.lit(number, nw.Int64)).otherwise(kind)
+        counted = self.frame.select(pu_kind=kind).group_by("pu_kind").agg(nw.len().alias("pu_n"))
+        columns = collected(self.function, counted)
+        rows = dict(zip(columns["pu_kind"].tolist(), columns["pu_n"].tolist(), strict=True))
+        total = int(sum(rows.values()))
+        found = {number: int(rows[number]) for number in sorted(_KINDS) if rows.get(number)}
+        if not found:
+            return  # a large integer that is not too large, or a label of another kind
+        parameter = _KINDS[min(found)][0]
+        texts = []
+        for number, many in found.items():
+            where, what = _KINDS[number]
+            place = "" if where == parameter else f" in column {self.names[where]!r}"
+            texts.append(f"{many:,} {what}{place}")
+        raise bad_value(
+            self.function,
+            parameter,
+            "a column of finite numbers" if parameter == "score" else "a column without gaps",
+            f"{', '.join(texts)} of {total:,} rows (column {self.names[parameter]!r})",
+            "drop or fill those rows first; purecover never drops rows in silence",
+        )
+
+
+def as_float(column: str, dtype: Any) -> Any:
+    """An expression: a column of numbers or truth values as 64-bit floats."""
+    import narwhals.stable.v2 as nw
+
+    value = nw.col(column)
+    if isinstance(dtype, nw.Boolean):
+        value = value.cast(nw.Int64)
+    return value.cast(nw.Float64)
+
+
+def collected(function: str, frame: Any) -> dict[str, np.ndarray[Any, Any]]:
+    """The columns of a query's result."""
+    try:
+        table = frame.collect()
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"{function} needs the package {error.name!r} to take results from this "
+            "engine, and it is not installed.\nHint: pip install 'purecover[engines]'"
+        ) from error
+    return {name: np.asarray(table[name].to_numpy()) for name in table.columns}
+
+
+def _logarithm(rows: Any) -> Any:
+    """Rows with the logarithm of the positive column ``pu_log`` in its place."""
+    import narwhals.stable.v2 as nw
+
+    if rows.implementation.is_duckdb():
+        # The same, less the tests for numbers that have none, which cost a fifth of the query.
+        return nw.from_native(rows.to_native().project("* REPLACE (ln(pu_log) AS pu_log)"))
+    return rows.with_columns(pu_log=nw.col("pu_log").log())
+
+
+# -- Columns in memory: split by group before counting, merged where bins overlap after ----------
+
+
+def split_rows(
+    function: str, columns: dict[str, np.ndarray[Any, Any]], by: np.ndarray[Any, Any] | None
+) -> Iterator[tuple[Any, dict[str, np.ndarray[Any, Any]]]]:
+    """Columns of each group in turn; all of them, as group None, without groups."""
+    if by is None:
+        yield None, columns
+        return
+    for parameter, column in columns.items():
+        check_same_length(function, parameter, column.size, by.size)
+    refuse_missing(function, "by", by)
+    groups, which = np.unique(by, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    ends = np.cumsum(np.bincount(which, minlength=groups.size))
+    for group, rows in zip(groups.tolist(), np.split(order, ends[:-1]), strict=True):
+        yield group, {parameter: column[rows] for parameter, column in columns.items()}
+
+
+def merge_bins(columns: Columns, tops: list[tuple[Any, Any]]) -> Columns:
+    """Counts added up over two sets of bins, those that overlap made one.
+
+    ``columns`` has the sums by threshold, in decreasing order; ``tops`` the thresholds of either
+    set beside the largest scores of its bins.
+    """
+    low = columns["thresholds"]
+    high = low.copy()
+    for thresholds, highest in tops:
+        place = np.searchsorted(-low, -thresholds)
+        high[place] = np.maximum(high[place], highest)
+    # From the lowest score upwards: a bin that starts within what is covered belongs to it.
+    covered = np.maximum.accumulate(high[::-1])[::-1]
+    new = np.append(low[:-1] > covered[1:], True)  # the last bin of each merged one
+    ends = np.flatnonzero(new)
+    starts = np.append(0, ends[:-1] + 1)
+    merged: Columns = {"thresholds": low[ends], "highest": np.maximum.reduceat(high, starts)}
+    for name in FIELDS:
+        tally = columns.get(name)
+        merged[name] = None if tally is None else np.add.reduceat(tally, starts)
+    if np.array_equal(merged["highest"], merged["thresholds"]):
+        merged["highest"] = None
+    return merged
+
+
+def read_highest(function: str, data: dict[str, Any], thresholds: FloatArray) -> FloatArray:
+    """The column ``highest`` of a dict that `ScoreCounts.to_dict` wrote; bins must not overlap."""
+    highest = as_real_vector(function, "data", data["highest"])
+    low = as_real_vector(function, "data", data["thresholds"])
+    highest = highest[np.argsort(-low, kind="stable")] if highest.size == low.size else highest
+    fits = highest.shape == thresholds.shape and bool(
+        np.all(highest >= thresholds) and np.all(highest[1:] < thresholds[:-1])
+    )
+    if not fits:
+        got = "values of 'highest' below their thresholds or above the next"
+        raise bad_value(function, "data", "a dict written by ScoreCounts.to_dict", got)
+    return highest

@@ -1,0 +1,863 @@
+"""What every estimator of alpha and beta has in common: one way in, one set of results."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import import_module
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+
+from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
+from purecover._validation import (
+    FrozenDict,
+    bad_type,
+    bad_value,
+    check_choice,
+    check_integer,
+    check_random_state,
+)
+from purecover.counts import ScoreCounts
+from purecover.estimators.samples import (
+    check_both_sides,
+    common_notes,
+    flipped_counts,
+    inclusion_bound,
+    read_counts,
+    replicates_of,
+)
+from purecover.exceptions import IdentifiabilityError
+from purecover.intervals.interval import Interval, check_level
+from purecover.intervals.resampling import GroupResampler, Resampler, resampler_for
+from purecover.proportions import MixtureProportions
+from purecover.recovery.rates import effective_size
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PriorEstimate:
+    """How alpha and beta of a report were estimated.
+
+    Attributes
+    ----------
+    estimator : str
+        What estimated them: its name in :func:`prior_estimators`, or its class if it has none.
+        A method that was run both ways keeps its name; ``proportions.origin`` tells.
+    proportions : MixtureProportions
+        The estimate.
+    intervals : mapping of str to Interval
+        Intervals of ``"alpha"``, ``"beta"`` and ``"delta"`` that include re-estimation, if there
+        were replicates; without ``"beta"`` where it was given.
+    spread : mapping of str to tuple of float
+        Alpha and beta of the estimator and of several others on the same scores, by name.
+    other_intervals : mapping of str to mapping of str to Interval
+        Intervals of ``"alpha"``, ``"delta"`` and, where it is estimated, ``"beta"`` of the
+        others, by name, from a few replicates; empty without replicates, and where rows come in
+        groups.
+    identification : mapping of str to tuple of float
+        The ends between which ``"alpha"``, ``"beta"``, ``"delta"`` and ``"auc"`` lie, with 95 %
+        confidence, even if no region of the scores is pure; see :func:`inclusion_bound`.
+    notes : tuple of str
+        What the estimator has to say.
+    identifiable : bool
+        Whether the scores can tell.
+    at_edge : bool
+        Whether the estimate lies at an end of what its method can return.
+    beta_estimated : bool
+        Whether beta was estimated too, not given and not taken as 1 by the method.
+    beta_given : bool
+        Whether beta was given by the caller.
+    clean_p_value : float or None
+        Of the test of beta = 1, unless beta was given or the method gives a probability.
+    clean_probability : float or None
+        Probability of beta = 1, if beta was estimated by a method that gives one.
+    n_rejected : int
+        Replicates left out because they allow no estimate.
+    """
+
+    estimator: str
+    proportions: MixtureProportions
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    spread: Mapping[str, Ends] = field(default_factory=dict)
+    other_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    identification: Mapping[str, Ends] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    identifiable: bool = True
+    at_edge: bool = False
+    beta_estimated: bool = False
+    beta_given: bool = False
+    clean_p_value: float | None = None
+    clean_probability: float | None = None
+    n_rejected: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("intervals", "spread", "identification"):
+            object.__setattr__(self, name, FrozenDict(dict(getattr(self, name))))
+        others = {name: FrozenDict(dict(ends)) for name, ends in self.other_intervals.items()}
+        object.__setattr__(self, "other_intervals", FrozenDict(others))
+
+    @property
+    def disagreement(self) -> float:
+        """The largest difference in alpha or in beta between the estimators."""
+        if not self.spread:
+            return 0.0
+        alphas, betas = zip(*self.spread.values(), strict=True)
+        return max(max(alphas) - min(alphas), max(betas) - min(betas))
+
+    @property
+    def others(self) -> dict[str, Ends]:
+        """Alpha and beta of the estimators that were only asked for comparison."""
+        return {name: pair for name, pair in self.spread.items() if name != self.estimator}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        p = self.clean_p_value
+        return {
+            "estimator": self.estimator,
+            "proportions": self.proportions.to_dict(),
+            "intervals": {name: i.to_dict() for name, i in self.intervals.items()},
+            "spread": {
+                name: {"alpha": alpha, "beta": beta} for name, (alpha, beta) in self.spread.items()
+            },
+            "other_intervals": {
+                name: {key: i.to_dict() for key, i in ends.items()}
+                for name, ends in self.other_intervals.items()
+            },
+            "disagreement": self.disagreement,
+            "identification": {name: list(ends) for name, ends in self.identification.items()},
+            "notes": list(self.notes),
+            "identifiable": self.identifiable,
+            "at_edge": self.at_edge,
+            "beta_estimated": self.beta_estimated,
+            "beta_given": self.beta_given,
+            "clean_p_value": None if p is None or not math.isfinite(p) else p,
+            "clean_probability": self.clean_probability,
+            "n_rejected": self.n_rejected,
+        }
+
+
+# -- Intervals of alpha and beta: every replicate estimates them again ---------------------------
+
+
+IntervalMethod = Literal["bootstrap", "m-out-of-n", "bound", "posterior"]
+INTERVAL_METHODS = ("bootstrap", "m-out-of-n", "bound", "posterior")
+
+_CELLS = 2**21
+"""Counts held at a time while resampling: 16 MiB a side."""
+
+_EXPONENT = 0.7
+"""Subsamples of a sample of n hold n ** 0.7 examples."""
+
+_FEWEST = 10
+"""No subsample has fewer examples on its smaller side, unless the sample itself has."""
+
+
+class _Fitted(Protocol):
+    proportions_: MixtureProportions
+
+    @property
+    def estimates_beta(self) -> bool: ...
+
+    def proportions_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray: ...
+
+
+def proportion_intervals(
+    estimator: _Fitted,
+    counts: ScoreCounts,
+    *,
+    confidence_level: float = 0.95,
+    method: IntervalMethod = "bootstrap",
+    n_resamples: int = 1000,
+    random_state: RandomState = 0,
+    resampler: Resampler | None = None,
+) -> Mapping[str, Interval]:
+    """Intervals of alpha, beta and delta; see :meth:`PriorEstimator.interval`."""
+    name = f"{type(estimator).__name__}.interval"
+    level, n_resamples, rng = check_interval_settings(
+        name, confidence_level, method, n_resamples, random_state
+    )
+    _check_resampler(name, method, resampler)
+    if method == "bound":
+        return _bounds(estimator, counts, level)
+    if method == "posterior":
+        return _from_posterior(name, estimator, level)
+    words, share = "bootstrap percentile", 1.0
+    if resampler is not None:
+        words += ", groups" if isinstance(resampler, GroupResampler) else ", own resampler"
+    elif method == "m-out-of-n":
+        words, share = "m-out-of-n bootstrap", subsample_share(counts)
+        resampler = _SubsampleResampler(counts, share)
+    else:
+        resampler = resampler_for(counts, "multinomial")
+    draws = proportion_draws(estimator, resampler, n_resamples, rng)
+    return intervals_of_draws(estimator.proportions_, draws, level, words, share)
+
+
+def check_interval_settings(
+    function: str, confidence_level: float, method: str, n_resamples: int, random_state: RandomState
+) -> tuple[float, int, np.random.Generator]:
+    """The level, the number of replicates and a generator, or a complaint."""
+    level = check_level(function, confidence_level)
+    check_choice(function, "method", method, INTERVAL_METHODS)
+    n_resamples = check_integer(function, "n_resamples", n_resamples, low=1, high=10**7)
+    return level, n_resamples, check_random_state(function, random_state)
+
+
+def intervals_of_draws(
+    proportions: MixtureProportions,
+    draws: FloatArray,
+    level: float,
+    words: str,
+    share: float = 1.0,
+) -> Mapping[str, Interval]:
+    """Intervals from alpha and beta of replicates, NaN where there was no estimate.
+
+    Replicates hold ``share`` of the examples; the errors of smaller ones are shrunk.
+    """
+    known = draws[~np.isnan(draws[:, 0])]
+    n_rejected = len(draws) - len(known)
+    if n_rejected:
+        words += f", {n_rejected} of {len(draws)} draws rejected"
+    if 2 * n_rejected > len(draws):
+        # What most replicates fail to see the rest cannot vouch for.
+        ends = dict.fromkeys(("alpha", "beta", "delta"), (0.0, 1.0))
+        return _intervals(proportions, ends, level, f"{words}: not identified")
+    ends = _percentiles(known, level)
+    if words.startswith("m-out-of-n"):
+        ends = _rescaled(ends, proportions, share)
+    return _intervals(proportions, ends, level, words)
+
+
+def proportion_draws(
+    estimator: _Fitted, resampler: Resampler, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Alpha and beta of replicates, shape (n_resamples, 2), NaN where there is no estimate."""
+    counts = resampler.counts
+    return np.concatenate(
+        [
+            estimator.proportions_many(counts, labeled, unlabeled)
+            for labeled, unlabeled in _chunks(resampler, n_resamples, rng)
+        ]
+    )
+
+
+def _chunks(
+    resampler: Resampler, n_resamples: int, rng: np.random.Generator
+) -> Iterator[tuple[CountArray, CountArray]]:
+    size = max(1, min(n_resamples, _CELLS // resampler.counts.n_thresholds))
+    for start in range(0, n_resamples, size):
+        drawn = [resampler.draw(rng) for _ in range(min(size, n_resamples - start))]
+        yield _stacked([d.labeled for d in drawn]), _stacked([d.unlabeled for d in drawn])
+
+
+def _stacked(tallies: list[CountArray]) -> CountArray:
+    rows: Any = np.stack(tallies)  # NumPy's types lose that all are of one kind
+    return rows
+
+
+# -- from replicates to ends ------------------------------------------------------------------
+
+
+_NamedEnds = dict[str, tuple[float, float]]
+
+
+def _percentiles(draws: FloatArray, level: float) -> _NamedEnds:
+    alpha, beta = draws.T
+    ends = {}
+    for key, values in {"alpha": alpha, "beta": beta, "delta": beta - alpha}.items():
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        ends[key] = float(low), float(high)
+    return ends
+
+
+def _rescaled(ends: _NamedEnds, proportions: MixtureProportions, share: float) -> _NamedEnds:
+    """Errors of subsamples, shrunk to the size of the sample, taken off the estimate."""
+    shrink = share**0.5
+    rescaled = {}
+    for key, (low, high) in ends.items():
+        estimate: float = getattr(proportions, key)
+        rescaled[key] = estimate - shrink * (high - estimate), estimate - shrink * (low - estimate)
+    return rescaled
+
+
+def _intervals(
+    proportions: MixtureProportions,
+    ends: _NamedEnds,
+    level: float,
+    method: str,
+) -> Mapping[str, Interval]:
+    return FrozenDict(
+        {
+            key: Interval(
+                estimate=getattr(proportions, key),
+                low=min(max(low, 0.0), 1.0),
+                high=min(max(high, 0.0), 1.0),
+                confidence_level=level,
+                method=method,
+                varied="scores and proportions",
+            )
+            for key, (low, high) in ends.items()
+        }
+    )
+
+
+# -- without replicates -----------------------------------------------------------------------
+
+
+def _bounds(estimator: _Fitted, counts: ScoreCounts, level: float) -> Mapping[str, Interval]:
+    r"""Region of all proportions whose inclusions are not refuted.
+
+    With :math:`a \le A` and :math:`b \le B`, alpha rises with a and falls with b, beta
+    likewise, and delta falls with both, so the ends are taken on at corners of the region.
+    """
+    b = 0.0
+    if estimator.estimates_beta:
+        level_each = 1 - (1 - level) / 2
+        a = inclusion_bound(counts, confidence_level=level_each)
+        b = inclusion_bound(flipped_counts(counts), confidence_level=level_each)
+    else:
+        a = inclusion_bound(counts, confidence_level=level)
+    a, b = min(a, 1.0), min(b, 1.0)
+    least_delta = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
+    ends = {"alpha": (0.0, a), "beta": (1 - b, 1.0), "delta": (least_delta, 1.0)}
+    return _intervals(estimator.proportions_, ends, level, "one-sided bounds")
+
+
+def _from_posterior(function: str, estimator: _Fitted, level: float) -> Mapping[str, Interval]:
+    ends_at = getattr(estimator, "_posterior_ends", None)
+    if ends_at is None:
+        raise bad_value(
+            function,
+            "method",
+            "one that needs no posterior, which only LabelCurve has",
+            "'posterior'",
+            "use method='bootstrap'",
+        )
+    return _intervals(estimator.proportions_, ends_at(level), level, "posterior quantiles")
+
+
+# -- subsamples -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _SubsampleResampler:
+    """Draw a share of the examples with replacement, on each side."""
+
+    counts: ScoreCounts
+    share: float
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        labeled = self._draw(rng, self.counts.labeled, self.counts.labeled_sq)
+        unlabeled = self._draw(rng, self.counts.unlabeled, self.counts.unlabeled_sq)
+        return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
+
+    def _draw(
+        self, rng: np.random.Generator, tally: CountArray, squares: FloatArray | None
+    ) -> CountArray:
+        total = tally.sum().item()
+        n = effective_size(total, squares)
+        drawn = rng.multinomial(max(1, round(self.share * n)), tally / total)
+        # Weighted examples each stand for so much.
+        return drawn if squares is None else drawn * (total / n)
+
+
+def subsample_share(counts: ScoreCounts) -> float:
+    """The share that leaves n ** 0.7 of the n examples of the smaller sample.
+
+    One share for both sides keeps their ratio, on which the distribution of an estimate
+    depends, and gives one factor by which to shrink it.
+    """
+    return share_of_sizes(
+        effective_size(counts.n_labeled, counts.labeled_sq),
+        effective_size(counts.n_unlabeled, counts.unlabeled_sq),
+    )
+
+
+def share_of_sizes(n_labeled: float, n_unlabeled: float) -> float:
+    """:func:`subsample_share` of samples of these sizes."""
+    n = min(n_labeled, n_unlabeled)
+    return min(1.0, max(n**_EXPONENT, _FEWEST) / n)
+
+
+def _check_resampler(function: str, method: str, resampler: object) -> None:
+    if resampler is None:
+        return
+    if not (hasattr(resampler, "draw") and hasattr(resampler, "counts")):
+        hint = "make one with group_resampler(scores, labeled, groups)"
+        raise bad_type(function, "resampler", "None or a resampler", resampler, hint)
+    if method != "bootstrap":
+        raise bad_value(
+            function,
+            "method",
+            "'bootstrap' where a resampler is given",
+            repr(method),
+            "subsamples and bounds need independent rows",
+        )
+
+
+# -- What every estimator of alpha and beta has in common: one way in, one set of results --------
+
+
+MAX_THRESHOLDS = 2**14
+"""Counts with more distinct scores are thinned before they are resampled."""
+
+
+@dataclass(frozen=True)
+class Inclusions:
+    """What an estimator finds in counts.
+
+    Attributes
+    ----------
+    a : float
+        Largest share of the labeled density inside the unlabeled one; alpha if labels are clean.
+    b : float
+        Largest share of the unlabeled density inside the labeled one; 0 if labels are clean.
+    notes : tuple of str
+        Sentences a user should read beside the estimate; empty if all is well.
+    details : mapping of str to object
+        What else the estimator has to show: plain numbers, strings, booleans, small arrays.
+    """
+
+    a: float
+    b: float = 0.0
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
+    """Base class of everything that estimates alpha (and beta) from scores.
+
+    A subclass names its parameters in ``__init__``, as scikit-learn wants it, and implements
+    :meth:`_estimate`; :meth:`_estimate_many`, if it can treat many replicates at once faster
+    than one by one.
+
+    Attributes
+    ----------
+    proportions_ : MixtureProportions
+        The estimate.
+    interval_ : mapping of str to Interval
+        Intervals of ``"alpha"``, ``"beta"`` and ``"delta"``, computed when first read.
+    diagnostics_ : mapping of str to object
+        ``"notes"``: sentences a user should read beside the estimate; ``"identifiable"``: whether
+        the scores can tell; and what else the estimator has to show.
+    """
+
+    takes: ClassVar[str] = "scores"
+    """What is estimated from: "scores", or "features" where several columns are welcome."""
+
+    noisy: ClassVar[bool] = False
+    """Whether beta is estimated too; otherwise labels are taken as clean, beta = 1."""
+
+    reference: ClassVar[str] = ""
+    """Where the method was published."""
+
+    interval_method: ClassVar[str] = "bootstrap"
+    """How intervals are found where the caller names no method."""
+
+    # -- what subclasses provide --------------------------------------------------------
+
+    @abstractmethod
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        """The inclusions of these counts."""
+
+    def _check_params(self) -> None:
+        """Complain about parameters of ``__init__``, in the name of the class."""
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """Inclusions of replicates.
+
+        Parameters
+        ----------
+        counts : ScoreCounts
+            The data, whose thresholds the replicates share.
+        labeled, unlabeled : ndarray of shape (n_replicates, n_thresholds)
+            Their counts; sums of weights, like those of the data, if rows carried weights.
+
+        Returns
+        -------
+        ndarray of shape (n_replicates, 2)
+            a and b of each; NaN where a replicate allows no estimate.
+        """
+        found = np.full((len(labeled), 2), np.nan)
+        for i, drawn in enumerate(replicates_of(counts, labeled, unlabeled)):
+            try:
+                inclusions = self._estimate(drawn)
+            except IdentifiabilityError:
+                continue
+            found[i] = inclusions.a, inclusions.b
+        return found
+
+    def _flip(self, counts: ScoreCounts) -> ScoreCounts:
+        """Counts with the roles of the two samples exchanged, for an estimate of b."""
+        return flipped_counts(counts)
+
+    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
+        """The same with the roles of the two samples exchanged: what is called a is their b."""
+        return self._estimate(self._flip(counts))
+
+    def _estimate_many_flipped(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """:meth:`_estimate_many` with the roles of the two samples exchanged."""
+        return self._estimate_many(self._flip(counts), unlabeled[:, ::-1], labeled[:, ::-1])
+
+    @property
+    def estimates_beta(self) -> bool:
+        """Whether this estimator, with its parameters, estimates beta too."""
+        return self.noisy
+
+    # -- what users call ----------------------------------------------------------------
+
+    def fit(
+        self,
+        scores: Any,
+        labeled: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Estimate the proportions.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,) or ScoreCounts
+            Scores of held-out examples, larger means more positive; or their counts, and then
+            nothing else.
+        labeled : array-like of shape (n,)
+            True where the example carries the positive label.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+
+        Returns
+        -------
+        self
+        """
+        self._check_params()
+        name = type(self).__name__
+        counts = read_counts(f"{name}.fit", scores, labeled, sample_weight)
+        check_both_sides(f"{name}.fit", counts)
+        inclusions = self._estimate(counts)
+        self.proportions_ = proportions_of(inclusions, name)
+        notes = (*common_notes(counts), *inclusions.notes)
+        details = {"identifiable": True, **inclusions.details}
+        self.diagnostics_ = FrozenDict({**details, "notes": notes})
+        self.n_features_in_ = 1
+        self._counts = counts.thinned(MAX_THRESHOLDS)
+        self.__dict__.pop("interval_", None)  # of an earlier fit
+        return self
+
+    @cached_property
+    def interval_(self) -> Mapping[str, Interval]:
+        """Intervals of alpha, beta and delta at the default settings."""
+        return self.interval()
+
+    def interval(
+        self,
+        *,
+        confidence_level: float = 0.95,
+        method: IntervalMethod | None = None,
+        n_resamples: int = 1000,
+        random_state: RandomState = 0,
+        resampler: Resampler | None = None,
+    ) -> Mapping[str, Interval]:
+        r"""Intervals of alpha, beta and their difference that include re-estimation.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Nominal coverage.
+        method : {"bootstrap", "m-out-of-n", "bound", "posterior"}, optional
+            How the ends are found; see Notes. Default: the bootstrap, or the posterior where
+            the estimator has one (:class:`LabelCurve`).
+        n_resamples : int, default=1000
+            Number of replicates; the bound and the posterior need none.
+        random_state : int, numpy.random.Generator or None, default=0
+            Where randomness comes from.
+        resampler : GroupResampler, optional
+            Draws the replicates of the bootstrap instead; :func:`group_resampler` makes one for
+            dependent rows.
+
+        Returns
+        -------
+        mapping of str to Interval
+            Keys ``"alpha"``, ``"beta"`` and ``"delta"``. Replicates that allow no estimate with
+            alpha below beta are rejected, and the interval's ``method`` counts them; if they are
+            more than half, the intervals are [0, 1] and say "not identified".
+
+        Notes
+        -----
+        ``"bootstrap"`` takes percentiles over replicates of the same size. An inclusion is an
+        infimum, which is not differentiable, so that consistency of the bootstrap is not
+        guaranteed.
+
+        ``"m-out-of-n"`` is meant for estimators that are not smooth. Replicates hold a share
+        :math:`s` of the examples on each side, with :math:`s n = n^{0.7}` on the smaller one.
+        From their
+        quantiles :math:`q` and the estimate :math:`\hat\theta` follow the ends
+        :math:`\hat\theta - \sqrt{s}\,(q - \hat\theta)`, cut to [0, 1]. The estimate itself
+        may lie outside, if small samples bias the estimator much. Where the two variants
+        disagree, trust neither.
+
+        ``"bound"`` holds at its level for every sample size and every pair of densities: upper
+        bounds :math:`A` of the inclusion :math:`a` and, if beta is estimated, :math:`B` of
+        :math:`b` (each at half the error) leave :math:`\alpha \in [0, A]`,
+        :math:`\beta \in [1-B, 1]` and
+        :math:`\beta - \alpha \in [(1-A)(1-B)/(1-AB), 1]`. The three hold at once, whether or
+        not the proportions are identifiable.
+
+        ``"posterior"`` takes quantiles of the posterior distribution.
+        """
+        self._check_fitted("interval")
+        return proportion_intervals(
+            self,
+            self._counts,
+            confidence_level=confidence_level,
+            method=method or _usual_method(self, resampler),
+            n_resamples=n_resamples,
+            random_state=random_state,
+            resampler=resampler,
+        )
+
+    def proportions_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """Alpha and beta of replicates, one row each; NaN where there is no estimate.
+
+        The parameters are those of :meth:`_estimate_many`. A replicate whose alpha is not below
+        its beta has no estimate.
+        """
+        return proportions_of_many(self._estimate_many(counts, labeled, unlabeled))
+
+    # -- scikit-learn -------------------------------------------------------------------
+
+    def _check_fitted(self, method: str) -> None:
+        if not hasattr(self, "proportions_"):
+            from sklearn.exceptions import NotFittedError
+
+            name = type(self).__name__
+            raise NotFittedError(f"{name}.{method} needs a fitted estimator; call fit first")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        tags.target_tags.required = True
+        return tags
+
+
+def _usual_method(estimator: PriorEstimator, resampler: object) -> Any:
+    """Dependent rows have no posterior, only replicates."""
+    return estimator.interval_method if resampler is None else "bootstrap"
+
+
+EstimatorT = TypeVar("EstimatorT", bound=type[PriorEstimator])
+
+
+def proportions_of(inclusions: Inclusions, name: str) -> MixtureProportions:
+    """Alpha and beta of an estimate, or a complaint that there is nothing to tell apart."""
+    a, b = inclusions.a, inclusions.b
+    if not (a < 1 and b < 1):
+        raise IdentifiabilityError(
+            f"{name} finds no sign that the labeled examples hold more positives than the "
+            f"unlabeled ones (inclusions {a:.3g} and {b:.3g}), so alpha and beta cannot be told "
+            "apart (PU001).\n"
+            "Hint: are the scores from held-out examples, and larger for positives? If so, the "
+            "classifier does not separate the two samples"
+        )
+    return MixtureProportions.from_inclusions(a, b, origin=name)
+
+
+def proportions_of_many(inclusions: FloatArray) -> FloatArray:
+    """Alpha and beta of each row of a and b; NaN where alpha is not below beta."""
+    a, b = inclusions.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alpha, beta = a * (1 - b) / (1 - a * b), (1 - b) / (1 - a * b)
+        lost = ~(alpha < beta)
+    return np.where(lost[:, None], np.nan, np.column_stack((alpha, beta)))
+
+
+# -- Replicates without copies: half of each sample, for estimators that set rows against rows ---
+
+
+HALF_SAMPLES = "half-samples"
+"""How intervals from them name their method."""
+
+_MOST = 10**8
+"""Of more examples copies are drawn: there are too few in each fold to be of consequence."""
+
+
+def half(n: int) -> int:
+    """Size of a half; one row has none, and is kept."""
+    return max(1, n // 2)
+
+
+@dataclass(frozen=True)
+class HalfResampler:
+    """Draw half of the examples, none of them twice, on each side."""
+
+    counts: ScoreCounts
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        """Counts of one replicate."""
+        sides = (self._draw(rng, side) for side in (self.counts.labeled, self.counts.unlabeled))
+        labeled, unlabeled = sides
+        return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
+
+    def _draw(self, rng: np.random.Generator, tally: CountArray) -> CountArray:
+        n = int(tally.sum())
+        if n > _MOST:
+            return rng.multinomial(n, tally / n)
+        whole = tally.astype(np.int64)
+        return rng.multivariate_hypergeometric(whole, half(n), method="marginals")
+
+
+def centered(draws: FloatArray, proportions: MixtureProportions) -> FloatArray:
+    r"""Move the medians of alpha and beta of the replicates to the estimates.
+
+    The mean of a half differs from that of the whole with the variance
+    :math:`\sigma^2(2/n - 1/n) = \sigma^2/n`, just as the latter differs from the truth; so the
+    spread of halves is that of the estimate. Their place is that of an estimate from half as many
+    rows, and it is not that of this one where bias depends on the number of rows.
+    """
+    known = ~np.isnan(draws[:, 0])
+    if not known.any():
+        return draws
+    estimate = np.array([proportions.alpha, proportions.beta])
+    return np.asarray(draws + (estimate - np.median(draws[known], axis=0)))
+
+
+# -- All estimators of alpha and beta by name ----------------------------------------------------
+
+
+_REGISTERED: dict[str, type[PriorEstimator]] = {}
+
+# Each of these registers its classes when imported.
+_BUILT_IN = (
+    "alphamax",
+    "bbe",
+    "dedpul",
+    "density_ratio",
+    "dist_curve",
+    "elkan_noto",
+    "kernel_mean",
+    "label_curve",
+    "mixtures",
+    "patra_sen",
+    "roc_slope",
+    "scar",
+    "tice",
+    "wrappers",
+)
+
+
+def register_prior_estimator(name: str) -> Callable[[EstimatorT], EstimatorT]:
+    """Add an estimator to :func:`prior_estimators` under a name.
+
+    Parameters
+    ----------
+    name : str
+        The name, in small letters and digits, words joined by hyphens.
+
+    Returns
+    -------
+    callable
+        A decorator for a subclass of :class:`PriorEstimator` that can be made without
+        arguments.
+
+    See Also
+    --------
+    prior_estimators : All that are registered.
+
+    Examples
+    --------
+    Twice the share of unlabeled scores above the median of the labeled ones is a crude upper
+    bound of the share of positives. As an estimator:
+
+    >>> import numpy as np
+    >>> import purecover as pu
+    >>> class Half(pu.PriorEstimator):
+    ...     def _estimate(self, counts):
+    ...         above = 2 * np.cumsum(counts.labeled) <= counts.n_labeled
+    ...         share = counts.unlabeled[above].sum() / counts.n_unlabeled
+    ...         return pu.Inclusions(min(1.0, 2 * share))
+    >>> scores, labeled = [6, 5, 4, 3, 2, 1, 0, 0], [1, 0, 1, 1, 1, 0, 0, 0]
+    >>> Half().fit(scores, labeled).proportions_
+    MixtureProportions(alpha=0.5, beta=1.0, origin='Half', scenario='case-control')
+
+    Written above the class, this adds it to the others:
+
+    >>> decorator = pu.register_prior_estimator("half")
+    """
+    function = "register_prior_estimator"
+    must = "a name of small letters and digits, words joined by hyphens"
+    if not isinstance(name, str):
+        raise bad_type(function, "name", must, name, "write @register_prior_estimator('my-name')")
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+        raise bad_value(function, "name", must, repr(name))
+
+    def register(cls: EstimatorT) -> EstimatorT:
+        given: object = cls  # decorators meet anything
+        if not (isinstance(given, type) and issubclass(given, PriorEstimator)):
+            raise bad_type(function, "cls", "a subclass of PriorEstimator", given)
+        if inspect.isabstract(given):
+            hint = "write a method _estimate(self, counts) that returns Inclusions"
+            raise bad_value(function, "cls", "a class without abstract methods", repr(given), hint)
+        if needed := _required(given):
+            must = "a class that can be made without arguments"
+            got = f"{given.__name__}, which needs {', '.join(needed)}"
+            raise bad_value(function, "cls", must, got, "give each of them a default")
+        taken = _REGISTERED.get(name)
+        # The same class again, from a notebook cell or a reloaded module, is welcome.
+        if taken is not None and _identity(taken) != _identity(given):
+            raise bad_value(function, "name", "one that is not taken", f"{name!r} ({taken})")
+        _REGISTERED[name] = given
+        return cls
+
+    return register
+
+
+def prior_estimators() -> dict[str, type[PriorEstimator]]:
+    """Every estimator of alpha and beta, by name.
+
+    Returns
+    -------
+    dict of str to type
+        Name to class, in alphabetical order: those of this package, and those added by
+        :func:`register_prior_estimator`. Each can be made without arguments.
+
+    See Also
+    --------
+    register_prior_estimator : Add one.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> pu.prior_estimators()["bbe"]()
+    BBE()
+    """
+    for module in _BUILT_IN:
+        import_module(f"purecover.estimators.{module}")
+    return dict(sorted(_REGISTERED.items()))
+
+
+def _required(cls: type) -> list[str]:
+    """Parameters of ``__init__`` without a default."""
+    wild = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(cls).parameters.values()
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in wild]
+
+
+def _identity(cls: type) -> tuple[str, str]:
+    return cls.__module__, cls.__qualname__

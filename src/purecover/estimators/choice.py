@@ -1,0 +1,94 @@
+"""The estimator a caller asks for: by name, as an object, or the default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from purecover._typing import CountArray, FloatArray
+from purecover._validation import bad_type, check_choice
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import PriorEstimator
+from purecover.estimators.label_curve import LabelCurve
+from purecover.proportions import MixtureProportions
+
+
+def default_estimator() -> PriorEstimator:
+    """The default estimator of alpha and beta."""
+    return LabelCurve()
+
+
+# -- The estimator that a caller asks for: by name, as an example, or none in particular ---------
+
+
+def check_estimator(function: str, value: Any, parameter: str = "estimator") -> PriorEstimator:
+    """An estimator from its name, from an example of it (which stays as it is), or the default.
+
+    By name, a method for clean labels is run both ways, so that it means the same as in
+    :func:`compare_priors`; an example is taken as it is.
+    """
+    from sklearn.base import clone
+
+    from purecover.estimators.base import PriorEstimator, prior_estimators
+    from purecover.estimators.wrappers import NoisyLabels
+
+    if value is None:
+        return default_estimator()
+    if isinstance(value, str):
+        known = prior_estimators()
+        if check_choice(function, parameter, value, ("default", *known)) == "default":
+            return default_estimator()
+        named = known[value]()
+        return named if named.estimates_beta else NoisyLabels(named)
+    if isinstance(value, PriorEstimator):
+        copy: PriorEstimator = clone(value)
+        return copy
+    must = "an estimator of alpha and beta, or its name"
+    hint = "the names are those of prior_estimators()"
+    if isinstance(value, type):
+        hint = f"make one first: {value.__name__}()"
+    raise bad_type(function, parameter, must, value, hint)
+
+
+def tell_clean(estimator: PriorEstimator, beta: float | None) -> None:
+    """Where beta is known to be 1, an estimator that asks whether labels are clean need not."""
+    if beta == 1 and "clean" in estimator.get_params(deep=False):
+        estimator.set_params(clean="always")
+
+
+# -- Alpha where beta is known: what the scores tell is their ratio ------------------------------
+
+
+class KnownBeta:
+    r"""A fitted estimator whose beta is known: :math:`\alpha = a\,\beta` with its inclusion a.
+
+    The share :math:`a = \alpha/\beta` of the labeled density inside the unlabeled one is what
+    scores tell, whatever beta is.
+    """
+
+    estimates_beta = False
+
+    def __init__(self, estimator: PriorEstimator, beta: float) -> None:
+        self.estimator, self.beta = estimator, float(beta)  # any kind of number
+        a = estimator.proportions_.unlabeled_inclusion
+        origin = f"{full_name(estimator)}, beta given"
+        self.proportions_ = MixtureProportions(a * self.beta, self.beta, origin)
+
+    def proportions_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """Alpha and beta of replicates; see :meth:`PriorEstimator.proportions_many`."""
+        return self.of_draws(self.estimator.proportions_many(counts, labeled, unlabeled))
+
+    def of_draws(self, draws: FloatArray) -> FloatArray:
+        """Alpha and beta of replicates, from those that the estimator finds by itself."""
+        alpha, beta = draws.T
+        own = alpha / beta * self.beta
+        return np.column_stack((own, np.where(np.isnan(own), np.nan, self.beta)))
+
+
+def full_name(estimator: PriorEstimator) -> str:
+    """The class of an estimator, with that of the one it wraps: ``NoisyLabels(BBE)``."""
+    name, inner = type(estimator).__name__, getattr(estimator, "estimator", None)
+    return f"{name}({full_name(inner)})" if isinstance(inner, PriorEstimator) else name

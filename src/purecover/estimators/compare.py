@@ -1,0 +1,907 @@
+"""All estimators of alpha and beta side by side on the same examples."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any, TypeGuard
+
+import numpy as np
+from sklearn.base import clone
+
+from purecover._frames import make_frame, refuse_frame
+from purecover._labels import encode_labels
+from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from purecover._validation import (
+    FrozenDict,
+    as_weights,
+    bad_type,
+    bad_value,
+    check_alignment,
+    check_integer,
+    check_names,
+    check_progress,
+    check_random_state,
+    check_real,
+    kept_seed,
+    show,
+    to_numpy,
+)
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import (
+    HALF_SAMPLES,
+    MAX_THRESHOLDS,
+    HalfResampler,
+    PriorEstimator,
+    centered,
+    half,
+    intervals_of_draws,
+    prior_estimators,
+    proportion_draws,
+    proportion_intervals,
+)
+from purecover.estimators.choice import KnownBeta, default_estimator, full_name, tell_clean
+from purecover.estimators.rows import RowPriorEstimator, Rows, check_differ, read_matrix
+from purecover.estimators.samples import TOO_FEW_LABELED, check_both_sides
+from purecover.estimators.wrappers import NoisyLabels
+from purecover.exceptions import InvalidInputError, PurecoverError
+from purecover.intervals.interval import Interval, check_level
+from purecover.intervals.resampling import GroupResampler, make_group_resampler
+from purecover.proportions import MixtureProportions, percent_hint
+from purecover.recovery.rates import effective_size
+
+# -- What a comparison of estimators holds, and how it prints ------------------------------------
+
+
+QUANTITIES = ("alpha", "beta", "delta")
+"""What is estimated; delta is beta - alpha, by which recovery divides."""
+
+_HEADS = {"alpha": "alpha", "beta": "beta", "delta": "beta - alpha"}
+_WIDTH = 100
+_NUMBER, _ENDS, _SECONDS, _FROM = 8, 17, 8, 10
+"""Least widths of columns: a share, the ends of its interval, a time, what was looked at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorRow:
+    """What one estimator says.
+
+    Attributes
+    ----------
+    name : str
+        Its name in :func:`prior_estimators`, or the one it was given.
+    proportions : MixtureProportions or None
+        The estimate; None if there is none.
+    intervals : mapping of str to Interval
+        Intervals of ``"alpha"``, ``"beta"`` and ``"delta"``; empty if none were asked for.
+    notes : tuple of str
+        Sentences to read beside the estimate.
+    error : str or None
+        Why there is no estimate.
+    seconds : float
+        Time of the fit, without the interval.
+    is_default : bool
+        Whether it is the default estimator.
+    estimated_from : {"scores", "features"}
+        What it looked at; ``"from"`` in tables and JSON.
+    """
+
+    name: str
+    proportions: MixtureProportions | None = None
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    error: str | None = None
+    seconds: float = math.nan
+    is_default: bool = False
+    estimated_from: str = "scores"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "intervals", FrozenDict(self.intervals))
+
+    def value(self, quantity: str) -> float:
+        """Alpha, beta or delta; NaN if there is no estimate."""
+        return math.nan if self.proportions is None else float(getattr(self.proportions, quantity))
+
+    def ends(self, quantity: str) -> tuple[float, float]:
+        """The ends of its interval; NaN if there is none."""
+        interval = self.intervals.get(quantity)
+        return (math.nan, math.nan) if interval is None else (interval.low, interval.high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "name": self.name,
+            "is_default": self.is_default,
+            "from": self.estimated_from,
+            "proportions": None if self.proportions is None else self.proportions.to_dict(),
+            "intervals": {name: each.to_dict() for name, each in self.intervals.items()},
+            "notes": list(self.notes),
+            "error": self.error,
+            "seconds": self.seconds if math.isfinite(self.seconds) else None,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorComparison:
+    """Estimates of alpha and beta by several methods, from :func:`compare_priors`.
+
+    Iterates over its rows; ``comparison["bbe"]`` is the row of that name.
+
+    Attributes
+    ----------
+    rows : tuple of PriorRow
+        One for each estimator.
+    n_labeled, n_unlabeled, n_thresholds : float and int
+        Examples (or total weights) and distinct scores they were estimated from; no scores
+        where only features were given.
+    n_features : int
+        Features that those who take features looked at; 0 if none were given.
+    beta : float or None
+        The beta that was given, 1 for clean labels; None if beta was estimated.
+    confidence_level : float
+        Nominal coverage of the intervals.
+    n_resamples : int
+        Bootstrap replicates of each interval; 0 if there are no intervals.
+    notes : tuple of str
+        Sentences to read beside the whole table.
+    scores_from : str or None
+        How the scores were made, where that is known.
+    """
+
+    rows: tuple[PriorRow, ...]
+    n_labeled: float
+    n_unlabeled: float
+    n_thresholds: int
+    n_features: int = 0
+    beta: float | None = None
+    confidence_level: float = 0.95
+    n_resamples: int = 0
+    notes: tuple[str, ...] = ()
+    scores_from: str | None = None
+
+    def __iter__(self) -> Iterator[PriorRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> PriorRow:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(f"{name!r}; the rows are {', '.join(row.name for row in self.rows)}")
+
+    @property
+    def succeeded(self) -> tuple[PriorRow, ...]:
+        """The rows that have an estimate."""
+        return tuple(row for row in self.rows if row.proportions is not None)
+
+    @property
+    def default(self) -> PriorRow | None:
+        """The row of the default estimator, if it is among them."""
+        return next((row for row in self.rows if row.is_default), None)
+
+    @property
+    def spread(self) -> Mapping[str, float]:
+        """Greatest difference between two estimates of alpha, beta and delta.
+
+        NaN where fewer than two estimators have an estimate.
+        """
+        spread = dict.fromkeys(QUANTITIES, math.nan)
+        if len(self.succeeded) > 1:
+            for quantity in QUANTITIES:
+                values = [row.value(quantity) for row in self.succeeded]
+                spread[quantity] = max(values) - min(values)
+        return FrozenDict(spread)
+
+    def frame(self, backend: Any = None) -> Any:
+        """The rows as a table; see :meth:`ScoreCounts.frame`."""
+        columns: dict[str, np.ndarray[Any, Any]] = {
+            "estimator": np.array([row.name for row in self.rows]),
+            "from": np.array([row.estimated_from for row in self.rows]),
+        }
+        for quantity in QUANTITIES:
+            columns[quantity] = np.array([row.value(quantity) for row in self.rows])
+            ends = np.array([row.ends(quantity) for row in self.rows]).reshape(-1, 2)
+            columns[f"{quantity}_low"], columns[f"{quantity}_high"] = ends[:, 0], ends[:, 1]
+        columns["seconds"] = np.array([row.seconds for row in self.rows])
+        columns["is_default"] = np.array([row.is_default for row in self.rows])
+        columns["notes"] = np.array(["; ".join(row.notes) for row in self.rows])
+        columns["error"] = np.array([row.error or "" for row in self.rows])
+        return make_frame("PriorComparison.frame", columns, backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        spread = {name: v if math.isfinite(v) else None for name, v in self.spread.items()}
+        return {
+            "n_labeled": self.n_labeled,
+            "n_unlabeled": self.n_unlabeled,
+            "n_thresholds": self.n_thresholds,
+            "n_features": self.n_features,
+            "scores_from": self.scores_from,
+            "beta": self.beta,
+            "confidence_level": self.confidence_level,
+            "n_resamples": self.n_resamples,
+            "default": None if self.default is None else self.default.name,
+            "spread": spread,
+            "notes": list(self.notes),
+            "estimators": [row.to_dict() for row in self.rows],
+        }
+
+    def __str__(self) -> str:
+        source = [] if self.scores_from is None else [f"scores of {self.scores_from}"]
+        lines = [*_wrapped([self._data_line(), *source]), "", *self._table(), ""]
+        return "\n".join([*lines, *_wrapped(self._words())])
+
+    def __repr__(self) -> str:
+        names = ", ".join(row.name for row in self.rows)
+        return f"PriorComparison({len(self.succeeded)} of {len(self)} estimates: {names})"
+
+    # -- words --------------------------------------------------------------------------
+
+    def _data_line(self) -> str:
+        parts = [f"{self.n_labeled:,.10g} labeled", f"{self.n_unlabeled:,.10g} unlabeled"]
+        # Without features there are scores, and be it a single one.
+        if self.n_thresholds or not self.n_features:
+            many = "" if self.n_thresholds == 1 else "s"
+            parts.append(f"{self.n_thresholds:,} distinct score{many}")
+        if self.n_features:
+            parts.append(f"{self.n_features:,} feature{'' if self.n_features == 1 else 's'}")
+        known = "labels taken for clean" if self.beta == 1 else f"beta = {self.beta} given"
+        return f"{', '.join(parts)}; {'beta estimated too' if self.beta is None else known}"
+
+    def _shown(self) -> tuple[str, ...]:
+        """Beta and delta say nothing new where beta is known."""
+        return QUANTITIES if self.beta is None else QUANTITIES[:1]
+
+    def _table(self) -> list[str]:
+        wide = max([len(row.name) for row in self.rows], default=0) + 2
+        wide += 2 * bool(self.n_features)  # a column of words follows
+        shown = self._shown()
+        level = f"{100 * self.confidence_level:g} % interval"
+        head = " " * wide + (f"{'from':<{_FROM}}" if self.n_features else "")
+        widths = {quantity: max(_NUMBER, len(_HEADS[quantity]) + 2) for quantity in shown}
+        for quantity in shown:
+            head += f"{_HEADS[quantity]:>{widths[quantity]}}"
+            if self.n_resamples:
+                head += f"{level:>{_ENDS}}"
+        lines = [f"{head}{'seconds':>{_SECONDS}}"]
+        for row in self.rows:
+            text = f"{'* ' if row.is_default else '  '}{row.name}"
+            text = f"{text:<{wide}}"
+            if self.n_features:  # else all look at the scores
+                text += f"{row.estimated_from:<{_FROM}}"
+            if row.proportions is None:
+                lines.append(f"{text}   no estimate, see below")
+                continue
+            for quantity in shown:
+                text += f"{row.value(quantity):>{widths[quantity]}.4f}"
+                if self.n_resamples:
+                    low, high = row.ends(quantity)
+                    ends = "none" if math.isnan(low) else f"{low:.4f} - {high:.4f}"
+                    text += f"{ends:>{_ENDS}}"
+            lines.append(f"{text}{row.seconds:>{_SECONDS}.3f}")
+        return lines
+
+    def _words(self) -> list[str]:
+        texts = []
+        if self.default is not None:
+            texts.append("* the default estimator")
+        found = len(self.succeeded)
+        if found > 1:
+            alphas = [row.value("alpha") for row in self.succeeded]
+            delta = f", of beta - alpha by {self.spread['delta']:.4f}"
+            texts.append(
+                f"{found} estimates of alpha (median {np.median(alphas):.4f}) differ by "
+                f"{self.spread['alpha']:.4f}" + (delta if self.beta is None else "")
+            )
+        elif not found:
+            texts.append("no estimator finds alpha and beta")
+        texts += self.notes
+        texts += [f"{self._who(names)}: {said}" for said, names in self._remarks().items()]
+        return texts
+
+    def _who(self, names: list[str]) -> str:
+        """Those who say the same; ten names in a row are harder to read than the missing one."""
+        silent = [row.name for row in self.rows if row.name not in names]
+        if len(names) > 2 and len(silent) < 2:
+            return " but ".join(["all", *silent])
+        return ", ".join(names)
+
+    def _remarks(self) -> dict[str, list[str]]:
+        """Notes and complaints, each once, with the names of those who say it."""
+        remarks: dict[str, list[str]] = {}
+        for row in self.rows:
+            said = row.notes if row.error is None else (row.error.splitlines()[0],)
+            for each in said:
+                remarks.setdefault(each, []).append(row.name)
+        return remarks
+
+
+def _wrapped(texts: list[str]) -> list[str]:
+    # Names of estimators have hyphens, and none ends a line in the middle of one.
+    wrapper = textwrap.TextWrapper(_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return [line for text in texts for line in wrapper.wrap(text)]
+
+
+# -- What a comparison of estimators looks at: scores, features, and how each is drawn again -----
+
+
+_MAX_TRIES = 100
+
+
+def reads_features(estimator: PriorEstimator) -> TypeGuard[RowPriorEstimator]:
+    """Whether an estimator, with what it wraps, looks at rows of several features."""
+    return isinstance(estimator, RowPriorEstimator) and estimator._reads_rows()
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSample:
+    """One number for each example, counted; and what draws whole groups, if there are any."""
+
+    counts: ScoreCounts
+    resampler: GroupResampler | None = None
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Labeled and unlabeled examples, or their total weights."""
+        return self.counts.n_labeled, self.counts.n_unlabeled
+
+    @property
+    def effective_labeled(self) -> float:
+        """How many labeled examples of equal weight would tell as much."""
+        return effective_size(self.counts.n_labeled, self.counts.labeled_sq)
+
+    def fit(self, estimator: PriorEstimator) -> None:
+        """Fit an estimator."""
+        estimator.fit(self.counts)
+
+    def intervals(
+        self, estimator: PriorEstimator, known: KnownBeta | None, **settings: Any
+    ) -> Mapping[str, Interval]:
+        """Intervals of a fitted estimator; ``known`` is the same with a beta that was given."""
+        if known is None:
+            return estimator.interval(resampler=self.resampler, **settings)
+        thinned = self.counts.thinned(MAX_THRESHOLDS)
+        if self.resampler is None and reads_features(estimator) and estimator._compares_rows():
+            rng = np.random.default_rng(settings["random_state"])
+            halves = HalfResampler(thinned)
+            draws = proportion_draws(known, halves, settings["n_resamples"], rng)
+            return _half_intervals(known, draws, settings["confidence_level"], HALF_SAMPLES)
+        return proportion_intervals(known, thinned, resampler=self.resampler, **settings)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSample:
+    """Rows of several features."""
+
+    matrix: FloatArray
+    labeled: BoolArray
+    groups: IntArray | None = None
+    weight: FloatArray | None = None
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Labeled and unlabeled examples."""
+        n_labeled = int(self.labeled.sum())
+        return n_labeled, self.labeled.size - n_labeled
+
+    @property
+    def effective_labeled(self) -> float:
+        """The labeled examples: who takes features knows no weights."""
+        return self.sizes[0]
+
+    @property
+    def rows(self) -> Rows:
+        """The two samples of rows."""
+        parts = self.matrix[self.labeled], self.matrix[~self.labeled]
+        if self.groups is None:
+            return Rows(*parts)
+        return GroupedRows(*parts, self.groups[self.labeled], self.groups[~self.labeled])
+
+    def fit(self, estimator: PriorEstimator) -> None:
+        """Fit an estimator, which says itself that it knows no weights."""
+        estimator.fit(self.matrix, self.labeled, sample_weight=self.weight)
+
+    def intervals(
+        self,
+        estimator: PriorEstimator,
+        known: KnownBeta | None,
+        *,
+        n_resamples: int,
+        confidence_level: float,
+        random_state: int,
+    ) -> Mapping[str, Interval]:
+        """Intervals of a fitted estimator; a replicate draws rows, all features together.
+
+        Of each sample it holds half of the rows, or half of the groups.
+        """
+        if not reads_features(estimator):  # who asks has asked that before
+            raise TypeError(type(estimator))
+        rng = np.random.default_rng(random_state)
+        draws = estimator._row_draws(self.rows, None, n_resamples, rng)
+        words = HALF_SAMPLES + ("" if self.groups is None else ", groups")
+        if known is None:
+            return _half_intervals(estimator, draws, confidence_level, words)
+        return _half_intervals(known, known.of_draws(draws), confidence_level, words)
+
+
+def _half_intervals(
+    fitted: PriorEstimator | KnownBeta, draws: FloatArray, level: float, words: str
+) -> Mapping[str, Interval]:
+    proportions: MixtureProportions = fitted.proportions_
+    return intervals_of_draws(proportions, centered(draws, proportions), level, words)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRows(Rows):
+    """Rows that depend on each other within groups, which replicates draw as a whole."""
+
+    labeled_group: IntArray
+    unlabeled_group: IntArray
+
+    def subsampled(
+        self,
+        most_labeled: int,  # noqa: ARG002 - how many rows half of the groups hold is left to chance
+        most_unlabeled: int,  # noqa: ARG002
+        rng: np.random.Generator,
+    ) -> Rows:
+        """All rows of half of the groups, none of them twice."""
+        n_groups = 1 + max(int(self.labeled_group.max()), int(self.unlabeled_group.max()))
+        for _ in range(_MAX_TRIES):
+            drawn = np.zeros(n_groups, dtype=np.bool_)
+            drawn[rng.permutation(n_groups)[: half(n_groups)]] = True
+            few, many = drawn[self.labeled_group], drawn[self.unlabeled_group]
+            if few.any() and many.any():
+                return Rows(self.labeled[few], self.unlabeled[many])
+        raise InvalidInputError(
+            f"resampling drew {_MAX_TRIES} halves of the groups without a labeled or an unlabeled "
+            "example: too few groups hold one.\nHint: use finer groups, or no groups at all"
+        )
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def read_scores(
+    function: str,
+    scores: Any,
+    labeled: ArrayLike | None,
+    beside: Mapping[str, Any],
+    labels: Mapping[str, Any],
+) -> ScoreSample:
+    """Scores and labels, or their counts and nothing beside them."""
+    if isinstance(scores, ScoreCounts):
+        extra = {"labeled": labeled, **beside, **labels}
+        given = [name for name, value in extra.items() if value is not None]
+        if given:
+            raise InvalidInputError(
+                f"{function} takes no {given[0]!r} beside a ScoreCounts, which holds no rows.\n"
+                "Hint: pass scores and labeled themselves"
+            )
+        sample = ScoreSample(scores)
+    else:
+        refuse_frame(function, scores)
+        _require_labels(function, labeled, "scores")
+        sample = _column_sample(function, scores, labeled, beside, labels)
+    check_both_sides(function, sample.counts)
+    return sample
+
+
+def read_features(
+    function: str,
+    features: Any,
+    labeled: ArrayLike | None,
+    beside: Mapping[str, Any],
+    labels: Mapping[str, Any],
+) -> tuple[ScoreSample | FeatureSample, int]:
+    """Rows of features, and how many they are; a single one is counted like a score."""
+    _require_labels(function, labeled, "features")
+    matrix = read_matrix(function, features, "features")
+    n_rows = to_numpy(function, "labeled", labeled).size
+    if len(matrix) != n_rows:
+        must, hint = f"as many rows as labeled has values ({n_rows})", "a row is an example"
+        raise bad_value(function, "features", must, f"{len(matrix)} rows", hint)
+    check_alignment(function, features, labeled)
+    positive, negative = encode_labels(function, labeled, n_rows, **labels)
+    kept = np.ones(n_rows, dtype=np.bool_) if negative is None else ~negative
+    column, n_features = matrix[:, 0], matrix.shape[1]
+    matrix, ours = matrix[kept], positive[kept]
+    check_differ(function, Rows(matrix[ours], matrix[~ours]))
+    if n_features == 1:
+        return _column_sample(function, column, labeled, beside, labels), 1
+    groups, weight = beside["groups"], beside["sample_weight"]
+    if groups is not None:
+        # For its reading of groups; what it counts is not looked at.
+        groups = make_group_resampler(
+            function, column, labeled, groups, sample_weight=None, **labels
+        ).group
+    if weight is not None:
+        weight = as_weights(function, weight, n_rows)[kept]
+    return FeatureSample(matrix, ours, groups, weight), n_features
+
+
+def _column_sample(
+    function: str,
+    column: Any,
+    labeled: ArrayLike | None,
+    beside: Mapping[str, Any],
+    labels: Mapping[str, Any],
+) -> ScoreSample:
+    weight, groups = beside["sample_weight"], beside["groups"]
+    if groups is not None:
+        resampler = make_group_resampler(
+            function, column, labeled, groups, sample_weight=weight, **labels
+        )
+        return ScoreSample(resampler.counts, resampler)
+    counts = ScoreCounts._from_rows(
+        function, {"scores": column}, labeled, sample_weight=weight, **labels
+    )
+    return ScoreSample(counts)
+
+
+def _require_labels(function: str, labeled: ArrayLike | None, what: str) -> None:
+    if labeled is None:
+        must = f"given with {what}: for each, whether the example carries the label"
+        raise bad_type(function, "labeled", must, labeled)
+
+
+# -- All estimators of alpha and beta side by side on the same examples --------------------------
+
+
+_NAME = "compare_priors"
+DEFAULT = "default"
+"""What the default estimator is called where it is not registered under another name."""
+
+FEW_RESAMPLES = 40
+"""With fewer, a bootstrap interval means nothing: 2.5 % of 40 replicates is one of them."""
+
+SCORE_RESAMPLES = 200
+"""Replicates where nothing is said, from scores; from features each takes as long as the fit."""
+
+
+def compare_priors(
+    scores: ArrayLike | ScoreCounts | None = None,
+    labeled: ArrayLike | None = None,
+    *,
+    features: Any = None,
+    estimators: Iterable[str | PriorEstimator] | Mapping[str, PriorEstimator] | None = None,
+    beta: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    random_state: RandomState = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> PriorComparison:
+    """Estimate alpha and beta by every method at hand.
+
+    No method is right everywhere. Where they agree, the estimate does not hang on the
+    assumptions of one of them; where they differ, neither should be trusted to more digits than
+    the difference leaves.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,) or ScoreCounts, optional
+        Scores of held-out examples, larger means more positive; or their counts. Without
+        scores, only those that take features are run; :func:`cross_fit_scores` makes scores.
+    labeled : array-like of shape (n,)
+        True where the example carries the positive label; see :meth:`ScoreCounts.from_scores`.
+    features : array-like of shape (n, n_features) or data frame, optional
+        A row of numbers for each example, in like units, for the estimators that take features;
+        those that take scores still look at the scores, and each row of the result says what it
+        is estimated from. Without features, the score is the only feature.
+    estimators : iterable or mapping, optional
+        Names of :func:`prior_estimators` (and ``"default"``), estimators of your own, or
+        estimators by the name they shall have in the table. By default the default estimator
+        and all registered ones that are made for what is given: for scores, for features or
+        for both. Not those that wrap another, nor :class:`AlphaMax` beside
+        :class:`AlphaMaxN`, which is the same run both ways.
+    beta : float, optional
+        The share of positives among the labeled, if it is known: 1 says that no label is wrong.
+        Alpha is then estimated for that beta, and methods that estimate beta from scores are
+        left out unless one of them is named or the default. By default beta is estimated
+        too: a method that takes labels for clean is run both ways by :class:`NoisyLabels`.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights; who takes features knows none.
+    groups : array-like of shape (n,), optional
+        Which rows depend on each other; whole groups are resampled then.
+    positive_label, negative_label : object, optional
+        As in :meth:`ScoreCounts.from_scores`. Known negatives are left out.
+    confidence_level : float, default=0.95
+        Nominal coverage of the intervals.
+    n_resamples : int, optional
+        Replicates for each; 0 for no intervals. Default: 200 from scores, and none from
+        features, where each replicate takes as long as the estimate itself.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where randomness comes from. All estimators see the same replicates.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each estimator.
+
+    Returns
+    -------
+    PriorComparison
+        A row for each estimator. One that cannot estimate has its complaint in its row.
+
+    See Also
+    --------
+    prior_estimators : Their names and classes.
+    PriorsDisplay : Draws the comparison.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
+    >>> found = pu.compare_priors(
+    ...     sample.scores, sample.labeled, estimators=["bbe", "roc-slope"], n_resamples=0
+    ... )
+    >>> [row.name for row in found]
+    ['bbe', 'roc-slope']
+    >>> all(abs(row.proportions.alpha - 0.3) < 0.15 for row in found)
+    True
+    >>> [row.proportions.origin for row in found]
+    ['NoisyLabels(BBE)', 'NoisyLabels(RocSlope)']
+
+    With features beside the scores:
+
+    >>> import numpy as np
+    >>> noise = np.random.default_rng(0).normal(size=1200)
+    >>> both = pu.compare_priors(
+    ...     sample.scores,
+    ...     sample.labeled,
+    ...     features=np.column_stack((sample.scores, noise)),
+    ...     estimators=["bbe", "tice"],
+    ...     n_resamples=0,
+    ... )
+    >>> [(row.name, row.estimated_from) for row in both]
+    [('bbe', 'scores'), ('tice', 'features')]
+    """
+    if beta is not None:
+        beta = check_real(
+            _NAME, "beta", beta, low=0, high=1, closed="right", hint=percent_hint(beta)
+        )
+    level = check_level(_NAME, confidence_level)
+    replicates = {"scores": SCORE_RESAMPLES, "features": 0}
+    if n_resamples is not None:
+        n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
+        replicates = dict.fromkeys(replicates, n_resamples)
+    check_progress(_NAME, progress)
+    seed = _seed(random_state)
+    samples, n_features = _read(
+        scores,
+        labeled,
+        features,
+        {"sample_weight": sample_weight, "groups": groups},
+        {"positive_label": positive_label, "negative_label": negative_label},
+    )
+    chosen, default = _choose(estimators, samples, noisy=beta is None)
+    settings = {"confidence_level": level, "random_state": seed}
+    rows: list[PriorRow] = []
+    for done, (name, estimator) in enumerate(chosen.items()):
+        if progress is not None:
+            progress(done, len(chosen))
+        prepared = _prepared(estimator, beta)
+        kind = "features" if "features" in samples and reads_features(prepared) else "scores"
+        n = replicates[kind]
+        row = _run(name, prepared, beta, samples[kind], {"n_resamples": n, **settings})
+        rows.append(replace(row, is_default=name == default, estimated_from=kind))
+    if progress is not None:
+        progress(len(chosen), len(chosen))
+    sample = samples.get("scores") or samples["features"]
+    made = max(replicates[row.estimated_from] for row in rows)
+    unasked = n_resamples is None and any(row.estimated_from == "features" for row in rows)
+    return PriorComparison(
+        rows=tuple(rows),
+        n_labeled=sample.sizes[0],
+        n_unlabeled=sample.sizes[1],
+        n_thresholds=_n_thresholds(samples.get("scores")),
+        n_features=n_features,
+        beta=beta,
+        confidence_level=level,
+        n_resamples=made,
+        notes=(
+            *(_interval_notes(sample.effective_labeled, made) if made else ()),
+            *((NO_FEATURE_INTERVALS,) if unasked else ()),
+        ),
+    )
+
+
+NO_FEATURE_INTERVALS = (
+    "estimates from features have no interval unless a number of resamples is asked for: each "
+    "would take as long as the estimate itself"
+)
+
+
+def _interval_notes(n_labeled: float, n_resamples: int) -> tuple[str, ...]:
+    """What to say of all bootstrap intervals together."""
+    notes = []
+    if n_labeled < TOO_FEW_LABELED:
+        many = "" if n_labeled == 1 else "s"
+        notes.append(
+            f"bootstrap intervals of {n_labeled:.3g} labeled example{many} say little: do not "
+            "rely on them"
+        )
+    if n_resamples < FEW_RESAMPLES:
+        many = "" if n_resamples == 1 else "s"
+        notes.append(
+            f"bootstrap intervals from {n_resamples} resample{many} are rough: take 200 or more"
+        )
+    return tuple(notes)
+
+
+def _run(
+    name: str,
+    estimator: PriorEstimator,
+    beta: float | None,
+    sample: ScoreSample | FeatureSample,
+    settings: Mapping[str, Any],
+) -> PriorRow:
+    """One estimator's row; what it complains about is part of the comparison."""
+    start = perf_counter()
+    try:
+        sample.fit(estimator)
+    except PurecoverError as error:
+        return PriorRow(name=name, error=str(error), seconds=perf_counter() - start)
+    seconds = perf_counter() - start
+    # One that takes labels for clean, or was told that they are, says beta = 1 by itself.
+    fixed = None
+    if beta is not None and (beta != 1 or estimator.estimates_beta):
+        fixed = KnownBeta(estimator, beta)
+    notes = tuple(estimator.diagnostics_["notes"])
+    intervals: Mapping[str, Interval] = {}
+    if settings["n_resamples"]:
+        try:
+            intervals = sample.intervals(estimator, fixed, **settings)
+        except PurecoverError as error:
+            notes += (f"no interval: {str(error).splitlines()[0]}",)
+        told = [each.method for each in intervals.values() if "rejected" in each.method]
+        notes += tuple(dict.fromkeys(f"interval: {method}" for method in told))
+    return PriorRow(
+        name=name,
+        proportions=(
+            replace(estimator.proportions_, origin=full_name(estimator))
+            if fixed is None
+            else fixed.proportions_
+        ),
+        intervals=intervals,
+        notes=notes,
+        seconds=seconds,
+    )
+
+
+# -- which estimators -----------------------------------------------------------------------
+
+
+def estimator_names() -> list[str]:
+    """The names that :func:`compare_priors` knows."""
+    return [DEFAULT, *(name for name in prior_estimators() if name != DEFAULT)]
+
+
+def _choose(
+    estimators: Any, kinds: Collection[str], *, noisy: bool
+) -> tuple[dict[str, PriorEstimator], str | None]:
+    """Estimators by name, and the name that the default has among them, if it is."""
+    known = prior_estimators()
+    default = default_estimator()
+    title = next((name for name, cls in known.items() if _alike(cls(), default)), DEFAULT)
+    if estimators is None:
+        noisily = [cls for cls in known.values() if cls().estimates_beta]
+        chosen = {title: default} if "scores" in kinds else {}
+        for name, cls in known.items():
+            # The wrapper is no method of its own: it is what wraps the others here. And what
+            # has a variant that estimates beta would give the same numbers when wrapped.
+            in_other_words = any(other is not cls and issubclass(other, cls) for other in noisily)
+            if name in chosen or not _stands_alone(cls, kinds) or (noisy and in_other_words):
+                continue
+            if noisy or cls not in noisily or cls.takes == "features":
+                chosen[name] = cls()
+        return chosen, title
+    if isinstance(estimators, Mapping):
+        _check_estimators(estimators.values())
+        pairs = [(str(name), estimator) for name, estimator in estimators.items()]
+    else:
+        given = _listed(estimators, estimator_names())
+        pairs = []
+        for each in given:
+            if not isinstance(each, str):
+                names = [name for name, cls in known.items() if type(each) is cls]
+                pairs.append((names[0] if names else type(each).__name__, each))
+            elif each in (DEFAULT, title):
+                pairs.append((title, default))
+            else:
+                pairs.append((each, known[each]()))
+    chosen = dict(pairs)
+    if not chosen:
+        raise bad_value(_NAME, "estimators", "at least one", "none")
+    if len(chosen) < len(pairs):
+        twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+        hint = "pass a dict to give variants of one estimator names of their own"
+        raise bad_value(_NAME, "estimators", "of different names", f"{show(twice)} twice", hint)
+    for name, estimator in pairs:
+        if "scores" not in kinds and not reads_features(estimator):
+            must = "such as take features where no scores are given"
+            hint = "make scores with cross_fit_scores(model, features, labeled)"
+            raise bad_value(_NAME, "estimators", must, f"{show(name)}, which needs scores", hint)
+    return chosen, next((name for name, each in pairs if _alike(each, default)), None)
+
+
+def _stands_alone(cls: type[PriorEstimator], kinds: Collection[str]) -> bool:
+    """Whether it is a method of its own, made for what is given; others are slow or repeat one."""
+    # What wraps an estimator of scores and takes features is no repetition: it looks at more.
+    wraps = cls.takes == "scores" and "estimator" in cls().get_params(deep=False)
+    return cls.takes in kinds and not wraps
+
+
+def _alike(one: PriorEstimator, other: PriorEstimator) -> bool:
+    """Whether two are of one class and have the same parameters, which they show."""
+    return type(one) is type(other) and repr(one) == repr(other)
+
+
+def _listed(estimators: Any, names: list[str]) -> list[str | PriorEstimator]:
+    """A list of names and estimators, or a complaint."""
+    if isinstance(estimators, PriorEstimator):
+        hint = "put it into a list"
+        raise bad_type(_NAME, "estimators", "a list of names or estimators", estimators, hint)
+    if isinstance(estimators, str) or not isinstance(estimators, Iterable):
+        check_names(_NAME, "estimators", estimators, names)
+    given = list(estimators)
+    words = [each for each in given if isinstance(each, str)]
+    check_names(_NAME, "estimators", words, names)
+    _check_estimators(each for each in given if not isinstance(each, str))
+    return given
+
+
+def _check_estimators(given: Iterable[Any]) -> None:
+    for each in given:
+        if not isinstance(each, PriorEstimator):
+            hint = "make one, for example AlphaMax(), or name one of prior_estimators()"
+            raise bad_type(_NAME, "estimators", "names or PriorEstimator objects", each, hint)
+
+
+def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
+    """A copy that answers the question asked: with beta, or with clean labels."""
+    copy: PriorEstimator = clone(estimator)
+    if beta is None:
+        return copy if copy.estimates_beta else NoisyLabels(copy)
+    tell_clean(copy, beta)
+    return copy
+
+
+# -- the data -------------------------------------------------------------------------------
+
+
+def _seed(random_state: RandomState) -> int:
+    """One seed for all estimators: a row does not depend on which others there are."""
+    rng = check_random_state(_NAME, random_state)
+    seed = kept_seed(random_state)
+    return int(rng.integers(2**32)) if seed is None else seed
+
+
+def _read(
+    scores: Any,
+    labeled: ArrayLike | None,
+    features: Any,
+    beside: Mapping[str, Any],
+    labels: Mapping[str, Any],
+) -> tuple[dict[str, ScoreSample | FeatureSample], int]:
+    """What there is to look at, by the name of what it is, and the number of features."""
+    samples: dict[str, ScoreSample | FeatureSample] = {}
+    if scores is None and features is None:
+        must = "scores of the examples, a ScoreCounts, or None where features are given"
+        raise bad_type(_NAME, "scores", must, scores)
+    if scores is not None:
+        more = {**beside, "features": features} if isinstance(scores, ScoreCounts) else beside
+        samples["scores"] = read_scores(_NAME, scores, labeled, more, labels)
+    n_features = 0
+    if features is not None:
+        samples["features"], n_features = read_features(_NAME, features, labeled, beside, labels)
+    return samples, n_features
+
+
+def _n_thresholds(sample: ScoreSample | FeatureSample | None) -> int:
+    return sample.counts.n_thresholds if isinstance(sample, ScoreSample) else 0

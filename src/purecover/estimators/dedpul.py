@@ -1,0 +1,424 @@
+"""DEDPUL: densities of the scores, their ratio made smooth, and the prior that explains it.
+
+Where this differs from the released program:
+
+- the kernel density estimates are convolutions on a fine grid (no pair of scores is visited);
+- the ratio is taken at a thousand quantiles of the unlabeled scores where there are more;
+- no constants of 1e-5 are added to densities;
+- the guard breaks ties between second differences that differ by rounding only, and does not
+  exceed what any solution could be: with nothing in common between the samples it finds 0;
+- bandwidths refer to the standard deviation without a correction for the size of the sample;
+- the training of a network belongs to whoever made the scores.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+from scipy.special import logit, ndtri
+
+from purecover._typing import CountArray, FloatArray, IntArray
+from purecover._validation import bad_value, check_choice, check_integer, check_real
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
+from purecover.estimators.samples import flipped_counts, replicates_of
+from purecover.exceptions import IdentifiabilityError
+from purecover.recovery.rates import effective_size
+
+# -- Kernel densities of binned scores and rolling medians, in time linear in the scores ---------
+
+
+CELLS_PER_BANDWIDTH = 16
+"""Cells this fine change a density by less than a thousandth of its largest value."""
+
+MAX_CELLS = 2**18
+_TAILS = 8
+"""Bandwidths beyond the data after which a normal density is zero for doubles."""
+
+
+def mean_of(x: FloatArray, weights: CountArray) -> float:
+    """Weighted mean."""
+    # Not np.dot, whose threads cost more than they save where many replicates wait for cores.
+    return float(np.einsum("i,i->", weights, x) / np.sum(weights))
+
+
+def spread_of(x: FloatArray, weights: CountArray) -> float:
+    """Weighted standard deviation (of the sample itself, without a correction of its size)."""
+    centered = x - mean_of(x, weights)
+    np.square(centered, out=centered)
+    return float(np.sqrt(mean_of(centered, weights)))
+
+
+def binned_density(
+    x: FloatArray, weights: CountArray, bandwidth: float, points: FloatArray
+) -> FloatArray:
+    """Gaussian kernel density estimate of a weighted sample, evaluated at some points.
+
+    The sample is spread over a grid of sixteen cells per bandwidth (each value over its two
+    neighbors) and convolved with the kernel by Fourier transform; values between the cells are
+    interpolated. The cost is that of one pass over the sample.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n,)
+        Sample, increasing or decreasing.
+    weights : ndarray of shape (n,)
+        Non-negative weights, not all zero.
+    bandwidth : float
+        Standard deviation of the kernel.
+    points : ndarray of shape (m,)
+        Where the density is wanted.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The density, nowhere negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purecover.estimators.dedpul import binned_density
+    >>> binned_density(np.array([0.0]), np.array([1]), 1.0, np.array([0.0, 1.0, 9.0])).round(3)
+    array([0.399, 0.242, 0.   ])
+    """
+    from scipy.fft import next_fast_len
+
+    used = np.flatnonzero(weights)
+    ends = x[used[0]], x[used[-1]]
+    low, high = min(ends) - _TAILS * bandwidth, max(ends) + _TAILS * bandwidth
+    step = max(bandwidth / CELLS_PER_BANDWIDTH, (high - low) / MAX_CELLS)
+    cells = next_fast_len(int((high - low) / step) + 2, real=True)
+    inside = slice(used[0], used[-1] + 1)
+    where = (x[inside] - low) / step
+    left = where.astype(np.int64)
+    where -= left
+    right_mass = weights[inside] * where
+    mass = np.bincount(left, weights[inside] - right_mass, cells)
+    left += 1
+    mass += np.bincount(left, right_mass, cells)
+    frequency = 2 * np.pi * np.fft.rfftfreq(cells, step)
+    kernel = np.exp(-0.5 * (frequency * bandwidth) ** 2)
+    density = np.fft.irfft(np.fft.rfft(mass) * kernel, cells) / (mass.sum() * step)
+    at = np.interp(points, low + step * np.arange(cells), density, left=0.0, right=0.0)
+    return np.maximum(at, 0.0)  # round-off in the tails
+
+
+def rolling_median(values: FloatArray, neighbors: int) -> FloatArray:
+    """Median over some neighbors on either side, as many on both: fewer near the ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purecover.estimators.dedpul import rolling_median
+    >>> rolling_median(np.array([9.0, 1.0, 2.0, 8.0, 4.0]), 2)
+    array([9., 2., 4., 4., 4.])
+    """
+    n = values.size
+    neighbors = min(neighbors, (n - 1) // 2)
+    if neighbors < 1:
+        return values.copy()
+    windows = np.lib.stride_tricks.sliding_window_view(
+        np.pad(values, neighbors), 2 * neighbors + 1
+    ).copy()
+    # Near an end as many values are replaced by -inf on one side as by inf on the other, which
+    # leaves the median of the rest in the middle.
+    place = np.arange(neighbors)
+    column = np.arange(2 * neighbors + 1)
+    before, after = column < (neighbors - place)[:, None], column > (neighbors + place)[:, None]
+    for rows in (windows[:neighbors], windows[::-1][:neighbors]):
+        rows[before] = -np.inf
+        rows[after] = np.inf
+    windows.partition(neighbors, axis=1)
+    return windows[:, neighbors].copy()
+
+
+# -- DEDPUL: densities of the scores, their ratio made smooth, and the prior that explains it ----
+
+
+SCALES = ("auto", "logit", "normal", "none")
+LARGEST_RATIO = 50.0
+NARROW = 5
+"""Neighbors on either side in the first rolling median."""
+WIDE = 1 / 20
+"""The same in the second, as a share of all points."""
+TOLERANCE, MAX_ITERATIONS = 1e-5, 1000
+STEP, SMALL_ERROR = 0.001, 0.05
+LARGE_TIE = 0.05
+
+
+class Prior(NamedTuple):
+    """What the ratio of densities says about the share of positives."""
+
+    a: float
+    em: float
+    """The limit of the iteration."""
+    grid: float
+    """The kink of its error on a grid."""
+    iterations: int
+
+
+@register_prior_estimator("dedpul")
+class DEDPUL(PriorEstimator):
+    r"""Difference-of-estimated-densities: EM on the smoothed ratio of two score densities.
+
+    Parameters
+    ----------
+    scale : {"auto", "logit", "normal", "none"}, default="auto"
+        The scale on which densities are estimated: log-odds (of scores between 0 and 1), normal
+        scores of the ranks of both samples together, or the scores as they are; "auto" means
+        log-odds if all scores lie strictly between 0 and 1 and the scores themselves otherwise.
+    bandwidth_unlabeled, bandwidth_labeled : float, default=0.05 and 0.1
+        Bandwidths as multiples of the standard deviation of the scores on that scale.
+    n_points : int, default=1000
+        At how many quantiles of the unlabeled scores the ratio is taken, if there are more.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`. The diagnostics hold ``"em"`` and ``"grid"``, the two
+        candidates for alpha, the number of ``"iterations"``, the ``"scale"`` in use, and
+        ``"posterior_scores"`` with ``"posterior"``, probabilities of being positive at up to
+        100 unlabeled scores.
+
+    Notes
+    -----
+    1. Gaussian kernel densities :math:`f_U`, :math:`f_L` on the chosen scale;
+       :math:`r = f_L/f_U` at the unlabeled scores, at most 50.
+    2. Rolling median over 5 neighbors on either side; above the middle between the two mean
+       scores a running maximum makes :math:`r` increase with the score; rolling median over
+       :math:`n_U/20` neighbors on either side.
+    3. The iteration :math:`\alpha \leftarrow \mathrm{mean}_U \min(\alpha r, 1)` from
+       :math:`\alpha = 1` until it moves by less than 1e-5. If :math:`r` has mean 1 all
+       :math:`\alpha \le 1/\max r` are fixed points and it stops at the largest; below mean 1 it
+       goes to 0.
+    4. Hence a guard. On a grid of :math:`\nu = 1 - \alpha` with spacing .001, where
+       :math:`e(\nu) = \mathrm{mean}_U \max(1 - r(1-\nu), 0) - \nu` is below .05, the largest
+       second difference of :math:`e` marks the kink at which the fixed points end. The limit
+       of the iteration is used if its :math:`\nu` does not exceed that of the kink, or if
+       :math:`e < 0` at more than one point and :math:`\nu < .999`; otherwise the kink, or
+       :math:`\mathrm{mean}_U \min(r, 1)` if that is less, which no solution exceeds.
+
+    The method uses the values of the scores, not only their order, except with
+    ``scale="normal"``. Heavy ties distort it: at a score shared by many, two kernel
+    densities stand in the ratio of their bandwidths. Scaling :math:`r` to mean 1 looks like the
+    natural cure for the iteration and makes it worse: the limit becomes :math:`1/\max r`, which
+    is biased down. Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of
+    beta too.
+
+    References
+    ----------
+    Ivanov (2020), "DEDPUL: difference-of-estimated-densities-based positive-unlabeled
+    learning", ICMLA.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
+    >>> estimator = pu.DEDPUL().fit(sample.scores, sample.labeled)
+    >>> round(estimator.proportions_.alpha, 2)
+    0.25
+    """
+
+    reference: ClassVar[str] = "Ivanov, ICMLA 2020"
+
+    def __init__(
+        self,
+        *,
+        scale: Literal["auto", "logit", "normal", "none"] = "auto",
+        bandwidth_unlabeled: float = 0.05,
+        bandwidth_labeled: float = 0.1,
+        n_points: int = 1000,
+    ) -> None:
+        self.scale = scale
+        self.bandwidth_unlabeled = bandwidth_unlabeled
+        self.bandwidth_labeled = bandwidth_labeled
+        self.n_points = n_points
+
+    def _check_params(self) -> None:
+        name = type(self).__name__
+        check_choice(name, "scale", self.scale, SCALES)
+        for parameter in ("bandwidth_unlabeled", "bandwidth_labeled"):
+            value = getattr(self, parameter)
+            check_real(name, parameter, value, low=0.001, high=10)
+        check_integer(name, "n_points", self.n_points, low=20, high=10**4)
+
+    def _resolved(self, counts: ScoreCounts) -> str:
+        """The scale in use."""
+        high, low = float(counts.thresholds[0]), float(counts.thresholds[-1])
+        inside = low > 0 and high < 1
+        if self.scale == "logit" and not inside:
+            raise bad_value(
+                f"{type(self).__name__}.fit",
+                "scores",
+                'strictly between 0 and 1 for scale="logit"',
+                f"scores from {low:g} to {high:g}",
+                'use scale="normal", which asks for nothing but an order',
+            )
+        if self.scale == "auto":
+            return "logit" if inside else "none"
+        return self.scale
+
+    def _flip(self, counts: ScoreCounts) -> ScoreCounts:
+        flipped = flipped_counts(counts)
+        if self._resolved(counts) != "logit":
+            return flipped
+        # 1 - t instead of -t, so that probabilities stay probabilities. Tiny ones would leave
+        # the open interval; they may share its last number, as order is all that matters then.
+        inside = np.clip(1 + flipped.thresholds, np.finfo(float).tiny, 1 - 2**-53)
+        return ScoreCounts(
+            thresholds=inside,
+            labeled=flipped.labeled,
+            unlabeled=flipped.unlabeled,
+            labeled_sq=flipped.labeled_sq,
+            unlabeled_sq=flipped.unlabeled_sq,
+        )
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        scale = self._resolved(counts)
+        scores, ratio, notes = self._ratio(counts, scale)
+        prior = fixed_prior(np.sort(ratio)[::-1])
+        a = min(prior.a, 1.0)
+        at_edge = a <= 2 * STEP
+        if at_edge:
+            notes += ("the estimate is at the lower end of its range: no sign of positives",)
+        every = np.unique(np.linspace(0, scores.size - 1, 100).round().astype(np.int64))
+        details = {
+            "em": prior.em,
+            "grid": prior.grid,
+            "iterations": prior.iterations,
+            "scale": scale,
+            "posterior_scores": scores[every],
+            "posterior": np.minimum(a * np.sort(ratio)[::-1], 1.0)[every],
+            "at_edge": at_edge,
+        }
+        return Inclusions(a, notes=notes, details=details)
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        scale = self._resolved(counts)
+        found = np.zeros((len(labeled), 2))
+        for i, drawn in enumerate(replicates_of(counts, labeled, unlabeled)):
+            try:
+                _, ratio, _ = self._ratio(drawn, scale)
+            except IdentifiabilityError:
+                found[i] = np.nan
+                continue
+            found[i, 0] = min(fixed_prior(np.sort(ratio)[::-1]).a, 1.0)
+        return found
+
+    def _ratio(
+        self, counts: ScoreCounts, scale: str
+    ) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+        """Unlabeled scores, decreasing; the smooth ratio of densities there; notes."""
+        x = _positions(counts, scale)
+        total = spread_of(x, counts.labeled + counts.unlabeled)
+        if not total > 0:
+            raise IdentifiabilityError(
+                f"{type(self).__name__} needs scores that differ: these say nothing about alpha."
+            )
+        notes = _tie_notes(counts)
+        index, narrow = _points(counts, self.n_points)
+        densities = []
+        for side, tally, factor in (
+            ("labeled", counts.labeled, self.bandwidth_labeled),
+            ("unlabeled", counts.unlabeled, self.bandwidth_unlabeled),
+        ):
+            spread = spread_of(x, tally)
+            if not spread > 1e-9 * total:
+                spread = total
+                notes += (f"all {side} scores are equal; the bandwidth is that of all scores",)
+            densities.append(binned_density(x, tally, factor * spread, x[index]))
+        with np.errstate(over="ignore"):
+            ratio = densities[0] / np.maximum(densities[1], np.finfo(float).tiny)
+        ratio = np.minimum(ratio, LARGEST_RATIO)
+        ratio = rolling_median(ratio, narrow)
+        value = counts.thresholds if scale == "logit" else x
+        middle = (mean_of(value, counts.labeled) + mean_of(value, counts.unlabeled)) / 2
+        high = int(np.count_nonzero(value[index] >= middle))
+        ratio[:high] = np.maximum.accumulate(ratio[:high][::-1])[::-1]
+        ratio = rolling_median(ratio, int(index.size * WIDE))
+        return counts.thresholds[index], ratio, notes
+
+
+def _positions(counts: ScoreCounts, scale: str) -> FloatArray:
+    """Scores on a scale, decreasing, between 0 and 1: only relative distances matter."""
+    x = counts.thresholds
+    pooled = np.asarray(counts.labeled + counts.unlabeled, dtype=np.float64)
+    used = np.flatnonzero(pooled)
+    if scale == "logit":
+        x = logit(x)
+    elif scale == "normal":
+        x = -ndtri((np.cumsum(pooled) - pooled / 2) / pooled.sum())
+    # Halves, whose difference is finite. A replicate may lack the extremes of the data, and its
+    # own scores should not shrink to nothing beside them.
+    high, low = float(x[used[0]]) / 2, float(x[used[-1]]) / 2
+    with np.errstate(over="ignore"):
+        place = (x / 2 - low) / ((high - low) or 1.0)
+    return np.clip(place, 0.0, 1.0)
+
+
+def _tie_notes(counts: ScoreCounts) -> tuple[str, ...]:
+    """A warning where many examples share one score."""
+    tie = max(counts.labeled.max() / counts.n_labeled, counts.unlabeled.max() / counts.n_unlabeled)
+    if tie <= LARGE_TIE:
+        return ()
+    note = (
+        f"{tie:.0%} of the examples of one sample share one score, where densities of unlike "
+        "bandwidths distort their ratio; estimators that go by the order alone do not mind"
+    )
+    return (note,)
+
+
+def _points(counts: ScoreCounts, n_points: int) -> tuple[IntArray, int]:
+    """Indices of evenly spaced unlabeled examples, and how many of them five examples make."""
+    size = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
+    count = max(1, min(n_points, round(size)))
+    total = np.cumsum(counts.unlabeled)
+    index = np.searchsorted(total, (np.arange(count) + 0.5) / count * total[-1])
+    return index, round(NARROW * count / max(size, 1.0))
+
+
+def fixed_prior(ratio: FloatArray) -> Prior:
+    """The share of positives that explains a ratio of densities, given in decreasing order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purecover.estimators.dedpul import fixed_prior
+    >>> round(fixed_prior(np.array([2, 1.5, 1, 0.5, 0])).em, 3)
+    0.5
+    """
+    em, iterations = _iterate(ratio)
+    nu = np.arange(0, 1, STEP)
+    # mean max(1 - r (1 - nu), 0): only ratios below 1/(1 - nu) count, the last ones.
+    first = np.searchsorted(-ratio, -1 / (1 - nu), side="right")
+    rest = np.concatenate((np.cumsum(ratio[::-1])[::-1], [0.0]))
+    error = ((ratio.size - first) - (1 - nu) * rest[first]) / ratio.size - nu
+    candidates = np.flatnonzero(error[1:-1] < SMALL_ERROR)
+    # Rounded, or else the noise of the last digit would choose where the error is a line.
+    kink = candidates[np.argmax(np.diff(error, 2)[candidates].round(12))] + 1
+    grid = float(1 - nu[kink])
+    negative = np.count_nonzero(error < -1e-12)
+    converged = 1 - em <= nu[kink] or (negative > 1 and 1 - em < 1 - STEP)
+    largest = float(np.minimum(ratio, 1).mean())
+    return Prior(em if converged else min(grid, largest), em, grid, iterations)
+
+
+def _iterate(ratio: FloatArray) -> tuple[float, int]:
+    """The limit of a <- mean min(a r, 1) from a = 1, and the number of steps."""
+    # Sorted, a step costs one bisection: ratios of at least 1/a count as 1, the others are
+    # summed up beforehand. Lists, as scalars of NumPy arrays are slow.
+    rising = ratio[::-1].tolist()
+    below = np.concatenate(([0.0], np.cumsum(ratio[::-1]))).tolist()
+    n = len(rising)
+    a = 1.0
+    for step in range(1, MAX_ITERATIONS + 1):
+        small = bisect_left(rising, 1 / a)
+        new = (n - small + a * below[small]) / n
+        if abs(new - a) < TOLERANCE or not new > 0:
+            return new, step
+        a = new
+    return a, MAX_ITERATIONS

@@ -1,0 +1,431 @@
+"""The slope of the ROC curve at its end: from confidence bounds, or from a smooth curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from purecover._typing import CountArray, FloatArray, IntArray
+from purecover._validation import check_choice, check_integer, check_real
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
+from purecover.estimators.samples import binomial_upper, group_starts, row_shares, row_sizes
+from purecover.recovery.rates import effective_size
+
+LARGE_MARGIN = 0.1
+"""Bounds that add more than this to the ratio of shares make the estimate lean high."""
+
+
+class _Slopes(NamedTuple):
+    """The chosen threshold of each replicate and what holds there."""
+
+    place: IntArray
+    bound: FloatArray
+    ratio: FloatArray
+    labeled_above: FloatArray
+
+
+@register_prior_estimator("roc-slope")
+class RocSlope(PriorEstimator):
+    r"""Smallest slope of the ROC curve, each point moved by its confidence bounds.
+
+    Parameters
+    ----------
+    error : float, default=0.1
+        Probability :math:`\varepsilon` with which each binomial bound may fail.
+    n_thresholds : int or None, default=200
+        At how many thresholds, of like numbers of examples between them, the ratio is taken;
+        None: at every distinct score.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`. The diagnostics hold the chosen ``"threshold"``, the share
+        of labeled examples at or above it (``"labeled_above"``) and the plain ``"ratio"``.
+
+    See Also
+    --------
+    BBE : The same idea with one margin for all thresholds.
+    inclusion_bound : A bound that holds at all thresholds together.
+
+    Notes
+    -----
+    Of :math:`n_U` unlabeled and :math:`n_L` labeled scores, :math:`k_U(t)` and :math:`k_L(t)`
+    are :math:`t` or more, and
+
+    .. math::
+
+        \hat\alpha = \min_t
+            \frac{UCB(k_U(t), n_U)}{LCB(k_L(t), n_L)},
+
+    where :math:`UCB(k, n)` solves :math:`P(Bin(n, p) \le k) = \varepsilon` and
+    :math:`LCB(k, n) = 1 - UCB(n - k, n)`. Each bound holds alone; that all hold together would
+    take larger margins and more bias. The estimate depends on the order of the scores only. It
+    converges to alpha if positives at the top become pure, and errs upward for few examples or
+    where even the highest scores hold negatives. Replicates of the data use its thresholds.
+    Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of beta too. With
+    weights, effective sizes take the place of :math:`n_U` and :math:`n_L`.
+
+    References
+    ----------
+    Blanchard, Lee & Scott (2010), "Semi-supervised novelty detection", JMLR 11. Scott (2015),
+    "A rate of convergence for mixture proportion estimation", AISTATS.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
+    >>> estimator = pu.RocSlope().fit(sample.scores, sample.labeled)
+    >>> round(estimator.proportions_.alpha, 2)
+    0.26
+    """
+
+    reference: ClassVar[str] = "Blanchard, Lee & Scott, JMLR 2010; Scott, AISTATS 2015"
+
+    def __init__(self, *, error: float = 0.1, n_thresholds: int | None = 200) -> None:
+        self.error = error
+        self.n_thresholds = n_thresholds
+
+    def _check_params(self) -> None:
+        name = type(self).__name__
+        check_real(name, "error", self.error, low=0, high=1, closed="neither")
+        if self.n_thresholds is not None:
+            check_integer(name, "n_thresholds", self.n_thresholds, low=2)
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        few = counts if self.n_thresholds is None else counts.thinned(self.n_thresholds)
+        slopes = self._slopes(few, few.labeled[None], few.unlabeled[None])
+        a, ratio = float(slopes.bound[0]), float(slopes.ratio[0])
+        notes = []
+        if a - ratio > LARGE_MARGIN:
+            notes.append(
+                f"the estimate may lean high: its confidence bounds add {a - ratio:.2f} to the "
+                f"ratio {ratio:.2f}, for lack of examples"
+            )
+        details = {
+            "threshold": float(few.thresholds[slopes.place[0]]),
+            "labeled_above": float(slopes.labeled_above[0]),
+            "ratio": ratio,
+            "at_edge": a >= 1,
+        }
+        return Inclusions(a, notes=tuple(notes), details=details)
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        if self.n_thresholds is not None and counts.n_thresholds > self.n_thresholds:
+            few = counts.thinned(self.n_thresholds)
+            starts = group_starts(counts, few)
+            labeled = np.add.reduceat(labeled, starts, axis=1)
+            unlabeled = np.add.reduceat(unlabeled, starts, axis=1)
+            counts = few
+        bound = self._slopes(counts, labeled, unlabeled).bound
+        return np.column_stack((bound, np.zeros(bound.size)))
+
+    def _slopes(self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> _Slopes:
+        q_labeled, totals = row_shares(labeled)
+        n_labeled = row_sizes(totals, counts.n_labeled, counts.labeled_sq)
+        q_unlabeled, totals = row_shares(unlabeled)
+        n_unlabeled = row_sizes(totals, counts.n_unlabeled, counts.unlabeled_sq)
+        low = _row_bounds(1 - q_labeled, n_labeled, self.error)
+        np.subtract(1, low, out=low)
+        bound = _row_bounds(q_unlabeled, n_unlabeled, self.error)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bound /= low
+        place = np.argmin(bound, axis=1)
+        rows = np.arange(place.size)
+        above = q_labeled[rows, place]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = q_unlabeled[rows, place] / above
+        return _Slopes(place, np.minimum(bound[rows, place], 1.0), ratio, above)
+
+
+def _row_bounds(shares: FloatArray, sizes: FloatArray, error: float) -> FloatArray:
+    """Upper bounds of shares among samples of these sizes, one sample a row."""
+    size = float(sizes[0])
+    successes = shares * sizes[:, None]
+    whole = np.rint(successes)
+    if size == np.rint(size) and (sizes == size).all() and np.abs(whole - successes).max() < 1e-6:
+        # Whole numbers repeat from replicate to replicate: look each up once.
+        values, inverse = np.unique(whole, return_inverse=True)
+        return binomial_upper(values, size, error)[inverse.reshape(shares.shape)]
+    return binomial_upper(successes, sizes[:, None], error)
+
+
+# -- A smooth curve through the observed ROC points, and its slope at the end --------------------
+
+
+FAMILIES = ("binormal", "power")
+
+_NEAR_0 = 1e-12
+"""Probabilities are kept this far from 0 and 1, so that their logarithms are finite."""
+
+WEAK_SHAPE = 0.5
+"""A binormal curve with a smaller shift is so near the diagonal that gamma means little."""
+
+# gamma, D; and gamma, D, log mu.
+_BOUNDS = {
+    "binormal": ((0.0, 1.0), (0.0, 40.0)),
+    "power": ((0.0, 1.0), (0.0, 1.0), (np.log(0.01), np.log(20.0))),
+}
+_STARTS = {
+    "binormal": ((0.05, 1.0), (0.3, 2.0), (0.6, 2.0), (0.9, 2.0)),
+    "power": ((0.05, 0.1, 0.0), (0.1, 0.5, 0.0), (0.5, 0.2, 0.0), (0.8, 0.2, 0.0)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """Points of the ROC curve strictly between its ends.
+
+    Attributes
+    ----------
+    x, y : ndarray of shape (n_points,)
+        Shares of the labeled and of the unlabeled below each threshold; the former moved
+        inward by half an example.
+    weight : ndarray of shape (n_points,)
+        Share of the labeled examples for which the point stands; they sum to 1.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    weight: FloatArray
+
+
+def _points(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> _Points:
+    size = effective_size(float(labeled.sum()), counts.labeled_sq)
+    total = labeled / labeled.sum(), unlabeled / unlabeled.sum()
+    x, y = (1 - np.cumsum(share)[:-1] for share in total)
+    # Half of each labeled example for the point before it and half for the one after it. Counting
+    # the unlabeled too would let the many points to the left of all labeled scores, whose x is
+    # known worst, bend the whole curve.
+    weight = labeled[:-1] + labeled[1:].astype(np.float64)
+    used = weight > 0
+    x, y, weight = x[used], y[used], weight[used]
+    # Unlabeled scores below all labeled ones are common, and a smooth curve through (0, y) with
+    # y > 0 does not exist.
+    x = (size * np.clip(x, 0, 1) + 0.5) / (size + 1)
+    return _Points(x, np.clip(y, 0, 1), weight / weight.sum())
+
+
+def curve(family: str, parameters: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """F(x), and its derivatives by the parameters, one a row.
+
+    Parameters
+    ----------
+    family : {"binormal", "power"}
+        Which formula.
+    parameters : ndarray
+        gamma, D and, in the power family, the logarithm of mu.
+    x : ndarray of shape (n_points,)
+        Shares in (0, 1).
+    """
+    gamma, d = parameters[0], parameters[1]
+    if family == "binormal":
+        z = ndtri(x) + d
+        shape = ndtr(z)
+        by_shape = [np.exp(-z * z / 2) / np.sqrt(2 * np.pi)]
+    else:
+        mu = np.exp(parameters[2])
+        log_x = np.log(x)
+        w = np.expm1(-mu * log_x)
+        inner = 1 + d * w
+        shape = np.exp(-np.log1p(d * w) / mu)
+        by_d = -shape * w / (mu * inner)
+        by_mu = shape * (np.log1p(d * w) / mu**2 + d * log_x * (w + 1) / (mu * inner))
+        by_shape = [by_d, by_mu * mu]  # by the logarithm of mu
+    value = (1 - gamma) * shape + gamma * x
+    return value, np.stack([x - shape, *((1 - gamma) * part for part in by_shape)])
+
+
+def end_slope(family: str, parameters: FloatArray) -> float:
+    """Slope of the curve at (1, 1)."""
+    gamma, d = float(parameters[0]), float(parameters[1])
+    return gamma if family == "binormal" else (1 - gamma) * d + gamma
+
+
+def deviance(family: str, parameters: FloatArray, points: _Points) -> tuple[float, FloatArray]:
+    """Binomial deviance per labeled example, 0 for a perfect fit, and its gradient."""
+    fitted, slopes = curve(family, parameters, points.x)
+    fitted = np.clip(fitted, _NEAR_0, 1 - _NEAR_0)
+    y, weight = points.y, points.weight
+    best = np.clip(y, _NEAR_0, 1 - _NEAR_0)
+    value = y * np.log(best / fitted) + (1 - y) * np.log((1 - best) / (1 - fitted))
+    pull = (fitted - y) / (fitted * (1 - fitted))
+    return 2 * float(weight @ value), 2 * (slopes @ (weight * pull))
+
+
+def _fit(family: str, points: _Points, starts: FloatArray) -> tuple[FloatArray, float]:
+    """The best parameters from several starts, and their deviance."""
+    from scipy.optimize import minimize
+
+    best, least = starts[0], np.inf
+    for start in starts:
+        found = minimize(
+            lambda p: deviance(family, p, points),
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=_BOUNDS[family],
+            options={"ftol": 1e-12, "gtol": 1e-8, "maxiter": 300},
+        )
+        if found.fun < least:
+            best, least = found.x, float(found.fun)
+    return best, least
+
+
+@register_prior_estimator("fitted-roc")
+class FittedRoc(PriorEstimator):
+    r"""Slope at the end of a smooth curve fitted to the ROC points.
+
+    Parameters
+    ----------
+    family : {"binormal", "power"}, default="binormal"
+        The curve; see Notes.
+    n_thresholds : int or None, default=500
+        At how many thresholds, of like numbers of examples between them, the curve is compared
+        with the data; None: at every distinct score.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`. The diagnostics hold the fitted ``"gamma"``, ``"shape"``
+        (D) and, in the power family, ``"power"`` (mu), the ``"deviance"`` per labeled example,
+        and the number of points the curve was fitted to (``"n_points"``).
+
+    See Also
+    --------
+    RocSlope : The same slope from confidence bounds, without a formula for the curve.
+
+    Notes
+    -----
+    Let :math:`x` be the share of labeled and :math:`y` that of unlabeled scores below a
+    threshold. If labels are clean, the slope of :math:`y = F(x)` at (1, 1) is alpha. The curve
+    minimizes the binomial deviance
+    :math:`-2 \sum [y \log F(x) + (1 - y) \log(1 - F(x))]` over the points before and after each
+    labeled score, among
+
+    .. math::
+
+        F(x) &= (1-\gamma)\,\Phi(\Phi^{-1}(x) + D) + \gamma x, &
+            F'(1) &= \gamma, \\
+        F(x) &= (1-\gamma)\,(1 + D(x^{-\mu} - 1))^{-1/\mu} + \gamma x, &
+            F'(1) &= (1-\gamma) D + \gamma.
+
+    The binormal family is exact where some increasing map makes the scores of positives and of
+    negatives normal with equal variances. In the power family curves with different gamma and
+    :math:`D` are nearly the same except at the very end, so its slope varies more from sample
+    to sample.
+
+    The estimate depends on the order of the scores only. It is smooth and stable with few
+    examples, and wrong by a fixed amount, however many there are, if no curve of the family
+    fits: scores whose negatives vary more than the positives are an example. Shares :math:`x`
+    are moved inward by half a labeled example. Scores of so few distinct values that the curve
+    has more parameters than points between its ends leave alpha open
+    (``identifiable`` is False).
+
+    Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of beta too, but only
+    with the power family. In the binormal one :math:`x` belongs to positives alone. A sample
+    that is a mixture itself, as the labeled are with wrong labels and the unlabeled with the
+    samples exchanged, has a curve that no binormal one comes near at the end: both slopes are
+    then far too small, so that beta comes out close to 1, and a note says so.
+
+    References
+    ----------
+    Sanderson & Scott (2014), "Class proportion estimation with application to multiclass
+    anomaly rejection", AISTATS. Lloyd (2000), "Regression models for convex ROC curves",
+    Biometrics 56.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(2).sample(1000, 10000, alpha=0.25, random_state=0)
+    >>> estimator = pu.FittedRoc().fit(sample.scores, sample.labeled)
+    >>> abs(estimator.proportions_.alpha - 0.25) < 0.05
+    True
+    """
+
+    reference: ClassVar[str] = "Sanderson & Scott, AISTATS 2014"
+
+    def __init__(
+        self,
+        *,
+        family: Literal["binormal", "power"] = "binormal",
+        n_thresholds: int | None = 500,
+    ) -> None:
+        self.family = family
+        self.n_thresholds = n_thresholds
+
+    def _check_params(self) -> None:
+        name = type(self).__name__
+        check_choice(name, "family", self.family, FAMILIES)
+        if self.n_thresholds is not None:
+            check_integer(name, "n_thresholds", self.n_thresholds, low=2)
+
+    def _thinned(self, counts: ScoreCounts) -> ScoreCounts:
+        return counts if self.n_thresholds is None else counts.thinned(self.n_thresholds)
+
+    def _fitted(self, few: ScoreCounts) -> tuple[FloatArray, float]:
+        points = _points(few, few.labeled, few.unlabeled)
+        return _fit(self.family, points, np.array(_STARTS[self.family]))
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        few = self._thinned(counts)
+        best, least = self._fitted(few)
+        n_points = _points(few, few.labeled, few.unlabeled).x.size
+        a = min(end_slope(self.family, best), 1.0)
+        notes = []
+        if self.family == "binormal" and best[1] < WEAK_SHAPE:
+            notes.append(
+                f"the fitted curve is close to the diagonal (shift {best[1]:.2f}), where any "
+                "alpha fits almost as well"
+            )
+        if a <= 0:
+            notes.append("the fitted curve ends without slope: alpha = 0")
+        if n_points < best.size:
+            points = "one point" if n_points == 1 else f"{n_points} points"
+            notes.append(
+                f"the curve has {best.size} parameters and was fitted to {points} between its "
+                "ends: many others fit as well, with other values of alpha"
+            )
+        details: dict[str, object] = {
+            "family": self.family,
+            "gamma": float(best[0]),
+            "shape": float(best[1]),
+            "deviance": least,
+            "n_points": n_points,
+            "identifiable": n_points >= best.size,
+            "at_edge": not 0 < a < 1,
+        }
+        if self.family == "power":
+            details["power"] = float(np.exp(best[2]))
+        return Inclusions(a, notes=tuple(notes), details=details)
+
+    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
+        run = super()._estimate_flipped(counts)
+        if self.family != "binormal":
+            return run
+        note = (
+            "a binormal curve describes one sample of positives alone, not two mixtures, and "
+            'its slopes are then too small; family="power" has no such limit'
+        )
+        return replace(run, notes=(*run.notes, note))
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        few = self._thinned(counts)
+        starts = group_starts(counts, few)
+        labeled = np.add.reduceat(labeled, starts, axis=1)
+        unlabeled = np.add.reduceat(unlabeled, starts, axis=1)
+        # Replicates resemble the data, so the fit to the data is start enough.
+        first = self._fitted(few)[0][None]
+        found = np.full((len(labeled), 2), np.nan)
+        for i, (some, many) in enumerate(zip(labeled, unlabeled, strict=True)):
+            if some.any() and many.any() and np.count_nonzero(some + many) > 1:
+                best, _ = _fit(self.family, _points(few, some, many), first)
+                found[i] = min(end_slope(self.family, best), 1.0), 0.0
+        return found

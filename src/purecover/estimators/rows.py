@@ -1,0 +1,426 @@
+"""Estimators that look at the features themselves: two samples of rows instead of scores."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils import Tags
+
+from purecover._frames import column_names, is_frame, read_columns
+from purecover._labels import encode_labels
+from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
+from purecover._validation import (
+    FrozenDict,
+    as_real_vector,
+    bad_type,
+    bad_value,
+    check_alignment,
+    read_only,
+)
+from purecover._validation import check_random_state as as_generator
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import (
+    HALF_SAMPLES,
+    HalfResampler,
+    Inclusions,
+    IntervalMethod,
+    PriorEstimator,
+    centered,
+    check_interval_settings,
+    half,
+    intervals_of_draws,
+    proportion_draws,
+    proportions_of,
+    proportions_of_many,
+    share_of_sizes,
+)
+from purecover.estimators.samples import size_notes
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.intervals.interval import Interval
+
+# -- Reading features: a matrix, a column or a data frame as rows of finite numbers --------------
+
+
+def read_matrix(function: str, X: Any, parameter: str = "X") -> FloatArray:
+    """Rows of finite numbers, or a complaint about that parameter."""
+    if is_frame(X):
+        # Columns of pandas are often called 0, 1 and so on, which are no texts.
+        names: list[Any] = list(X.columns) if hasattr(X, "iloc") else column_names(X)
+        if not names:
+            raise bad_value(function, parameter, "a table with at least one column", "none")
+        table = read_columns(function, X, {f"{parameter}[{name!r}]": name for name in names})
+        columns = [as_real_vector(function, place, values) for place, values in table.items()]
+        return np.column_stack(columns)
+    values = X
+    if hasattr(values, "detach"):  # a torch tensor, perhaps with a gradient or on a GPU
+        values = values.detach().cpu()
+    if hasattr(values, "toarray"):
+        must, hint = "a dense matrix", f"pass {parameter}.toarray(), or reduce it first"
+        raise bad_value(function, parameter, must, "a sparse one", hint)
+    try:
+        array = np.asarray(values)
+    except Exception:  # noqa: BLE001 - ragged lists and foreign containers; the next line complains
+        array = np.empty(0)
+    if array.ndim != 2:
+        return as_real_vector(function, parameter, X)[:, None]
+    n, p = array.shape
+    if n == 0 or p == 0:
+        raise bad_value(function, parameter, "non-empty", f"an array of shape {array.shape}")
+    flat = _flat(values, array)
+    return as_real_vector(function, parameter, flat).reshape(n, p)
+
+
+def _flat(values: Any, array: np.ndarray[Any, Any]) -> Any:
+    """All entries in one vector, masked where they were."""
+    return values.reshape(-1) if np.ma.isMaskedArray(values) else array.reshape(-1)
+
+
+# -- Estimators that look at the features themselves: two samples of rows instead of scores ------
+
+
+MOST_COUNTED = 100_000
+"""Counts of more examples on a side become this many rows, evenly spaced among them."""
+
+ROW_RESAMPLES = 100
+"""Replicates of an interval by default; one of features takes as long as the estimate itself."""
+
+_FAR = 1e100
+"""Scaled features are cut here, so that squares and their sums remain finite."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Feature rows of the labeled and of the unlabeled examples.
+
+    Attributes
+    ----------
+    labeled, unlabeled : ndarray of shape (n, n_features)
+        Finite numbers, in double precision.
+    """
+
+    labeled: FloatArray
+    unlabeled: FloatArray
+
+    def __post_init__(self) -> None:
+        read_only(self.labeled)
+        read_only(self.unlabeled)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.labeled.shape[1]
+
+    @property
+    def n_labeled(self) -> int:
+        """Number of labeled rows."""
+        return len(self.labeled)
+
+    @property
+    def n_unlabeled(self) -> int:
+        """Number of unlabeled rows."""
+        return len(self.unlabeled)
+
+    @classmethod
+    def from_data(cls, function: str, X: Any, labeled: ArrayLike | None) -> Rows:
+        """Rows of a matrix, a column or a data frame, or a complaint in a function's name."""
+        if labeled is None:
+            raise bad_type(
+                function,
+                "labeled",
+                "an array: for each row, whether the example carries the label",
+                labeled,
+                "requires y to be passed, but the target y is None",
+            )
+        check_alignment(function, X, labeled)
+        matrix = read_matrix(function, X)
+        ours, _ = encode_labels(function, labeled, len(matrix))
+        return cls(matrix[ours], matrix[~ours])
+
+    @classmethod
+    def from_counts(cls, function: str, counts: ScoreCounts) -> Rows:
+        """One column: each score as often as it was counted.
+
+        Of more than :data:`MOST_COUNTED` examples on a side, as many are taken, evenly spaced
+        in the order of their scores.
+        """
+        if counts.labeled_sq is not None or counts.unlabeled_sq is not None:
+            raise _no_weights(function)
+        sides = (_repeated(counts.thresholds, n) for n in (counts.labeled, counts.unlabeled))
+        return cls(*sides)
+
+    def flipped(self) -> Rows:
+        """The roles of the two samples exchanged, which maps (a, b) to (b, a)."""
+        return Rows(self.unlabeled, self.labeled)
+
+    def subsampled(self, most_labeled: int, most_unlabeled: int, rng: np.random.Generator) -> Rows:
+        """At most so many rows of each sample, drawn without replacement, in their order."""
+        if self.n_labeled <= most_labeled and self.n_unlabeled <= most_unlabeled:
+            return self
+        return Rows(
+            _some(self.labeled, most_labeled, rng), _some(self.unlabeled, most_unlabeled, rng)
+        )
+
+    def resampled(self, n_labeled: int, n_unlabeled: int, rng: np.random.Generator) -> Rows:
+        """So many rows of each sample, drawn with replacement."""
+        return Rows(
+            self.labeled[rng.integers(self.n_labeled, size=n_labeled)],
+            self.unlabeled[rng.integers(self.n_unlabeled, size=n_unlabeled)],
+        )
+
+    def scaled(self, unit: float | None = None) -> Rows:
+        """Moved and stretched so that distances can be squared, whatever the units.
+
+        The median of each feature becomes 0, and all features are divided by one number, so
+        that ratios of distances remain: by ``unit``, or else by the median size of what differs
+        from the median. Outliers are cut at 1e100.
+        """
+        pooled = np.concatenate((self.labeled, self.unlabeled))
+        # By a power of two first: differences of the largest floats overflow.
+        power = -1 if unit is not None else -1 - int(np.frexp(np.abs(pooled).max())[1])
+        pooled = np.ldexp(pooled, power)
+        pooled -= np.median(pooled, axis=0)
+        with np.errstate(over="ignore"):
+            if unit is not None:
+                pooled = np.ldexp(pooled / unit, 1)
+            else:
+                sizes = np.abs(pooled).max(axis=1)
+                pooled /= np.median(sizes[sizes > 0]) if sizes.any() else 1.0
+        np.clip(pooled, -_FAR, _FAR, out=pooled)
+        return Rows(pooled[: self.n_labeled], pooled[self.n_labeled :])
+
+
+class RowPriorEstimator(PriorEstimator):
+    """What estimates from rows of several features as well as from scores.
+
+    One column, however it is passed, is taken for a score and counted, so that everything made
+    for scores works on it. Several columns remain rows.
+    """
+
+    def _reads_rows(self) -> bool:
+        """Whether this estimator, with its parameters, takes features."""
+        return True
+
+    @abstractmethod
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        """The inclusions of these samples."""
+
+    def _generator(self) -> np.random.Generator:
+        """Where the randomness of an estimate comes from; a fresh one for each estimate."""
+        name = type(self).__name__
+        return as_generator(name, self.get_params(deep=False).get("random_state", 0))
+
+    def fit(
+        self,
+        X: Any,
+        labeled: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Estimate the proportions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features) or (n,), data frame or ScoreCounts
+            Features of the examples, or one score for each; or counts of scores, and then
+            nothing else.
+        labeled : array-like of shape (n,)
+            True where the example carries the positive label.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; only where the estimator works on scores.
+
+        Returns
+        -------
+        self
+        """
+        self._check_params()
+        if isinstance(X, ScoreCounts) or not self._reads_rows():
+            self._rows: Rows | None = None
+            return super().fit(X, labeled, sample_weight=sample_weight)
+        name = type(self).__name__
+        function = f"{name}.fit"
+        if sample_weight is not None:
+            raise _no_weights(function)
+        rows = Rows.from_data(function, X, labeled)
+        if rows.n_features == 1:
+            pool = np.concatenate((rows.labeled[:, 0], rows.unlabeled[:, 0]))
+            ours = np.arange(pool.size) < rows.n_labeled
+            self._rows = None
+            return super().fit(ScoreCounts.from_scores(pool, ours))
+        check_differ(function, rows)
+        inclusions = self._estimate_rows(rows, self._generator())
+        self.proportions_ = proportions_of(inclusions, name)
+        notes = (*size_notes(rows.n_labeled, rows.n_unlabeled), *inclusions.notes)
+        details = {"identifiable": True, **inclusions.details}
+        self.diagnostics_ = FrozenDict({**details, "notes": notes})
+        self.n_features_in_ = rows.n_features
+        self._rows = rows
+        self.__dict__.pop("interval_", None)  # of an earlier fit
+        return self
+
+    def interval(
+        self,
+        *,
+        confidence_level: float = 0.95,
+        method: IntervalMethod | None = None,
+        n_resamples: int | None = None,
+        random_state: RandomState = 0,
+        resampler: Any = None,
+    ) -> Mapping[str, Interval]:
+        """Intervals of alpha, beta and their difference that include re-estimation.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Nominal coverage.
+        method : {"bootstrap", "m-out-of-n", "bound"}, optional
+            How the ends are found, see :meth:`PriorEstimator.interval`. The bound needs scores.
+            Default: half-samples where the estimator looks at rows, see Notes.
+        n_resamples : int, optional
+            Number of replicates. Default: 100 where the estimator takes features, else 1000.
+        random_state : int, numpy.random.Generator or None, default=0
+            Where randomness comes from.
+        resampler : GroupResampler, optional
+            Draws the replicates instead; it needs scores.
+
+        Returns
+        -------
+        mapping of str to Interval
+            Keys ``"alpha"``, ``"beta"`` and ``"delta"``.
+
+        Notes
+        -----
+        By default a replicate is half of the rows of each sample, none of them twice, and the
+        spread of the replicates around their median is put around the estimate: halves of
+        :math:`n` rows differ from the whole by as much as the whole does from the truth. A
+        ``"bootstrap"`` draws rows with replacement. Copies of a row then stand on both sides of
+        a fold, or next to one another, so that estimators that compare rows with rows find in
+        replicates what is not in the data, and their intervals lie beside the estimate.
+        Neither knows of a bias. An estimator that works on a part of the rows draws another
+        part in each replicate, so that the interval knows of it.
+        """
+        self._check_fitted("interval")
+        name = f"{type(self).__name__}.interval"
+        if n_resamples is None:
+            n_resamples = ROW_RESAMPLES if self._reads_rows() else 1000
+        rows = getattr(self, "_rows", None)
+        halves = method is None and resampler is None
+        if rows is None and not (halves and self._compares_rows()):
+            return super().interval(
+                confidence_level=confidence_level,
+                method=method,
+                n_resamples=n_resamples,
+                random_state=random_state,
+                resampler=resampler,
+            )
+        if resampler is not None:
+            hint = "leave it out, or fit the estimator to scores"
+            raise bad_value(name, "resampler", "None for features", "a resampler", hint)
+        level, n_resamples, rng = check_interval_settings(
+            name, confidence_level, method or "bootstrap", n_resamples, random_state
+        )
+        if method in ("bound", "posterior"):
+            must, hint = "'bootstrap' or 'm-out-of-n' for features", "fit the estimator to scores"
+            raise bad_value(name, "method", must, repr(method), hint)
+        if rows is None:
+            draws = proportion_draws(self, HalfResampler(self._counts), n_resamples, rng)
+        elif halves:
+            draws = self._row_draws(rows, None, n_resamples, rng)
+        if rows is None or halves:
+            draws = centered(draws, self.proportions_)
+            return intervals_of_draws(self.proportions_, draws, level, HALF_SAMPLES)
+        words, share = "bootstrap percentile", 1.0
+        if method == "m-out-of-n":
+            words = "m-out-of-n bootstrap"
+            share = share_of_sizes(rows.n_labeled, rows.n_unlabeled)
+        draws = self._row_draws(rows, share, n_resamples, rng)
+        return intervals_of_draws(self.proportions_, draws, level, words, share)
+
+    def _compares_rows(self) -> bool:
+        """Whether copies of scores would mislead, as those of rows do."""
+        return False
+
+    def _row_draws(
+        self, rows: Rows, share: float | None, n_resamples: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Alpha and beta of replicates of such a share, or of halves; NaN where there is none."""
+        sizes = (rows.n_labeled, rows.n_unlabeled)
+        few, many = (half(n) if share is None else max(1, round(share * n)) for n in sizes)
+        draw = rows.subsampled if share is None else rows.resampled
+        found = np.full((n_resamples, 2), np.nan)
+        for i in range(n_resamples):
+            drawn = draw(few, many, rng)
+            try:
+                inclusions = self._estimate_rows(drawn, rng)
+            except IdentifiabilityError:
+                continue
+            found[i] = inclusions.a, inclusions.b
+        return proportions_of_many(found)
+
+
+class FeaturePriorEstimator(RowPriorEstimator):
+    """Base class of estimators that take features, ``fit(X, labeled)``.
+
+    A subclass implements :meth:`_estimate_rows`; if anything about it is random, it has a
+    parameter ``random_state`` of default 0. On scores it is the same estimator with one
+    feature, so that it can be compared with those that need scores.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`.
+    n_features_in_ : int
+        Number of features.
+    """
+
+    takes: ClassVar[str] = "features"
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        rows = Rows.from_counts(type(self).__name__, counts)
+        return self._estimate_rows(rows, self._generator())
+
+    def _compares_rows(self) -> bool:
+        # What treats counts in its own way has no need of single rows.
+        return type(self)._estimate_many is PriorEstimator._estimate_many
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True
+        return tags
+
+
+def _repeated(thresholds: FloatArray, counted: CountArray) -> FloatArray:
+    total = counted.sum().item()
+    if total <= MOST_COUNTED:
+        return np.repeat(thresholds, counted.astype(np.int64))[:, None]
+    places = (np.arange(MOST_COUNTED) + 0.5) * (total / MOST_COUNTED)
+    return thresholds[np.searchsorted(np.cumsum(counted), places)][:, None]
+
+
+def _some(rows: FloatArray, most: int, rng: np.random.Generator) -> FloatArray:
+    if len(rows) <= most:
+        return rows
+    return rows[np.sort(rng.choice(len(rows), size=most, replace=False))]
+
+
+def check_differ(function: str, rows: Rows) -> None:
+    """Refuse rows from which nobody can tell anything."""
+    first = rows.labeled[0]
+    if (rows.labeled == first).all() and (rows.unlabeled == first).all():
+        raise IdentifiabilityError(
+            f"{function} needs rows that differ, got {rows.n_labeled + rows.n_unlabeled} times "
+            "the same: constant features say nothing about alpha and beta."
+        )
+
+
+def _no_weights(function: str) -> InvalidInputError:
+    return bad_value(
+        function,
+        "sample_weight",
+        "None, since this estimator counts rows and knows no weights",
+        "weights",
+        "draw rows in proportion to their weights first, or use an estimator for scores",
+    )

@@ -1,0 +1,762 @@
+"""Estimators made of others: noisy labels, the median, subsampling and regrouping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.base import clone
+
+from purecover._typing import CountArray, FloatArray
+from purecover._validation import bad_type, bad_value, check_choice, check_real
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
+from purecover.estimators.clean import CLEAN_RULES, clean_by_rule, clean_verdict
+from purecover.estimators.rows import RowPriorEstimator, Rows
+from purecover.estimators.samples import flipped_counts
+from purecover.exceptions import IdentifiabilityError
+
+# -- The median of several estimators, whose spread says how far to trust it ---------------------
+
+
+LARGE_SPREAD = 0.1
+"""Members that differ by more than this do not support each other."""
+
+
+@register_prior_estimator("median")
+class MedianEnsemble(PriorEstimator):
+    r"""Median of several estimators on the same scores.
+
+    Each member errs in its own way: one is biased up by overlap, another by few labeled
+    examples, a third by its grid. The median follows none of them into its worst case, and the
+    spread of the members is a free sign of how reliable it is.
+
+    Parameters
+    ----------
+    estimators : sequence of PriorEstimator, optional
+        The members. Default: :class:`DEDPUL`, :class:`RocSlope` and :class:`AlphaMax` with the
+        elbow of the paper.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`. The diagnostics hold ``"members"``, the inclusion
+        :math:`a` that each member finds, and ``"spread"``, the largest difference between
+        them; a note speaks up where it exceeds 0.1.
+
+    See Also
+    --------
+    NoisyLabels : The same with beta estimated too.
+
+    Notes
+    -----
+    With the inclusion :math:`a_j` of member :math:`j`, :math:`a` is the median of
+    :math:`a_1, \ldots, a_m`. Members that estimate beta too bring :math:`b_j`, whose median is
+    :math:`b`; without such members labels are taken as clean. A member that finds no estimate
+    does not vote.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> world = pu.simulate.binormal(separation=3)
+    >>> sample = world.sample(500, 2000, alpha=0.25, random_state=0)
+    >>> estimator = pu.MedianEnsemble([pu.BBE(), pu.RocSlope(), pu.RocSlope(error=0.2)])
+    >>> estimator = estimator.fit(sample.scores, sample.labeled)
+    >>> sorted(estimator.diagnostics_["members"])
+    ['BBE', 'RocSlope', 'RocSlope 2']
+    """
+
+    def __init__(self, estimators: Sequence[PriorEstimator] | None = None) -> None:
+        self.estimators = estimators
+
+    @property
+    def estimates_beta(self) -> bool:
+        """Whether a member estimates beta too."""
+        return any(member.estimates_beta for member in self.estimators or ())
+
+    def _check_params(self) -> None:
+        name = type(self).__name__
+        if self.estimators is None:
+            return
+        if isinstance(self.estimators, (str, PriorEstimator)) or not isinstance(
+            self.estimators, Iterable
+        ):
+            must = "a list of estimators of alpha"
+            hint = "one is not an ensemble; write [AlphaMax(), BBE(), RocSlope()]"
+            raise bad_type(name, "estimators", must, self.estimators, hint)
+        if not len(self.estimators):
+            raise bad_value(name, "estimators", "at least one estimator", "an empty list")
+        for member in self.estimators:
+            check_estimator_parameter(name, "estimators", member)
+
+    def _members(self) -> list[PriorEstimator]:
+        """Copies, so that an estimate leaves no trace in the parameters."""
+        if self.estimators is None:
+            return default_members()
+        return [clone(member) for member in self.estimators]
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        return self._combine(lambda member: member._estimate(counts))
+
+    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
+        # Each member turns the scores around in its own way.
+        return self._combine(lambda member: member._estimate_flipped(counts))
+
+    def _combine(self, estimate: Callable[[PriorEstimator], Inclusions]) -> Inclusions:
+        found: dict[str, Inclusions] = {}
+        lost: dict[str, str] = {}
+        second: list[float] = []
+        members = self._members()
+        for name, member in zip(_names(members), members, strict=True):
+            try:
+                found[name] = estimate(member)
+            except IdentifiabilityError as error:
+                lost[name] = str(error)
+                continue
+            if member.estimates_beta:
+                second.append(found[name].b)
+        if not found:
+            raise IdentifiabilityError(
+                f"{type(self).__name__} has no member that finds an estimate. {_first(lost)}"
+            )
+        first = {name: float(inclusions.a) for name, inclusions in found.items()}
+        a = float(np.median(list(first.values())))
+        spread = max(first.values()) - min(first.values())
+        b = float(np.median(second)) if second else 0.0
+        decisive = _decisive(first)
+        at_edge = all(bool(found[name].details.get("at_edge", False)) for name in decisive)
+        notes = [
+            f"{name}: {note}" for name, inclusions in found.items() for note in inclusions.notes
+        ]
+        notes += [f"{name} finds no estimate and does not vote" for name in lost]
+        if spread > LARGE_SPREAD:
+            ends = sorted(first, key=first.__getitem__)
+            notes.append(
+                f"the members differ by {spread:.2f} ({ends[0]} {first[ends[0]]:.3g}, "
+                f"{ends[-1]} {first[ends[-1]]:.3g}): the estimate is unreliable"
+            )
+        identifiable = all(bool(found[n].details.get("identifiable", True)) for n in decisive)
+        details: dict[str, Any] = {
+            "members": first,
+            "spread": spread,
+            "at_edge": at_edge,
+            "identifiable": identifiable,
+        }
+        return Inclusions(a, b, tuple(notes), details)
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        return self._combine_many(
+            lambda member: member._estimate_many(counts, labeled, unlabeled), len(labeled)
+        )
+
+    def _estimate_many_flipped(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        return self._combine_many(
+            lambda member: member._estimate_many_flipped(counts, labeled, unlabeled), len(labeled)
+        )
+
+    def _combine_many(
+        self, estimate: Callable[[PriorEstimator], FloatArray], n_replicates: int
+    ) -> FloatArray:
+        members = self._members()
+        found = [estimate(member) for member in members]
+        first = np.stack([pair[:, 0] for pair in found])
+        second = [pair[:, 1] for pair, m in zip(found, members, strict=True) if m.estimates_beta]
+        b = _median_of_known(np.stack(second)) if second else np.zeros(n_replicates)
+        return np.column_stack((_median_of_known(first), b))
+
+
+def default_members() -> list[PriorEstimator]:
+    """The three whose median did best among simple ensembles: unlike in method and in errors."""
+    from purecover.estimators.alphamax import AlphaMax
+    from purecover.estimators.dedpul import DEDPUL
+    from purecover.estimators.roc_slope import RocSlope
+
+    return [DEDPUL(), RocSlope(), AlphaMax(elbow="paper")]
+
+
+def check_estimator_parameter(function: str, parameter: str, value: object) -> None:
+    """An estimator with good parameters, as a parameter of another one."""
+    if not isinstance(value, PriorEstimator):
+        hint = "register your own as a subclass of PriorEstimator"
+        if isinstance(value, type) and issubclass(value, PriorEstimator):
+            hint = f"this is the class; write {value.__name__}()"
+        elif isinstance(value, str):
+            hint = f'write prior_estimators()["{value}"]()'
+        raise bad_type(function, parameter, "made of estimators of alpha", value, hint)
+    value._check_params()
+
+
+def _names(members: Sequence[PriorEstimator]) -> list[str]:
+    """Class names, numbered where they repeat."""
+    names: list[str] = []
+    for member in members:
+        plain = type(member).__name__
+        earlier = sum(type(m).__name__ == plain for m in members[: len(names)])
+        names.append(f"{plain} {earlier + 1}" if earlier else plain)
+    return names
+
+
+def _decisive(values: dict[str, float]) -> list[str]:
+    """The one or two members in the middle, which make the median."""
+    ranked = sorted(values, key=values.__getitem__)
+    return ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1]
+
+
+def _first(lost: dict[str, str]) -> str:
+    name, text = next(iter(lost.items()))
+    return f"{name} says: {text}"
+
+
+def _median_of_known(values: FloatArray) -> FloatArray:
+    """Median over the first axis of what is not NaN; NaN where nothing is."""
+    known = ~np.isnan(values)
+    middle = np.full(values.shape[1], np.nan)
+    some = known.any(axis=0)
+    middle[some] = np.nanmedian(values[:, some], axis=0)
+    return middle
+
+
+# -- Any estimator of alpha becomes one of alpha and beta: two runs, roles exchanged in one ------
+
+
+@register_prior_estimator("noisy")
+class NoisyLabels(RowPriorEstimator):
+    r"""Estimate beta too, with any estimator that takes labels as clean.
+
+    Parameters
+    ----------
+    estimator : PriorEstimator, optional
+        The estimator to run twice. Default: :class:`MedianEnsemble`.
+    clean : {"test", "never", "always"}, default="test"
+        When to take labels as clean, which is beta = 1 exactly: if a test does not reject it,
+        never, or always. Without the test clean labels would hardly ever be found clean, since
+        an estimate of a share that is 0 errs upward only.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`. The diagnostics hold ``"a"`` and ``"b"``, what each run has
+        to show (``"unlabeled_run"``, ``"labeled_run"``; the latter is None where labels were
+        taken as clean), ``"clean"`` and, if tested, ``"clean_p_value"``.
+
+    Notes
+    -----
+    With the densities :math:`f` of the unlabeled and :math:`g` of the labeled, the estimator
+    finds :math:`a`, the largest share of :math:`g` inside :math:`f`; with the roles of the two
+    samples exchanged and the scores turned around it finds :math:`b`, the largest share of
+    :math:`f` inside :math:`g`. If positives and negatives are mutually irreducible,
+    :math:`a = \alpha/\beta` and :math:`b = (1-\beta)/(1-\alpha)`, hence
+
+    .. math:: \alpha = \frac{a(1-b)}{1-ab}, \qquad \beta = \frac{1-b}{1-ab}.
+
+    Around an estimator that takes features, ``fit(X, labeled)`` takes them too. The test then
+    looks at scores of the label by the features, of a logistic regression or of boosted trees,
+    whichever predicts better, each from a fit without the fold the row is in.
+
+    Bootstrap replicates repeat all of it, the test included, so that the interval of beta
+    knows that another sample might have been found noisy.
+
+    References
+    ----------
+    Jain, White & Radivojac (2016), "Estimating the class prior and posterior from noisy
+    positives and unlabeled data", NIPS.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> world = pu.simulate.binormal(separation=3)
+    >>> sample = world.sample(2000, 8000, alpha=0.25, beta=0.8, random_state=0)
+    >>> estimator = pu.NoisyLabels(pu.BBE()).fit(sample.scores, sample.labeled)
+    >>> estimator.diagnostics_["clean"]
+    False
+    >>> estimator.proportions_.beta < 0.9
+    True
+    """
+
+    noisy: ClassVar[bool] = True
+    reference: ClassVar[str] = "Jain, White & Radivojac, NIPS 2016"
+
+    def __init__(
+        self,
+        estimator: PriorEstimator | None = None,
+        *,
+        clean: Literal["test", "never", "always"] = "test",
+    ) -> None:
+        self.estimator = estimator
+        self.clean = clean
+
+    @property
+    def estimates_beta(self) -> bool:
+        """Whether beta can come out below 1."""
+        return self.clean != "always"
+
+    def _check_params(self) -> None:
+        name = type(self).__name__
+        check_choice(name, "clean", self.clean, CLEAN_RULES)
+        if self.estimator is None:
+            return
+        check_estimator_parameter(name, "estimator", self.estimator)
+        if self.estimator.estimates_beta:
+            kind = type(self.estimator).__name__
+            raise bad_value(
+                name,
+                "estimator",
+                "one that takes labels as clean",
+                f"{kind}, which estimates beta itself",
+                f"use {kind} without {name}",
+            )
+
+    def _inner(self) -> PriorEstimator:
+        """A copy, so that an estimate leaves no trace in the parameters."""
+        return MedianEnsemble() if self.estimator is None else clone(self.estimator)
+
+    def _reads_rows(self) -> bool:
+        return self.estimator is not None and self.estimator.takes == "features"
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        inner = self._inner()
+        return self._both_ways(
+            inner._estimate(counts), lambda: inner._estimate_flipped(counts), lambda: counts
+        )
+
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        inner = self._inner()
+        if not isinstance(inner, RowPriorEstimator):  # fit asks _reads_rows first
+            raise TypeError(type(inner))
+        run = inner._estimate_rows(rows, rng)
+        return self._both_ways(
+            run, lambda: inner._estimate_rows(rows.flipped(), rng), lambda: out_of_fold(rows)
+        )
+
+    def _both_ways(
+        self,
+        run: Inclusions,
+        exchanged: Callable[[], Inclusions],
+        scored: Callable[[], ScoreCounts],
+    ) -> Inclusions:
+        """Put the two runs together; the second one only where labels are not clean."""
+        verdict = clean_verdict(self.clean, scored)
+        notes = [*run.notes, *verdict.notes]
+        details = {"a": run.a, "unlabeled_run": dict(run.details), **verdict.details}
+        runs = [run]
+        if verdict.clean:
+            b = 0.0
+            details["labeled_run"] = None
+        else:
+            flipped = exchanged()
+            b = flipped.a
+            notes += [f"with the samples exchanged, for beta: {note}" for note in flipped.notes]
+            details["labeled_run"] = dict(flipped.details)
+            runs.append(flipped)
+        details |= {
+            "b": b,
+            "at_edge": any(bool(r.details.get("at_edge", False)) for r in runs),
+            "identifiable": all(bool(r.details.get("identifiable", True)) for r in runs),
+        }
+        return Inclusions(run.a, b, tuple(notes), details)
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        inner = self._inner()
+        found = inner._estimate_many(counts, labeled, unlabeled)
+        found[:, 1] = 0.0
+        noisy = ~clean_by_rule(self.clean, counts, labeled, unlabeled)
+        if noisy.any():
+            flipped = inner._estimate_many_flipped(counts, labeled[noisy], unlabeled[noisy])
+            found[noisy, 1] = flipped[:, 0]
+        return found
+
+
+FOLDS = 5
+TREES = 50
+
+
+def out_of_fold(rows: Rows) -> ScoreCounts:
+    """Counts of scores of labeled against unlabeled, each from a fit without the row's fold.
+
+    A line sees nothing of a ring, and samples that look alike throughout look noisy. So a
+    logistic regression and boosted trees both try, and the lower held-out log loss decides.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from threadpoolctl import threadpool_limits
+
+    folds = min(FOLDS, rows.n_labeled, rows.n_unlabeled)
+    if folds < 2:
+        raise IdentifiabilityError(
+            "Whether labels are clean cannot be tested with one example on a side.\n"
+            "Hint: clean='always' takes them as clean, clean='never' estimates beta untested"
+        )
+    tame = rows.scaled()
+    # Every fifth row of each sample: reproducible, and the samples are in no order that matters.
+    sides = [np.arange(n) % folds for n in (rows.n_labeled, rows.n_unlabeled)]
+    X = np.concatenate((tame.labeled, tame.unlabeled))
+    fold = np.concatenate(sides)
+    ours = np.arange(fold.size) < rows.n_labeled
+    models = [
+        make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+        HistGradientBoostingClassifier(max_iter=TREES, early_stopping=False, random_state=0),
+    ]
+    found = np.empty((len(models), fold.size))
+    with threadpool_limits(1):  # fits as small as these spend more on threads than they gain
+        for k in range(folds):
+            held = fold == k
+            for model, scores in zip(models, found, strict=True):
+                model.fit(X[~held], ours[~held])
+                scores[held] = model.predict_proba(X[held])[:, 1]
+    return ScoreCounts.from_scores(min(found, key=lambda each: float(log_loss(ours, each))), ours)
+
+
+# -- `Regrouping`: a remedy for scores without a pure region, which moves mixed scores aside -----
+
+
+@register_prior_estimator("regrouping")
+class Regrouping(PriorEstimator):
+    r"""Copy the highest unlabeled scores into the labeled sample, then estimate (ReMPE).
+
+    Where negatives are found among the positives at every score, estimators of alpha come out
+    too high, by as much as the negatives contain of the positives. Counting the negatives with
+    the highest scores among the positives makes a new problem with a pure region, whose alpha
+    is smaller.
+
+    Parameters
+    ----------
+    estimator : PriorEstimator, optional
+        The estimator to run on the regrouped samples. Default: :class:`MedianEnsemble`.
+    share : float, default=0.1
+        Share of the unlabeled examples, those with the highest scores, that are copied.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`. The diagnostics hold ``"copied"``, the share of copies in
+        the regrouped labeled sample, and ``"run"``, what the estimator has to show.
+
+    See Also
+    --------
+    Subsampling : The same aim, if one knows how pure the highest scores are.
+
+    Notes
+    -----
+    With the densities :math:`f` of the unlabeled, :math:`g` of the labeled, and the region
+    :math:`S` of the highest scores that holds the share :math:`s` of the unlabeled, the
+    regrouped labeled sample has a density proportional to :math:`g + f\,1_S`: a copy weighs as
+    if there were as many unlabeled as labeled examples, as was roughly so in the study that
+    proposed the method; where the labeled are more, a copy counts as one example. Without such
+    a weight the estimate would tend to :math:`s`, whatever alpha is, as the unlabeled become
+    many. If the largest share of :math:`g` inside :math:`f` is :math:`a`, and if it is reached
+    within :math:`S`, large samples give
+
+    .. math:: a' = \frac{1+s}{1+1/a},
+
+    which is below :math:`a` whenever :math:`a > s`. So the estimate is lowered by an amount
+    that does not depend on how much too high it was, since scores alone do not tell that. It
+    helps where positives and negatives overlap everywhere, and it hurts where a pure region
+    exists: of a true alpha of 0.25 as little as 0.22 may be left, of 0.5 as little as 0.37. Do
+    not use it where the highest scores are known to be pure.
+
+    References
+    ----------
+    Yao, Liu, Han, Gong, Niu, Sugiyama & Tao (2022), "Rethinking class-prior estimation for
+    positive-unlabeled learning", ICLR.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> world = pu.simulate.laplace(separation=1)  # a third of the negatives look positive
+    >>> sample = world.sample(5000, 5000, alpha=0.25, random_state=0)
+    >>> plain = pu.BBE().fit(sample.scores, sample.labeled)
+    >>> regrouped = pu.Regrouping(pu.BBE()).fit(sample.scores, sample.labeled)
+    >>> round(plain.proportions_.alpha, 1), round(regrouped.proportions_.alpha, 1)
+    (0.5, 0.4)
+    """
+
+    reference: ClassVar[str] = "Yao, Liu, Han, Gong, Niu, Sugiyama & Tao, ICLR 2022"
+
+    def __init__(self, estimator: PriorEstimator | None = None, *, share: float = 0.1) -> None:
+        self.estimator = estimator
+        self.share = share
+
+    def _check_params(self) -> None:
+        name = type(self).__name__
+        check_real(name, "share", self.share, low=0, high=1, closed="neither")
+        check_one_sided(name, self.estimator)
+
+    def _inner(self) -> PriorEstimator:
+        from sklearn.base import clone
+
+        return MedianEnsemble() if self.estimator is None else clone(self.estimator)
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        regrouped = self._regrouped(counts)
+        return self._result(self._inner()._estimate(regrouped), counts, regrouped)
+
+    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
+        # The estimator turns the scores around in its own way, so it gets them as they were.
+        regrouped = self._regrouped(flipped_counts(counts))
+        run = self._inner()._estimate_flipped(flipped_counts(regrouped))
+        return self._result(run, flipped_counts(counts), regrouped)
+
+    def _result(self, run: Inclusions, before: ScoreCounts, after: ScoreCounts) -> Inclusions:
+        copied = 1 - before.n_labeled / after.n_labeled
+        details: dict[str, Any] = {
+            "copied": float(copied),
+            "at_edge": bool(run.details.get("at_edge", False)),
+            "identifiable": bool(run.details.get("identifiable", True)),
+            "run": dict(run.details),
+        }
+        note = (
+            f"the {self.share:.3g} of the unlabeled with the highest scores were taken as labeled: "
+            "alpha is lowered, which is right only if negatives are among them"
+        )
+        return Inclusions(run.a, 0.0, (*run.notes, note), details)
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        copies = self._copies(labeled, unlabeled)
+        inner, regrouped = self._inner(), self._regrouped(counts)
+        found = inner._estimate_many(regrouped, labeled + copies, unlabeled)
+        found[:, 1] = 0.0
+        return found
+
+    def _estimate_many_flipped(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        copies = self._copies(unlabeled[:, ::-1], labeled[:, ::-1])[:, ::-1]
+        regrouped = flipped_counts(self._regrouped(flipped_counts(counts)))
+        inner = self._inner()
+        found = inner._estimate_many_flipped(regrouped, labeled, unlabeled + copies)
+        found[:, 1] = 0.0
+        return found
+
+    def _copies(self, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
+        """What is added to the labeled counts of each row."""
+        tally = np.asarray(unlabeled, dtype=np.float64)
+        reached = np.cumsum(tally, axis=1)
+        totals = reached[:, -1:]
+        # At the border a part of those that share the score.
+        taken = np.clip(self.share * totals - (reached - tally), 0.0, tally)
+        size = labeled.sum(axis=1, dtype=np.float64, keepdims=True)
+        weight = np.divide(size, totals, out=np.zeros_like(totals), where=totals > 0)
+        return taken * np.minimum(weight, 1.0)
+
+    def _regrouped(self, counts: ScoreCounts) -> ScoreCounts:
+        copies = self._copies(counts.labeled[None], counts.unlabeled[None])[0]
+        squares = counts.labeled_sq
+        if squares is not None and counts.unlabeled_sq is not None:
+            some = counts.unlabeled > 0
+            part = np.divide(copies, counts.unlabeled, out=np.zeros(copies.size), where=some)
+            squares = squares + part**2 * counts.unlabeled_sq
+        return ScoreCounts(
+            thresholds=counts.thresholds,
+            labeled=counts.labeled + copies,
+            unlabeled=counts.unlabeled,
+            labeled_sq=squares,
+            unlabeled_sq=counts.unlabeled_sq,
+        )
+
+
+def check_one_sided(name: str, estimator: object) -> None:
+    """None, or an estimator that takes labels as clean, as a parameter of one that wraps it."""
+    if estimator is None:
+        return
+    check_estimator_parameter(name, "estimator", estimator)
+    if isinstance(estimator, PriorEstimator) and estimator.estimates_beta:
+        raise bad_value(
+            name,
+            "estimator",
+            "one that takes labels as clean",
+            f"{type(estimator).__name__}, which estimates beta itself",
+            f"for noisy labels write NoisyLabels({name}())",
+        )
+
+
+# -- `Subsampling`: what one knows about the purity of the highest scores, put to use ------------
+
+
+@register_prior_estimator("subsampling")
+class Subsampling(PriorEstimator):
+    r"""Reject unlabeled examples where negatives are known to be, then estimate (SuMPE).
+
+    Where negatives are found among the positives at every score, estimators of alpha come out
+    too high. If one knows how pure the highest scores are, say since some of those examples
+    were looked at, a part of the unlabeled with high scores can be rejected so that what is
+    left has a pure region.
+
+    Parameters
+    ----------
+    estimator : PriorEstimator, optional
+        The estimator to run, on all and then on what is left. Default:
+        :class:`MedianEnsemble`.
+    ceiling : float, default=1.0
+        Share of positives among the unlabeled examples where it is largest, at the highest
+        scores. Scores and labels do not tell it. At 1 nothing is rejected, and the estimate is
+        that of the estimator.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`. The diagnostics hold ``"unadjusted"``, the estimate before
+        rejection, ``"acceptance_rate"``, and ``"run"``, what the estimator has to show.
+
+    See Also
+    --------
+    Regrouping : Needs no such knowledge, and has no guarantee.
+
+    Notes
+    -----
+    With the densities :math:`f` of the unlabeled and :math:`g` of the labeled, the chance of
+    being positive is :math:`p = \alpha g/f`. If the unlabeled are accepted with a probability
+    :math:`A \ge p` that touches :math:`p` somewhere, the accepted ones hold no negatives there,
+    the inclusion of :math:`g` in their density is :math:`a' = \alpha/c`, where :math:`c` is the
+    rate of acceptance, and :math:`\alpha = c\,a'`. Of the functions that do, this one is
+    smooth and keeps the order of the scores:
+
+    .. math:: A = 1 - (1-q)\,\rho, \qquad \rho = \min(1, \hat a\,\hat r),
+
+    with the ceiling :math:`q`, the estimate :math:`\hat a` before rejection and the ratio
+    :math:`\hat r` of :math:`g` to :math:`f` from isotonic regression of the labels. It exceeds
+    :math:`p = q\rho` by :math:`1-\rho`. Examples are not rejected at random but counted in
+    part, which has the same mean and no further noise. In large samples the result is
+    :math:`q \hat a`.
+
+    The estimate is as good as the ceiling: one that is too low makes alpha too low by the same
+    factor. Replicates of the bootstrap keep the ceiling and the acceptance of the data.
+
+    References
+    ----------
+    Zhu, Fjeldsted, Holland, Landon, Lintereur & Scott (2023), "Mixture proportion estimation
+    beyond irreducibility", ICML.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> world = pu.simulate.laplace(separation=1)  # the highest scores are 47 % positive
+    >>> sample = world.sample(2000, 2000, alpha=0.25, random_state=0)
+    >>> plain = pu.BBE().fit(sample.scores, sample.labeled)
+    >>> known = pu.Subsampling(pu.BBE(), ceiling=0.47).fit(sample.scores, sample.labeled)
+    >>> round(plain.proportions_.alpha, 1), round(known.proportions_.alpha, 1)
+    (0.5, 0.2)
+    """
+
+    reference: ClassVar[str] = "Zhu, Fjeldsted, Holland, Landon, Lintereur & Scott, ICML 2023"
+
+    def __init__(self, estimator: PriorEstimator | None = None, *, ceiling: float = 1.0) -> None:
+        self.estimator = estimator
+        self.ceiling = ceiling
+
+    def _check_params(self) -> None:
+        name = type(self).__name__
+        check_real(name, "ceiling", self.ceiling, low=0, high=1, closed="right")
+        check_one_sided(name, self.estimator)
+
+    def _inner(self) -> PriorEstimator:
+        from sklearn.base import clone
+
+        return MedianEnsemble() if self.estimator is None else clone(self.estimator)
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        first = self._inner()._estimate(counts)
+        if self.ceiling == 1:
+            return self._result(first, first, 1.0)
+        left = _accepted(counts, self._acceptance(counts, first.a))
+        return self._result(first, self._inner()._estimate(left), _rate(left, counts))
+
+    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
+        # The estimator turns the scores around in its own way, so it gets them as they were.
+        first, turned = self._inner()._estimate_flipped(counts), flipped_counts(counts)
+        if self.ceiling == 1:
+            return self._result(first, first, 1.0)
+        left = _accepted(turned, self._acceptance(turned, first.a))
+        run = self._inner()._estimate_flipped(flipped_counts(left))
+        return self._result(first, run, _rate(left, turned))
+
+    def _result(self, first: Inclusions, run: Inclusions, rate: float) -> Inclusions:
+        details: dict[str, Any] = {
+            "unadjusted": float(first.a),
+            "acceptance_rate": rate,
+            "at_edge": bool(run.details.get("at_edge", False)),
+            "identifiable": bool(run.details.get("identifiable", True)),
+            "run": dict(run.details),
+        }
+        notes = run.notes
+        if self.ceiling == 1:
+            notes = (*notes, "the highest scores were taken as pure: nothing was rejected")
+        return Inclusions(rate * run.a, 0.0, notes, details)
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        if self.ceiling == 1:
+            found = self._inner()._estimate_many(counts, labeled, unlabeled)
+            found[:, 1] = 0.0
+            return found
+        accept = self._acceptance(counts, self._inner()._estimate(counts).a)
+        left = _accepted(counts, accept)
+        found = self._inner()._estimate_many(left, labeled, unlabeled * accept)
+        return _scaled(found, unlabeled, accept)
+
+    def _estimate_many_flipped(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        if self.ceiling == 1:
+            found = self._inner()._estimate_many_flipped(counts, labeled, unlabeled)
+            found[:, 1] = 0.0
+            return found
+        first, turned = self._inner()._estimate_flipped(counts), flipped_counts(counts)
+        accept = self._acceptance(turned, first.a)
+        left = flipped_counts(_accepted(turned, accept))
+        accept = accept[::-1]
+        found = self._inner()._estimate_many_flipped(left, labeled * accept, unlabeled)
+        return _scaled(found, labeled, accept)
+
+    def _acceptance(self, counts: ScoreCounts, inclusion: float) -> FloatArray:
+        """Probability of being kept, at each threshold."""
+        return 1 - (1 - self.ceiling) * np.minimum(1.0, inclusion * _ratio(counts))
+
+
+def _ratio(counts: ScoreCounts) -> FloatArray:
+    """Ratio of the labeled to the unlabeled density, which never falls as scores rise."""
+    from scipy.optimize import isotonic_regression
+
+    labeled = np.asarray(counts.labeled / counts.n_labeled, dtype=np.float64)
+    both = labeled + counts.unlabeled / counts.n_unlabeled
+    seen = both > 0
+    fitted = isotonic_regression(labeled[seen] / both[seen], weights=both[seen], increasing=False).x
+    share = np.zeros(both.size)
+    share[seen] = np.clip(fitted, 0.0, 1.0)
+    # Where only labeled examples are, the ratio is as large as can be; it is cut anyway.
+    return share / np.maximum(1 - share, 1e-12)
+
+
+def _accepted(counts: ScoreCounts, accept: FloatArray) -> ScoreCounts:
+    squares = counts.unlabeled_sq
+    return ScoreCounts(
+        thresholds=counts.thresholds,
+        labeled=counts.labeled,
+        unlabeled=counts.unlabeled * accept,
+        labeled_sq=counts.labeled_sq,
+        unlabeled_sq=None if squares is None else squares * accept**2,
+    )
+
+
+def _rate(left: ScoreCounts, before: ScoreCounts) -> float:
+    return float(left.n_unlabeled / before.n_unlabeled)
+
+
+def _scaled(found: FloatArray, tally: CountArray, accept: FloatArray) -> FloatArray:
+    """Inclusions in what was left, turned into those in all."""
+    totals = tally.sum(axis=1, dtype=np.float64)
+    kept = np.asarray(tally @ accept, dtype=np.float64)
+    rate = np.divide(kept, totals, out=np.full(totals.size, np.nan), where=totals > 0)
+    return np.column_stack((found[:, 0] * rate, np.zeros(len(found))))

@@ -1,0 +1,582 @@
+"""A report as plain data for the script of its page, thinned to a small size.
+
+Not :meth:`ScoreCounts.thinned`, which makes groups of like size for speed: here the cells are
+chosen so that the stated bound is small, and the bound is part of the answer.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purecover._counting import FIELDS
+from purecover._typing import FloatArray, Target
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu, auc_pu_variance
+from purecover.exceptions import PurecoverError, RecoveryWarning
+from purecover.html.svg import thin
+from purecover.html.words import shown_metrics, title_of
+from purecover.recovery.metrics import METRICS, metrics_from_roc
+from purecover.recovery.roc import blended, recover_roc
+
+if TYPE_CHECKING:
+    from purecover.estimators.base import PriorEstimate
+    from purecover.intervals.interval import CurveBand, Interval
+    from purecover.report.results import PUReport
+    from purecover.report.rows import TrueFigures
+
+
+# -- Fewer cells that say nearly the same, and how nearly: a million scores on a small page ------
+
+
+_GROWTH = 1.1
+"""At the top, where precision is decided, ranks of boundaries grow by this factor, if they can."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ThinnedCounts:
+    r"""Counts with neighboring scores merged, and what that can change.
+
+    Attributes
+    ----------
+    counts : ScoreCounts
+        The merged counts. Each cell has the lowest of its scores as threshold, so that observed
+        rates at the remaining thresholds, and recovered ones before any repair, are exact.
+    auc_bound : float
+        The observed AUC of the merged counts differs from the full one by at most this, the
+        recovered one by at most ``auc_bound / (beta - alpha)``.
+    rate_bound : float
+        At a threshold between two remaining ones, either observed rate differs from that of the
+        full counts by at most this.
+
+    Notes
+    -----
+    Merging forgets the order of the pairs within a cell, which then count one half. With
+    :math:`l_c` labeled and :math:`u_c` unlabeled in cell :math:`c` and :math:`l_i, u_i` at its
+    scores, the AUC moves by at most
+
+    .. math::
+
+        \frac{1}{2LU} \sum_c \Bigl(l_c u_c - \sum_{i \in c} l_i u_i\Bigr).
+
+    A threshold inside a cell is read as the next remaining one above it, which leaves out at most
+    the cell without its lowest score.
+    """
+
+    counts: ScoreCounts
+    auc_bound: float
+    rate_bound: float
+
+
+def thin_counts(
+    counts: ScoreCounts,
+    max_cells: int,
+    *,
+    threshold: float | None = None,
+    top_k: float | None = None,
+) -> ThinnedCounts:
+    r"""Merge neighboring scores into at most ``max_cells`` cells with small bounds.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    max_cells : int
+        How many cells there may be, at least 64.
+    threshold : float, optional
+        No cell straddles this threshold, so that observed rates there are exact.
+    top_k : float, optional
+        Nor are the scores around the so-manieth of the unlabeled merged, for metrics that look
+        at the top k.
+
+    Returns
+    -------
+    ThinnedCounts
+        The counts, as they were if they are few enough, and the bounds.
+
+    Notes
+    -----
+    Of the :math:`n` cells, a quarter are laid out so that :math:`l_c/L + u_c/U` grows by
+    :math:`8/n` from one to the next; scores that hold more than that stay alone, so that no
+    merged cell holds more than :math:`16/n`. Near the top of both samples ranks of boundaries
+    grow by a tenth. The rest come from splitting cells in two, each time the one and at the score
+    where :math:`\sum l_c u_c` falls most. What is left once no split helps goes into smaller
+    steps between thresholds.
+
+    Examples
+    --------
+    >>> from purecover import auc_pu, simulate, ScoreCounts
+    >>> from purecover.html.payload import thin_counts
+    >>> sample = simulate.binormal(1.5).sample(10_000, 50_000, alpha=0.25, random_state=0)
+    >>> counts = ScoreCounts.from_scores(sample.scores, sample.labeled)
+    >>> thinned = thin_counts(counts, 1000)
+    >>> thinned.counts
+    ScoreCounts(10,000 labeled, 50,000 unlabeled, 1,000 bins)
+    >>> abs(auc_pu(thinned.counts) - auc_pu(counts)) <= thinned.auc_bound < 5e-4
+    True
+    """
+    if counts.n_thresholds <= max_cells:
+        return ThinnedCounts(counts=counts, auc_bound=0.0, rate_bound=0.0)
+    labeled, unlabeled = _running(counts.labeled), _running(counts.unlabeled)
+    edges = _layout(counts, labeled, unlabeled, max_cells, threshold, top_k)
+    edges = _split(edges, labeled, unlabeled, max_cells)
+    edges = _filled(edges, labeled + unlabeled, max_cells)
+    return _merged(counts, edges, labeled, unlabeled)
+
+
+def _running(tally: np.ndarray[Any, Any]) -> FloatArray:
+    """Shares above each boundary; boundary i lies before the i-th score."""
+    out = np.zeros(tally.size + 1)
+    np.cumsum(tally, dtype=np.float64, out=out[1:])
+    out /= out[-1]
+    return out
+
+
+def _layout(
+    counts: ScoreCounts,
+    labeled: FloatArray,
+    unlabeled: FloatArray,
+    max_cells: int,
+    threshold: float | None,
+    top_k: float | None,
+) -> np.ndarray[Any, Any]:
+    """Boundaries that have to be there, whatever the pairs within cells: 7/8 of all at most."""
+    last, steps = counts.n_thresholds, max_cells // 4
+    both = labeled + unlabeled
+    heavy = np.flatnonzero(np.diff(both) > both[-1] / steps)
+    found = [np.array([0, 1, last]), _equal_steps(both, steps), heavy, heavy + 1]
+    for running, size in ((labeled, counts.n_labeled), (unlabeled, counts.n_unlabeled)):
+        # From one example, or what stands for it among weights, to one step.
+        first = min(1 / max(size, 2.0), 1 / steps)
+        n_ranks = min(int(np.log(1 / (steps * first)) / np.log(_GROWTH)), max_cells // 16)
+        ranks = np.geomspace(first, 1 / steps, max(n_ranks, 1)) * (1 - 1e-9)
+        found.append(np.searchsorted(running, ranks))
+    if threshold is not None:
+        below = int(np.searchsorted(counts.thresholds[::-1], threshold, side="left"))
+        found.append(np.array([last - below]))
+    if top_k is not None:
+        # Rates there are read between the last boundary that is not beyond, and the next.
+        at = int(np.searchsorted(unlabeled, top_k / counts.n_unlabeled, side="right"))
+        found.append(np.array([max(at - 1, 0), min(at, last)]))
+    return np.unique(np.concatenate(found))
+
+
+def _equal_steps(running: FloatArray, steps: int) -> np.ndarray[Any, Any]:
+    """Boundaries between which a running sum grows by equal parts, give or take a score."""
+    wanted = np.arange(1, steps) * (running[-1] / steps)
+    return np.searchsorted(running, wanted, side="right") - 1
+
+
+def _filled(
+    edges: np.ndarray[Any, Any], running: FloatArray, max_cells: int
+) -> np.ndarray[Any, Any]:
+    """More boundaries at equal steps, as small as the number of cells allows."""
+    few, many = 1, 4 * max_cells
+    while few < many:  # the largest number of steps that fits
+        steps = (few + many + 1) // 2
+        if np.union1d(edges, _equal_steps(running, steps)).size <= max_cells + 1:
+            few = steps
+        else:
+            many = steps - 1
+    return np.union1d(edges, _equal_steps(running, few))
+
+
+def _split(
+    edges: np.ndarray[Any, Any], labeled: FloatArray, unlabeled: FloatArray, max_cells: int
+) -> np.ndarray[Any, Any]:
+    """More boundaries, each where the pairs within cells become fewest."""
+    heap: list[tuple[float, int, int, int]] = []
+
+    def consider(i: int, j: int) -> None:
+        if j - i < 2 or labeled[j] == labeled[i] or unlabeled[j] == unlabeled[i]:
+            return  # nothing to forget in here
+        l_above, u_above = labeled[i + 1 : j] - labeled[i], unlabeled[i + 1 : j] - unlabeled[i]
+        # Pairs across the new boundary: l1 u2 + l2 u1.
+        across = l_above * (unlabeled[j] - unlabeled[i] - u_above)
+        across += u_above * (labeled[j] - labeled[i] - l_above)
+        k = int(np.argmax(across))
+        if across[k] > 0:
+            heapq.heappush(heap, (-float(across[k]), i, i + 1 + k, j))
+
+    for i, j in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        consider(i, j)
+    added: list[int] = []
+    while heap and edges.size + len(added) <= max_cells:
+        _, i, k, j = heapq.heappop(heap)
+        added.append(k)
+        consider(i, k)
+        consider(k, j)
+    return np.union1d(edges, np.array(added, dtype=np.int64))
+
+
+def _merged(
+    counts: ScoreCounts,
+    edges: np.ndarray[Any, Any],
+    labeled: FloatArray,
+    unlabeled: FloatArray,
+) -> ThinnedCounts:
+    starts, ends = edges[:-1], edges[1:]
+    columns: dict[str, Any] = {"thresholds": counts.thresholds[ends - 1]}
+    for name in FIELDS:
+        column = getattr(counts, name)
+        columns[name] = None if column is None else np.add.reduceat(column, starts)
+    tops = counts.thresholds if counts.highest is None else counts.highest
+    columns["highest"] = tops[starts]
+    single = counts.labeled / counts.n_labeled * (counts.unlabeled / counts.n_unlabeled)
+    pairs = np.diff(labeled[edges]) * np.diff(unlabeled[edges]) - np.add.reduceat(single, starts)
+    # Single scores forget nothing; theirs is rounding.
+    merged = ends - starts > 1
+    between = [
+        np.where(merged, rate[ends - 1] - rate[starts], 0.0) for rate in (labeled, unlabeled)
+    ]
+    return ThinnedCounts(
+        counts=ScoreCounts(**columns),
+        auc_bound=float(np.where(merged, pairs, 0.0).clip(0).sum()) / 2,
+        rate_bound=float(np.max(between)),
+    )
+
+
+# -- A report as plain data for the script of its page: finite numbers, short lists, no markup ---
+
+
+SCHEMA = 1
+"""Grows with every change that a script of the page would have to know of."""
+
+MAX_CELLS = 2000
+"""More distinct scores than this are merged; fewer where rows carry weights, which print long."""
+
+_MAX_WEIGHTED_CELLS = 1400
+_MAX_BINS = 60
+_DIGITS = 6  # of what is only drawn
+_OUTLYING = 0.01
+"""Scores this rare are left out of the range of a histogram if that makes it much narrower."""
+
+
+def make_payload(report: PUReport) -> dict[str, Any]:
+    r"""All that the page recomputes from and compares with.
+
+    Parameters
+    ----------
+    report : PUReport
+        What :func:`purecover.evaluate` returned.
+
+    Returns
+    -------
+    dict
+        Plain data, ready for strict JSON, with the keys
+
+        ``schema``
+            The version of this layout.
+        ``counts``
+            Columns of :class:`ScoreCounts`, at most 2,000 cells, in order of decreasing score,
+            with totals; ``labeled_sq`` and ``unlabeled_sq`` only where rows carry weights.
+        ``thinned``
+            None where the counts are exact. Otherwise how many distinct scores there are and how
+            many cells were kept, the bounds of :class:`ThinnedCounts`, and by how much each
+            metric of the report changes when it is computed from the cells.
+        ``settings``
+            How the report was made, as the script takes it; both repairs as they were used.
+        ``report``
+            Its figures with intervals as (low, high, method), from the full counts.
+        ``roc_band``, ``pr_band``
+            Bands, where there are replicates.
+        ``auc_pu_se``
+            DeLong's standard error of the observed AUC.
+        ``metrics``
+            Name, title, kind and better direction of what is shown, in order.
+        ``histogram``
+            Shares of each sample per bin of equal width; ``outlying`` is the largest share of a
+            sample that lies beyond the bins and is counted in the outermost.
+        ``estimation``
+            Estimators side by side, with the likelihood curve of AlphaMax on the scores; None
+            where alpha was given.
+        ``sensitivity``
+            A grid of alpha and beta for a map of the AUC.
+        ``truth``
+            True figures, if they are known.
+
+    See Also
+    --------
+    thin_counts : Merges scores, and says what that changes.
+
+    Notes
+    -----
+    The target of a report is read off its prior: the population if that fits, else deployment,
+    else pooled, else the number itself.
+
+    Examples
+    --------
+    >>> from purecover import evaluate, simulate
+    >>> from purecover.html.payload import make_payload
+    >>> sample = simulate.binormal(1.5).sample(200, 1000, alpha=0.25, random_state=0)
+    >>> report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
+    >>> payload = make_payload(report)
+    >>> payload["thinned"] is None, len(payload["counts"]["thresholds"])
+    (True, 1200)
+    """
+    counts = report.counts
+    most = _MAX_WEIGHTED_CELLS if counts.is_weighted else MAX_CELLS
+    options = report.metrics.options
+    thinned = thin_counts(counts, most, threshold=report.metrics.threshold, top_k=options.top_k)
+    return {
+        "schema": SCHEMA,
+        "counts": _counts(thinned.counts),
+        "thinned": None if thinned.counts is counts else _thinned(report, thinned),
+        "settings": _settings(report),
+        "report": _figures(report),
+        "roc_band": _band(report.roc_band),
+        "pr_band": _band(report.pr_band),
+        "auc_pu_se": _finite(float(np.sqrt(auc_pu_variance(counts)))),
+        "metrics": [
+            {
+                "name": name,
+                "title": title_of(name, options),
+                "kind": METRICS[name].kind,
+                "better": "higher" if METRICS[name].greater_is_better else "lower",
+            }
+            for name in shown_metrics(report.metrics)
+        ],
+        "histogram": _histogram(counts),
+        "estimation": _estimation(report.estimation, counts),
+        "sensitivity": _grid(report),
+        "truth": _truth(report.truth),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _by_name(values: Any) -> dict[str, float | None]:
+    return {name: _finite(value) for name, value in values.items()}
+
+
+def _drawn(values: FloatArray) -> list[float | None]:
+    # Unrepaired bands may reach 1e308, where rounding overflows; a thousand is out of sight too.
+    return [_finite(value) for value in np.round(np.clip(values, -1e3, 1e3), _DIGITS).tolist()]
+
+
+def _counts(counts: ScoreCounts) -> dict[str, Any]:
+    columns = counts.to_dict()
+    columns.pop("highest", None)  # what is between thresholds is not drawn
+    return {
+        **columns,
+        "weighted": counts.is_weighted,
+        "n_labeled": counts.n_labeled,
+        "n_unlabeled": counts.n_unlabeled,
+    }
+
+
+def _thinned(report: PUReport, thinned: ThinnedCounts) -> dict[str, Any]:
+    """The bounds, and what changes at the settings of the report."""
+    proportions, counts = report.proportions, thinned.counts
+    with warnings.catch_warnings():
+        # The guard has spoken about the full counts already.
+        warnings.simplefilter("ignore", RecoveryWarning)
+        roc = recover_roc(counts, proportions, repair=report.roc.repair)
+    mixed = report.pr.repair == "blend" and report.roc.repair != "blend"
+    roc_pr = blended(roc, counts) if mixed else roc
+    again = metrics_from_roc(
+        roc,
+        roc_pr,
+        counts,
+        threshold=report.metrics.threshold,
+        prior=report.metrics.prior,
+        metrics=tuple(METRICS[name] for name in report.metrics),
+        options=report.metrics.options,
+    )
+    differences = {name: abs(again[name] - value) for name, value in report.metrics.items()}
+    return {
+        "n_thresholds": report.counts.n_thresholds,
+        "kept": counts.n_thresholds,
+        "auc_bound": thinned.auc_bound,
+        "rate_bound": thinned.rate_bound,
+        "auc_difference": abs(auc_pu(counts) - report.auc_pu),
+        "auc_pr_difference": _finite(differences.get("auc_pr", math.nan)),
+        "differences": _by_name(differences),
+    }
+
+
+def _settings(report: PUReport) -> dict[str, Any]:
+    options = report.metrics.options
+    return {
+        "alpha": report.proportions.alpha,
+        "beta": report.proportions.beta,
+        "scenario": report.proportions.scenario,
+        "target": _target(report),
+        # What was used, not what was asked for: whether a curve is concave does not hang on alpha.
+        "repair": report.roc.repair,
+        "repair_pr": report.pr.repair,
+        "area": report.pr.area,
+        "threshold": _finite(report.metrics.threshold),
+        "f_beta": options.f_beta,
+        "cost_fn": options.cost_fn,
+        "cost_fp": options.cost_fp,
+        "max_fpr": options.max_fpr,
+        "top_k": options.top_k,
+    }
+
+
+def _target(report: PUReport) -> Target:
+    prior = report.metrics.prior
+    named: tuple[Target, ...] = ("population", "deployment", "pooled")
+    for target in named:
+        if report.proportions.prior(target, report.counts) == prior:
+            return target
+    return prior
+
+
+def _figures(report: PUReport) -> dict[str, Any]:
+    level = next((i.confidence_level for i in report.intervals.values()), None)
+    return {
+        "auc": report.auc,
+        "auc_pu": report.auc_pu,
+        "auc_direct": report.auc_direct,
+        "infeasible": report.infeasible,
+        "metrics": _by_name(report.metrics),
+        "observed": _by_name(report.metrics.observed),
+        "intervals": {name: _ends(interval) for name, interval in report.intervals.items()},
+        "confidence_level": level,
+    }
+
+
+def _ends(interval: Interval | None) -> list[Any] | None:
+    if interval is None or not (math.isfinite(interval.low) and math.isfinite(interval.high)):
+        return None
+    return [interval.low, interval.high, interval.method]
+
+
+def _band(band: CurveBand | None) -> dict[str, Any] | None:
+    if band is None:
+        return None
+    return {
+        "x": _drawn(band.x),
+        "low": _drawn(band.low),
+        "high": _drawn(band.high),
+        "kind": band.kind,
+        "confidence_level": band.confidence_level,
+    }
+
+
+# -- the scores -----------------------------------------------------------------------------------
+
+
+def _histogram(counts: ScoreCounts) -> dict[str, Any]:
+    """Shares per bin, from the full counts."""
+    edges = _edges(counts)
+    # Scores beyond the outermost edges belong to the outermost bins.
+    place = np.searchsorted(edges[1:-1], counts.thresholds, side="right")
+    beyond = (counts.thresholds < edges[0]) | (counts.thresholds > edges[-1])
+    out: dict[str, Any] = {"edges": edges.tolist()}
+    outlying = 0.0
+    for name in ("labeled", "unlabeled", "negative"):
+        tally = getattr(counts, name)
+        total = 0.0 if tally is None else float(tally.sum())
+        if tally is None or not total > 0:
+            out[name] = None
+            continue
+        outlying = max(outlying, float(tally[beyond].sum()) / total)
+        share = np.bincount(place, weights=tally, minlength=edges.size - 1) / total
+        # Enough for a picture, and few enough for what is subtracted to stay 0 where it is.
+        out[name] = [float(f"{value:.9g}") for value in share.tolist()]
+    return {**out, "outlying": outlying}
+
+
+def _edges(counts: ScoreCounts) -> FloatArray:
+    """Edges of bins of equal width over all scores, but for a few that lie far out."""
+    scores = counts.thresholds
+    lowest, highest = float(scores[-1]), float(scores[0])
+    above = np.cumsum(counts.labeled / counts.n_labeled)
+    above += np.cumsum(counts.unlabeled / counts.n_unlabeled)
+    low = float(scores[np.searchsorted(above, 2 - _OUTLYING).clip(0, scores.size - 1)])
+    high = float(scores[np.searchsorted(above, _OUTLYING)])
+    # Parts of them, since the range of doubles may exceed their largest.
+    if highest / 8 - lowest / 8 <= high / 2 - low / 2 or low == high:
+        low, high = lowest, highest
+    n_bins = min(_MAX_BINS, max(10, math.ceil(math.sqrt(counts.n_labeled))))
+    share = np.linspace(0.0, 1.0, n_bins + 1)
+    edges = np.unique((1 - share) * low + share * high)
+    if edges.size > 2:
+        return edges
+    largest = float(np.finfo(np.float64).max)
+    reach = max(0.5, 1e-6 * min(abs(low), largest / 4))
+    return np.array([max(low - reach, -largest), min(high + reach, largest)])
+
+
+# -- proportions ----------------------------------------------------------------------------------
+
+
+def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    p = found.proportions
+    rows = [(found.estimator, p.alpha, p.beta, found.intervals)]
+    for name, (alpha, beta) in found.others.items():
+        rows.append((name, alpha, beta, found.other_intervals.get(name, {})))
+    return {
+        "estimator": found.estimator,
+        "rows": [
+            {
+                "name": name,
+                "alpha": alpha,
+                "beta": beta,
+                "alpha_interval": _ends(ends.get("alpha")),
+                "beta_interval": _ends(ends.get("beta")),
+            }
+            for name, alpha, beta, ends in rows
+        ],
+        "curve": _alphamax_curve(counts, clean=p.beta == 1),
+    }
+
+
+def _alphamax_curve(counts: ScoreCounts, *, clean: bool) -> dict[str, Any] | None:
+    """The log-likelihood over the assumed share; None where AlphaMax gives up."""
+    from purecover.estimators.alphamax import AlphaMax
+    from purecover.intervals.replicates import MAX_THRESHOLDS
+
+    try:
+        curve = AlphaMax().fit(counts.thinned(MAX_THRESHOLDS)).curve_
+    except PurecoverError:
+        return None
+    return {
+        "alpha": _drawn(curve.inclusion),
+        "value": [float(f"{value:.8g}") for value in curve.corrected.tolist()],
+        "chosen": curve.elbow,
+        "share": "alpha" if clean else "alpha / beta",
+    }
+
+
+def _grid(report: PUReport) -> dict[str, Any]:
+    """Alpha from 0, and beta from well below its value, to 1."""
+    p = report.proportions
+    lowest = min(0.5, math.floor(10 * (p.beta - p.delta / 2)) / 10)
+    betas = np.linspace(max(lowest, 0.0), 1.0, 51)
+    return {"alphas": _drawn(np.linspace(0.0, 1.0, 51)), "betas": _drawn(betas)}
+
+
+def _truth(truth: TrueFigures | None) -> dict[str, Any] | None:
+    if truth is None:
+        return None
+    fpr, tpr = np.asarray(truth.roc.fpr_pu), np.asarray(truth.roc.tpr_pu)
+    defined = np.isfinite(fpr) & np.isfinite(tpr)
+    fpr, tpr = fpr[defined], tpr[defined]
+    keep = thin(fpr, tpr)
+    # Thinned apart: where the ROC curve is straight, precision is not.
+    flagged = truth.prior * tpr + (1 - truth.prior) * fpr
+    some = flagged > 0
+    recall, precision = tpr[some], truth.prior * tpr[some] / flagged[some]
+    kept = thin(recall, precision)
+    return {
+        "auc": _finite(truth.metrics["roc_auc"]),
+        "roc": {"fpr": _drawn(fpr[keep]), "tpr": _drawn(tpr[keep])},
+        "pr": {"recall": _drawn(recall[kept]), "precision": _drawn(precision[kept])},
+        "alpha": _finite(truth.alpha),
+        "beta": _finite(truth.beta),
+        "prior": _finite(truth.prior),
+        "metrics": _by_name(truth.metrics),
+    }

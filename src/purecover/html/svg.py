@@ -1,0 +1,403 @@
+"""Curves, dots and whiskers as SVG geometry; the templates only write them down."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purecover._typing import FloatArray
+
+if TYPE_CHECKING:
+    from purecover.estimators.base import PriorEstimate
+    from purecover.intervals.interval import Interval
+    from purecover.report.rows import TrueFigures
+
+
+MAX_POINTS = 512
+"""No curve is drawn with more points; what thinning changes is far below a pixel."""
+
+_TOLERANCE = 2.5e-4  # of the axis: a tenth of a pixel
+
+LEFT, TOP, SIZE = 52.0, 10.0, 340.0
+"""Place and size of the plotting area, in units of the drawing."""
+
+WIDTH = LEFT + SIZE + 12
+_LEGEND_ROW = 20.0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a chart; ``kind`` is its class in the style sheet."""
+
+    kind: str
+    label: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Band:
+    """A shaded region."""
+
+    label: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A mark on both axes."""
+
+    x: str
+    y: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """All that the template needs to draw one figure."""
+
+    name: str
+    title: str
+    description: str
+    x_label: str
+    y_label: str
+    curves: tuple[Curve, ...]
+    band: Band | None
+    point: tuple[str, str] | None
+    point_label: str
+
+    left: float = LEFT
+    top: float = TOP
+    size: float = SIZE
+    width: float = WIDTH
+
+    @property
+    def ticks(self) -> tuple[Tick, ...]:
+        """Fifths of the axes."""
+        return tuple(
+            Tick(f"{_x(v):.1f}", f"{_y(v):.1f}", f"{v:.1f}") for v in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+        )
+
+    @property
+    def legend(self) -> tuple[tuple[str, str, float], ...]:
+        """Class, text and height of each row below the plot."""
+        rows = [(curve.kind, curve.label) for curve in self.curves]
+        if self.band is not None:
+            rows.append(("band", self.band.label))
+        if self.point is not None:
+            rows.append(("point", self.point_label))
+        first = TOP + SIZE + 60
+        return tuple((kind, label, first + i * _LEGEND_ROW) for i, (kind, label) in enumerate(rows))
+
+    @property
+    def height(self) -> float:
+        """Room for the plot, its labels and the legend."""
+        return TOP + SIZE + 52 + _LEGEND_ROW * len(self.legend) + 4
+
+
+def make_chart(
+    name: str,
+    title: str,
+    description: str,
+    *,
+    axes: tuple[str, str],
+    curves: Sequence[tuple[str, str, FloatArray, FloatArray]],
+    band: Any = None,
+    point: tuple[float, float] | None = None,
+    point_label: str = "",
+) -> Chart:
+    """A chart of curves given as (kind, label, x, y), all within about [0, 1]."""
+    shown = None
+    if point is not None and all(np.isfinite(point)):
+        shown = (f"{_x(point[0]):.1f}", f"{_y(point[1]):.1f}")
+    return Chart(
+        name=name,
+        title=title,
+        description=description,
+        x_label=axes[0],
+        y_label=axes[1],
+        curves=tuple(Curve(kind, label, curve_path(x, y)) for kind, label, x, y in curves),
+        band=None if band is None else _band(band),
+        point=shown,
+        point_label=point_label,
+    )
+
+
+def curve_path(x: FloatArray, y: FloatArray) -> str:
+    """The path of a polyline, thinned; undefined points are left out."""
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    defined = np.isfinite(x) & np.isfinite(y)
+    x, y = x[defined], y[defined]
+    keep = thin(x, y)
+    return _path(x[keep], y[keep])
+
+
+def _band(band: Any) -> Band:
+    defined = np.isfinite(band.low) & np.isfinite(band.high)
+    x, low, high = band.x[defined], band.low[defined], band.high[defined]
+    outline = _path(np.append(x, x[::-1]), np.append(high, low[::-1]))
+    label = f"{100 * band.confidence_level:g} % band, {band.kind}"
+    return Band(label, outline and outline + "Z")
+
+
+def _path(x: FloatArray, y: FloatArray) -> str:
+    # Far outside the frame is as invisible at 2 as at 1e300, which no viewer would parse.
+    points = zip(np.clip(x, -1, 2).tolist(), np.clip(y, -1, 2).tolist(), strict=True)
+    return "".join(f"{'L' if i else 'M'}{_x(a):.2f} {_y(b):.2f}" for i, (a, b) in enumerate(points))
+
+
+def _x(value: float) -> float:
+    return LEFT + SIZE * value
+
+
+def _y(value: float) -> float:
+    return TOP + SIZE * (1 - value)
+
+
+def thin(x: FloatArray, y: FloatArray, max_points: int = MAX_POINTS) -> np.ndarray[Any, Any]:
+    """Positions of the points that keep the shape of a polyline.
+
+    Ramer, Douglas and Peucker's rule, worst deviation first: starting from the two ends,
+    the point farthest from the line drawn so far joins it, until all deviations are below a
+    tenth of a pixel or ``max_points`` are drawn.
+    """
+    n = x.size
+    if n <= 2:
+        return np.arange(n)
+    keep = {0, n - 1}
+    heap: list[tuple[float, int, int, int]] = []
+
+    def consider(i: int, j: int) -> None:
+        if j - i > 1:
+            distance, k = _farthest(x, y, i, j)
+            if distance > _TOLERANCE:
+                heapq.heappush(heap, (-distance, i, k, j))
+
+    consider(0, n - 1)
+    while heap and len(keep) < max_points:
+        _, i, k, j = heapq.heappop(heap)
+        keep.add(k)
+        consider(i, k)
+        consider(k, j)
+    return np.array(sorted(keep))
+
+
+def _farthest(x: FloatArray, y: FloatArray, i: int, j: int) -> tuple[float, int]:
+    """The inner point farthest from the chord between points i and j."""
+    dx, dy = x[j] - x[i], y[j] - y[i]
+    px, py = x[i + 1 : j] - x[i], y[i + 1 : j] - y[i]
+    length = float(np.hypot(dx, dy))
+    distances = np.abs(dx * py - dy * px) / length if length else np.hypot(px, py)
+    k = int(np.argmax(distances))
+    return float(distances[k]), i + 1 + k
+
+
+# -- Estimates of alpha and beta as dots on one axis from 0 to 1, one row per estimator ----------
+
+
+DOTS_LEFT, DOTS_TOP, DOTS_SIZE, DOTS_ROW = 155.0, 8.0, 290.0, 26.0
+"""Room for names, for the first row, length of the axis, height of a row."""
+
+_DOTS_LONGEST = 21
+_FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+@dataclass(frozen=True)
+class DotRow:
+    """One estimator; bars are the ends of intervals."""
+
+    name: str
+    y: str
+    alpha: str
+    beta: str
+    bars: tuple[tuple[str, str], ...]
+    used: bool
+
+
+@dataclass(frozen=True)
+class DotChart:
+    """All that the template needs to draw the dots."""
+
+    rows: tuple[DotRow, ...]
+    true: tuple[str, ...]
+    description: str
+    left: float = DOTS_LEFT
+    top: float = DOTS_TOP
+    size: float = DOTS_SIZE
+    width: float = DOTS_LEFT + DOTS_SIZE + 14
+
+    @property
+    def bottom(self) -> float:
+        """Where the axis lies."""
+        return DOTS_TOP + DOTS_ROW * len(self.rows)
+
+    @property
+    def height(self) -> float:
+        """Room for rows, axis and legend."""
+        return self.bottom + 48
+
+    @property
+    def ticks(self) -> tuple[tuple[str, str], ...]:
+        """Place and text of each mark of the axis."""
+        return tuple((_dots_x(value), f"{value:.1f}") for value in _FIFTHS)
+
+
+def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> DotChart:
+    """The estimator in use first, the others below it."""
+    pairs = {estimation.estimator: _pair(estimation), **estimation.others}
+    rows = []
+    for i, (name, (alpha, beta)) in enumerate(pairs.items()):
+        used = i == 0
+        known = estimation.intervals if used else estimation.other_intervals.get(name, {})
+        ends = [known.get(key) for key in ("alpha", "beta")]
+        rows.append(
+            DotRow(
+                name=name if len(name) <= _DOTS_LONGEST else f"{name[: _DOTS_LONGEST - 1]}…",
+                y=f"{DOTS_TOP + DOTS_ROW * (i + 0.5):.1f}",
+                alpha=_dots_x(alpha),
+                beta=_dots_x(beta),
+                bars=tuple(
+                    (_dots_x(e.low), _dots_x(e.high)) for e in ends if e and math.isfinite(e.low)
+                ),
+                used=used,
+            )
+        )
+    listed = ", ".join(
+        f"{name} {alpha:.3f} and {beta:.3f}" for name, (alpha, beta) in pairs.items()
+    )
+    return DotChart(
+        rows=tuple(rows),
+        true=() if truth is None else (_dots_x(truth.alpha), _dots_x(truth.beta)),
+        description=f"Alpha and beta by estimator: {listed}.",
+    )
+
+
+def _pair(estimation: PriorEstimate) -> tuple[float, float]:
+    return estimation.proportions.alpha, estimation.proportions.beta
+
+
+def _dots_x(value: float) -> str:
+    return f"{DOTS_LEFT + DOTS_SIZE * value:.1f}"
+
+
+# -- Differences from a baseline as dots with whiskers, one row per model ------------------------
+
+
+WHISKERS_LEFT, WHISKERS_TOP, WHISKERS_SIZE, WHISKERS_ROW, RIGHT = 130.0, 8.0, 260.0, 26.0, 24.0
+"""Room for names, for the first row, length of the axis, height of a row, room at the right."""
+
+_WHISKERS_LONGEST = 17
+_CONTROLS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
+_TURNING = _CONTROLS | {"R", "AL", "AN"}
+"""Classes of characters that change the direction of text, their own and that around them."""
+_MOST_TICKS = 4
+
+
+@dataclass(frozen=True)
+class WhiskerRow:
+    """One model; ``kind`` is its class in the style sheet, a dot is None if undefined."""
+
+    name: str
+    kind: str
+    y: str
+    dot: str | None
+    ends: tuple[str, str] | None
+
+
+@dataclass(frozen=True)
+class WhiskerChart:
+    """All that the template needs to draw the differences in one metric."""
+
+    metric: str
+    name: str
+    title: str
+    description: str
+    rows: tuple[WhiskerRow, ...]
+    ticks: tuple[tuple[str, str], ...]
+    zero: str
+    left: float = WHISKERS_LEFT
+    top: float = WHISKERS_TOP
+    size: float = WHISKERS_SIZE
+    width: float = WHISKERS_LEFT + WHISKERS_SIZE + RIGHT
+
+    @property
+    def bottom(self) -> float:
+        """Where the axis lies."""
+        return WHISKERS_TOP + WHISKERS_ROW * len(self.rows)
+
+    @property
+    def height(self) -> float:
+        """Room for rows, axis and its label."""
+        return self.bottom + 42
+
+
+def make_whiskers(
+    name: str, title: str, found: Mapping[str, Interval], kinds: Mapping[str, str], baseline: str
+) -> WhiskerChart:
+    """The differences in one metric, on an axis that holds 0 and all that is defined."""
+    values = [v for i in found.values() for v in (i.estimate, i.low, i.high) if math.isfinite(v)]
+    low, high = min([0.0, *values]), max([0.0, *values])
+    if low == high:
+        low, high = -0.01, 0.01
+    margin = 0.05 * (high - low)
+    low, high = low - margin, high + margin
+
+    def x(value: float) -> str:
+        return f"{WHISKERS_LEFT + WHISKERS_SIZE * (value - low) / (high - low):.1f}"
+
+    rows = []
+    for i, (model, interval) in enumerate(found.items()):
+        bounded = math.isfinite(interval.low) and math.isfinite(interval.high)
+        rows.append(
+            WhiskerRow(
+                name=shortened(model, _WHISKERS_LONGEST),
+                kind=kinds[model],
+                y=f"{WHISKERS_TOP + WHISKERS_ROW * (i + 0.5):.1f}",
+                dot=x(interval.estimate) if math.isfinite(interval.estimate) else None,
+                ends=(x(interval.low), x(interval.high)) if bounded else None,
+            )
+        )
+    listed = "; ".join(f"{model} {_words(interval)}" for model, interval in found.items())
+    return WhiskerChart(
+        metric=name,
+        name=f"difference-{name}",
+        title=f"Difference in {title}",
+        description=f"{title} minus that of {baseline}: {listed}.",
+        rows=tuple(rows),
+        ticks=tuple((x(value), label) for value, label in _ticks(low, high)),
+        zero=x(0.0),
+    )
+
+
+def shortened(name: str, longest: int) -> str:
+    """A name that fits, with a sign that it was longer, and that turns no text around it."""
+    short = name if len(name) <= longest else f"{name[: longest - 1]}…"
+    kinds = [unicodedata.bidirectional(letter) for letter in short]
+    if _TURNING.isdisjoint(kinds):
+        return short
+    kept = (letter for letter, kind in zip(short, kinds, strict=True) if kind not in _CONTROLS)
+    return f"\u2068{''.join(kept)}\u2069"
+
+
+def _words(interval: Interval) -> str:
+    if not math.isfinite(interval.estimate):
+        return "undefined"
+    if not math.isfinite(interval.low):
+        return f"{interval.estimate:+.4f}"
+    return f"{interval.estimate:+.4f}, from {interval.low:+.4f} to {interval.high:+.4f}"
+
+
+def _ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Round values between two, as few as can be read."""
+    power = 10.0 ** math.floor(math.log10((high - low) / _MOST_TICKS))
+    steps = (factor * power for factor in (1, 2, 2.5, 5, 10, 20))
+    step = next(s for s in steps if (high - low) / s <= _MOST_TICKS)
+    digits = max(0, -math.floor(math.log10(step) + 1e-9)) + (f"{step:e}"[:3] == "2.5")
+    first, last = math.ceil(low / step), math.floor(high / step)
+    labels = {k: f"{k * step:+.{digits}f}".replace("-", "−") for k in range(first, last + 1)}
+    return [(k * step, label if k else "0") for k, label in labels.items()]

@@ -1,1 +1,0 @@
-"""Doors to other people's systems; each imports the other side only when used."""

@@ -1,0 +1,253 @@
+"""What an interval is, and intervals of the AUC without resampling."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from purecover._frames import make_frame
+from purecover._typing import FloatArray
+from purecover._validation import check_choice, check_instance, check_real, read_only
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu, auc_pu_variance
+from purecover.proportions import MixtureProportions
+from purecover.recovery.rates import effective_size
+
+Varied = Literal["scores", "scores and proportions"]
+
+
+def check_level(function: str, value: object) -> float:
+    """A confidence level strictly between 0 and 1."""
+    return check_real(
+        function,
+        "confidence_level",
+        value,
+        low=0,
+        high=1,
+        closed="neither",
+        hint="0.95 means 95 %",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """An estimate with its confidence interval and its origin.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        The value and the ends of its interval.
+    confidence_level : float
+        Nominal coverage.
+    method : str
+        How the ends were found.
+    varied : str
+        What the interval takes as uncertain: ``"scores"`` (alpha and beta treated as exact)
+        or ``"scores and proportions"``.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    confidence_level: float
+    method: str
+    varied: Varied = "scores"
+
+    @property
+    def width(self) -> float:
+        """``high - low``."""
+        return self.high - self.low
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        numbers = {"estimate": self.estimate, "low": self.low, "high": self.high}
+        return {
+            **{k: v if math.isfinite(v) else None for k, v in numbers.items()},
+            "confidence_level": self.confidence_level,
+            "method": self.method,
+            "varied": self.varied,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"{self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}] "
+            f"({100 * self.confidence_level:g} %, {self.method}, varied: {self.varied})"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CurveBand:
+    """A confidence band around a curve.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n_grid,)
+        False-positive rate (ROC) or recall (precision-recall).
+    estimate, low, high : ndarray of shape (n_grid,)
+        The curve and its band.
+    confidence_level : float
+        Nominal coverage.
+    kind : {"pointwise", "simultaneous"}
+        Whether the level holds at each x, or for the whole curve at once.
+    varied : str
+        What was taken as uncertain; see :class:`Interval`.
+    """
+
+    x: FloatArray
+    estimate: FloatArray
+    low: FloatArray
+    high: FloatArray
+    confidence_level: float
+    kind: Literal["pointwise", "simultaneous"]
+    varied: Varied = "scores"
+
+    def __post_init__(self) -> None:
+        for array in (self.x, self.estimate, self.low, self.high):
+            read_only(array)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "x": self.x.tolist(),
+            "estimate": self.estimate.tolist(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "confidence_level": self.confidence_level,
+            "kind": self.kind,
+            "varied": self.varied,
+        }
+
+    def frame(self, backend: Any = None) -> Any:
+        """The band as a table; see :meth:`ScoreCounts.frame`."""
+        columns = {"x": self.x, "estimate": self.estimate, "low": self.low, "high": self.high}
+        return make_frame("CurveBand.frame", columns, backend)
+
+
+# -- Intervals for the AUC without resampling ----------------------------------------------------
+
+
+def auc_interval(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    *,
+    confidence_level: float = 0.95,
+    method: Literal["logit", "wald"] = "logit",
+    delta_error: float | None = None,
+) -> Interval:
+    r"""Confidence interval of the recovered AUC, by DeLong's variance through the linear map.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    confidence_level : float, default=0.95
+        Nominal coverage.
+    method : {"logit", "wald"}, default="logit"
+        Whether the interval of the observed AUC is symmetric on the logit scale, which keeps
+        it inside (0, 1), or on the plain one.
+    delta_error : float, optional
+        Standard error of ``beta - alpha``, independent of the scores, if the proportions
+        are not exact.
+
+    Returns
+    -------
+    Interval
+        Clipped to [0, 1].
+
+    See Also
+    --------
+    bootstrap : Intervals of every metric.
+
+    Notes
+    -----
+    :math:`se(A) = se(A_{pu})/\Delta`; with an uncertain :math:`\Delta`,
+    :math:`Var(A) = Var(A_{pu})/\Delta^2 + (A_{pu}-1/2)^2\,Var(\Delta)/\Delta^4`. Where the
+    labeled and unlabeled scores do not overlap, DeLong's variance is 0, which is false
+    certainty; the score interval of Newcombe (2006) is used instead.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts, auc_interval
+    >>> scores = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
+    >>> counts = ScoreCounts.from_scores(scores, [1, 1, 1, 0, 0, 0, 0, 0])
+    >>> interval = auc_interval(counts, MixtureProportions(alpha=0.2))
+    >>> round(interval.estimate, 4), round(interval.low, 4), interval.high
+    (0.875, 0.2694, 1.0)
+    """
+    name = "auc_interval"
+    check_choice(name, "method", method, ("logit", "wald"))
+    level = check_level(name, confidence_level)
+    check_instance(
+        name,
+        "proportions",
+        proportions,
+        MixtureProportions,
+        "build it with MixtureProportions(alpha=..., beta=...)",
+    )
+    observed, variance = auc_pu(counts), auc_pu_variance(counts)
+    z = _normal_quantile(0.5 + level / 2)
+    delta = proportions.delta
+    label = f"DeLong, {method}"
+    if not variance > 0:
+        sizes = (
+            effective_size(counts.n_labeled, counts.labeled_sq),
+            effective_size(counts.n_unlabeled, counts.unlabeled_sq),
+        )
+        low, high = _newcombe(observed, *sizes, z)
+        label = "Newcombe score"
+        variance = ((high - low) / (2 * z)) ** 2
+    elif method == "wald" or not 0 < observed < 1:
+        reach = z * math.sqrt(variance)
+        low, high = observed - reach, observed + reach
+    else:
+        center = math.log(observed / (1 - observed))
+        reach = z * math.sqrt(variance) / (observed * (1 - observed))
+        low, high = _expit(center - reach), _expit(center + reach)
+    if delta_error is None:
+        low, high = 0.5 + (low - 0.5) / delta, 0.5 + (high - 0.5) / delta
+    else:
+        delta_error = check_real(name, "delta_error", delta_error, low=0, high=1)
+        extra = abs(observed - 0.5) * delta_error / delta**2
+        # Add the uncertainty of delta to each arm, so that the logit shape is kept.
+        estimate = 0.5 + (observed - 0.5) / delta
+        low = estimate - math.hypot((observed - low) / delta, z * extra)
+        high = estimate + math.hypot((high - observed) / delta, z * extra)
+    return Interval(
+        estimate=min(max(0.5 + (observed - 0.5) / delta, 0.0), 1.0),
+        low=min(max(low, 0.0), 1.0),
+        high=min(max(high, 0.0), 1.0),
+        confidence_level=level,
+        method=label,
+        varied="scores" if delta_error is None else "scores and proportions",
+    )
+
+
+def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tuple[float, float]:
+    """Newcombe's fifth method: invert a score test with Hanley and McNeil's variance."""
+    from scipy.optimize import brentq
+
+    extra = (n_labeled + n_unlabeled) / 2 - 1
+
+    def gap(theta: float) -> float:
+        shape = 1 + extra * (1 - theta) / (2 - theta) + extra * theta / (1 + theta)
+        return (auc - theta) ** 2 - z**2 * theta * (1 - theta) * shape / (n_labeled * n_unlabeled)
+
+    low = 0.0 if auc == 0 else float(brentq(gap, 1e-15, auc - 1e-12))
+    high = 1.0 if auc == 1 else float(brentq(gap, auc + 1e-12, 1 - 1e-15))
+    return low, high
+
+
+def _normal_quantile(probability: float) -> float:
+    from scipy.special import ndtri  # scipy.stats takes a second to import
+
+    return float(ndtri(probability))
+
+
+def _expit(value: float) -> float:
+    return 1 / (1 + math.exp(-value)) if value > -700 else 0.0

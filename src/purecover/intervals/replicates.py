@@ -1,0 +1,522 @@
+"""Bootstrap intervals of every metric, and bands of both curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from purecover._typing import AreaRule, FloatArray, RandomState, Repair, Target
+from purecover._validation import (
+    FrozenDict,
+    bad_type,
+    bad_value,
+    check_choice,
+    check_flag,
+    check_instance,
+    check_integer,
+    check_progress,
+    check_random_state,
+    check_real,
+)
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu
+from purecover.intervals.interval import CurveBand, Interval, Varied, check_level
+from purecover.intervals.resampling import (
+    Draw,
+    ProportionEstimator,
+    Resampler,
+    draws,
+    draws_with_proportions,
+    resampler_for,
+    thinned_to_draw,
+)
+from purecover.proportions import MixtureProportions, check_target
+from purecover.recovery.metrics import (
+    Metric,
+    MetricOptions,
+    compute_metrics,
+    recover_both,
+    resolve_metrics,
+    view_of,
+    youden_threshold,
+)
+from purecover.recovery.rates import PROPORTIONS_HINT, effective_size
+from purecover.recovery.roc import REPAIRS, RecoveredRoc, blended, recover_roc
+
+# -- What bands of curves are made of ------------------------------------------------------------
+
+
+GRID = np.linspace(0.0, 1.0, 201)
+"""False-positive rates of an ROC band; recalls of a precision-recall band, but for 0."""
+
+
+def simultaneous_depth(draws: FloatArray, ordered: FloatArray, level: float) -> int:
+    """How many draws to leave out at either side so that whole curves stay inside.
+
+    A curve lies between the k-th lowest and the k-th highest value everywhere if and only
+    if its smallest depth over the grid is at least k.
+    """
+    n, width = draws.shape
+    smallest = np.full(n, n)
+    for j in range(width):
+        at_or_below = np.searchsorted(ordered[:, j], draws[:, j], side="right")
+        at_or_above = n - np.searchsorted(ordered[:, j], draws[:, j], side="left")
+        np.minimum(smallest, np.minimum(at_or_below, at_or_above), out=smallest)
+    # The largest k that a share of `level` of the curves still reaches.
+    return max(int(np.sort(smallest)[int(np.floor((1 - level) * n))]), 1)
+
+
+def _unseen(size: float, level: float) -> float:
+    """Upper limit of a share that no example of a sample showed (Clopper and Pearson)."""
+    return float(1 - ((1 - level) / 2) ** (1 / size))
+
+
+def highest_tpr(counts: ScoreCounts, proportions: MixtureProportions, level: float) -> FloatArray:
+    """What a lower limit of the tpr may not exceed: resampling cannot see what no example shows.
+
+    Where every labeled score is above the threshold, so is every resampled one, and the band
+    would have no width.
+    """
+    size = effective_size(counts.n_labeled, counts.labeled_sq)
+    lost = (1 - proportions.alpha) / proportions.delta * _unseen(size, level)
+    return np.full(GRID.size, max(1 - lost, 0.0))
+
+
+def highest_precision(
+    counts: ScoreCounts, proportions: MixtureProportions, level: float, prior: float
+) -> FloatArray:
+    """The same for precision, where no unlabeled score is above the threshold."""
+    size = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
+    fpr = proportions.beta / proportions.delta * _unseen(size, level)
+    recall = GRID[1:]
+    return np.asarray(prior * recall / (prior * recall + (1 - prior) * fpr))
+
+
+def precision_line(roc: RecoveredRoc, prior: float) -> FloatArray:
+    """Precision at each recall of the grid, through the ROC curve, whose lines are straight."""
+    recall = GRID[1:]
+    after = np.searchsorted(roc.tpr, recall, side="left").clip(1, roc.tpr.size - 1)
+    start, end = roc.tpr[after - 1], roc.tpr[after]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(end > start, (recall - start) / (end - start), 1.0)
+        fpr = roc.fpr[after - 1] + share * (roc.fpr[after] - roc.fpr[after - 1])
+        precision = prior * recall / (prior * recall + (1 - prior) * fpr)
+    return np.asarray(np.nan_to_num(precision, nan=0.0), dtype=np.float64)
+
+
+# -- Replicates of metrics and curves, and the intervals and bands read off them -----------------
+
+
+PROPORTIONS = ("alpha", "beta", "delta")
+"""What is replicated beside the metrics where the proportions are estimated."""
+
+_LEANING = ("auc_pr", "average_precision", "normalized_auc_pr")
+"""Metrics whose replicates lean to the same side as their estimates."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BootstrapResult:
+    """Replicates of metrics and curves.
+
+    Attributes
+    ----------
+    estimates : mapping of str to float
+        The metrics of the data themselves; and ``"alpha"``, ``"beta"`` and ``"delta"``, if every
+        replicate estimated them again.
+    replicates : mapping of str to ndarray of shape (n_resamples,)
+        The same of each replicate.
+    n_resamples : int
+        How many replicates there are.
+    confidence_level : float
+        Nominal coverage of intervals and bands.
+    method : str
+        How replicates were drawn.
+    varied : str
+        What was taken as uncertain; see :class:`Interval`.
+    n_rejected : int
+        Draws left out because they allow no estimate of alpha below beta.
+    """
+
+    estimates: Mapping[str, float]
+    replicates: Mapping[str, FloatArray]
+    n_resamples: int
+    confidence_level: float
+    method: str
+    varied: Varied = "scores"
+    n_rejected: int = 0
+    _curves: Mapping[str, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
+
+    def __post_init__(self) -> None:
+        for name in ("estimates", "replicates", "_curves"):
+            object.__setattr__(self, name, FrozenDict(dict(getattr(self, name))))
+
+    def __repr__(self) -> str:
+        rejected = f", {self.n_rejected:,} rejected" if self.n_rejected else ""
+        return (
+            f"BootstrapResult({self.n_resamples:,} resamples{rejected}, {self.method}, "
+            f"{len(self.replicates)} metrics, {100 * self.confidence_level:g} %)"
+        )
+
+    def interval(self, metric: str) -> Interval:
+        """Percentile interval of one metric.
+
+        Areas under precision-recall curves come out low where hardly a negative stands above a
+        positive, and replicates repeat the error, so that percentiles may lie below the truth.
+        Their ends reach as far as plain or bias-corrected percentiles do [1]_,
+        whichever is further, and ``method`` of such an interval says so.
+
+        Parameters
+        ----------
+        metric : str
+            Its name.
+
+        Returns
+        -------
+        Interval
+            NaN at both ends if the metric is undefined in more than one replicate of twenty,
+            or if no replicate moved it: that is too little data, not certainty. (A beta that
+            every replicate takes as 1 is no metric, and stays 1.)
+
+        References
+        ----------
+        .. [1] B. Efron, "Nonparametric standard errors and confidence intervals", Canadian
+           Journal of Statistics 9(2), 139-158, 1981.
+        """
+        check_choice("BootstrapResult.interval", "metric", metric, self.replicates)
+        values = self.replicates[metric]
+        defined = values[~np.isnan(values)]
+        estimate = self.estimates[metric]
+        low = high = float("nan")
+        method = f"bootstrap percentile, {self.method}"
+        if defined.size >= 0.95 * values.size:
+            tail = (1 - self.confidence_level) / 2
+            if np.ptp(defined) > 0 or metric in PROPORTIONS:
+                low, high = (float(q) for q in np.quantile(defined, [tail, 1 - tail]))
+                if metric in _LEANING and not np.isnan(estimate):
+                    ends = _bias_corrected(defined, estimate, tail)
+                    low, high = min(low, ends[0]), max(high, ends[1])
+                    method = f"bootstrap percentile, plain or bias-corrected, {self.method}"
+        if metric == "roc_auc":  # the direct value, which can leave [0, 1]
+            estimate, low, high = (min(max(v, 0.0), 1.0) for v in (estimate, low, high))
+        if self.n_rejected:
+            tried = self.n_resamples + self.n_rejected
+            method += f", {self.n_rejected:,} of {tried:,} draws rejected"
+        return Interval(
+            estimate=estimate,
+            low=low,
+            high=high,
+            confidence_level=self.confidence_level,
+            method=method,
+            varied=self.varied,
+        )
+
+    def intervals(self) -> dict[str, Interval]:
+        """Intervals of all metrics, and of the proportions if they were estimated again."""
+        return {name: self.interval(name) for name in self.replicates}
+
+    def roc_band(self, kind: Literal["pointwise", "simultaneous"] = "pointwise") -> CurveBand:
+        """Band of the true-positive rate over the false-positive rate.
+
+        Parameters
+        ----------
+        kind : {"pointwise", "simultaneous"}, default="pointwise"
+            Whether the level holds at each false-positive rate, or for the whole curve.
+
+        Returns
+        -------
+        CurveBand
+            The band.
+        """
+        return self._band("roc", kind)
+
+    def pr_band(self, kind: Literal["pointwise", "simultaneous"] = "pointwise") -> CurveBand:
+        """Band of precision over recall; see :meth:`roc_band`."""
+        return self._band("pr", kind)
+
+    def _band(self, curve: str, kind: Literal["pointwise", "simultaneous"]) -> CurveBand:
+        name = f"BootstrapResult.{curve}_band"
+        check_choice(name, "kind", kind, ("pointwise", "simultaneous"))
+        if curve not in self._curves:
+            raise bad_value(
+                "bootstrap", "curves", "True for bands", "False", "run bootstrap(..., curves=True)"
+            )
+        x, estimate, draws, highest_low = self._curves[curve]
+        ordered = np.sort(draws, axis=0)
+        n = draws.shape[0]
+        if kind == "pointwise":
+            tail = (1 - self.confidence_level) / 2
+            low, high = np.quantile(ordered, [tail, 1 - tail], axis=0)
+        else:
+            depth = simultaneous_depth(draws, ordered, self.confidence_level)
+            low, high = ordered[depth - 1], ordered[n - depth]
+        return CurveBand(
+            x=x,
+            estimate=estimate,
+            low=np.minimum(low, highest_low),
+            high=high,
+            confidence_level=self.confidence_level,
+            kind=kind,
+            varied=self.varied,
+        )
+
+
+def _bias_corrected(values: FloatArray, estimate: float, tail: float) -> tuple[float, float]:
+    """Percentiles moved by twice the distance of the estimate from the median, on normal scale."""
+    from scipy.special import ndtr, ndtri
+
+    below = (np.mean(values < estimate) + np.mean(values <= estimate)) / 2
+    half = 0.5 / values.size  # an estimate beyond all replicates is not infinitely far
+    shift = 2 * ndtri(np.clip(below, half, 1 - half))
+    low, high = np.quantile(values, ndtr(shift + ndtri([tail, 1 - tail])))
+    return float(low), float(high)
+
+
+# -- Bootstrap intervals of every metric, and bands of both curves -------------------------------
+
+
+MAX_THRESHOLDS = 2**14
+"""Counts with more distinct scores are thinned before resampling.
+
+The order of scores within one of so many groups adds nothing to an interval: the observed
+AUC moves by less than 1e-4, a tiny part of its standard error.
+"""
+
+MANY_THRESHOLDS = 2**15
+"""With more distinct scores than this, ``FEW_GROUPS`` are resampled, by the quicker way to draw."""
+
+FEW_GROUPS = 2**12
+r"""Groups that large data are thinned to.
+
+In k groups of like shares of labeled and unlabeled the order within moves the observed AUC by at
+most :math:`\sum_j g_j f_j / 2 \le 1/(2k)`, here 1.2e-4, if labeled and unlabeled scores were apart
+within every group; where their densities are smooth it is of the order of :math:`1/k^2`. What
+it does to the metrics, in standard errors, ``benchmarks/report_speed.py`` measures. At the top
+groups are finer, for metrics that look at the top k or at few false positives.
+"""
+
+MAX_ESTIMATED = 2**12
+"""The same where every replicate estimates alpha and beta, whose errors are larger by far."""
+
+Progress = Callable[[int, int], None]
+
+
+def bootstrap(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    *,
+    estimator: ProportionEstimator | None = None,
+    metrics: Iterable[str] | None = None,
+    threshold: float | None = None,
+    target: Target = "population",
+    repair: Repair | None = None,
+    f_beta: float = 1.0,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+    max_fpr: float = 0.1,
+    top_k: int | None = None,
+    area: AreaRule = "davis-goadrich",
+    curves: bool = True,
+    n_resamples: int = 2000,
+    confidence_level: float = 0.95,
+    method: Literal["multinomial", "poisson"] = "multinomial",
+    resampler: Resampler | None = None,
+    random_state: RandomState = None,
+    progress: Progress | None = None,
+) -> BootstrapResult:
+    """Resample the counts to get intervals of metrics and bands of curves.
+
+    Labeled and unlabeled examples are drawn apart; scores stay as they are and nothing is
+    sorted again. Alpha and beta are treated as exact, unless an estimator is given.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    estimator : PriorEstimator, optional
+        What estimated the proportions. Every replicate then has its own: the estimator sees the
+        resampled counts, and intervals cover the error of alpha and beta too. Draws without an
+        estimate (alpha not below beta) are rejected, counted, and drawn again.
+    metrics : iterable of str, optional
+        Names from ``METRICS``; all that apply by default.
+    threshold, target, repair, f_beta, cost_fn, cost_fp, max_fpr, top_k, area
+        As in :func:`recover_metrics`; the threshold stays fixed over replicates.
+    curves : bool, default=True
+        Whether to keep what bands of both curves need.
+    n_resamples : int, default=2000
+        Number of replicates.
+    confidence_level : float, default=0.95
+        Nominal coverage.
+    method : {"multinomial", "poisson"}, default="multinomial"
+        How counts are drawn. Weighted counts always use the second.
+    resampler : object, optional
+        Draws counts instead; :func:`group_resampler` makes one for dependent rows.
+    random_state : int, numpy.random.Generator or None, default=None
+        Where randomness comes from.
+    progress : callable, optional
+        Called as ``progress(done, total)`` now and then.
+
+    Returns
+    -------
+    BootstrapResult
+        Replicates, intervals and bands.
+
+    Raises
+    ------
+    IdentifiabilityError
+        If more than half of the draws allow no estimate of alpha and beta.
+
+    See Also
+    --------
+    auc_interval : An interval of the AUC without resampling.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, bootstrap, simulate
+    >>> sample = simulate.binormal(1.5).sample(200, 1000, alpha=0.25, random_state=0)
+    >>> result = bootstrap(
+    ...     sample.counts,
+    ...     sample.proportions,
+    ...     metrics=["roc_auc"],
+    ...     curves=False,
+    ...     n_resamples=200,
+    ...     random_state=0,
+    ... )
+    >>> 0.8556 in result.interval("roc_auc")
+    True
+    """
+    name = "bootstrap"
+    check_instance(
+        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
+    )
+    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    if estimator is not None and not callable(getattr(estimator, "proportions_many", None)):
+        must = "an estimator of alpha and beta, such as AlphaMax()"
+        raise bad_type(name, "estimator", must, estimator)
+    check_target(name, target)
+    if repair is not None:
+        check_choice(name, "repair", repair, REPAIRS)
+    check_flag(name, "curves", curves)
+    check_progress(name, progress)
+    check_choice(name, "method", method, ("multinomial", "poisson"))
+    n_resamples = check_integer(name, "n_resamples", n_resamples, low=1, high=10**7)
+    level = check_level(name, confidence_level)
+    rng = check_random_state(name, random_state)
+    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(name)
+    wanted = resolve_metrics(name, metrics, counts, options)
+
+    roc, roc_pr = recover_both(counts, proportions, repair)
+    threshold = (
+        youden_threshold(roc) if threshold is None else check_real(name, "threshold", threshold)
+    )
+    many = resampler is None and counts.n_thresholds > MANY_THRESHOLDS
+    if resampler is None:
+        most = FEW_GROUPS if many else MAX_THRESHOLDS
+        if estimator is not None:
+            most = MAX_ESTIMATED
+        thin = thinned_to_draw if many else ScoreCounts.thinned
+        resampler = resampler_for(thin(counts, most, keep=threshold), method, crowded=many)
+        drawn = "Poisson" if type(resampler).__name__.startswith("Poisson") else "multinomial"
+    else:
+        if not callable(getattr(resampler, "draw", None)):
+            raise bad_type(name, "resampler", "an object with a 'draw' method", resampler)
+        if estimator is not None:
+            # Estimators fix bins and the like by the data, then look at the replicates.
+            check_instance(
+                name,
+                "resampler.counts",
+                getattr(resampler, "counts", None),
+                ScoreCounts,
+                "make a resampler with group_resampler(...)",
+            )
+        drawn = "groups"
+    repairs = (roc.repair, roc_pr.repair)
+    job = _Job(wanted, threshold, target, options, repairs, curves)
+    estimates, roc_curve, pr_curve = job.measure(Draw(counts, proportions), (roc, roc_pr))
+    if estimator is None:
+        replicates = draws(resampler, proportions, n_resamples, rng)
+    else:
+        replicates = draws_with_proportions(resampler, proportions, estimator, n_resamples, rng)
+        estimates |= _shares(proportions)
+    values = {key: np.empty(n_resamples) for key in estimates}
+    roc_draws = np.empty((n_resamples, GRID.size))
+    pr_draws = np.empty((n_resamples, GRID.size - 1))
+    n_rejected = 0
+    for i, draw in enumerate(replicates):
+        measured, tpr_at, precision_at = job.measure(draw)
+        if estimator is not None:
+            measured |= _shares(draw.proportions)
+        for key, value in measured.items():
+            values[key][i] = value
+        if curves:
+            roc_draws[i], pr_draws[i] = tpr_at, precision_at
+        n_rejected = draw.n_rejected
+        if progress is not None and (i + 1) % 50 == 0:
+            progress(i + 1, n_resamples)
+    kept = {}
+    if curves:
+        kept = {
+            "roc": (GRID.copy(), roc_curve, roc_draws, highest_tpr(counts, proportions, level)),
+            "pr": (
+                GRID[1:].copy(),
+                pr_curve,
+                pr_draws,
+                highest_precision(counts, proportions, level, proportions.prior(target, counts)),
+            ),
+        }
+    return BootstrapResult(
+        estimates=estimates,
+        replicates=values,
+        n_resamples=n_resamples,
+        confidence_level=level,
+        method=drawn,
+        varied="scores" if estimator is None else "scores and proportions",
+        n_rejected=n_rejected,
+        _curves=kept,
+    )
+
+
+def _shares(proportions: MixtureProportions) -> dict[str, float]:
+    return {key: getattr(proportions, key) for key in PROPORTIONS}
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is measured on the data and on every replicate."""
+
+    metrics: tuple[Metric, ...]
+    threshold: float
+    target: Target
+    options: MetricOptions
+    repairs: tuple[Repair, Repair]
+    curves: bool
+
+    def measure(
+        self, draw: Draw, recovered: tuple[RecoveredRoc, RecoveredRoc] | None = None
+    ) -> tuple[dict[str, float], FloatArray, FloatArray]:
+        counts, proportions = draw.counts, draw.proportions
+        if not self.curves and all(metric.name == "roc_auc" for metric in self.metrics):
+            value = 0.5 + (auc_pu(counts) - 0.5) / proportions.delta
+            return {metric.name: value for metric in self.metrics}, GRID, GRID[1:]
+        roc, roc_pr = recovered or self._recover(counts, proportions)
+        prior = proportions.prior(self.target, counts)
+        view = view_of(roc, roc_pr, counts, self.threshold)
+        values = compute_metrics(self.metrics, view, prior, self.options)
+        if not self.curves:
+            return values, GRID, GRID[1:]
+        return values, np.interp(GRID, roc.fpr, roc.tpr), precision_line(roc_pr, prior)
+
+    def _recover(
+        self, counts: ScoreCounts, proportions: MixtureProportions
+    ) -> tuple[RecoveredRoc, RecoveredRoc]:
+        # The guard has decided on the data; a replicate must not change its mind.
+        first, second = self.repairs
+        roc = recover_roc(counts, proportions, repair=first, concavity_guard=False)
+        if second == first:
+            return roc, roc
+        roc_pr = blended(roc, counts)  # the only pair there is
+        return roc, roc_pr

@@ -1,0 +1,431 @@
+"""Drawing counts again: rows, groups of rows, and the proportions of each replicate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from purecover._counting import FIELDS
+from purecover._labels import encode_labels, is_missing
+from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
+from purecover._validation import (
+    as_real_vector,
+    as_weights,
+    bad_type,
+    bad_value,
+    check_same_length,
+    to_numpy,
+)
+from purecover.counts import ScoreCounts
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.proportions import MixtureProportions
+
+_MAX_TRIES = 100
+
+_GROWTH = 1.05
+"""Near the top, ranks at which groups of unlabeled end grow by this factor, if they can."""
+
+
+class Resampler(Protocol):
+    """Anything that can draw counts like the ones observed."""
+
+    @property
+    def counts(self) -> ScoreCounts:
+        """What was observed."""
+        ...
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        """One replicate."""
+        ...
+
+
+@dataclass(frozen=True)
+class MultinomialResampler:
+    """Draw labeled and unlabeled examples with replacement, each side with its own size."""
+
+    counts: ScoreCounts
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        return replace(
+            self.counts,
+            labeled=_multinomial(rng, self.counts.labeled),
+            unlabeled=_multinomial(rng, self.counts.unlabeled),
+        )
+
+
+@dataclass(frozen=True)
+class CrowdedResampler:
+    """The same with another stream of random numbers: half the time where groups are large."""
+
+    counts: ScoreCounts
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        return replace(
+            self.counts,
+            labeled=draw_multinomial(rng, self.counts.labeled),
+            unlabeled=draw_multinomial(rng, self.counts.unlabeled),
+        )
+
+
+@dataclass(frozen=True)
+class PoissonResampler:
+    r"""Draw each example a Poisson(1) number of times; also for weighted counts.
+
+    Examples of weights :math:`w_i` at one threshold are drawn together: with
+    :math:`W = \sum w_i` and :math:`Q = \sum w_i^2`, a Poisson number of mean :math:`W^2/Q`
+    times :math:`Q/W` has the right mean :math:`W` and the right variance :math:`Q`.
+    """
+
+    counts: ScoreCounts
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        for _ in range(_MAX_TRIES):
+            labeled = _poisson(rng, self.counts.labeled, self.counts.labeled_sq)
+            unlabeled = _poisson(rng, self.counts.unlabeled, self.counts.unlabeled_sq)
+            if labeled.any() and unlabeled.any():
+                return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
+        raise InvalidInputError(
+            "bootstrap drew 100 samples without a labeled or an unlabeled example: the weight "
+            "rests on too few rows for an interval."
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class GroupResampler:
+    """Draw whole groups of dependent rows with replacement (cluster bootstrap).
+
+    Attributes
+    ----------
+    counts : ScoreCounts
+        The counts of all rows.
+    position : ndarray of int
+        For each row, the index of its threshold.
+    labeled : ndarray of bool
+        For each row, whether it is labeled.
+    group : ndarray of int
+        For each row, its group, numbered from 0.
+    weight : ndarray of float
+        For each row, its weight.
+    """
+
+    counts: ScoreCounts
+    position: IntArray
+    labeled: BoolArray
+    group: IntArray
+    weight: FloatArray
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return int(self.group.max()) + 1
+
+    def __repr__(self) -> str:
+        return f"GroupResampler({self.n_groups:,} groups, {self.group.size:,} rows)"
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        n_groups = self.n_groups
+        for _ in range(_MAX_TRIES):
+            times = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)
+            weight = times[self.group] * self.weight
+            labeled = self._tally(self.labeled, weight)
+            unlabeled = self._tally(~self.labeled, weight)
+            if labeled.any() and unlabeled.any():
+                return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
+        raise InvalidInputError(
+            "bootstrap drew 100 samples of groups without a labeled or an unlabeled example: too "
+            "few groups hold one.\nHint: use finer groups, or no groups at all"
+        )
+
+    def _tally(self, side: BoolArray, weight: FloatArray) -> FloatArray:
+        tally: FloatArray = np.bincount(
+            self.position[side], weights=weight[side], minlength=self.counts.n_thresholds
+        ).astype(np.float64)
+        return tally
+
+
+def thinned_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> ScoreCounts:
+    """Counts in groups of like size, and in finer ones at the top.
+
+    The first group of unlabeled may hold more than the top k, or all that a small ``max_fpr``
+    spans; spread evenly over it they would seem worse, and surer, than they are. So more groups
+    end at ranks of the unlabeled that grow by a twentieth, up to where groups of like size are
+    finer than that: some 150 of them among a million.
+    """
+    even = counts.thinned(groups, keep=keep)
+    if even is counts:
+        return counts
+    ends = np.searchsorted(-counts.thresholds, -even.thresholds)
+    size = float(np.count_nonzero(counts.unlabeled) if counts.is_weighted else counts.n_unlabeled)
+    last = min(2 / groups / (_GROWTH - 1), 1.0)
+    if last * size > 1:
+        n_ranks = int(np.ceil(np.log(last * size) / np.log(_GROWTH))) + 1
+        shares = np.cumsum(counts.unlabeled) / counts.n_unlabeled
+        ranks = np.geomspace(1 / size, last, n_ranks) * (1 - 1e-9)
+        finer = np.searchsorted(shares, ranks).clip(0, counts.n_thresholds - 1)
+        ends = np.union1d(ends, finer)
+    return _in_groups(counts, ends)
+
+
+def cells_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> ScoreCounts:
+    """The same, where a score that fills a group is alone in it.
+
+    With few groups, rows beside a score that many rows share would seem to be equal to it. What
+    a group of several scores has of the labeled and of the unlabeled is then at most 4 over
+    ``groups``, taken together.
+    """
+    even = thinned_to_draw(counts, groups, keep)
+    if even is counts:
+        return counts
+    share = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
+    full = np.flatnonzero(share > 2 / groups)
+    ends = np.searchsorted(-counts.thresholds, -even.thresholds)
+    return _in_groups(counts, np.union1d(ends, np.append(full, full[full > 0] - 1)))
+
+
+def _in_groups(counts: ScoreCounts, ends: IntArray) -> ScoreCounts:
+    """Counts of groups, given the last threshold of each."""
+    starts = np.append(0, ends[:-1] + 1)
+    columns: dict[str, Any] = {"thresholds": counts.thresholds[ends]}
+    for name in FIELDS:
+        column = getattr(counts, name)
+        columns[name] = None if column is None else np.add.reduceat(column, starts)
+    tops = counts.thresholds if counts.highest is None else counts.highest
+    return ScoreCounts(**columns, highest=tops[starts])
+
+
+def resampler_for(counts: ScoreCounts, method: str, *, crowded: bool = False) -> Resampler:
+    """The resampler for counts alone; ``crowded`` if many examples share a threshold."""
+    if method == "poisson" or counts.is_weighted or counts.labeled.dtype.kind == "f":
+        return PoissonResampler(counts)
+    return CrowdedResampler(counts) if crowded else MultinomialResampler(counts)
+
+
+def _multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:
+    n = int(tally.sum())
+    if n <= 4 * tally.size:
+        # As many uniform indices as examples: cheaper than a binomial per threshold.
+        owner = np.repeat(np.arange(tally.size), tally.astype(np.int64))
+        drawn = rng.integers(0, n, n, dtype=np.int32 if n < 2**31 else np.int64)
+        return np.bincount(owner[drawn], minlength=tally.size)
+    return rng.multinomial(n, tally / n)
+
+
+def draw_multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:
+    r"""A multinomial draw out of Poisson ones, which cost half as much as binomial ones.
+
+    Poisson numbers with means proportional to the tally are, given their sum, multinomial. Their
+    mean sum is two standard deviations below n, so that it seldom exceeds n; what is missing
+    is drawn one by one. Since only the sum decides whether to draw again, the result is exactly
+    multinomial.
+    """
+    n = int(tally.sum())
+    if n <= 4 * tally.size:
+        return _multinomial(rng, tally)
+    mean = tally * (1 - 2 / np.sqrt(n))
+    missing = -1
+    while missing < 0:
+        drawn: CountArray = rng.poisson(mean)
+        missing = n - int(drawn.sum())
+    rest = rng.integers(0, n, missing)
+    rest.sort()  # a sorted list is looked up in half the time
+    drawn += np.bincount(np.searchsorted(np.cumsum(tally), rest, "right"), minlength=tally.size)
+    return drawn
+
+
+def _poisson(rng: np.random.Generator, tally: CountArray, squares: FloatArray | None) -> FloatArray:
+    if squares is None:
+        return rng.poisson(tally).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unit = np.where(tally > 0, squares / tally, 0.0)
+        mean = np.where(tally > 0, tally**2 / squares, 0.0)
+    return np.asarray(rng.poisson(mean) * unit, dtype=np.float64)
+
+
+# -- Dependent rows: the cluster bootstrap -------------------------------------------------------
+
+
+def group_resampler(
+    scores: ArrayLike,
+    labeled: ArrayLike,
+    groups: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+) -> GroupResampler:
+    """A resampler that draws whole groups of dependent rows.
+
+    Parameters
+    ----------
+    scores, labeled : array-like of shape (n,)
+        As in :meth:`ScoreCounts.from_scores`.
+    groups : array-like of shape (n,)
+        Which rows belong together: homologous proteins, one patient, one card.
+    sample_weight, positive_label, negative_label
+        As in :meth:`ScoreCounts.from_scores`.
+
+    Returns
+    -------
+    GroupResampler
+        For the ``resampler`` parameter of :func:`bootstrap`.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, bootstrap, group_resampler
+    >>> scores, labeled = [5, 4, 3, 2, 1, 0], [1, 0, 1, 0, 0, 0]
+    >>> resampler = group_resampler(scores, labeled, groups=["a", "a", "b", "b", "c", "c"])
+    >>> result = bootstrap(
+    ...     resampler.counts,
+    ...     MixtureProportions(0.2),
+    ...     resampler=resampler,
+    ...     metrics=["roc_auc"],
+    ...     curves=False,
+    ...     n_resamples=50,
+    ...     random_state=0,
+    ... )
+    >>> result.interval("roc_auc").method
+    'bootstrap percentile, groups'
+    """
+    return make_group_resampler(
+        "group_resampler",
+        scores,
+        labeled,
+        groups,
+        sample_weight=sample_weight,
+        positive_label=positive_label,
+        negative_label=negative_label,
+    )
+
+
+def make_group_resampler(
+    name: str,
+    scores: ArrayLike,
+    labeled: ArrayLike,
+    groups: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None,
+    positive_label: object,
+    negative_label: object,
+) -> GroupResampler:
+    """The same, in the name of another function."""
+    values = as_real_vector(name, "scores", scores)
+    positive, negative = encode_labels(
+        name, labeled, values.size, positive_label=positive_label, negative_label=negative_label
+    )
+    codes = to_numpy(name, "groups", groups)
+    check_same_length(name, "groups", codes.size, values.size)
+    missing = np.array([is_missing(v) for v in codes.tolist()])
+    if missing.any():
+        raise bad_value(
+            name,
+            "groups",
+            "free of missing values",
+            f"{int(missing.sum())} missing of {codes.size}",
+            "give each such row a group of its own",
+        )
+    known = np.ones(values.size, dtype=np.bool_) if negative is None else ~negative
+    try:
+        _, group = np.unique(codes[known], return_inverse=True)
+    except Exception as error:  # foreign objects raise whatever they like when compared
+        raise bad_type(name, "groups", "of one type that can be sorted", codes[0]) from error
+    if int(group.max()) < 1:
+        raise bad_value(name, "groups", "at least two groups", "one group")
+    counts = ScoreCounts.from_scores(
+        values,
+        labeled,
+        sample_weight=sample_weight,
+        positive_label=positive_label,
+        negative_label=negative_label,
+    )
+    weight = np.ones(values.size)
+    if sample_weight is not None:
+        weight = as_weights(name, sample_weight, values.size)
+    below = np.searchsorted(counts.thresholds[::-1], values[known])
+    return GroupResampler(
+        counts=counts,
+        position=counts.n_thresholds - 1 - below,
+        labeled=positive[known],
+        group=group.reshape(-1),
+        weight=weight[known],
+    )
+
+
+# -- Replicates of the counts, each with the proportions it is measured with ---------------------
+
+
+CELLS = 2**20
+"""Counts of one side held at a time while proportions are estimated: 8 MiB."""
+
+MOST_TRIES = 2
+"""Draws per wanted replicate; if they do not suffice, more than half were rejected."""
+
+
+class ProportionEstimator(Protocol):
+    """What can estimate alpha and beta of many replicates at once."""
+
+    def proportions_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """Alpha and beta, one row per replicate; NaN where there is no estimate."""
+        ...
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One replicate; ``n_rejected`` is how many were left out up to it."""
+
+    counts: ScoreCounts
+    proportions: MixtureProportions
+    n_rejected: int = 0
+
+
+def draws(
+    resampler: Resampler,
+    proportions: MixtureProportions,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Iterator[Draw]:
+    """Replicates that share the proportions."""
+    for _ in range(n_resamples):
+        yield Draw(resampler.draw(rng), proportions)
+
+
+def draws_with_proportions(
+    resampler: Resampler,
+    proportions: MixtureProportions,
+    estimator: ProportionEstimator,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Iterator[Draw]:
+    """Replicates with proportions of their own.
+
+    Those without are drawn again, so that every interval rests on the number of replicates that
+    was asked for. If more than half are without, an interval of the rest would speak of lucky
+    samples only.
+    """
+    at_a_time = max(1, CELLS // resampler.counts.n_thresholds)
+    accepted = tried = 0
+    while accepted < n_resamples:
+        size = min(at_a_time, n_resamples - accepted, MOST_TRIES * n_resamples - tried)
+        if size == 0:
+            raise IdentifiabilityError(
+                f"bootstrap found no estimate of alpha below beta in {tried - accepted:,} of "
+                f"{tried:,} samples drawn from the data, so there is no interval (PU017).\n"
+                "Hint: the scores hardly tell alpha and beta; give alpha if you know it"
+            )
+        drawn = [resampler.draw(rng) for _ in range(size)]
+        found = estimator.proportions_many(
+            resampler.counts,
+            np.array([counts.labeled for counts in drawn]),
+            np.array([counts.unlabeled for counts in drawn]),
+        )
+        for counts, (alpha, beta) in zip(drawn, found.tolist(), strict=True):
+            tried += 1
+            if not 0 <= alpha < beta <= 1:  # NaN too
+                continue
+            accepted += 1
+            own = MixtureProportions(alpha, beta, proportions.origin, proportions.scenario)
+            yield Draw(counts, own, tried - accepted)

@@ -1,0 +1,209 @@
+"""`log_report`: a report as metrics, parameters and artifacts of an MLflow run."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from pathlib import PurePosixPath
+from typing import Any
+
+from purecover._validation import bad_type, bad_value, check_instance, require, show
+from purecover.report.results import PUReport
+
+_NAME = "log_report"
+_PREFIX = re.compile(r"[A-Za-z0-9_. /-]{0,100}")
+"""What MLflow takes in names, with room for the longest name of ours."""
+_LONGEST_VALUE = 500
+"""Every version of MLflow takes parameters of this length."""
+
+
+def log_report(
+    report: PUReport,
+    *,
+    prefix: str = "",
+    artifact_path: str = "purecover",
+    run_id: str | None = None,
+) -> str:
+    """Log a report to MLflow.
+
+    Needs MLflow: ``pip install 'purecover[mlflow]'``. Where to is MLflow's affair: a tracking
+    address, a server or a local file, as ``mlflow.set_tracking_uri`` or ``MLFLOW_TRACKING_URI``
+    says.
+
+    Parameters
+    ----------
+    report : PUReport
+        What :func:`evaluate` returned.
+    prefix : str, default=""
+        Set before the names of metrics and parameters, such as ``"test_"``; needed where one run
+        holds several reports.
+    artifact_path : str, default="purecover"
+        Folder of the run for ``report.html``, ``report.json`` and ``report.md``.
+    run_id : str, optional
+        The run; by default the active one, or a new one that is ended again.
+
+    Returns
+    -------
+    str
+        Id of the run.
+
+    Raises
+    ------
+    MissingDependencyError
+        If MLflow is not installed.
+
+    Notes
+    -----
+    Metrics are named as in ``METRICS``, with ``_observed``, ``_low`` and ``_high`` behind for the
+    observed value and the ends of the interval; undefined values are left out. Where alpha and
+    beta were estimated, ``alpha`` and ``beta`` with their ends are metrics too, so that runs can
+    be compared by them. The number of checks that spoke goes into ``checks_error``,
+    ``checks_warning`` and ``checks_note``.
+
+    Examples
+    --------
+    >>> from purecover import evaluate, log_report, simulate
+    >>> sample = simulate.binormal(1.5).sample(200, 1000, alpha=0.25, random_state=0)
+    >>> report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
+    >>> run_id = log_report(report, prefix="test_")  # doctest: +SKIP
+    """
+    check_instance(_NAME, "report", report, PUReport, "make one with evaluate(scores, labeled)")
+    _check_text("prefix", prefix)
+    if not _PREFIX.fullmatch(prefix):
+        must = "at most 100 letters, digits, spaces and signs among _ - . /"
+        raise bad_value(_NAME, "prefix", must, show(prefix))
+    folder = _folder(artifact_path)
+    if run_id is not None:
+        _check_text("run_id", run_id)
+    mlflow = require("mlflow", function=_NAME, extra="mlflow")
+    client = mlflow.MlflowClient()
+    started = None
+    if run_id is None:
+        active = mlflow.active_run()
+        if active is None:
+            active = started = mlflow.start_run()
+        run_id = str(active.info.run_id)
+    try:
+        _log(client, run_id, report, prefix, folder)
+    except BaseException:
+        if started is not None:
+            mlflow.end_run("FAILED")
+        raise
+    if started is not None:
+        mlflow.end_run()
+    return run_id
+
+
+def _check_text(parameter: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise bad_type(_NAME, parameter, "a string", value)
+
+
+def _folder(path: object) -> PurePosixPath:
+    must = "the name of a folder within the run, such as 'purecover'"
+    if not isinstance(path, str):
+        raise bad_type(_NAME, "artifact_path", must, path)
+    folder = PurePosixPath(path)
+    strange = any(not c.isprintable() or c in ":\\" for c in path)
+    if strange or folder.is_absolute() or ".." in folder.parts:
+        raise bad_value(_NAME, "artifact_path", must, show(path))
+    return folder
+
+
+def _log(client: Any, run_id: str, report: PUReport, prefix: str, folder: PurePosixPath) -> None:
+    from mlflow.entities import Metric, Param
+
+    known = _params_of(client, run_id)
+    params = {f"{prefix}{name}": value for name, value in params_of(report).items()}
+    # MLflow never changes a parameter; better to say so before half of the report is there.
+    other = next((n for n, value in params.items() if known.get(n, value) != value), None)
+    if other is not None:
+        raise bad_value(
+            _NAME,
+            "prefix",
+            "one under which the run holds no other report",
+            f"{prefix!r}, with {other!r} logged as {show(known[other])} before and "
+            f"{show(params[other])} now",
+            "give another prefix (and artifact_path), or start a new run",
+        )
+    now = int(time.time() * 1000)
+    client.log_batch(
+        run_id,
+        metrics=[Metric(f"{prefix}{n}", v, now, 0) for n, v in metrics_of(report).items()],
+        params=[Param(name, value) for name, value in params.items()],
+    )
+    texts = {
+        "report.html": report.to_html(),
+        "report.json": report.to_json(),
+        "report.md": report.to_markdown(),
+    }
+    for name, text in texts.items():
+        client.log_text(run_id, text, str(folder / name))
+
+
+def _params_of(client: Any, run_id: str) -> dict[str, str]:
+    """Parameters that the run holds already."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        return dict(client.get_run(run_id).data.params)
+    except MlflowException as error:
+        if error.error_code not in {"RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"}:
+            raise  # the store's own trouble
+        hint = "take it from mlflow.active_run().info.run_id, and check the tracking address"
+        must = "the id of a run that MLflow knows"
+        raise bad_value(_NAME, "run_id", must, show(run_id), hint) from error
+
+
+def metrics_of(report: PUReport) -> dict[str, float]:
+    """What MLflow shall draw and compare, where it is defined."""
+    values: dict[str, float] = {}
+    for name, value in report.metrics.items():
+        values[name] = value
+        values[f"{name}_observed"] = report.metrics.observed[name]
+    intervals = dict(report.intervals)
+    found = report.estimation
+    if found is not None:
+        values |= {"alpha": found.proportions.alpha, "beta": found.proportions.beta}
+        intervals |= {n: i for n, i in found.intervals.items() if n in values}
+    for name, interval in intervals.items():
+        values[f"{name}_low"], values[f"{name}_high"] = interval.low, interval.high
+    if report.truth is not None:
+        values |= {f"{name}_true": value for name, value in report.truth.metrics.items()}
+    for severity in ("error", "warning", "note"):
+        values[f"checks_{severity}"] = sum(c.severity == severity for c in report.findings)
+    return {name: float(value) for name, value in values.items() if math.isfinite(value)}
+
+
+def params_of(report: PUReport) -> dict[str, str]:
+    """What the report was made with, as MLflow keeps parameters: short texts."""
+    p, options, counts = report.proportions, report.metrics.options, report.counts
+    level = next((i.confidence_level for i in report.intervals.values()), None)
+    values: dict[str, Any] = {
+        "alpha": p.alpha,
+        "beta": p.beta,
+        "origin": p.origin,
+        "scenario": p.scenario,
+        "estimator": None if report.estimation is None else report.estimation.estimator,
+        "prior": report.metrics.prior,
+        "threshold": report.metrics.threshold,
+        "threshold_chosen": report.threshold_chosen,
+        "repair": report.roc.repair,
+        "repair_pr": report.pr.repair,
+        "area": report.pr.area,
+        "f_beta": options.f_beta,
+        "cost_fn": options.cost_fn,
+        "cost_fp": options.cost_fp,
+        "max_fpr": options.max_fpr,
+        "top_k": options.top_k,
+        "confidence_level": level,
+        "n_resamples": 0 if report.bootstrap is None else report.bootstrap.n_resamples,
+        "random_state": report.random_state,
+        "n_labeled": counts.n_labeled,
+        "n_unlabeled": counts.n_unlabeled,
+        "n_negative": counts.n_negative,
+        "n_thresholds": counts.n_thresholds,
+        "scores_from": report.scores_from,
+    }
+    return {n: str(value)[:_LONGEST_VALUE] for n, value in values.items() if value is not None}

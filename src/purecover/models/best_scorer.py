@@ -1,0 +1,539 @@
+"""`BestScorer`: of several classifiers, the one that tells labeled from unlabeled best."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from purecover._frames import make_frame
+from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
+from purecover._validation import FrozenDict, bad_type, bad_value, check_choice, read_only, show
+from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
+from purecover.intervals.interval import check_level
+from purecover.intervals.paired import RowwiseAuc, rowwise_auc
+from purecover.models.cross_fit import METHODS, Split, check_settings, make_splits, unseen_scores
+from purecover.models.tables import (
+    Examples,
+    TwoClasses,
+    VersionedPickle,
+    called_y,
+    check_model,
+    check_rows,
+    check_seed,
+    fit_all,
+    log_odds,
+    read_labeling,
+    row_scores,
+)
+
+# -- The classifiers that `BestScorer` tries where nobody names others ---------------------------
+
+
+MOST_SPARSE_COLUMNS = 500
+"""Networks write out the zeros of a sparse matrix; with more columns that takes minutes."""
+
+
+def default_candidates(
+    X: Any, seed: int, n_jobs: int | None = None
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Classifiers by name, from the simplest to the most flexible, and why others are left out.
+
+    Labels are noisy by nature here, since some unlabeled rows are positive, so that trees are
+    kept from following single rows. Labeled rows may be few, so that bags are stratified.
+    """
+    from scipy.sparse import issparse
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from purecover.models.networks import BaggedNetworks
+
+    sparse = issparse(X)
+    candidates: dict[str, Any] = {
+        "logistic": make_pipeline(
+            SimpleImputer(keep_empty_features=True),
+            StandardScaler(with_mean=not sparse),
+            LogisticRegression(max_iter=1000),
+        ),
+        "networks": BaggedNetworks(stratify=True, random_state=seed, n_jobs=n_jobs),
+        "boosting": HistGradientBoostingClassifier(
+            learning_rate=0.05, max_leaf_nodes=15, early_stopping=True, random_state=seed
+        ),
+        "forest": RandomForestClassifier(
+            n_estimators=200, min_samples_leaf=5, random_state=seed, n_jobs=n_jobs
+        ),
+    }
+    left_out = {}
+    if sparse:
+        del candidates["boosting"]
+        if X.shape[1] > MOST_SPARSE_COLUMNS:
+            del candidates["networks"]
+            left_out["networks"] = (
+                f"left out: {X.shape[1]:,} sparse columns, more than {MOST_SPARSE_COLUMNS}, take "
+                "networks too long; reduce them first, for example with TruncatedSVD"
+            )
+    return candidates, left_out
+
+
+# -- Candidates tried on the same rows, and the choice among them --------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateScore:
+    """How a candidate of :class:`BestScorer` did.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    auc_pu : float
+        Observed AUC of its scores of rows it has not seen; NaN if it failed.
+    standard_error : float
+        Standard error of that.
+    gain, gain_error : float
+        By how much it exceeds the observed AUC of the candidate chosen (negative if it falls
+        short), and the standard error of this difference on the same rows.
+    seconds : float
+        Time its scores took.
+    how : str
+        How they were made.
+    error : str or None
+        Why it failed.
+    """
+
+    name: str
+    auc_pu: float = math.nan
+    standard_error: float = math.nan
+    gain: float = math.nan
+    gain_error: float = math.nan
+    seconds: float = math.nan
+    how: str = ""
+    error: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """A candidate that worked."""
+
+    scores: FloatArray
+    area: RowwiseAuc
+    seconds: float
+    how: str
+    model: Any = None  # fitted to all rows, where its scores needed that
+
+
+def try_candidates(
+    function: str,
+    candidates: Mapping[str, Any],
+    examples: Examples,
+    *,
+    splits: list[Split],
+    n_jobs: int | None,
+) -> tuple[dict[str, Tried], dict[str, str]]:
+    """Candidates that worked, and of the others why not; an error if none worked."""
+    tried: dict[str, Tried] = {}
+    failed: dict[str, str] = {}
+    only_types = True
+    for key, candidate in candidates.items():
+        start = time.perf_counter()
+        try:
+            found = unseen_scores(function, candidate, examples, cv=splits, n_jobs=n_jobs)
+        except Exception as error:  # noqa: BLE001 - one candidate must not stop the others
+            failed[key] = f"{type(error).__name__}: {error}"
+            only_types = only_types and isinstance(error, TypeError)
+            continue
+        area = rowwise_auc(found.scores, examples.positive)
+        seconds = time.perf_counter() - start
+        tried[key] = Tried(found.scores, area, seconds, found.description, found.model)
+    if not tried:
+        reasons = "\n".join(f"{key}: {reason}" for key, reason in failed.items())
+        kind = InvalidTypeError if only_types else InvalidInputError
+        raise kind(f"{function} has no candidate that could be fitted.\n{reasons}")
+    return tried, failed
+
+
+def choose(
+    tried: Mapping[str, Tried], rule: str, confidence_level: float, groups: IntArray | None
+) -> str:
+    """The name of the best candidate, or of the simplest that none beats beyond chance."""
+    if rule == "best":
+        return max(tried, key=lambda key: tried[key].area.auc_pu)  # the first of equals
+    from scipy.special import ndtri
+
+    z = float(ndtri(confidence_level))
+    chosen, *later = tried
+    for key in later:
+        gain, error = tried[key].area.gain_over(tried[chosen].area, groups)
+        if gain > z * error:
+            chosen = key
+    return chosen
+
+
+def tabulate(
+    names: list[str],
+    tried: Mapping[str, Tried],
+    failed: Mapping[str, str],
+    chosen: str,
+    groups: IntArray | None,
+) -> Mapping[str, CandidateScore]:
+    """How each candidate did, in the order tried."""
+    best = tried[chosen].area
+    rows = {}
+    for name in names:
+        if name in failed:
+            rows[name] = CandidateScore(name=name, error=failed[name])
+            continue
+        gain, gain_error = tried[name].area.gain_over(best, groups)
+        rows[name] = CandidateScore(
+            name=name,
+            auc_pu=tried[name].area.auc_pu,
+            standard_error=tried[name].area.error(groups),
+            gain=gain,
+            gain_error=gain_error,
+            seconds=tried[name].seconds,
+            how=tried[name].how,
+        )
+    return FrozenDict(rows)
+
+
+# -- `BestScorer`: of several classifiers, the one that tells labeled from unlabeled best --------
+
+
+RULES = ("best", "parsimonious")
+_SHOWN = 300
+
+
+def _has(method: str) -> Any:
+    """Whether the winner has a method, or before there is one, whether each candidate has."""
+
+    def check(scorer: BestScorer) -> bool:
+        if hasattr(scorer, "best_estimator_"):
+            return hasattr(scorer.best_estimator_, method)
+        if not isinstance(scorer.candidates, Mapping):  # ours have all
+            return True
+        return all(hasattr(candidate, method) for candidate in scorer.candidates.values())
+
+    return check
+
+
+class BestScorer(
+    VersionedPickle,
+    TwoClasses,
+    ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
+    MetaEstimatorMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    r"""Tries several classifiers of labeled against unlabeled, and keeps the best.
+
+    How well scores separate decides how well alpha can be told and how much of a recovered curve
+    is noise. So the scorer should be chosen before anything is estimated; its observed AUC
+    tells which is best, without knowing alpha.
+
+    Parameters
+    ----------
+    candidates : mapping of str to classifier, optional
+        Classifiers by name, **simplest first**. By default, in this order, ``"logistic"``
+        (scaled logistic regression), ``"networks"`` (:class:`BaggedNetworks`, stratified; not
+        for sparse matrices of more than 500 columns), ``"boosting"`` (gradient-boosted trees;
+        not for sparse matrices) and ``"forest"`` (random forest).
+    rule : {"best", "parsimonious"}, default="best"
+        ``"best"`` keeps the largest observed AUC. ``"parsimonious"`` goes through the candidates
+        from the simplest on and moves to the next one only where it is better by more than
+        chance.
+    confidence_level : float, default=0.95
+        For the parsimonious rule: level of the one-sided test of a difference.
+    cv : int, splitter or iterable, default=5
+        Folds of the cross-fitting, as in :func:`cross_fit_scores`; the same for all candidates.
+        A candidate with out-of-bag scores of its own is judged by those.
+    positive_label : object, optional
+        The value that means labeled, where it cannot be read off.
+    random_state : int, Generator, RandomState or None, default=None
+        Where the order of the folds and the seeds of the default candidates come from.
+    n_jobs : int, optional
+        Folds trained at the same time, as in scikit-learn; also of the default candidates.
+
+    Attributes
+    ----------
+    best_estimator_ : classifier
+        The candidate chosen, fitted to all rows with 1 for labeled and 0 for unlabeled.
+    best_name_ : str
+        Its name.
+    results_ : mapping of str to CandidateScore
+        How each candidate did, in the order tried; :meth:`frame` gives the table.
+    oob_score_samples_ : ndarray of shape (n,)
+        Scores of all rows by the candidate chosen, each from a model that has not seen the row
+        (cross-fitted or out-of-bag): what :func:`evaluate` and the estimators of alpha take.
+    classes_ : ndarray of shape (2,)
+        The two values of the label column in ascending order.
+    labeled_class_ : object
+        The one that means labeled.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    See Also
+    --------
+    cross_fit_scores : Such scores from one classifier.
+    BaggedNetworks : The classifier of the paper.
+    PUCalibratedClassifier : Probabilities of the true class from any of them.
+
+    Notes
+    -----
+    Differences are judged by DeLong's test for two areas on the same rows: with the share
+    :math:`V_i` of unlabeled rows that score below labeled row :math:`i` and the share
+    :math:`V_j` of labeled rows above unlabeled row :math:`j`, and :math:`D` the difference of
+    these between two candidates,
+
+    .. math:: se^2 = S^2(D_L)/n_L + S^2(D_U)/n_U,
+
+    and the next candidate is better if its gain exceeds :math:`z\,se`. Where ``fit`` is given
+    groups, the sum over a group takes the place of a row.
+
+    The larger of several estimates is too large on average, because chance helped to choose it.
+    The observed AUC of the winner is therefore a bit optimistic, by a fraction of its standard
+    error; see the guide on choosing a scorer. For figures without that,
+    ``cross_fit_scores(BestScorer(), X, labeled)`` repeats the choice in each fold.
+
+    A candidate that raises an error is left out with a warning, and :attr:`results_` says why;
+    if all do, ``fit`` fails. ``predict`` and ``predict_proba`` are those of labels, not of true
+    classes.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson (1988), "Comparing the areas under two or more correlated
+    receiver operating characteristic curves", Biometrics. Obuchowski (1997), "Nonparametric
+    analysis of clustered ROC curve data", Biometrics. The rule is that of Zeiberg, Jain &
+    Radivojac (2020), "Fast nonparametric estimation of class proportions in the
+    positive-unlabeled classification setting", AAAI.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purecover import BestScorer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 2))
+    >>> truth = np.hypot(*X.T) < 0.8  # a disk, which no line cuts out
+    >>> labeled = truth & (rng.random(1000) < 0.5)
+    >>> candidates = {"line": LogisticRegression(), "neighbors": KNeighborsClassifier(25)}
+    >>> scorer = BestScorer(candidates, random_state=0).fit(X, labeled)
+    >>> scorer.best_name_
+    'neighbors'
+    >>> scorer.oob_score_samples_.shape
+    (1000,)
+    """
+
+    def __init__(
+        self,
+        candidates: Mapping[str, Any] | None = None,
+        *,
+        rule: Literal["best", "parsimonious"] = "best",
+        confidence_level: float = 0.95,
+        cv: Any = 5,
+        positive_label: object = None,
+        random_state: RandomState | np.random.RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.candidates = candidates
+        self.rule = rule
+        self.confidence_level = confidence_level
+        self.cv = cv
+        self.positive_label = positive_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # -- what users call ----------------------------------------------------------------
+
+    def fit(self, X: Any, y: ArrayLike | None = None, *, groups: ArrayLike | None = None) -> Self:
+        """Try the candidates, and fit the one chosen to all rows.
+
+        Parameters
+        ----------
+        X : matrix, sparse matrix or data frame of shape (n, n_features)
+            Features, whatever the candidates take.
+        y : array-like of shape (n,)
+            Which rows are labeled: scikit-learn's name for it, though it is not the truth.
+        groups : array-like of shape (n,), optional
+            Which rows belong together; no row is scored by a model that has seen its group.
+
+        Returns
+        -------
+        self
+        """
+        with called_y():
+            return self._fit(X, y, groups)
+
+    def frame(self, backend: Any = None) -> Any:
+        """How each candidate did, as a table; see :meth:`ScoreCounts.frame`.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``; a dict of arrays if not given.
+
+        Returns
+        -------
+        dict or data frame
+            One row for each candidate.
+        """
+        check_is_fitted(self)
+        rows = list(self.results_.values())
+        numbers = ("auc_pu", "standard_error", "gain", "gain_error", "seconds")
+        columns = {
+            "name": np.array([row.name for row in rows]),
+            **{key: np.array([getattr(row, key) for row in rows]) for key in numbers},
+            "chosen": np.array([row.name == self.best_name_ for row in rows]),
+            "error": np.array([row.error or "" for row in rows]),
+        }
+        return make_frame(f"{type(self).__name__}.frame", columns, backend)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores of the winner: its decision function, or else what it scores with.
+
+        Parameters
+        ----------
+        X : matrix, sparse matrix or data frame of shape (n, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Larger where ``classes_[1]`` is likelier; probabilities are given as log-odds.
+        """
+        self._check_rows(X)
+        has = hasattr(self.best_estimator_, "decision_function")
+        method = "decision_function" if has else self._response
+        scores = row_scores(
+            f"{type(self).__name__}.decision_function", self.best_estimator_, X, method
+        )
+        return self._turned(log_odds(scores) if method == "predict_proba" else scores)
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the labels by the winner, where it gives any.
+
+        Parameters
+        ----------
+        X : matrix, sparse matrix or data frame of shape (n, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            One column for each of ``classes_``.
+        """
+        self._check_rows(X)
+        proba = np.asarray(self.best_estimator_.predict_proba(X))
+        return proba if self._labeled_last else proba[:, ::-1]
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The likelier label by the winner.
+
+        Parameters
+        ----------
+        X : matrix, sparse matrix or data frame of shape (n, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Values of ``classes_``.
+        """
+        self._check_rows(X)
+        is_labeled = np.asarray(self.best_estimator_.predict(X)) == 1
+        return self.classes_[(is_labeled if self._labeled_last else ~is_labeled).astype(np.intp)]
+
+    # -- in parts -----------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: ArrayLike | None, groups: ArrayLike | None) -> Self:
+        name, function = type(self).__name__, f"{type(self).__name__}.fit"
+        check_choice(name, "rule", self.rule, RULES)
+        check_level(name, self.confidence_level)
+        seed = check_seed(name, self.random_state)
+        if isinstance(seed, np.random.Generator):
+            seed = int(seed.integers(2**31))
+        labeling = read_labeling(function, X, y, groups=groups, positive_label=self.positive_label)
+        examples = labeling.examples
+        candidates, left_out = self._checked_candidates(name, examples.X, seed)
+        validate_data(self, X, skip_check_array=True)
+        # Made once: a splitter may draw anew each time, and an iterable is used up.
+        splits, _ = make_splits(function, examples, self.cv, seed)
+        tried, failed = try_candidates(
+            function, candidates, examples, splits=splits, n_jobs=self.n_jobs
+        )
+        for key, reason in failed.items():
+            warnings.warn(
+                f"{function} leaves out the candidate {key!r}. {reason[:_SHOWN]}",
+                PurecoverWarning,
+                stacklevel=3,
+            )
+        codes = examples.group_codes
+        self.best_name_ = choose(tried, self.rule, self.confidence_level, codes)
+        names = [*candidates, *left_out]
+        self.results_ = tabulate(names, tried, {**failed, **left_out}, self.best_name_, codes)
+        self.oob_score_samples_ = read_only(np.array(tried[self.best_name_].scores))
+        self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
+        fitted = tried[self.best_name_].model
+        if fitted is None:
+            fitted = fit_all(candidates[self.best_name_], examples)
+        self.best_estimator_ = fitted
+        self._response = check_model(name, self.best_estimator_, METHODS)
+        return self
+
+    def _checked_candidates(
+        self, name: str, X: Any, seed: int
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        given = self.candidates
+        left_out: dict[str, str] = {}
+        if given is None:
+            candidates, left_out = default_candidates(X, seed, self.n_jobs)
+        elif not isinstance(given, Mapping):
+            must, hint = "a mapping of names to classifiers", "write {'name': classifier}"
+            raise bad_type(name, "candidates", must, given, hint)
+        else:
+            candidates = dict(given)
+        if not candidates:
+            raise bad_value(name, "candidates", "at least one classifier", "none")
+        for key, candidate in candidates.items():
+            if not isinstance(key, str):
+                raise bad_type(name, "candidates", "named by strings", key)
+            try:
+                check_settings(
+                    name, candidate, cv=self.cv, method="auto", combine="auto", n_jobs=self.n_jobs
+                )
+            except TypeError as error:
+                if "'estimator'" not in str(error):
+                    raise
+                must = "a mapping of names to scikit-learn classifiers that score rows"
+                got = f"{show(candidate)} under {key!r}"
+                raise bad_value(name, "candidates", must, got) from error
+        return candidates, left_out
+
+    def _check_rows(self, X: Any) -> None:
+        check_is_fitted(self)
+        check_rows(type(self).__name__, X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.target_tags.required = True
+        if not isinstance(self.candidates, Mapping):  # forests take both
+            tags.input_tags.sparse = tags.input_tags.allow_nan = True
+            return tags
+        inner = [get_tags(candidate).input_tags for candidate in self.candidates.values()]
+        tags.input_tags.sparse = any(one.sparse for one in inner)
+        tags.input_tags.allow_nan = any(one.allow_nan for one in inner)
+        return tags

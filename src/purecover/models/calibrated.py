@@ -1,0 +1,577 @@
+r"""`PUCalibratedClassifier`: probabilities of the true class from labeled and unlabeled rows.
+
+Let :math:`\pi_p = c\beta + (1-c)\alpha` be the share of positives in the pool and :math:`Q` the
+probability that an example of the pool is positive. Then
+
+.. math::
+
+    \tau = P(\text{labeled} \mid x) = \tau_0 + (\tau_1 - \tau_0)\,Q, \qquad
+    \tau_1 = c\beta/\pi_p, \quad \tau_0 = c(1-\beta)/(1-\pi_p),
+
+the ends of :func:`posterior_band`. So tau levels off at :math:`\tau_1 < 1` even where positives
+are certain. A plain sigmoid, as Platt's, levels off at 1 and cannot follow it; the sigmoid here
+is that of :math:`Q`. Isotonic regression of the labels is bounded by the band, which is the
+same as clipping it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, Self, TypeAlias
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState, Scenario, Target
+from purecover._validation import bad_value, check_choice, check_random_state, read_only, show
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import PriorEstimator
+from purecover.estimators.choice import check_estimator, tell_clean
+from purecover.exceptions import IdentifiabilityError
+from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
+from purecover.models.tables import (
+    TwoClasses,
+    VersionedPickle,
+    called_y,
+    check_model,
+    check_rows,
+    check_seed,
+    fit_all,
+    fit_parameters,
+    log_odds,
+    read_labeling,
+    read_weights,
+    row_scores,
+    warn_of_weights,
+)
+from purecover.proportions import GivenProportions, MixtureProportions, check_target
+from purecover.recovery.rates import correct_posterior, posterior_band
+
+# -- From scores to the probability of carrying a label, knowing alpha and beta ------------------
+
+
+N_PARTS = 5
+"""Parts of the data in the comparison of the two methods."""
+
+_STARTS = (0.5, 1.0, 2.0, 4.0)
+"""Slopes from which the sigmoid is fitted; the likelihood is not concave."""
+
+_TINY = 1e-12
+
+
+class Calibrator(Protocol):
+    """A non-decreasing map from scores to probabilities of being labeled."""
+
+    @property
+    def method(self) -> Literal["isotonic", "sigmoid"]:
+        """Its kind."""
+        ...
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Probabilities of being labeled, within the band of alpha and beta."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class IsotonicCalibrator:
+    """Straight lines between the steps of an isotonic regression."""
+
+    knots: FloatArray
+    values: FloatArray
+    method: Literal["isotonic"] = "isotonic"
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Probabilities of being labeled."""
+        return np.interp(scores, self.knots, self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class SigmoidCalibrator:
+    """A sigmoid between the two ends of the band."""
+
+    center: float
+    slope: float
+    intercept: float
+    low: float
+    high: float
+    method: Literal["sigmoid"] = "sigmoid"
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Probabilities of being labeled."""
+        from scipy.special import expit
+
+        positive = expit(self.intercept + self.slope * (scores - self.center))
+        return np.asarray(self.low + (self.high - self.low) * positive)
+
+
+def fit_isotonic(
+    scores: FloatArray, labeled: BoolArray, weight: FloatArray, band: tuple[float, float]
+) -> IsotonicCalibrator:
+    """The non-decreasing map within the band that is nearest to the labels."""
+    from sklearn.isotonic import IsotonicRegression
+
+    low, high = band
+    found = IsotonicRegression(y_min=low, y_max=high, out_of_bounds="clip")
+    found.fit(scores, labeled.astype(np.float64), sample_weight=weight)
+    return IsotonicCalibrator(found.X_thresholds_, found.y_thresholds_)
+
+
+def fit_sigmoid(
+    scores: FloatArray, labeled: BoolArray, weight: FloatArray, band: tuple[float, float]
+) -> SigmoidCalibrator:
+    """The sigmoid between the ends of the band under which the labels are likeliest.
+
+    Targets are Platt's, a little inside 0 and 1, so that samples which do not overlap get a
+    finite slope.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import expit, logit
+
+    low, high = band
+    total = float(weight.sum())
+    n_labeled = float(weight[labeled].sum())
+    center = float(np.dot(weight, scores)) / total
+    spread = float(np.sqrt(np.dot(weight, (scores - center) ** 2) / total)) or 1.0
+    z = (scores - center) / spread
+    target = np.where(labeled, (n_labeled + 1) / (n_labeled + 2), 1 / (total - n_labeled + 2))
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        positive = expit(theta[0] * z + theta[1])
+        tau = np.clip(low + (high - low) * positive, _TINY, 1 - _TINY)
+        value = -np.dot(weight, target * np.log(tau) + (1 - target) * np.log1p(-tau))
+        pull = weight * (tau - target) / (tau * (1 - tau))
+        pull *= (high - low) * positive * (1 - positive)
+        return float(value) / total, np.array([np.dot(pull, z), pull.sum()]) / total
+
+    share = n_labeled / total
+    middle = np.clip((share - low) / (high - low), 0.01, 0.99)
+    tried: list[Any] = [
+        minimize(
+            loss,
+            np.array([slope, float(logit(middle))]),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, None), (None, None)],
+        )
+        for slope in _STARTS
+    ]
+    slope, intercept = min(tried, key=lambda found: float(found.fun)).x
+    return SigmoidCalibrator(center, float(slope) / spread, float(intercept), low, high)
+
+
+_Fit: TypeAlias = Callable[[FloatArray, BoolArray, FloatArray, tuple[float, float]], Calibrator]
+_FITS: dict[str, _Fit] = {"isotonic": fit_isotonic, "sigmoid": fit_sigmoid}
+
+
+def choose_calibrator(
+    scores: FloatArray,
+    labeled: BoolArray,
+    weight: FloatArray,
+    proportions: MixtureProportions,
+    *,
+    method: str,
+    rng: np.random.Generator,
+) -> tuple[Calibrator, float]:
+    """The calibrator of this method, or of the better one, and the labeled share it is for.
+
+    Better is the one with the smaller squared error of the labels on parts it has not seen.
+    """
+    share = float(weight[labeled].sum() / weight.sum())
+    band = posterior_band(share, proportions)
+    if method == "auto":
+        part = _parts(labeled, rng)
+        errors = dict.fromkeys(_FITS, 0.0)
+        for k in range(N_PARTS):
+            there = part == k
+            for name, fit in _FITS.items():
+                tau = fit(scores[~there], labeled[~there], weight[~there], band)(scores[there])
+                errors[name] += float(np.dot(weight[there], (tau - labeled[there]) ** 2))
+        method = min(errors, key=errors.__getitem__)
+    return _FITS[method](scores, labeled, weight, band), share
+
+
+def _parts(labeled: BoolArray, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    """A part for each row, the labeled spread evenly over them."""
+    part = np.empty(labeled.size, dtype=np.int64)
+    for side in (labeled, ~labeled):
+        rows = rng.permutation(np.flatnonzero(side))
+        part[rows] = np.arange(rows.size) % N_PARTS
+    return part
+
+
+# -- Alpha and beta for a classifier, estimated from scores of rows it has not seen --------------
+
+
+def estimate_from_scores(
+    function: str, estimator: PriorEstimator, counts: ScoreCounts
+) -> MixtureProportions:
+    """Alpha and beta of cross-fitted scores, or a complaint in a function's name."""
+    try:
+        return estimator.fit(counts).proportions_
+    except IdentifiabilityError as error:
+        raise IdentifiabilityError(
+            f"{function} cannot estimate alpha and beta from the cross-fitted scores. {error}"
+        ) from error
+
+
+# -- `PUCalibratedClassifier`: probabilities of the true class from labeled and unlabeled rows ---
+
+
+METHODS = ("auto", "isotonic", "sigmoid")
+RESPONSES = ("predict_proba", "decision_function")
+
+LEAST = 1e-9
+"""Probabilities of being labeled nearer to 0 or 1 are cut, so that log-odds remain finite."""
+
+
+class PUCalibratedClassifier(
+    VersionedPickle,
+    TwoClasses,
+    ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
+    MetaEstimatorMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    r"""Makes any classifier of labeled against unlabeled one of positive against negative.
+
+    Its ``predict_proba`` means the true class, not the label.
+
+    Parameters
+    ----------
+    estimator : classifier
+        A classifier of scikit-learn's kind, with ``predict_proba`` or ``decision_function``. It
+        is trained on labeled against unlabeled rows.
+    method : {"auto", "isotonic", "sigmoid"}, default="auto"
+        How its scores become probabilities: by isotonic regression, by a sigmoid, or by the one
+        that predicts labels better on parts of the data it has not seen. See Notes.
+    cv : int, splitter, iterable or "oob", default=5
+        Folds of the cross-fitting, as in :func:`cross_fit_scores`. With ``"oob"`` the estimator
+        is fitted once, and its out-of-bag scores take the place of cross-fitted ones:
+        :class:`BaggedNetworks`, or a forest with ``oob_score=True``.
+    alpha : float, optional
+        Share of positives among the unlabeled. Give this or ``proportions`` or ``prior`` with
+        ``scenario`` or ``label_frequency``; with none of them it is estimated from the
+        cross-fitted scores.
+    beta : float, optional
+        Share of positives among the labeled. Default: 1 beside a known alpha, estimated beside
+        an estimated one.
+    proportions : MixtureProportions, optional
+        Both at once.
+    prior, label_frequency, scenario
+        As in :func:`evaluate`.
+    prior_estimator : PriorEstimator or str, optional
+        What estimates alpha and beta, or its name in :func:`prior_estimators`;
+        :class:`LabelCurve` if not given.
+    target : {"population", "deployment", "pooled"} or float, default="population"
+        The population the probabilities refer to, as in :meth:`MixtureProportions.prior`: data
+        like the unlabeled, unless the scenario is censoring. A number is its share of positives.
+    positive_label : object, optional
+        The value that means labeled, where it cannot be read off.
+    random_state : int, Generator, RandomState or None, default=None
+        Where the order of the folds comes from. The estimator has a seed of its own.
+    n_jobs : int, optional
+        Folds trained at the same time, as in scikit-learn.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The two values of the label column in ascending order. In what this classifier predicts,
+        the value for labeled means positive and the other one negative.
+    labeled_class_ : object
+        The value for labeled: ``classes_[1]`` for booleans, 0/1 and -1/+1.
+    proportions_ : MixtureProportions
+        Alpha and beta, given or estimated.
+    prior_estimator_ : PriorEstimator or None
+        What estimated them, before a given beta is applied; its ``interval_`` has the
+        intervals. None where they were given.
+    target_prior_ : float
+        Share of positives in the population the probabilities refer to.
+    method_ : {"isotonic", "sigmoid"}
+        How scores become probabilities.
+    labeled_share_ : float
+        Share of labeled rows, which the calibration is for.
+    estimator_ : classifier
+        The estimator, fitted to all rows.
+    oob_score_samples_ : ndarray of shape (n,)
+        Cross-fitted scores of the rows, each by a model that has not seen it, before calibration.
+        Good for :func:`evaluate`.
+    oob_proba_ : ndarray of shape (n,)
+        Probability of being positive of each row, from those scores. Use it for the rows of the
+        training data: ``predict_proba`` of rows that a model was trained on is too sure. The
+        map from scores to probabilities has seen all labels, so never hand it to
+        :func:`evaluate`: it would look better than it is.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    See Also
+    --------
+    correct_posterior : The map behind it.
+    BestScorer : Finds a classifier worth calibrating.
+
+    Notes
+    -----
+    The steps of ``fit``: cross-fitted scores of all rows; alpha and beta, if not given;
+    calibration of these scores to the probability :math:`\tau` of being labeled; a last fit of
+    the estimator to all rows. Then :math:`\tau` of a new row gives the density ratio of labeled
+    to unlabeled, :math:`r = \frac{1-c}{c} \frac{\tau}{1-\tau}` with the share :math:`c` of
+    labeled rows, and on data like the unlabeled
+
+    .. math::
+
+        P(y = 1 \mid x) = \frac{\alpha(1-\alpha)}{\beta-\alpha}
+            \left[r - \frac{1-\beta}{1-\alpha}\right].
+
+    How many rows of each kind there are does not matter: :math:`r` compares two densities, and
+    :math:`c` cancels, as do class weights of the estimator, whose scores are calibrated anew.
+    Another ``target`` multiplies the odds.
+
+    Certain positives are labeled with probability
+    :math:`\tau_1 = c\beta/(c\beta + (1-c)\alpha)` only. So ``"sigmoid"`` is not Platt's, which
+    rises to 1: it is a sigmoid of the *true* class between the two ends of
+    :func:`posterior_band`. ``"isotonic"`` is bounded by the same ends, so that
+    probabilities never leave [0, 1], and has no form of its own; it needs some hundred labeled
+    rows. Over the unlabeled rows of the training data, ``oob_proba_`` averages to about alpha.
+
+    If alpha is off, so are the probabilities; nothing in labeled and unlabeled rows shows it.
+    Labels are taken to depend on the class alone (:func:`scar_test`). ``score`` compares with
+    true classes, if somebody has them; for model selection on labels use
+    :func:`make_pu_scorer` or :func:`evaluate_model`. ``sample_weight`` counts in every step, in
+    the estimator where its ``fit``, or that of a pipeline's last step, takes weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purecover import PUCalibratedClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> labeled = np.repeat([True, False], [500, 2000])
+    >>> truth = labeled | (rng.random(2500) < 0.3)
+    >>> X = rng.normal(size=(2500, 2)) + 2.0 * truth[:, None]
+    >>> model = PUCalibratedClassifier(LogisticRegression(), alpha=0.3, random_state=0)
+    >>> model = model.fit(X, labeled)
+    >>> model.predict_proba([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])[:, 1].round(1)
+    array([0. , 0.2, 1. ])
+    >>> round(float(model.oob_proba_[~labeled].mean()), 2)
+    0.3
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        method: Literal["auto", "isotonic", "sigmoid"] = "auto",
+        cv: Any = 5,
+        alpha: float | None = None,
+        beta: float | None = None,
+        proportions: MixtureProportions | None = None,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        scenario: Scenario | None = None,
+        prior_estimator: PriorEstimator | str | None = None,
+        target: Target = "population",
+        positive_label: object = None,
+        random_state: RandomState | np.random.RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+        self.alpha = alpha
+        self.beta = beta
+        self.proportions = proportions
+        self.prior = prior
+        self.label_frequency = label_frequency
+        self.scenario = scenario
+        self.prior_estimator = prior_estimator
+        self.target = target
+        self.positive_label = positive_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # The scores kept are those before calibration, and not what it says of new rows.
+    _oob_scores_are_final = False
+
+    # -- what users call ----------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Train, calibrate and correct.
+
+        Parameters
+        ----------
+        X : matrix, sparse matrix or data frame of shape (n, n_features)
+            Features, whatever the estimator takes.
+        y : array-like of shape (n,)
+            Which rows are labeled: scikit-learn's name for it, though it is not the truth.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+        groups : array-like of shape (n,), optional
+            Which rows belong together; a group is never in training and in test.
+
+        Returns
+        -------
+        self
+        """
+        with called_y():
+            return self._fit(X, y, sample_weight, groups)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the true classes.
+
+        Parameters
+        ----------
+        X : matrix, sparse matrix or data frame of shape (n, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            One column for each of ``classes_``.
+        """
+        return self._columns(self._positive(self._scores(X, "predict_proba")))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Log-odds of the true class ``classes_[1]``, at most about 36 in size.
+
+        Parameters
+        ----------
+        X : matrix, sparse matrix or data frame of shape (n, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Above 0 where ``predict`` says ``classes_[1]``.
+        """
+        return self._turned(log_odds(self._positive(self._scores(X, "decision_function"))))
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The likelier of the true classes.
+
+        Parameters
+        ----------
+        X : matrix, sparse matrix or data frame of shape (n, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Values of ``classes_``; that of the labeled rows means positive.
+        """
+        proba = self.predict_proba(X)
+        return self.classes_[(proba[:, 1] > proba[:, 0]).astype(np.intp)]
+
+    # -- in parts -----------------------------------------------------------------------
+
+    def _fit(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+    ) -> Self:
+        name, function = type(self).__name__, f"{type(self).__name__}.fit"
+        given, prior_estimator = self._check_params(name)
+        seed = check_seed(name, self.random_state)
+        labeling = read_labeling(function, X, y, groups=groups, positive_label=self.positive_label)
+        examples = labeling.examples
+        weight = read_weights(function, sample_weight, examples)
+        validate_data(self, X, skip_check_array=True)
+        self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
+        self.response_method_ = check_model(name, self.estimator, RESPONSES)
+        warn_of_weights(function, self.estimator, weight)
+        if self._takes_out_of_bag:
+            self.estimator_, scores = fit_out_of_bag(function, self.estimator, examples, weight)
+        else:
+            scores = cross_fit(
+                function,
+                self.estimator,
+                examples,
+                cv=self.cv,
+                method=self.response_method_,
+                combine="raw",  # a new row has no rank
+                fit_params=fit_parameters(self.estimator, weight),
+                random_state=seed,
+                n_jobs=self.n_jobs,
+            ).scores
+            self.estimator_ = fit_all(self.estimator, examples, weight)
+        counts = ScoreCounts.from_scores(scores, examples.positive, sample_weight=weight)
+        self.prior_estimator_ = prior_estimator
+        if prior_estimator is None:
+            self.proportions_ = given.resolve(name, counts)
+        else:
+            self.proportions_ = given.estimated(
+                estimate_from_scores(function, prior_estimator, counts)
+            )
+        self.target_prior_ = self.proportions_.prior(self.target, counts)
+        self.calibrator_, self.labeled_share_ = choose_calibrator(
+            self._scaled(scores),
+            examples.positive,
+            np.ones(scores.size) if weight is None else weight,
+            self.proportions_,
+            method=self.method,
+            rng=check_random_state(name, seed),
+        )
+        self.method_ = self.calibrator_.method
+        self.oob_score_samples_ = read_only(scores)
+        self.oob_proba_ = read_only(self._positive(scores))
+        return self
+
+    def _check_params(self, name: str) -> tuple[GivenProportions, PriorEstimator | None]:
+        check_choice(name, "method", self.method, METHODS)
+        check_target(name, self.target)
+        out_of_bag = self._takes_out_of_bag
+        cv = 2 if out_of_bag else self.cv
+        check_settings(
+            name, self.estimator, cv=cv, method="auto", combine="raw", n_jobs=self.n_jobs
+        )
+        check_model(name, self.estimator, RESPONSES[:1] if out_of_bag else RESPONSES)
+        told = (self.alpha, self.beta, self.proportions, self.prior, self.label_frequency)
+        given = GivenProportions(*told, self.scenario).validated(name, can_estimate=True)
+        if not given.ways:
+            found = check_estimator(name, self.prior_estimator, "prior_estimator")
+            tell_clean(found, given.beta)
+            return given, found
+        if self.prior_estimator is not None:
+            must = f"left out where {given.ways[0]!r} is given"
+            raise bad_value(name, "prior_estimator", must, show(self.prior_estimator))
+        return given, None
+
+    @property
+    def _takes_out_of_bag(self) -> bool:
+        return isinstance(self.cv, str) and self.cv == "oob"
+
+    def _scores(self, X: Any, method: str) -> FloatArray:
+        check_is_fitted(self)
+        function = f"{type(self).__name__}.{method}"
+        check_rows(function, X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return row_scores(function, self.estimator_, X, self.response_method_)
+
+    def _scaled(self, scores: FloatArray) -> FloatArray:
+        """Scores on the scale of log-odds, on which a sigmoid is one."""
+        return log_odds(scores, LEAST) if self.response_method_ == "predict_proba" else scores
+
+    def _positive(self, scores: FloatArray) -> FloatArray:
+        return correct_posterior(
+            self.calibrator_(self._scaled(scores)),
+            self.labeled_share_,
+            self.proportions_,
+            prior=self.target_prior_,
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.target_tags.required = True
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags

@@ -1,0 +1,616 @@
+"""Out-of-fold scores: every row scored by a model that has not seen it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_method_params
+
+from purecover._response import response_scores
+from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from purecover._validation import bad_type, bad_value, check_choice, check_integer, read_only, show
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu
+from purecover.models.networks import check_jobs
+from purecover.models.tables import (
+    Examples,
+    check_model,
+    check_seed,
+    fit_all,
+    model_name,
+    read_examples,
+)
+
+# -- Which rows train and which are scored, with every fold checked ------------------------------
+
+
+Split: TypeAlias = tuple[IntArray, IntArray]
+
+MUST = "a number of folds, a splitter of scikit-learn or a list of (train, test) rows"
+
+
+def make_splits(
+    function: str, examples: Examples, cv: Any, random_state: RandomState
+) -> tuple[list[Split], int]:
+    """Checked folds, and how often they score each row."""
+    seed = check_seed(function, random_state)
+    if isinstance(cv, (int, np.integer)):
+        # The seed itself, so that a splitter made by hand gives the same folds.
+        if isinstance(seed, np.random.Generator):
+            seed = int(seed.integers(2**31))
+        cv = _default_splitter(function, examples, int(cv), seed)
+    target = examples.positive.astype(np.int64)
+    rows = cv
+    if hasattr(cv, "split"):
+        try:
+            rows = list(cv.split(examples.X, target, examples.groups))
+        except (TypeError, ValueError) as error:
+            got = f"{show(cv)}, which cannot split these rows ({error})"
+            raise bad_value(function, "cv", MUST, got) from error
+    splits = [_checked_split(function, pair, examples) for pair in rows]
+    times = np.zeros(examples.n_rows, dtype=np.int64)
+    for _, test in splits:
+        times[test] += 1
+    low, high = int(times.min()), int(times.max())
+    if not splits or low != high:
+        raise bad_value(
+            function,
+            "cv",
+            "a way to score every row equally often",
+            f"{show(cv)}, which scores some rows {low} and others {high} times",
+            "use StratifiedKFold or RepeatedStratifiedKFold rather than random or growing parts",
+        )
+    for split in splits:
+        _require_both_sides(function, split, examples)
+    return splits, low
+
+
+def _default_splitter(function: str, examples: Examples, n_folds: int, seed: int) -> Any:
+    # Here, because loading it draws from the random numbers of the standard library.
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    sides = {"labeled": examples.positive, "unlabeled": examples.unlabeled}
+    for side, rows in sides.items():
+        codes = examples.group_codes
+        n = int(rows.sum()) if codes is None else np.unique(codes[rows]).size
+        if n < n_folds:
+            what = f"{side} rows" if codes is None else f"groups with {side} rows"
+            hint = "each fold needs some of its own"
+            if n < 2:
+                parameter = "labeled" if codes is None else "groups"
+                must = f"a column with at least two {what}"
+                raise bad_value(function, parameter, must, str(n), hint)
+            must = f"at most the number of {what}, {n}"
+            raise bad_value(function, "cv", must, str(n_folds), hint)
+    kind = StratifiedKFold if examples.groups is None else StratifiedGroupKFold
+    return kind(n_folds, shuffle=True, random_state=seed)
+
+
+def _checked_split(function: str, pair: Any, examples: Examples) -> Split:
+    try:
+        train, test = (_row_numbers(part, examples.n_rows) for part in pair)
+    except (TypeError, ValueError, IndexError) as error:
+        raise bad_type(function, "cv", MUST, pair) from error
+    if np.unique(test).size != test.size or np.isin(test, train).any():
+        got = "a fold with rows that are scored twice or by a model that saw them"
+        raise bad_value(function, "cv", "folds of rows that the model has not seen", got)
+    codes = examples.group_codes
+    if codes is not None and np.isin(codes[test], codes[train]).any():
+        raise bad_value(
+            function,
+            "cv",
+            "a splitter that keeps groups together",
+            "a fold with a group on both sides",
+            "use StratifiedGroupKFold, or give the number of folds",
+        )
+    return train, test
+
+
+def _require_both_sides(function: str, split: Split, examples: Examples) -> None:
+    for rows, part in zip(split, ("train on", "score"), strict=True):
+        for side, member in (("labeled", examples.positive), ("unlabeled", examples.unlabeled)):
+            if not member[rows].any():
+                raise bad_value(
+                    function,
+                    "cv",
+                    "folds with labeled and unlabeled rows on both sides",
+                    f"a fold with no {side} row to {part}",
+                    "use fewer folds, or a stratified splitter",
+                )
+
+
+def _row_numbers(part: Any, n_rows: int) -> IntArray:
+    rows = np.asarray(part)
+    if rows.dtype == np.bool_ and rows.shape == (n_rows,):
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise TypeError("row numbers")
+    if rows.size and not (rows.min() >= 0 and rows.max() < n_rows):
+        raise IndexError("row numbers")
+    return rows.astype(np.int64)
+
+
+# -- Out-of-fold scores: every row scored by a model that has not seen it ------------------------
+
+
+Method: TypeAlias = Literal["auto", "predict_proba", "decision_function", "score_samples"]
+Combine: TypeAlias = Literal["auto", "raw", "rank"]
+
+# Probabilities first: they mean the same in every fold.
+METHODS = ("predict_proba", "decision_function", "score_samples")
+COMBINES = ("auto", "raw", "rank")
+_DECIMALS = 12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CrossFit:
+    """Out-of-fold scores, and how they came about.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Larger means more likely labeled.
+    model : str
+        The classes of the model.
+    method : str
+        What gave the scores of a fold.
+    combine : {"raw", "rank"}
+        How scores of folds became one column.
+    n_folds, n_repeats : int
+        Models fitted, and scores averaged per row.
+    grouped : bool
+        Whether groups were kept together.
+    fold_auc_pu : ndarray of shape (n_folds,)
+        Observed AUC in each fold.
+    """
+
+    scores: FloatArray
+    model: str
+    method: str
+    combine: str
+    n_folds: int
+    n_repeats: int
+    grouped: bool
+    fold_auc_pu: FloatArray
+
+    def __post_init__(self) -> None:
+        read_only(self.scores)
+        read_only(self.fold_auc_pu)
+
+    @property
+    def description(self) -> str:
+        """One line for a report."""
+        folds = f"{self.n_folds // self.n_repeats} folds"
+        if self.n_repeats > 1:
+            folds += f", {self.n_repeats} times"
+        if self.grouped:
+            folds += ", groups kept together"
+        what = self.method if self.combine == "raw" else f"ranks of {self.method} in each fold"
+        low, high = self.fold_auc_pu.min(), self.fold_auc_pu.max()
+        return (
+            f"{self.model}, out of fold ({folds}; {what}; "
+            f"observed AUC by fold {low:.3f} to {high:.3f})"
+        )
+
+
+def cross_fit_scores(
+    estimator: Any,
+    X: Any,
+    labeled: ArrayLike | str,
+    *,
+    cv: Any = 5,
+    groups: ArrayLike | str | None = None,
+    method: Method = "auto",
+    combine: Combine = "auto",
+    fit_params: Mapping[str, Any] | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> FloatArray:
+    r"""Score each row by a model of labeled against unlabeled that has not seen it.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any scikit-learn classifier, pipeline or search; copies of it are fitted, with 1 for
+        labeled and 0 for unlabeled.
+    X : array-like of shape (n, n_features), data frame or sparse matrix
+        The features.
+    labeled : array-like of shape (n,) or str
+        True where the example carries the positive label; see
+        :meth:`ScoreCounts.from_scores`. Beside a data frame it may name a column, which is then
+        no feature.
+    cv : int, splitter or iterable of (train, test), default=5
+        The number of folds, of which each gets its part of the labeled, or how to split. Every
+        row must be scored equally often; where that is more than once, as with
+        ``RepeatedStratifiedKFold``, its scores are averaged.
+    groups : array-like of shape (n,) or str, optional
+        Which rows depend on each other (one patient, one family of proteins), or their column in
+        a data frame. A row is then scored by a model that has seen none of its group.
+    method : {"auto", "predict_proba", "decision_function", "score_samples"}, default="auto"
+        What the model scores with; by default the first of these that it has.
+    combine : {"auto", "raw", "rank"}, default="auto"
+        ``"raw"`` takes the scores as they are; ``"rank"`` puts ranks within the fold in their
+        place. By default probabilities are taken raw, and everything else as ranks.
+    fit_params : dict, optional
+        Further arguments of ``fit``, such as ``{"sample_weight": weights}`` (in a pipeline
+        ``"step__sample_weight"``); those with a value per row are split like the rows.
+    positive_label, negative_label : object, optional
+        As in :meth:`ScoreCounts.from_scores`. Known negatives are scored, but no model is fitted
+        to them.
+    random_state : int, numpy.random.Generator or None, default=None
+        Shuffles rows into folds where ``cv`` is a number. The model has a seed of its own.
+    n_jobs : int, optional
+        How many models are fitted at the same time; -1 for all cores.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Scores in the order of the rows, larger where a label is likelier: what
+        :func:`evaluate` and the estimators of alpha take.
+
+    See Also
+    --------
+    evaluate_model : From features to a report in one call.
+
+    Notes
+    -----
+    A model knows the labels it was fitted to, so that its scores of the same rows look better
+    than they are, and an unlabeled positive scored by a model that was told it is a negative
+    looks worse.
+
+    Scores of different folds come from different models, and one column of them is of use only
+    if they mean the same. Probabilities do, if every fold has the same share of labeled rows; the
+    default splitters see to that. Values of a decision function or of a density have no common
+    scale. Their ranks have: in fold :math:`k`
+
+    .. math:: r(s) = c\,\bar F_{L,k}(s) + (1 - c)\,\bar F_{U,k}(s)
+
+    with :math:`c` the labeled share of all rows and :math:`\bar F` the shares of labeled and
+    unlabeled rows of the fold that score lower, ties counted half. That is the ordinary
+    mid-rank where the fold has the labeled share of the whole, and stays comparable where groups
+    make folds unequal.
+
+    Folds without a labeled or without an unlabeled row are refused, leave-one-out with them: a
+    model that misses one labeled row expects fewer of them, and so the very rows left out would
+    get the lower scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purecover import cross_fit_scores, evaluate
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(2000) < 0.4
+    >>> X = rng.normal(size=(2000, 3)) + truth[:, None]
+    >>> labeled = truth & (rng.random(2000) < 0.5)
+    >>> scores = cross_fit_scores(LogisticRegression(), X, labeled, random_state=0)
+    >>> scores.shape
+    (2000,)
+    >>> report = evaluate(scores, labeled, alpha=truth[~labeled].mean(), n_resamples=0)
+    >>> report.auc > report.auc_pu
+    True
+    """
+    name = "cross_fit_scores"
+    check_settings(
+        name,
+        estimator,
+        cv=cv,
+        method=method,
+        combine=combine,
+        n_jobs=n_jobs,
+        fit_params=fit_params,
+    )
+    examples = read_examples(
+        name,
+        X,
+        labeled,
+        groups=groups,
+        positive_label=positive_label,
+        negative_label=negative_label,
+    )
+    return cross_fit(
+        name,
+        estimator,
+        examples,
+        cv=cv,
+        method=method,
+        combine=combine,
+        fit_params=fit_params,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    ).scores.copy()
+
+
+def check_settings(
+    function: str,
+    estimator: Any,
+    *,
+    cv: Any,
+    method: str,
+    combine: str,
+    n_jobs: Any,
+    fit_params: Any = None,
+) -> None:
+    """Complain of what is wrong whatever the data are."""
+    check_choice(function, "method", method, ("auto", *METHODS))
+    check_choice(function, "combine", combine, COMBINES)
+    check_model(function, estimator, METHODS if method == "auto" else (method,))
+    check_jobs(function, n_jobs)
+    if isinstance(cv, (int, np.integer)):
+        check_integer(function, "cv", cv, low=2)
+    elif isinstance(cv, (str, type)) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise bad_type(function, "cv", MUST, cv)
+    if fit_params is not None and not isinstance(fit_params, Mapping):
+        raise bad_type(function, "fit_params", "a dict of arguments of fit", fit_params)
+
+
+def cross_fit(
+    function: str,
+    estimator: Any,
+    examples: Examples,
+    *,
+    cv: Any = 5,
+    method: str = "auto",
+    combine: str = "auto",
+    fit_params: Mapping[str, Any] | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> CrossFit:
+    """Out-of-fold scores of rows that were checked before."""
+    used = check_model(function, estimator, METHODS if method == "auto" else (method,))
+    if combine == "auto":
+        combine = "raw" if used == "predict_proba" else "rank"
+    splits, n_repeats = make_splits(function, examples, cv, random_state)
+    positive, unlabeled = examples.positive, examples.unlabeled
+    share = positive.sum() / (positive.sum() + unlabeled.sum())
+
+    try:
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
+        parallel = Parallel(n_jobs=n_jobs)
+    jobs = parallel(
+        delayed(_scores_of_fold)(function, estimator, examples, split, used, fit_params)
+        for split in splits
+    )
+    total, areas = np.zeros(examples.n_rows), np.zeros(len(splits))
+    for k, ((_, test), scores) in enumerate(zip(splits, jobs, strict=True)):
+        if not np.isfinite(scores).all():
+            bad = int((~np.isfinite(scores)).sum())
+            raise bad_value(
+                function,
+                "estimator",
+                f"a classifier whose {used} is finite",
+                f"{bad} NaN or infinite of {scores.size} in fold {k + 1} from {show(estimator)}",
+                "are there missing or huge values in X?",
+            )
+        known = positive[test] | unlabeled[test]
+        areas[k] = auc_pu(ScoreCounts.from_scores(scores[known], positive[test][known]))
+        if combine == "rank":
+            scores = fold_ranks(scores, positive[test], unlabeled[test], share)  # noqa: PLW2901
+        total[test] += scores
+        if progress is not None:
+            progress(k + 1, len(splits))
+    return CrossFit(
+        scores=total / n_repeats,
+        model=model_name(estimator),
+        method=used,
+        combine=combine,
+        n_folds=len(splits),
+        n_repeats=n_repeats,
+        grouped=examples.groups is not None,
+        fold_auc_pu=areas,
+    )
+
+
+def fold_ranks(
+    scores: FloatArray, positive: BoolArray, unlabeled: BoolArray, share: float
+) -> FloatArray:
+    """Mid-ranks in [0, 1], as though the fold had this share of labeled rows."""
+    weight = np.zeros(scores.size)
+    weight[positive] = share / positive.sum()
+    weight[unlabeled] = (1 - share) / unlabeled.sum()
+    _, place = np.unique(scores, return_inverse=True)
+    mass = np.bincount(place.reshape(-1), weights=weight)
+    ranks = np.cumsum(mass) - mass / 2
+    # Rounded, so that equal ranks of two folds are ties.
+    return np.round(ranks, _DECIMALS)[place.reshape(-1)]
+
+
+def _scores_of_fold(
+    function: str,
+    estimator: Any,
+    examples: Examples,
+    split: Split,
+    method: str,
+    fit_params: Mapping[str, Any] | None,
+) -> FloatArray:
+    train, test = split
+    if examples.negative is not None:
+        train = train[~examples.negative[train]]
+    params = _check_method_params(examples.X, dict(fit_params or {}), train)
+    model = clone(estimator).fit(
+        _safe_indexing(examples.X, train), examples.positive[train].astype(np.int64), **params
+    )
+    part = _safe_indexing(examples.X, test)
+    found = response_scores(function, model, part, positive=1, methods=(method,))
+    scores = np.asarray(found, dtype=np.float64)
+    if scores.shape != (test.size,):
+        raise bad_value(
+            function,
+            "estimator",
+            f"a classifier whose {method} gives a number per row",
+            f"an array of shape {scores.shape} for {test.size} rows from {show(estimator)}",
+        )
+    return scores
+
+
+# -- Scores of rows by models that have not seen them: a model's own, or cross-fitted ones -------
+
+
+ATTRIBUTE = "oob_score_samples_"
+"""Where a fitted model keeps scores of its training rows by parts of it that did not see them."""
+
+FORESTS = "oob_decision_function_"
+"""Where scikit-learn's bags and forests keep them, with ``oob_score=True``."""
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenScores:
+    """Scores in the order of the rows, and one line on how they were made.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Larger means more likely labeled.
+    description : str
+        For a report.
+    model : classifier or None
+        The model fitted to all rows, where one had to be made.
+    """
+
+    scores: FloatArray
+    description: str
+    model: Any = None
+
+
+def makes_own_scores(estimator: Any) -> bool:
+    """Whether a model will have out-of-bag scores once it is fitted, as far as one can tell.
+
+    They must be on the scale of what it says of new rows, unlike those of a model that calibrates
+    them afterwards. A pipeline does not count: a step that looks at labels, such as a selection
+    of features, would have seen them all.
+    """
+    kind = type(estimator)
+    if not _final(estimator):
+        return False
+    ours = any(cls.__module__.startswith("purecover.models.") for cls in kind.__mro__)
+    known = ours or hasattr(estimator, ATTRIBUTE) or hasattr(kind, ATTRIBUTE)
+    return known or bool(getattr(estimator, "oob_score", False))
+
+
+def unseen_scores(
+    function: str,
+    estimator: Any,
+    examples: Examples,
+    *,
+    cv: Any = 5,
+    method: str = "auto",
+    combine: str = "auto",
+    fit_params: Mapping[str, Any] | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    own: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> UnseenScores:
+    """A model's out-of-bag scores where it makes some, else those of a cross-validation.
+
+    With ``own=False``, cross-validation in any case.
+    """
+    if own and not fit_params and makes_own_scores(estimator):
+        made = _own_scores(function, estimator, examples)
+        if made is not None:
+            return made
+    result = cross_fit(
+        function,
+        estimator,
+        examples,
+        cv=cv,
+        method=method,
+        combine=combine,
+        fit_params=fit_params,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    return UnseenScores(result.scores, result.description)
+
+
+def _own_scores(function: str, estimator: Any, examples: Examples) -> UnseenScores | None:
+    """Out-of-bag scores; None where the model has none, or none that keep to the rules.
+
+    Groups must be kept together, so that ``fit`` must take them. Known negatives must be scored
+    and not fitted to, which out-of-bag scores cannot do.
+    """
+    model = clone(estimator)
+    more = {}
+    if examples.groups is not None:
+        if "groups" not in inspect.signature(model.fit).parameters:
+            return None
+        more["groups"] = examples.groups
+    if examples.negative is not None:
+        return None
+    model.fit(examples.X, examples.positive.astype(np.int64), **more)
+    scores = out_of_bag(function, model, examples.n_rows)
+    if scores is None:
+        return None
+    return UnseenScores(scores, f"{_name(model)}, its own scores of rows unseen", model)
+
+
+def out_of_bag(function: str, fitted: Any, n_rows: int) -> FloatArray | None:
+    """Out-of-bag scores of a fitted model; None if it has none, an error if some are missing."""
+    scores = getattr(fitted, ATTRIBUTE, None)
+    if scores is None and hasattr(fitted, FORESTS):
+        shares = np.asarray(getattr(fitted, FORESTS), dtype=np.float64)
+        # A row that every tree has seen has no share in either class.
+        with np.errstate(invalid="ignore"):
+            scores = np.where(shares.sum(axis=1) > 0, shares[:, -1], np.nan)
+    if scores is None:
+        return None
+    scores = np.array(scores, dtype=np.float64)
+    finite = np.isfinite(scores)
+    if scores.shape != (n_rows,) or not finite.all():
+        raise bad_value(
+            function,
+            "estimator",
+            "a classifier with a finite out-of-bag score of every row",
+            f"{int(finite.sum())} of {n_rows} from {show(fitted)}",
+            "more members leave fewer rows that all of them have seen",
+        )
+    return scores
+
+
+def fit_out_of_bag(
+    function: str, estimator: Any, examples: Examples, weight: FloatArray | None
+) -> tuple[Any, FloatArray]:
+    """A model fitted to all rows, and its out-of-bag scores, which must be probabilities."""
+    hint = "a number of folds serves any classifier"
+    if examples.groups is not None:
+        got = "'oob' beside groups, which bags do not keep together"
+        raise bad_value(function, "cv", "a number or a splitter", got, hint)
+    must = "a number or a splitter for a classifier without out-of-bag scores"
+    if not _final(estimator):
+        got = f"'oob' for {show(estimator)}, which keeps scores before calibration"
+        raise bad_value(function, "cv", must, got, hint)
+    fitted = fit_all(estimator, examples, weight)
+    scores = out_of_bag(function, fitted, examples.n_rows)
+    if scores is None:
+        raise bad_value(function, "cv", must, f"'oob' for {show(fitted)}", hint)
+    if not bool(((scores >= 0) & (scores <= 1)).all()):
+        must = "a classifier whose out-of-bag scores are probabilities"
+        got = f"{show(fitted)} with scores from {scores.min():g} to {scores.max():g}"
+        raise bad_value(function, "estimator", must, got)
+    return fitted, scores
+
+
+def _final(estimator: Any) -> bool:
+    """Whether out-of-bag scores are on the scale of what a model says of new rows."""
+    return bool(getattr(type(estimator), "_oob_scores_are_final", True))
+
+
+def _name(model: Any) -> str:
+    """What the report calls a fitted model, with its choice if it had candidates."""
+    results = getattr(model, "results_", None)
+    if not hasattr(model, "best_name_") or not results:
+        return model_name(model)
+    areas = ", ".join(f"{name} {row.auc_pu:.3f}" for name, row in results.items())
+    return f"{type(model).__name__}: {model.best_name_}, chosen by observed AUC ({areas})"

@@ -1,0 +1,697 @@
+"""The paper's classifier: bagged small networks, and the scores of rows they have not seen."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from purecover._validation import bad_type, bad_value, check_choice, check_integer, require, show
+from purecover.exceptions import PurecoverWarning
+from purecover.models.tables import (
+    Standardizer,
+    TwoClasses,
+    VersionedPickle,
+    numeric_matrix,
+    progress_bar,
+    read_labeling,
+    seeds_of,
+)
+from purecover.models.training import (
+    Ensemble,
+    Rows,
+    Training,
+    apply_batch,
+    check_training,
+    draw_bags,
+    train_batch,
+)
+
+# -- Where an ensemble is trained: NumPy on processor cores, or torch on any device it knows -----
+
+
+BATCH = 50
+"""Networks trained side by side on a core. Fixed, so that no result depends on their number."""
+CACHE = 2**16
+"""Values of an intermediate result on a processor, whose cache should hold it..."""
+DEVICE_BLOCK = 2**27
+"""...and on an accelerator, which wants much work at a time."""
+
+_KINDS = ("cpu", "cuda", "mps", "xpu")
+
+
+def check_device(function: str, device: object) -> str:
+    """The device in torch's words, "numpy" for none, from what the user asks for."""
+    must = "'auto', 'cpu', or a device of torch such as 'cuda', 'cuda:1' or 'torch:cpu'"
+    if not isinstance(device, str):
+        raise bad_type(function, "device", must, device)
+    if device == "cpu":
+        return "numpy"
+    if device == "auto":
+        return "cuda" if _has_cuda() else "numpy"
+    if device.removeprefix("torch:").partition(":")[0] not in _KINDS:
+        raise bad_value(function, "device", must, show(device))
+    torch = require("torch", function=f"{function} with device={device!r}", extra="torch")
+    name = device.removeprefix("torch:")
+    try:
+        found = torch.device(name)
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError) as error:
+        hint = "use device='cpu', or a torch built for this device on a machine that has it"
+        raise bad_value(function, "device", must, show(device), hint) from error
+    return str(found)
+
+
+def check_jobs(function: str, n_jobs: object) -> None:
+    """A number of threads as joblib takes it."""
+    if n_jobs is not None and check_integer(function, "n_jobs", n_jobs, low=-(2**15)) == 0:
+        raise bad_value(function, "n_jobs", "None or a whole number other than 0", "0")
+
+
+def _has_cuda() -> bool:
+    # Loading torch takes seconds: look for a card and for torch first.
+    if importlib.util.find_spec("torch") is None or not any(Path("/dev").glob("nvidia[0-9]*")):
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+def train_ensemble(
+    features: NDArray[Any],
+    labeled: BoolArray,
+    seeds: list[np.random.SeedSequence],
+    training: Training,
+    *,
+    device: str = "numpy",
+    n_jobs: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Ensemble:
+    """Train a network per seed on standardized rows with a last column of ones."""
+    targets = targets_of(labeled, training).astype(features.dtype)
+    size = BATCH if device == "numpy" else len(seeds)
+    batches = [seeds[start : start + size] for start in range(0, len(seeds), size)]
+    progress = _Progress(len(batches), on_progress)
+    if device == "numpy":
+        from sklearn.utils.parallel import Parallel, delayed
+        from threadpoolctl import threadpool_limits
+
+        rows = Rows(features, targets, CACHE)
+        # Threads inside products as small as these only wait for one another.
+        with threadpool_limits(1, user_api="blas"):
+            parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+                delayed(_train_numpy)(rows, batch, training, progress.of(index))
+                for index, batch in enumerate(batches)
+            )
+    else:
+        parts = [_train_torch(features, targets, seeds, training, device, progress.of(0))]
+    return Ensemble(
+        weights=np.concatenate([part.weights for part in parts], axis=1),
+        epochs=np.concatenate([part.epochs for part in parts]),
+        losses=np.concatenate([part.losses for part in parts]).astype(np.float64),
+        oob_sums=np.sum([part.oob_sums for part in parts], axis=0, dtype=np.float64),
+        oob_counts=np.sum([part.oob_counts for part in parts], axis=0).astype(np.int64),
+    )
+
+
+def targets_of(labeled: BoolArray, training: Training) -> FloatArray:
+    """The output wished for at each row."""
+    return np.where(labeled, 1.0, -1.0 if training.output == "tanh" else 0.0)
+
+
+def _strata(targets: FloatArray, training: Training) -> BoolArray | None:
+    """Which rows are labeled, where bags are to be drawn of both kinds apart."""
+    return targets > 0 if training.stratify else None
+
+
+def _train_numpy(
+    rows: Rows,
+    seeds: list[np.random.SeedSequence],
+    training: Training,
+    on_progress: Callable[[int], None] | None,
+) -> Ensemble:
+    n, d = rows.features.shape
+    bags = draw_bags(seeds, n, d - 1, training, _strata(rows.targets, training))
+    initial = bags.initial.astype(rows.features.dtype)
+    trained = train_batch(
+        rows, bags.train, bags.validation, initial, training, on_progress=on_progress
+    )
+    in_bag = bags.train | bags.validation
+    sums, counts = apply_batch(rows, trained.weights, training, in_bag=in_bag)
+    return Ensemble(trained.weights, trained.epochs, trained.losses, sums, counts)
+
+
+def _train_torch(
+    features: NDArray[Any],
+    targets: FloatArray,
+    seeds: list[np.random.SeedSequence],
+    training: Training,
+    device: str,
+    on_progress: Callable[[int], None] | None,
+) -> Ensemble:
+    import torch
+
+    n, d = features.shape
+    bags = draw_bags(seeds, n, d - 1, training, _strata(targets, training))
+    if device.startswith("cuda"):
+        from purecover.models import cuda as _fused
+
+        if _fused.can_train(d - 1, features.dtype, training):
+            return _fused.train_one(features, targets, bags, training, device)
+    block = CACHE if device == "cpu" else DEVICE_BLOCK
+
+    def move(array: NDArray[Any]) -> Any:
+        return torch.as_tensor(array, device=device)
+
+    rows = Rows(move(features), move(targets), block)
+    train, validation = move(bags.train), move(bags.validation)
+    initial = move(bags.initial.astype(features.dtype))
+    trained = train_batch(rows, train, validation, initial, training, on_progress=on_progress)
+    sums, counts = apply_batch(rows, trained.weights, training, in_bag=train | validation)
+    arrays = (trained.weights, trained.epochs, trained.losses, sums, counts)
+    return Ensemble(*(array.cpu().numpy() for array in arrays))
+
+
+class _Progress:
+    """Adds up how many networks of each batch have stopped."""
+
+    def __init__(self, batches: int, report: Callable[[int], None] | None) -> None:
+        self._stopped = [0] * batches
+        self._report = report
+
+    def of(self, batch: int) -> Callable[[int], None] | None:
+        report = self._report
+        if report is None:
+            return None
+
+        def hear(stopped: int) -> None:
+            self._stopped[batch] = stopped
+            report(sum(self._stopped))
+
+        return hear
+
+
+def apply_ensemble(features: NDArray[Any], weights: NDArray[Any], training: Training) -> FloatArray:
+    """Mean output in [0, 1] of all networks at each standardized row."""
+    from threadpoolctl import threadpool_limits
+
+    rows = Rows(features, np.empty(0, dtype=features.dtype), CACHE)
+    with threadpool_limits(1, user_api="blas"):
+        total = sum(
+            apply_batch(rows, weights[:, start : start + BATCH], training)[0].astype(np.float64)
+            for start in range(0, weights.shape[1], BATCH)
+        )
+    return np.asarray(total / weights.shape[1])
+
+
+# -- The paper's classifier: bagged small networks, and the scores of rows they have not seen ----
+
+
+FEW = 30
+"""Rows of a kind below which bags should be drawn of both kinds apart."""
+
+
+class BaggedNetworks(VersionedPickle, TwoClasses, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    r"""Bagged feed-forward networks trained by resilient propagation.
+
+    Each of the networks sees a bag of rows drawn with replacement and standardized by the bag's
+    own mean and standard deviation, holds a quarter of it out, and stops when the loss there has
+    not fallen for ``patience`` epochs. The score of a row is the mean output of the networks in
+    whose bag it is not,
+
+    .. math:: s(x_i) = \frac{1}{|B_i|} \sum_{b \in B_i} o_b(x_i),
+              \qquad B_i = \{b : i \text{ not in bag } b\},
+
+    so that no score comes from a network that knew the row's label. The defaults are those of
+    the paper; only the validation split differs: distinct rows are held out, so that no copy of
+    a row stands on both sides. All networks are trained as one computation.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of networks.
+    hidden : int, default=5
+        Units of the one hidden layer.
+    preset : {"paper", "authors", "logistic"}, default="paper"
+        What holds where a parameter below is None. "authors" also splits like their released
+        code; "logistic" fits probabilities: logistic output, cross-entropy, iRprop- with the
+        constants of torch.
+    output : {"tanh", "logistic"}, optional
+        Output unit.
+    loss : {"squared", "cross-entropy"}, optional
+        Loss.
+    rprop : {"rprop-", "rprop+", "irprop-", "irprop+"}, optional
+        Variant of resilient propagation.
+    constants : {"matlab", "torch"}, optional
+        First, smallest and largest step: .07, 0 and 50, or .01, 1e-6 and 50.
+    max_epochs, patience : int, optional
+        Most steps (500), and epochs without a better validation loss after which a network
+        stops (25).
+    validation_fraction : float, optional
+        Share of a bag held out (.25).
+    split : {"rows", "positions"}, optional
+        Whether distinct rows are held out or positions of the bag.
+    stratify : bool, default=False
+        Whether bags are drawn of labeled and of unlabeled rows apart, as many of either kind as
+        there are. The paper draws of all rows. See Notes.
+    positive_label : object, optional
+        The value that means labeled, where it cannot be read off.
+    device : str, default="auto"
+        "cpu" computes with NumPy, "cuda" or another device of torch there; "auto" takes a CUDA
+        card if torch and a card are there.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of the training.
+    n_jobs : int, optional
+        Threads of a computation with NumPy.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed. The same seed on the same device gives the same networks, whatever ``n_jobs``.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (2,)
+        The two values of the label column in order.
+    labeled_class_ : object
+        The one that means labeled.
+    oob_score_samples_ : ndarray, shape (n_rows,)
+        Out-of-bag scores in [0, 1], larger where a row looks more like the labeled ones: what
+        to hand to :func:`purecover.evaluate`.
+    oob_counts_ : ndarray, shape (n_rows,)
+        Number of networks each of these scores comes from. Rows that are in every bag (count
+        0) have the mean score.
+    n_epochs_ : ndarray, shape (n_estimators,)
+        Steps before the weights that were kept.
+    validation_losses_ : ndarray, shape (n_estimators,)
+        Their loss on the rows held out.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    See Also
+    --------
+    cross_fit_scores : Scores of unseen rows from any other classifier.
+    evaluate_model : From features to a report.
+
+    Notes
+    -----
+    A bag drawn of all rows that misses a labeled row has fewer labeled rows on average than a
+    bag that misses an unlabeled one: of :math:`n` rows with :math:`n_L` labeled, the labeled
+    share of the bag is :math:`(n_L - 1)/(n - 1)` against :math:`n_L/(n - 1)`. Its network expects
+    fewer labels, so that out of bag labeled rows score a little too low. With hundreds of
+    labeled rows that is nothing; with a handful it hides what the networks know, and ``fit``
+    warns below 30 rows of a kind. ``stratify=True`` removes it; the guide has figures. Of a
+    single labeled row no score can be had without it, and ``fit`` refuses.
+
+    References
+    ----------
+    S. Jain, M. White, P. Radivojac. Recovering true classifier performance in
+    positive-unlabeled learning. AAAI 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import purecover as pu
+    >>> rng = np.random.default_rng(0)
+    >>> labeled = np.arange(600) < 100
+    >>> positive = labeled | (rng.random(600) < 0.25)
+    >>> X = rng.normal(size=(600, 3)) + 1.5 * positive[:, None]
+    >>> networks = pu.BaggedNetworks(n_estimators=40, device="cpu", random_state=0)
+    >>> scores = networks.fit(X, labeled).oob_score_samples_
+    >>> counts = pu.ScoreCounts.from_scores(scores, labeled)
+    >>> print(f"{pu.auc_pu(counts):.2f}")
+    0.86
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        hidden: int = 5,
+        *,
+        preset: str = "paper",
+        output: str | None = None,
+        loss: str | None = None,
+        rprop: str | None = None,
+        constants: str | None = None,
+        max_epochs: int | None = None,
+        patience: int | None = None,
+        validation_fraction: float | None = None,
+        split: str | None = None,
+        stratify: bool = False,
+        positive_label: object = None,
+        device: str = "auto",
+        dtype: str = "float32",
+        n_jobs: int | None = None,
+        random_state: RandomState | np.random.RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.hidden = hidden
+        self.preset = preset
+        self.output = output
+        self.loss = loss
+        self.rprop = rprop
+        self.constants = constants
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.split = split
+        self.stratify = stratify
+        self.positive_label = positive_label
+        self.device = device
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Train on labeled against unlabeled rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix, shape (n_rows, n_features)
+            Finite numbers.
+        y : array-like, shape (n_rows,)
+            Which rows are labeled: two values. Booleans, 0/1, -1/+1 and words such as
+            positive, unlabeled or unknown say which one means labeled; of any other two values
+            it is the second in order, unless ``positive_label`` says otherwise.
+
+        Returns
+        -------
+        BaggedNetworks
+            Itself.
+        """
+        name = type(self).__name__
+        size = check_integer(name, "n_estimators", self.n_estimators, low=1)
+        training = check_training(
+            name,
+            preset=self.preset,
+            hidden=self.hidden,
+            output=self.output,
+            loss=self.loss,
+            rprop=self.rprop,
+            constants=self.constants,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            validation_fraction=self.validation_fraction,
+            split=self.split,
+            stratify=self.stratify,
+        )
+        dtype = np.dtype(check_choice(name, "dtype", self.dtype, ("float32", "float64")))
+        device = check_device(name, self.device)
+        check_jobs(name, self.n_jobs)
+        if not isinstance(self.verbose, bool):
+            check_integer(name, "verbose", self.verbose, low=0)
+        seeds = seeds_of(name, self.random_state, size)
+        function = f"{name}.fit"
+        labeling = read_labeling(function, X, y, positive_label=self.positive_label)
+        is_labeled = labeling.examples.positive
+        X = numeric_matrix(self, function, labeling.examples.X, reset=True)
+        check_sides(function, "y", is_labeled)
+        if not training.stratify:
+            _warn_of_few(function, is_labeled)
+        self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
+        self._training = training
+        self._standardizer = Standardizer.of(X)
+        bar = progress_bar("Training networks", size) if self.verbose else nullcontext()
+        with bar as on_progress:
+            ensemble = train_ensemble(
+                self._standardizer.transform(X, dtype),
+                is_labeled,
+                seeds,
+                training,
+                device=device,
+                n_jobs=self.n_jobs,
+                on_progress=on_progress,
+            )
+        self._weights = ensemble.weights
+        self.n_epochs_ = ensemble.epochs
+        self.validation_losses_ = ensemble.losses
+        self.oob_counts_ = ensemble.oob_counts
+        self.oob_score_samples_ = mean_scores(ensemble.oob_sums, ensemble.oob_counts)
+        return self
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Mean output of all networks in [0, 1], larger where a row looks more labeled.
+
+        Of rows that were trained on, take ``oob_score_samples_``.
+        """
+        check_is_fitted(self)
+        X = numeric_matrix(self, f"{type(self).__name__}.score_samples", X, reset=False)
+        rows = self._standardizer.transform(X, self._weights.dtype)
+        return apply_ensemble(rows, self._weights, self._training)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Shares of the classes, in the order of ``classes_``: of labels, not of true classes.
+
+        See :class:`purecover.PUCalibratedClassifier` for probabilities of the true class.
+        """
+        return self._columns(self.score_samples(X))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score above one half, positive for the second of ``classes_``, as in scikit-learn."""
+        return self._turned(self.score_samples(X) - 0.5)
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The likelier label of each row."""
+        second = self.decision_function(X) > 0
+        return np.asarray(self.classes_[second.astype(np.intp)])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def check_sides(function: str, parameter: str, labeled: BoolArray) -> None:
+    """At least two rows of either kind: without its only one a network knows no such rows."""
+    for side, size in (("labeled", int(labeled.sum())), ("unlabeled", int((~labeled).sum()))):
+        if size == 1:
+            must = f"{side} in two rows or more: a network without the only one knows none"
+            hint = "get more labels; from a handful on, stratify=True gives the fairest scores"
+            raise bad_value(function, parameter, must, f"1 {side} row of {labeled.size}", hint)
+
+
+def _warn_of_few(function: str, labeled: BoolArray) -> None:
+    for side, size in (("labeled", int(labeled.sum())), ("unlabeled", int((~labeled).sum()))):
+        if size < FEW:
+            warnings.warn(
+                f"{function} has {size} {side} rows. A bag that misses one of so few has fewer of "
+                "them on average, and out of bag they score too low for it.\n"
+                "Hint: BaggedNetworks(stratify=True) draws labeled and unlabeled rows apart.",
+                PurecoverWarning,
+                stacklevel=3,
+            )
+
+
+def mean_scores(sums: FloatArray, counts: Any) -> FloatArray:
+    """Mean output out of bag; rows that were always in bag get the mean of the others.
+
+    To be called by what the user calls, who then is told where.
+    """
+    never = counts == 0
+    scores = sums / np.where(never, 1, counts)
+    if never.any():
+        some = not never.all()
+        scores[never] = scores[~never].mean() if some else 0.5
+        warnings.warn(
+            f"{int(never.sum())} of {never.size} rows are in the bag of every network, so that "
+            f"nothing is known about them; their score is {'the mean score' if some else '0.5'}."
+            "\nHint: more networks (n_estimators=) leave no such rows.",
+            PurecoverWarning,
+            stacklevel=3,
+        )
+    return np.asarray(scores, dtype=np.float64)
+
+
+# -- Many ensembles at once: subsets of the rows of one table, each with labels of its own -------
+
+
+_CARD_BYTES = 2**33
+"""Memory of one launch on a card; more ensembles are trained in turn."""
+
+
+def bagged_scores_many(
+    X: ArrayLike,
+    rows: ArrayLike,
+    labeled: ArrayLike,
+    *,
+    n_estimators: int = 100,
+    hidden: int = 5,
+    preset: str = "paper",
+    device: str = "auto",
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> FloatArray:
+    """Out-of-bag scores of many ensembles of :class:`BaggedNetworks` on parts of one table.
+
+    What a study of repeated draws needs: on a CUDA card all ensembles are trained side by side,
+    a thousand in the time of a few. Elsewhere one after the other.
+
+    Parameters
+    ----------
+    X : array-like, shape (n_table, n_features)
+        The table.
+    rows : array-like of int, shape (n_ensembles, n_rows)
+        For each ensemble, the rows of the table it sees, none of them twice.
+    labeled : array-like of bool, shape (n_ensembles, n_rows)
+        Which of them are labeled.
+    n_estimators, hidden, preset, device, n_jobs
+        As of :class:`BaggedNetworks`. On a card the bags are drawn by the card, so that results
+        differ from those of other devices by chance.
+    random_state : int, Generator, RandomState, None, or list of int
+        Seed. With a list of seeds, one for each ensemble, an ensemble can be trained again
+        alone: its scores depend on no other.
+
+    Returns
+    -------
+    ndarray, shape (n_ensembles, n_rows)
+        Out-of-bag scores in [0, 1].
+
+    Notes
+    -----
+    Bags are drawn of all rows, as in the paper. With few labeled rows such scores are too low
+    for them, for which :class:`BaggedNetworks` has ``stratify``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import purecover as pu
+    >>> rng = np.random.default_rng(0)
+    >>> positive = rng.random(500) < 0.3
+    >>> X = rng.normal(size=(500, 2)) + 2 * positive[:, None]
+    >>> rows = np.array([rng.permutation(500)[:400] for _ in range(3)])
+    >>> labeled = positive[rows] & (rng.random(rows.shape) < 0.5)
+    >>> scores = pu.bagged_scores_many(
+    ...     X, rows, labeled, n_estimators=40, device="cpu", random_state=0
+    ... )
+    >>> scores.shape
+    (3, 400)
+    """
+    name = "bagged_scores_many"
+    size = check_integer(name, "n_estimators", n_estimators, low=1)
+    training = check_training(name, preset=preset, hidden=hidden)
+    table, rows, labeled = _check_tables(name, X, rows, labeled)
+    where = check_device(name, device)
+    check_jobs(name, n_jobs)
+    streams = _streams(name, random_state, len(rows))
+    scores: list[FloatArray] = []
+    if where.startswith("cuda"):
+        from purecover.models import cuda as _fused
+
+        if _fused.can_train(table.shape[1], np.float32, training):
+            seeds = np.array([stream.generate_state(3) for stream in streams], dtype=np.int64)
+            sums, counts = _on_card(table, rows, labeled, seeds, size, training, where)
+            for total, count in zip(sums, counts, strict=True):
+                scores.append(mean_scores(total, count))
+            return np.stack(scores)
+    for chosen, marks, stream in zip(rows, labeled, streams, strict=True):
+        part = table[chosen]
+        ensemble = train_ensemble(
+            Standardizer.of(part).transform(part, np.float32),
+            marks,
+            stream.spawn(size),
+            training,
+            device=where,
+            n_jobs=n_jobs,
+        )
+        scores.append(mean_scores(ensemble.oob_sums, ensemble.oob_counts))
+    return np.stack(scores)
+
+
+def _streams(name: str, random_state: Any, size: int) -> list[np.random.SeedSequence]:
+    """A stream of random numbers for each ensemble."""
+    if not isinstance(random_state, (list, tuple, np.ndarray)):
+        return seeds_of(name, random_state, size)
+    if len(random_state) != size:
+        must = f"one seed, or one for each of the {size} ensembles"
+        raise bad_value(name, "random_state", must, f"{len(random_state)} seeds")
+    return [seeds_of(name, seed, 1)[0] for seed in random_state]
+
+
+def _check_tables(
+    name: str, X: ArrayLike, rows: ArrayLike, labeled: ArrayLike
+) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.bool_]]:
+    from sklearn.utils import check_array
+
+    try:
+        table = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    except (TypeError, ValueError) as error:
+        must, got = "a matrix of finite numbers", str(error).partition("\n")[0].rstrip(".")
+        raise bad_value(name, "X", must, f"what fails with: {got}") from error
+    chosen, marks = _as_array(name, "rows", rows), _as_array(name, "labeled", labeled)
+    if chosen.ndim != 2 or chosen.dtype.kind not in "iu" or chosen.size == 0:
+        must = "whole numbers of shape (n_ensembles, n_rows)"
+        raise bad_value(name, "rows", must, f"{chosen.dtype} of shape {chosen.shape}")
+    if chosen.min() < 0 or chosen.max() >= len(table):
+        must = f"rows of X, from 0 to {len(table) - 1}"
+        raise bad_value(name, "rows", must, f"{chosen.min()} to {chosen.max()}")
+    ordered = np.sort(chosen, axis=1)
+    again = ordered[:, 1:] == ordered[:, :-1]
+    if again.any():
+        ensemble, place = np.argwhere(again)[0]
+        raise bad_value(
+            name,
+            "rows",
+            "distinct rows of X in every ensemble",
+            f"row {ordered[ensemble, place]} more than once in ensemble {ensemble}",
+            "draw without replacement: a bag that misses one copy of a row may hold the other, "
+            "and its network would know the label",
+        )
+    if marks.shape != chosen.shape or marks.dtype.kind != "b":
+        must = f"booleans of the shape of rows, {chosen.shape}"
+        raise bad_value(name, "labeled", must, f"{marks.dtype} of shape {marks.shape}")
+    one_sided = np.flatnonzero(marks.all(axis=1) | ~marks.any(axis=1))
+    if one_sided.size:
+        must = "labeled and unlabeled rows in every ensemble"
+        raise bad_value(name, "labeled", must, f"only one kind in ensemble {one_sided[0]}")
+    for one in marks:
+        check_sides(name, "labeled", one)
+    return table, chosen.astype(np.int64), np.array(marks)
+
+
+def _as_array(name: str, parameter: str, values: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        must = "an array of shape (n_ensembles, n_rows)"
+        raise bad_value(name, parameter, must, "rows of different lengths") from error
+
+
+def _on_card(
+    table: NDArray[Any],
+    rows: NDArray[np.int64],
+    labeled: NDArray[np.bool_],
+    seeds: NDArray[np.int64],
+    size: int,
+    training: Training,
+    device: str,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    import torch
+
+    from purecover.models import cuda as _fused
+
+    # The card computes with 32 bits: a large mean or scale must be gone before.
+    features = Standardizer.of(table).transform(table, np.float32)[:, :-1]
+    on_card = torch.as_tensor(np.ascontiguousarray(features), device=device)
+    per = rows.shape[1] * (5 * size + 12 * max(16, 2 * table.shape[1]))
+    step = max(_CARD_BYTES // per, 1)
+    found = []
+    with torch.cuda.device_of(on_card):
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            chosen = torch.as_tensor(rows[part], device=device)
+            marks = torch.as_tensor(labeled[part], device=device)
+            sums, counts = _fused.score_many(on_card, chosen, marks, seeds[part], size, training)
+            found.append((sums, counts))
+        return tuple(torch.cat([part[i] for part in found]).cpu().numpy() for i in range(2))

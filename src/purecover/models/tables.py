@@ -1,0 +1,632 @@
+"""Rows of features, their labels, weights, groups and scale, as models take them."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples, validate_data
+
+from purecover import __version__
+from purecover._frames import is_frame, read_columns
+from purecover._labels import encode_labels, is_missing, labeled_of_two, refuse_missing
+from purecover._response import response_scores
+from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from purecover._validation import (
+    as_weights,
+    bad_type,
+    bad_value,
+    check_alignment,
+    check_random_state,
+    show,
+    to_numpy,
+)
+from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
+
+_MUST = "a table of features: an array with a row per example, a data frame or a sparse matrix"
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Features with what is known of each row."""
+
+    X: Any
+    labeled: Any  # the column as it was given
+    positive: BoolArray
+    negative: BoolArray | None
+    groups: Any
+    truth: Any
+    weight: FloatArray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.positive.size
+
+    @property
+    def unlabeled(self) -> BoolArray:
+        """Rows that are neither labeled nor known to be negative."""
+        return _others(self.positive, self.negative)
+
+    @property
+    def group_codes(self) -> IntArray | None:
+        """A number for each group."""
+        if self.groups is None:
+            return None
+        return np.unique(self.groups, return_inverse=True)[1].reshape(-1)
+
+
+def read_examples(
+    function: str,
+    X: Any,
+    labeled: ArrayLike | str,
+    *,
+    groups: ArrayLike | str | None = None,
+    truth: ArrayLike | str | None = None,
+    sample_weight: ArrayLike | str | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+) -> Examples:
+    """Check the rows; columns named by ``labeled`` and the like leave the features."""
+    parts = {
+        "labeled": labeled,
+        "groups": groups,
+        "truth": truth,
+        "sample_weight": sample_weight,
+    }
+    X, parts = _take_out(function, X, parts)
+    X, n_rows = read_rows(function, X)
+    values = to_numpy(function, "labeled", parts["labeled"])
+    check_as_long(function, "labeled", values.size, n_rows)
+    check_alignment(function, X, parts["labeled"], names=("X", "labeled"))
+    positive, negative = encode_labels(
+        function,
+        values,
+        n_rows,
+        positive_label=positive_label,
+        negative_label=negative_label,
+    )
+    if parts["groups"] is not None:
+        parts["groups"] = read_groups(function, parts["groups"], n_rows)
+    weight = None
+    if parts["sample_weight"] is not None:
+        weight = to_numpy(function, "sample_weight", parts["sample_weight"])
+        check_as_long(function, "sample_weight", weight.size, n_rows)
+        weight = as_weights(function, weight, n_rows)
+        check_weights(function, weight, positive, _others(positive, negative))
+    return Examples(X, values, positive, negative, parts["groups"], parts["truth"], weight)
+
+
+def _others(positive: BoolArray, negative: BoolArray | None) -> BoolArray:
+    return ~positive if negative is None else ~(positive | negative)
+
+
+def check_weights(
+    function: str, weight: FloatArray, labeled: BoolArray, unlabeled: BoolArray
+) -> None:
+    """Weights that leave rows on either side."""
+    for side, rows in (("labeled", labeled), ("unlabeled", unlabeled)):
+        if not float(weight[rows].sum()) > 0:
+            must = "positive for some labeled and some unlabeled rows: both classes are needed"
+            raise bad_value(function, "sample_weight", must, f"zero for all {side} rows")
+
+
+def _take_out(function: str, X: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The columns that names stand for, and the frame without them."""
+    names = {role: value for role, value in parts.items() if isinstance(value, str)}
+    if not names or isinstance(X, Mapping) or not is_frame(X):
+        return X, parts
+    import narwhals.stable.v2 as nw
+
+    found = read_columns(function, X, names)
+    rest = nw.from_native(X, eager_only=True).drop(list(dict.fromkeys(names.values())))
+    return rest.to_native(), {**parts, **found}
+
+
+def read_rows(function: str, X: Any) -> tuple[Any, int]:
+    """The features as something that has rows, and how many; a complaint if it has none."""
+    if isinstance(X, Mapping):
+        say = "make a data frame of it, or an array with np.column_stack"
+        raise bad_type(function, "X", _MUST, X, say)
+    if isinstance(X, (list, tuple)) and not any(isinstance(row, (str, dict)) for row in X):
+        # Texts and dicts are for a pipeline that reads them; all else is a matrix.
+        try:
+            X = np.asarray(X)
+        except ValueError as error:
+            raise bad_type(function, "X", _MUST, X, "rows must be of one length") from error
+    if isinstance(X, (str, bytes, type)):
+        raise bad_type(function, "X", _MUST, X)
+    hint: str | None
+    try:
+        n_rows = int(_num_samples(X))
+    except Exception as error:  # foreign things raise whatever they like
+        hint = "collect a lazy frame first" if hasattr(X, "collect") else None
+        raise bad_type(function, "X", _MUST, X, hint) from error
+    if isinstance(X, np.ndarray) and X.ndim != 2 and X.dtype.kind not in "OUST":
+        hint = "a single feature is X.reshape(-1, 1)" if X.ndim == 1 else None
+        raise bad_value(function, "X", _MUST, f"an array of shape {X.shape}", hint)
+    if n_rows == 0:
+        raise bad_value(function, "X", _MUST, "no rows at all")
+    return X, n_rows
+
+
+def read_groups(function: str, groups: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
+    """The group of each row."""
+    codes = to_numpy(function, "groups", groups)
+    check_as_long(function, "groups", codes.size, n_rows)
+    missing = sum(is_missing(v) for v in codes.tolist())
+    if missing:
+        hint = "give each such row a group of its own"
+        got = f"{missing} missing of {codes.size}"
+        raise bad_value(function, "groups", "free of missing values", got, hint)
+    try:
+        n_groups = np.unique(codes).size
+    except Exception as error:  # foreign objects raise whatever they like when compared
+        must = "of one type that can be sorted"
+        raise bad_type(function, "groups", must, codes[0]) from error
+    if n_groups < 2:
+        raise bad_value(function, "groups", "at least two groups", "one group")
+    return codes
+
+
+def check_as_long(function: str, parameter: str, size: int, n_rows: int) -> None:
+    """A value for each row."""
+    if size != n_rows:
+        must = f"as long as X has rows ({n_rows})"
+        raise bad_value(function, parameter, must, f"{size} values")
+
+
+def model_name(estimator: Any) -> str:
+    """What a report calls a model: its class, and those of the steps inside it."""
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        parts = [step for _, step in steps if step not in (None, "passthrough")]
+        return " + ".join(model_name(step) for step in parts)
+    name = type(estimator).__name__
+    # A forest keeps a tree under this name that nobody chose: only parameters count.
+    parameters = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    inner = parameters.get("estimator")
+    return f"{name}({model_name(inner)})" if hasattr(inner, "fit") else name
+
+
+def check_model(function: str, estimator: Any, methods: tuple[str, ...]) -> str:
+    """The method a model scores with; a complaint if it has none, or cannot be copied."""
+    must = "a scikit-learn classifier with " + (
+        f"{', '.join(methods[:-1])} or {methods[-1]}" if len(methods) > 1 else methods[0]
+    )
+    if isinstance(estimator, type):
+        raise bad_type(function, "estimator", must, estimator, f"make one: {estimator.__name__}()")
+    usable = all(callable(getattr(estimator, m, None)) for m in ("fit", "get_params"))
+    found = next((m for m in methods if hasattr(estimator, m)), None)
+    if not usable or found is None:
+        hint = "for scores from elsewhere use evaluate(scores, labeled)"
+        if usable and hasattr(estimator, "predict"):
+            hint = f"{show(estimator)} has predict alone, and yes and no are no ranking"
+        raise bad_type(function, "estimator", must, estimator, hint)
+    return found
+
+
+# -- What the classifiers of this package have in common: rows, their labels, weights and classes
+
+
+@dataclass(frozen=True, eq=False)
+class Labeling:
+    """Rows with a label column, read.
+
+    Attributes
+    ----------
+    examples : Examples
+        The rows.
+    classes : ndarray of shape (2,)
+        The two values of the label column in ascending order, as scikit-learn wants them.
+    at : int
+        Where among them the value is that means labeled.
+    """
+
+    examples: Examples
+    classes: np.ndarray[Any, Any]
+    at: int
+
+    @property
+    def positive(self) -> Any:
+        """The value that means labeled."""
+        return self.classes[self.at]
+
+
+@contextmanager
+def called_y() -> Iterator[None]:
+    """Complaints about labels name them as scikit-learn's ``fit`` does."""
+    try:
+        yield
+    except (InvalidInputError, InvalidTypeError) as error:
+        text = str(error)
+        renamed = text.replace("The 'labeled' parameter of", "The 'y' parameter of", 1)
+        if renamed == text:
+            raise
+        raise type(error)(renamed) from error
+
+
+def read_labeling(
+    function: str,
+    X: Any,
+    y: ArrayLike | None,
+    *,
+    groups: ArrayLike | None = None,
+    positive_label: object = None,
+) -> Labeling:
+    """Rows and labels of scikit-learn's ``fit(X, y)``, or a complaint in a function's name."""
+    from sklearn.utils import indexable
+
+    check_rows(function, X)
+    if not isinstance(X, (list, tuple, str, bytes, type)):
+        (X,) = indexable(X)  # sparse matrices of a kind that can be cut into folds
+    must = "an array: for each row, whether the example carries the label"
+    if y is None:
+        got = "None; fit requires y to be passed, but the target y is None"
+        raise bad_value(function, "y", must, got)
+    if isinstance(y, str):  # predictions are made of frames without that column
+        raise bad_type(function, "y", must, y, "pass the column itself")
+    if isinstance(groups, str):
+        must = "an array: for each row, its group"
+        raise bad_type(function, "groups", must, groups, "pass the column itself")
+    if getattr(y, "ndim", 1) == 2:
+        _warn_of_column(function)
+    X, n_rows = read_rows(function, X)
+    values = _plain(to_numpy(function, "y", y))
+    check_as_long(function, "y", values.size, n_rows)
+    check_alignment(function, X, y, names=("X", "y"))
+    refuse_missing(function, "y", values)
+    classes = _two_classes(function, values)
+    if positive_label is None:
+        at = labeled_of_two(classes)
+        if at is None:
+            must = "two-valued, one value for labeled and one for unlabeled rows"
+            got = f"{show(classes.tolist())}, which both mean the same"
+            hint = "name the value that means labeled with positive_label="
+            raise bad_value(function, "y", must, got, hint)
+        positive = np.asarray(values == classes[at], dtype=np.bool_)
+    else:
+        positive, _ = encode_labels(
+            function, values, n_rows, positive_label=positive_label, parameter="y"
+        )
+        at = int(np.flatnonzero(classes == values[int(np.argmax(positive))])[0])
+    if groups is not None:
+        groups = read_groups(function, groups, n_rows)
+    return Labeling(Examples(X, values, positive, None, groups, None), classes, at)
+
+
+def _plain(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Columns of objects that are truth values or numbers throughout, as such."""
+    if values.dtype.kind != "O":
+        return values
+    kinds = {type(value) for value in values.tolist()}
+    if kinds <= {bool, np.bool_}:
+        return values.astype(np.bool_)
+    return np.array(values.tolist()) if kinds in ({int}, {float}) else values
+
+
+def _two_classes(function: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The two values in ascending order, or a complaint that scikit-learn's users know."""
+    try:
+        classes = np.unique(values)
+    except TypeError as error:  # values that cannot be compared
+        must, hint = "of one type throughout", "map it to booleans first"
+        raise bad_type(function, "y", must, values[0], hint) from error
+    if classes.size == 2:
+        return classes
+    must = "two-valued, one value for labeled and one for unlabeled rows"
+    if classes.size == 1:
+        got = f"one class: {show(classes.tolist()[0])} in all {values.size} rows"
+        hint = "training needs labeled and unlabeled rows; is that the right column?"
+        raise bad_value(function, "y", must, got, hint)
+    got = f"{classes.size} values, {show(classes[:5].tolist())}"
+    if values.dtype.kind == "f" and not bool((values == np.round(values)).all()):
+        hint = "Unknown label type: continuous. Are these scores?"
+    else:
+        hint = (
+            "Only binary classification is supported. The type of the target is multiclass. "
+            "Map the column to booleans first, for example y == 'positive'"
+        )
+    raise bad_value(function, "y", must, got, hint)
+
+
+def check_rows(function: str, X: Any) -> None:
+    """Refuse at the door what no classifier takes, before it is cut into folds."""
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise bad_value(
+            function, "X", "real", "complex numbers", "Complex data not supported: pass parts"
+        )
+    if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "fiub":
+        hint = "Reshape your data: X.reshape(1, -1) is one row, X.reshape(-1, 1) one feature"
+        raise bad_value(function, "X", "a matrix", f"an array of shape {X.shape}", hint)
+
+
+def _warn_of_column(function: str) -> None:
+    from sklearn.exceptions import DataConversionWarning
+
+    warnings.warn(
+        f"A column-vector y was passed when a 1d array was expected by {function}",
+        DataConversionWarning,
+        stacklevel=4,
+    )
+
+
+def read_weights(
+    function: str, sample_weight: ArrayLike | None, examples: Examples
+) -> FloatArray | None:
+    """Weights of the rows, some of them on either side; None if none were given."""
+    if sample_weight is None:
+        return None
+    weight = as_weights(function, sample_weight, examples.n_rows)
+    check_weights(function, weight, examples.positive, examples.unlabeled)
+    return weight
+
+
+def weight_parameter(estimator: Any) -> str | None:
+    """What the ``fit`` of an estimator calls weights of rows; None if it takes none.
+
+    A pipeline hands them to its last step.
+    """
+    from sklearn import get_config
+    from sklearn.utils.validation import has_fit_parameter
+
+    steps = getattr(estimator, "steps", None)
+    if not steps:
+        return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+    name, last = steps[-1]
+    inner = weight_parameter(last)
+    if inner is None:
+        return None
+    if get_config()["enable_metadata_routing"]:
+        asked = last.get_metadata_routing() if hasattr(last, "get_metadata_routing") else None
+        wants = asked is not None and asked.consumes("fit", ["sample_weight"])
+        return "sample_weight" if wants else None
+    return f"{name}__{inner}"
+
+
+def fit_parameters(estimator: Any, weight: FloatArray | None) -> dict[str, FloatArray]:
+    """The weights, if there are any and the estimator's ``fit`` takes them."""
+    name = None if weight is None else weight_parameter(estimator)
+    return {} if name is None or weight is None else {name: weight}
+
+
+def warn_of_weights(function: str, estimator: Any, weight: FloatArray | None) -> None:
+    """Say where weights of rows do not reach the training."""
+    if weight is None or weight_parameter(estimator) is not None:
+        return
+    warnings.warn(
+        f"{model_name(estimator)} takes no weights in its fit, so that sample_weight of {function} "
+        "counts in the calibration and in alpha, but not in its training.",
+        PurecoverWarning,
+        stacklevel=4,
+    )
+
+
+def fit_all(estimator: Any, examples: Examples, weight: FloatArray | None = None) -> Any:
+    """A copy of the estimator, fitted to all rows, with 1 for labeled and 0 for unlabeled."""
+    from sklearn.base import clone
+
+    fresh = clone(estimator)
+    parameters = fit_parameters(fresh, weight)
+    return fresh.fit(examples.X, examples.positive.astype(np.int64), **parameters)
+
+
+def row_scores(function: str, estimator: Any, X: Any, method: str) -> FloatArray:
+    """Scores by a classifier that was fitted to 1 for labeled and 0 for unlabeled."""
+    scores = response_scores(function, estimator, X, positive=1, methods=(method,))
+    return np.asarray(scores, dtype=np.float64)
+
+
+def log_odds(
+    probabilities: FloatArray, least: float = float(np.finfo(np.float64).eps)
+) -> FloatArray:
+    """Log-odds, of probabilities cut at ``least`` from 0 and 1 so that they remain finite."""
+    from scipy.special import logit
+
+    return np.asarray(logit(np.clip(probabilities, least, 1 - least)))
+
+
+class TwoClasses:
+    """What goes by the order of the two classes, as scikit-learn's names do."""
+
+    classes_: np.ndarray[Any, Any]
+    labeled_class_: Any
+
+    @property
+    def _labeled_last(self) -> bool:
+        return bool(self.classes_[1] == self.labeled_class_)
+
+    def _columns(self, labeled: FloatArray) -> FloatArray:
+        """Probabilities of ``classes_`` from those of the value for labeled."""
+        columns = (1 - labeled, labeled)
+        return np.column_stack(columns if self._labeled_last else columns[::-1])
+
+    def _turned(self, scores: FloatArray) -> FloatArray:
+        """Scores that are larger for ``classes_[1]`` from scores larger for labeled."""
+        return scores if self._labeled_last else -scores
+
+
+# -- Features as a matrix of numbers, or a complaint that says which column is none --------------
+
+
+_LARGEST_DENSE = 2**32
+"""Bytes a sparse matrix may take when its zeros are written out."""
+
+_NUMBERS = "a table of numbers"
+_HINT = "make numbers of it first, for example with {} in a pipeline, or leave it out"
+
+
+def numeric_matrix(model: Any, function: str, X: Any, *, reset: bool) -> NDArray[Any]:
+    """Finite numbers, checked by scikit-learn, with the zeros of sparse matrices written out."""
+    _refuse_other_columns(function, X)
+    kinds = [np.float64, np.float32]
+    try:
+        X = validate_data(model, X, accept_sparse="csr", dtype=kinds, reset=reset)
+    except ValueError as error:
+        text = str(error)
+        if "could not convert string to float" not in text:
+            raise
+        hint = _HINT.format("sklearn.preprocessing.OneHotEncoder")
+        raise bad_value(function, "X", _NUMBERS, f"text ({text})", hint) from error
+    if not hasattr(X, "toarray"):
+        return np.asarray(X)
+    if X.shape[0] * X.shape[1] * X.dtype.itemsize > _LARGEST_DENSE:
+        raise bad_value(
+            function,
+            "X",
+            f"small enough to write out its zeros in {_LARGEST_DENSE // 2**30} GiB",
+            f"a sparse matrix of shape {X.shape}",
+            "reduce its columns first, for example with sklearn.decomposition.TruncatedSVD",
+        )
+    return np.asarray(X.toarray())
+
+
+def _refuse_other_columns(function: str, X: Any) -> None:
+    """Texts and times, of which scikit-learn would not say in which column they are."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise _bad_column(function, "times", "")
+    if not is_frame(X):
+        return
+    import narwhals.stable.v2 as nw
+
+    for name, kind in nw.from_native(X, eager_only=True).schema.items():
+        if kind.is_temporal():
+            raise _bad_column(function, "times", f" in column {show(name)}")
+        if kind == nw.String:
+            raise _bad_column(function, "text", f" in column {show(name)}")
+
+
+def _bad_column(function: str, what: str, where: str) -> InvalidInputError:
+    tool = "FunctionTransformer" if what == "times" else "OneHotEncoder"
+    hint = _HINT.format(f"sklearn.preprocessing.{tool}")
+    return bad_value(function, "X", _NUMBERS, f"{what}{where}", hint)
+
+
+# -- Features on one scale, whatever their own: mean 0 and standard deviation 1 over all rows ----
+
+
+_BLOCK = 2**21
+
+
+@dataclass(frozen=True)
+class Standardizer:
+    """Column by column: subtract ``center``, divide by ``scale``; constant columns become 0.
+
+    Columns are first divided by ``size``, their largest magnitude, so that neither sums nor
+    squares of huge or tiny values leave the range of floating-point numbers.
+    """
+
+    size: FloatArray
+    center: FloatArray
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, features: Any) -> Standardizer:
+        """From the columns of a matrix, read in blocks of rows."""
+        n, d = features.shape
+        size = np.zeros(d)
+        for part in _blocks(n, d):
+            size = np.maximum(size, np.abs(features[part]).max(axis=0))
+        size[size == 0] = 1.0
+        total = np.zeros(d)
+        for part in _blocks(n, d):
+            total += (features[part] / size).sum(axis=0, dtype=np.float64)
+        center = total / n
+        squares = np.zeros(d)
+        for part in _blocks(n, d):
+            squares += ((features[part] / size - center) ** 2).sum(axis=0, dtype=np.float64)
+        scale = np.sqrt(squares / n)
+        # What rounding makes of a constant column is not variation.
+        scale[scale <= 1e-12] = np.inf
+        return cls(size, center, scale)
+
+    def transform(self, features: Any, dtype: Any) -> np.ndarray[Any, Any]:
+        """The standardized features, and a last column of ones for the bias."""
+        n, d = features.shape
+        out = np.empty((n, d + 1), dtype=dtype)
+        limit = np.finfo(dtype).max ** 0.25
+        constant = np.isinf(self.scale)
+        for part in _blocks(n, d):
+            with np.errstate(over="ignore"):  # far outside what was seen: as far as floats go
+                values = features[part] / self.size - self.center
+                values /= np.where(constant, 1.0, self.scale)
+            values[:, constant] = 0.0  # whatever it is now
+            out[part, :-1] = np.clip(values, -limit, limit)
+        out[:, -1] = 1.0
+        return out
+
+
+def _blocks(n: int, d: int) -> Iterator[slice]:
+    size = max(_BLOCK // max(d, 1), 1)
+    for start in range(0, n, size):
+        yield slice(start, start + size)
+
+
+# -- Seeds of models: whole numbers of any kind, generators, and NumPy's older RandomState -------
+
+
+def check_seed(
+    function: str, random_state: RandomState | np.random.RandomState
+) -> int | np.random.Generator:
+    """A seed itself, so that all it is handed to draw the same, or else a generator."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4).tolist())
+    rng = check_random_state(function, random_state)
+    whole: object = random_state  # NumPy's integers are not in the type
+    return int(whole) if isinstance(whole, numbers.Integral) else rng
+
+
+def seeds_of(
+    function: str, random_state: RandomState | np.random.RandomState, size: int
+) -> list[np.random.SeedSequence]:
+    """A stream for each of several networks or ensembles."""
+    seed = check_seed(function, random_state)
+    if isinstance(seed, np.random.Generator):
+        return np.random.SeedSequence(seed.integers(2**63, size=2).tolist()).spawn(size)
+    return np.random.SeedSequence(seed).spawn(size)
+
+
+# -- Pickles that another version refuses --------------------------------------------------------
+
+
+class VersionedPickle:
+    """A model whose pickle says which version made it, and is refused by any other.
+
+    What a model predicts rests on code beside what it has learned; another version might predict
+    something else in silence.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_purecover_version": __version__}  # type: ignore[dict-item]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        version = state.pop("_purecover_version", "unknown")
+        if version != __version__:
+            raise InvalidInputError(
+                f"This {type(self).__name__} was pickled by purecover {version}, and this is "
+                f"{__version__}: what it would predict is not certain.\n"
+                f"Hint: install purecover=={version} to use it, or fit anew with this version."
+            )
+        super().__setstate__(state)  # type: ignore[misc]
+
+
+# -- A bar for the patient, on the error stream, so that results can still be piped --------------
+
+
+@contextmanager
+def progress_bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show how much of ``total`` is done; what is yielded is told."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=False) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda done: progress.update(task, completed=done)

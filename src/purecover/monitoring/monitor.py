@@ -1,0 +1,694 @@
+"""`ScoreMonitor`: counts and figures of partitions, one after another, and how it prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from dataclasses import replace as changed
+from datetime import UTC, datetime
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+
+from purecover._frames import make_frame
+from purecover._typing import ArrayLike, Scenario
+from purecover._validation import bad_type, bad_value, check_flag, check_integer, check_real, show
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu
+from purecover.estimators.choice import check_estimator
+from purecover.exceptions import InvalidInputError
+from purecover.intervals.interval import Interval, check_level
+from purecover.monitoring.drift import DriftTest, MonitorPartition, binned, compare, figures
+from purecover.monitoring.state import as_path, damaged, locked, read_state, write_state
+from purecover.proportions import GivenProportions
+from purecover.recovery.bounds import BinningBounds, binning_bounds
+
+# -- What a monitor is told at its start, and what it is given later -----------------------------
+
+
+_LONGEST = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The parameters of a monitor, as a state file keeps them."""
+
+    alpha: float | None
+    beta: float | None
+    prior: float | None
+    label_frequency: float | None
+    scenario: Scenario | None
+    estimator: str | None
+    window: int
+    false_alarms: float
+    confidence_level: float
+    n_resamples: int
+    max_thresholds: int
+    random_state: int
+    columns: dict[str, str]
+
+    @property
+    def given(self) -> GivenProportions:
+        """What is known of alpha and beta."""
+        return GivenProportions(
+            self.alpha,
+            self.beta,
+            None,
+            self.prior,
+            self.label_frequency,
+            self.scenario,
+            self.estimator,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    def require(self, function: str, wanted: Mapping[str, Any]) -> None:
+        """Complain of settings that are not these; files may name their columns anew."""
+        mine = self.to_dict()
+        for key, value in wanted.items():
+            if key != "columns" and not _same(value, mine[key]):
+                must = f"{show(mine[key])}, as in the state file"
+                hint = "leave it out, or start a new state file"
+                raise bad_value(function, key, must, show(value), hint)
+
+
+def _same(one: object, other: object) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:  # noqa: BLE001 - a hostile __eq__, or an array
+        return False
+
+
+def make_settings(function: str, given: dict[str, Any]) -> Settings:
+    """Settings, or a complaint about the first that cannot be."""
+    estimator, columns = given["estimator"], given["columns"]
+    if estimator is not None and not isinstance(estimator, str):
+        hint = "a state file can keep nothing else; the names are those of prior_estimators()"
+        raise bad_type(function, "estimator", "the name of an estimator", estimator, hint)
+    columns = {} if columns is None else columns
+    if not isinstance(columns, Mapping) or not all(
+        isinstance(word, str) for pair in columns.items() for word in pair
+    ):
+        raise bad_type(function, "columns", "a mapping of text to text", columns)
+    known = Settings(**given).given.validated(function, can_estimate=True)
+    if estimator is not None:
+        check_estimator(function, estimator)
+    shares = ("alpha", "beta", "prior", "label_frequency")
+    numbers: dict[str, Any] = {
+        name: None if getattr(known, name) is None else float(getattr(known, name))
+        for name in shares
+    }
+    whole = {"window": (1, 10**6), "n_resamples": (0, 10**6), "max_thresholds": (64, 10**7)}
+    for name, (low, high) in whole.items():
+        numbers[name] = check_integer(function, name, given[name], low=low, high=high)
+    return Settings(
+        **numbers,
+        scenario=known.scenario,
+        estimator=estimator,
+        false_alarms=check_real(
+            function, "false_alarms", given["false_alarms"], low=0, high=1, closed="neither"
+        ),
+        confidence_level=check_level(function, given["confidence_level"]),
+        random_state=check_integer(function, "random_state", given["random_state"], low=0),
+        columns=dict(columns),
+    )
+
+
+def check_settings(function: str, settings: object) -> dict[str, Any]:
+    """Settings to be passed on by name."""
+    must = "a mapping of parameters of ScoreMonitor"
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise bad_type(function, "settings", must, settings)
+    known = list(Settings.__dataclass_fields__)
+    for key in settings:
+        if key not in known:
+            hint = f"they are {', '.join(known)}"
+            raise bad_value(function, "settings", must, f"one called {show(key)}", hint)
+    return dict(settings)
+
+
+def check_name(function: str, name: object) -> str:
+    """The name of a partition, which stands in tables."""
+    if not isinstance(name, str):
+        raise bad_type(function, "name", "a text", name)
+    if not 0 < len(name) <= _LONGEST or not name.isprintable() or name != name.strip():
+        must = f"1 to {_LONGEST} printable characters without blanks at the ends"
+        raise bad_value(function, "name", must, show(name))
+    return name
+
+
+def read_counts(
+    function: str, scores: Any, labeled: Any, sample_weight: Any, **labels: object
+) -> ScoreCounts:
+    """Counts of rows, or those that are given instead of rows."""
+    if not isinstance(scores, ScoreCounts):
+        if labeled is None:
+            hint = "pass the labels of the scores, or counts of both as scores"
+            raise bad_type(function, "labeled", "given beside scores", labeled, hint)
+        return ScoreCounts._from_rows(
+            function,
+            {"scores": scores},
+            labeled,
+            sample_weight=sample_weight,
+            positive_label=labels["positive_label"],
+            negative_label=labels["negative_label"],
+        )
+    for parameter, value in (("labeled", labeled), ("sample_weight", sample_weight)):
+        if value is not None:
+            raise bad_value(function, parameter, "left out beside a ScoreCounts", show(value))
+    return scores
+
+
+# -- A monitor in words, and as a table ----------------------------------------------------------
+
+
+TITLES = {"alpha": "alpha", "auc_pu": "observed AUC", "auc": "recovered AUC"}
+"""The figures, in the order shown."""
+
+_HEAD = ("partition", "labeled", "unlabeled", *TITLES.values(), "drift")
+_RIGHT = (1, 2)
+
+
+def monitor_text(monitor: ScoreMonitor, partition: MonitorPartition | None = None) -> str:
+    """Totals, the partitions of the window, and what is to be said of one, by default the last."""
+    if not monitor.partitions:
+        return "no partition yet"
+    partition = monitor.partitions[-1] if partition is None else partition
+    shown = monitor.partitions[-monitor.settings["window"] - 1 :]
+    left_out = len(monitor.partitions) - len(shown)
+    lines = [_total_line(monitor), "", *_table(shown)]
+    if left_out:
+        lines.insert(2, f"({left_out:,} earlier {_plural('partition', left_out)} not shown)")
+    return "\n".join([*lines, "", *statement(monitor, partition)])
+
+
+def _total_line(monitor: ScoreMonitor) -> str:
+    counts, bounds, n = monitor.counts, monitor.bounds, len(monitor.partitions)
+    area = f"{auc_pu(counts):.4f}"
+    if bounds is not None:
+        area += f" (within {bounds.auc_pu[0]:.4f} to {bounds.auc_pu[1]:.4f}, as scores are in bins)"
+    return (
+        f"{n:,} {_plural('partition', n)}: {_size(counts.n_labeled)} labeled, "
+        f"{_size(counts.n_unlabeled)} unlabeled, observed AUC {area}"
+    )
+
+
+def _size(n: float) -> str:
+    """A number of rows, or a sum of weights."""
+    return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}"
+
+
+def _plural(word: str, n: int) -> str:
+    return word if n == 1 else f"{word}s"
+
+
+def _table(partitions: tuple[MonitorPartition, ...]) -> list[str]:
+    rows = [_HEAD, *map(_row, partitions)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if i in _RIGHT else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def _row(partition: MonitorPartition) -> tuple[str, ...]:
+    drift = partition.drift
+    word = "" if drift is None else "yes" if drift.drifted else "no" if drift.tests else "?"
+    return (
+        partition.name,
+        _size(partition.n_labeled),
+        _size(partition.n_unlabeled),
+        *(_cell(getattr(partition, name)) for name in TITLES),
+        word,
+    )
+
+
+def _cell(interval: Interval | None) -> str:
+    if interval is None:
+        return "none"
+    if interval.method == "given" or not math.isfinite(interval.low):
+        return f"{interval.estimate:.4g}"
+    return f"{interval.estimate:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
+
+
+def statement(monitor: ScoreMonitor, partition: MonitorPartition) -> list[str]:
+    """Whether a partition differs from those before it, and how sure that is."""
+    lines = [] if partition.note is None else [f"{partition.name}: {partition.note}"]
+    drift = partition.drift
+    if drift is None:
+        place = [p.name for p in monitor.partitions].index(partition.name)
+        why = "is the first; there is nothing to compare it with"
+        if place:
+            gone = "counts of the one" if place == 1 else f"counts of the {place:,}"
+            why = f"is not compared: {gone} before it are only kept as part of the total"
+        return [*lines, f"{partition.name} {why}."]
+    n = drift.n_before
+    before = "the one before it" if n == 1 else f"the {n:,} before it"
+    if not drift.tests:
+        return [*lines, f"{partition.name} is not compared with {before}: {drift.note}."]
+    verdict = "differs" if drift.drifted else "does not differ"
+    lines.append(f"{partition.name} {verdict} from {before} beyond chance:")
+    width = max(len(TITLES[name]) for name in drift.tests)
+    lines += [
+        f"  {TITLES[name]:{width}}  {_compared(drift.tests[name])}"
+        for name in TITLES
+        if name in drift.tests
+    ]
+    if drift.note is not None:
+        lines.append(f"  {drift.note}")
+    ever = 100 * monitor.settings["false_alarms"]
+    # Tails of estimates come from a few hundred draws, those of areas from moments.
+    condition = "rows are independent" + (" and p-values hold" if "alpha" in drift.tests else "")
+    lines.append(
+        f"False alarms of all looks ever: at most {ever:g} %, if {condition}. "
+        f"Look {drift.look:,} spends {100 * drift.spent:.2g} %."
+    )
+    return lines
+
+
+def _compared(test: DriftTest) -> str:
+    word = "drift" if test.drifted else "no drift"
+    return (
+        f"{test.value:.3f}, before {test.before:.3f}, difference {test.difference:+.3f}: {word} "
+        f"(p = {test.p_value:.2g}, limit {test.limit:.2g})"
+    )
+
+
+# -- plain data -------------------------------------------------------------------------------
+
+
+def totals(monitor: ScoreMonitor) -> dict[str, Any]:
+    """All rows together as plain data."""
+    counts, bounds = monitor.counts, monitor.bounds
+    return {
+        "n_labeled": counts.n_labeled,
+        "n_unlabeled": counts.n_unlabeled,
+        "n_negative": counts.n_negative,
+        "n_thresholds": counts.n_thresholds,
+        "auc_pu": auc_pu(counts),
+        "binning": None if bounds is None else bounds.to_dict(),
+    }
+
+
+def columns_of(partitions: tuple[MonitorPartition, ...]) -> dict[str, np.ndarray[Any, Any]]:
+    """The figures of partitions, one column each; NaN where there is none."""
+    columns = {
+        key: np.array([getattr(p, key) for p in partitions])
+        for key in ("name", "n_labeled", "n_unlabeled")
+    }
+    for key in TITLES:
+        found = [getattr(p, key) for p in partitions]
+        for end, column in (("estimate", key), ("low", f"{key}_low"), ("high", f"{key}_high")):
+            values = [math.nan if i is None else getattr(i, end) for i in found]
+            columns[column] = np.array(values, dtype=np.float64)
+    drifted = [p.drift is not None and p.drift.drifted for p in partitions]
+    return {**columns, "drifted": np.array(drifted, dtype=np.bool_)}
+
+
+# -- `ScoreMonitor`: counts and figures of partitions, one after another -------------------------
+
+
+_TOTAL = 16
+"""Times as many bins as a partition may have, for all partitions together."""
+_DRAWS = 200
+"""Most pairs of samples drawn for one comparison: enough for a standard error."""
+
+
+class ScoreMonitor:
+    r"""Running counts of scores that arrive in partitions, and a watch for drift.
+
+    Each partition (a day, a batch) is counted, measured and compared with those before it.
+
+    Parameters
+    ----------
+    alpha, beta, prior, label_frequency, scenario
+        What is known of the proportions, as in :func:`evaluate`; alpha is estimated in every
+        partition if nothing is said.
+    estimator : str, optional
+        The name of what estimates alpha and beta; see ``prior_estimators()``.
+    window : int, default=30
+        A partition is compared with up to so many before it, whose counts are kept one by one.
+        Older ones are kept as one total and their figures.
+    false_alarms : float, default=0.05
+        Probability with which any comparison, however many there will be, finds drift where
+        there is none.
+    confidence_level : float, default=0.95
+        Nominal coverage of the intervals of each partition.
+    n_resamples : int, default=500
+        Bootstrap replicates behind intervals and comparisons, where alpha is estimated; 0 for
+        none, and then only the observed AUC is compared.
+    max_thresholds : int, default=4096
+        Partitions with more distinct scores are kept in at most so many bins, and the total in at
+        most 16 times as many; :attr:`bounds` says what that can have changed.
+    random_state : int, default=0
+        Seed of the replicates.
+    columns : mapping of str to str, optional
+        Which columns of the files hold what; only kept, for whoever reads the files.
+
+    See Also
+    --------
+    evaluate : All about one set of scores; takes ``monitor.counts``.
+
+    Notes
+    -----
+    Figures of a partition come from all its scores, before binning. The comparison asks whether
+    labeled and unlabeled scores could come from the distributions of the partitions before. With
+    a known alpha it is a test of the difference of recovered areas by DeLong's variance of all
+    scores together, with a tail as skewed as such areas are. With an estimated one, the
+    differences of alpha and of the recovered AUC stand beside those of pairs of samples of the
+    same sizes drawn from all scores together, which takes out a bias that depends on the size, by
+    Student's distribution. The observed AUC is tested too.
+
+    Look :math:`t` may spend :math:`\epsilon/(t(t+1))` of the false-alarm probability
+    :math:`\epsilon`, in equal parts for the figures it tests. The sum over all looks is
+    :math:`\epsilon`, so that the bound holds forever, as far as the p-values of each look
+    do. Rows count as independent; what differs between days beyond that is drift.
+
+    Examples
+    --------
+    >>> from purecover import ScoreMonitor, simulate
+    >>> monitor = ScoreMonitor(alpha=0.25)
+    >>> world = simulate.binormal(1.5)
+    >>> for day in range(3):
+    ...     sample = world.sample(200, 2000, alpha=0.25, random_state=day)
+    ...     partition = monitor.add(f"day {day}", sample.counts)
+    >>> partition.drift.drifted
+    False
+    >>> worse = simulate.binormal(0.5).sample(200, 2000, alpha=0.25, random_state=3)
+    >>> monitor.add("day 3", worse.counts).drift.drifted
+    True
+    >>> monitor.counts.n_labeled, monitor.counts.n_unlabeled
+    (800, 8000)
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float | None = None,
+        beta: float | None = None,
+        prior: float | None = None,
+        label_frequency: float | None = None,
+        scenario: Scenario | None = None,
+        estimator: str | None = None,
+        window: int = 30,
+        false_alarms: float = 0.05,
+        confidence_level: float = 0.95,
+        n_resamples: int = 500,
+        max_thresholds: int = 4096,
+        random_state: int = 0,
+        columns: Mapping[str, str] | None = None,
+    ) -> None:
+        self._settings = make_settings(
+            "ScoreMonitor",
+            {
+                "alpha": alpha,
+                "beta": beta,
+                "prior": prior,
+                "label_frequency": label_frequency,
+                "scenario": scenario,
+                "estimator": estimator,
+                "window": window,
+                "false_alarms": false_alarms,
+                "confidence_level": confidence_level,
+                "n_resamples": n_resamples,
+                "max_thresholds": max_thresholds,
+                "random_state": random_state,
+                "columns": columns,
+            },
+        )
+        self._partitions: tuple[MonitorPartition, ...] = ()
+        self._archive: ScoreCounts | None = None
+        self._n_looks = 0
+        self._checksum: str | None = None
+
+    # -- what it holds --------------------------------------------------------------------
+
+    @property
+    def partitions(self) -> tuple[MonitorPartition, ...]:
+        """All partitions, in the order they came in."""
+        return self._partitions
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parameters the monitor was made with."""
+        return self._settings.to_dict()
+
+    @property
+    def counts(self) -> ScoreCounts:
+        """Counts of all rows of all partitions."""
+        kept = [p.counts for p in self._partitions if p.counts is not None]
+        if self._archive is not None:
+            kept.insert(0, self._archive)
+        if not kept:
+            raise InvalidInputError("ScoreMonitor.counts needs a partition; add one first.")
+        return binned(sum(kept[1:], start=kept[0]), _TOTAL * self._settings.max_thresholds)
+
+    @property
+    def bounds(self) -> BinningBounds | None:
+        """What keeping scores in bins can have changed in the total; None if nothing."""
+        counts = self.counts
+        return binning_bounds(counts) if counts.is_binned else None
+
+    # -- adding ---------------------------------------------------------------------------
+
+    def add(
+        self,
+        name: str,
+        scores: ArrayLike | ScoreCounts,
+        labeled: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        positive_label: object = None,
+        negative_label: object = None,
+        replace: bool = False,
+    ) -> MonitorPartition:
+        """Count a partition, measure it, and compare it with those before it.
+
+        Parameters
+        ----------
+        name : str
+            What to call it, such as a date; each name once.
+        scores : array-like of shape (n,) or ScoreCounts
+            Scores of its rows, or their counts, and then nothing else.
+        labeled, sample_weight, positive_label, negative_label
+            As in :meth:`ScoreCounts.from_scores`.
+        replace : bool, default=False
+            Take the place of the partition of this name, if there is one; it must not have left
+            the window.
+
+        Returns
+        -------
+        MonitorPartition
+            Its figures, and in ``drift`` the comparison.
+        """
+        function = "ScoreMonitor.add"
+        place = self._place(function, name, replace)
+        labels = {"positive_label": positive_label, "negative_label": negative_label}
+        counts = read_counts(function, scores, labeled, sample_weight, **labels)
+        keep = self._settings
+        small = binned(counts, keep.max_thresholds)
+        drift = None
+        before = [p.counts for p in self._partitions[:place] if p.counts is not None]
+        if before:
+            drift = compare(
+                function,
+                small,
+                before[-keep.window :],
+                keep.given,
+                look=self._n_looks + 1,
+                false_alarms=keep.false_alarms,
+                n_draws=min(keep.n_resamples, _DRAWS),
+                seed=keep.random_state,
+            )
+        made = MonitorPartition(
+            name=name,
+            added=datetime.now(UTC).isoformat(timespec="seconds"),
+            n_labeled=counts.n_labeled,
+            n_unlabeled=counts.n_unlabeled,
+            n_negative=counts.n_negative,
+            drift=drift,
+            counts=small,
+            **figures(
+                function,
+                counts,
+                keep.given,
+                level=keep.confidence_level,
+                n_resamples=keep.n_resamples,
+                seed=keep.random_state,
+            ),
+        )
+        self._put(place, made)
+        return made
+
+    def _place(self, function: str, name: str, replacing: bool) -> int:
+        name = check_name(function, name)
+        check_flag(function, "replace", replacing)
+        names = [p.name for p in self._partitions]
+        if name not in names:
+            return len(names)
+        place = names.index(name)
+        if not replacing:
+            added = self._partitions[place].added
+            must = "one that was not added yet"
+            hint = "replace=True takes the place of the partition of that name"
+            raise bad_value(function, "name", must, f"{show(name)}, added {added}", hint)
+        if self._partitions[place].counts is None:
+            must = f"one of the last {self._settings.window + 1:,} partitions, to be replaced"
+            got = f"{show(name)}, whose counts are only kept as part of the total"
+            raise bad_value(function, "name", must, got, "start a new monitor with all partitions")
+        return place
+
+    def _put(self, place: int, made: MonitorPartition) -> None:
+        partitions = [*self._partitions[:place], made, *self._partitions[place + 1 :]]
+        archive = self._archive
+        for i, old in enumerate(partitions[: -self._settings.window - 1]):
+            if old.counts is not None:
+                whole = old.counts if archive is None else archive + old.counts
+                archive = binned(whole, _TOTAL * self._settings.max_thresholds)
+                partitions[i] = changed(old, counts=None)
+        if made.drift is not None and made.drift.tests:
+            self._n_looks += 1
+        self._partitions, self._archive = tuple(partitions), archive
+
+    # -- files ----------------------------------------------------------------------------
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a state file.
+
+        Parameters
+        ----------
+        path : str or path
+            A file written by :meth:`save`, :meth:`update` or ``purecover monitor``.
+
+        Returns
+        -------
+        ScoreMonitor
+            The monitor as it was. Files that are cut off, changed or of another kind are refused.
+        """
+        function = "ScoreMonitor.load"
+        target = as_path(function, path)
+        state, checksum = read_state(function, target)
+        try:
+            monitor = cls(**state["settings"])
+            monitor._partitions = tuple(map(MonitorPartition._from_dict, state["partitions"]))
+            if state["archive"] is not None:
+                monitor._archive = ScoreCounts.from_dict(state["archive"])
+            monitor._n_looks = int(state["n_looks"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise damaged(function, target, error) from error
+        monitor._checksum = checksum
+        return monitor
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a state file, whole or not at all.
+
+        A file that is there is only replaced if it holds what this monitor was loaded from or
+        saved to last; else somebody's partitions would be lost.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. One beside it, with ``.lock`` after its name, makes processes take turns.
+        """
+        function = "ScoreMonitor.save"
+        target = as_path(function, path)
+        with locked(function, target):
+            if target.exists() and read_state(function, target)[1] != self._checksum:
+                must = "a new file, or the one this monitor was loaded from as it was then"
+                hint = "add partitions with ScoreMonitor.update, which takes turns with others"
+                got = f"{show(str(target))}, which holds something else"
+                raise bad_value(function, "path", must, got, hint)
+            self._checksum = write_state(target, self._state())
+
+    @classmethod
+    def update(
+        cls,
+        path: str | PathLike[str],
+        name: str,
+        scores: ArrayLike | ScoreCounts,
+        labeled: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        positive_label: object = None,
+        negative_label: object = None,
+        replace: bool = False,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Add a partition to a state file, which is made if it is not there.
+
+        Processes that do so at the same time take turns, so that no partition is lost. One that
+        is killed leaves the old file or the new one.
+
+        Parameters
+        ----------
+        path : str or path
+            The state file.
+        name, scores, labeled, sample_weight, positive_label, negative_label, replace
+            As in :meth:`add`.
+        settings : mapping, optional
+            Parameters of the class for a new file. Those of an old one must be the same.
+
+        Returns
+        -------
+        ScoreMonitor
+            The monitor as it is in the file now.
+        """
+        function = "ScoreMonitor.update"
+        target, wanted = as_path(function, path), check_settings(function, settings)
+        with locked(function, target):
+            if target.exists():
+                monitor = cls.load(target)
+                monitor._settings.require(function, wanted)
+            else:
+                monitor = cls(**wanted)
+            monitor.add(
+                name,
+                scores,
+                labeled,
+                sample_weight=sample_weight,
+                positive_label=positive_label,
+                negative_label=negative_label,
+                replace=replace,
+            )
+            monitor._checksum = write_state(target, monitor._state())
+        return monitor
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "settings": self.settings,
+            "n_looks": self._n_looks,
+            "archive": None if self._archive is None else self._archive.to_dict(),
+            "partitions": [p.to_dict(counts=True) for p in self._partitions],
+        }
+
+    # -- showing --------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Settings, totals and the figures of all partitions as plain data, without counts."""
+        return {
+            "settings": self.settings,
+            "n_looks": self._n_looks,
+            "total": totals(self) if self._partitions else None,
+            "partitions": [p.to_dict() for p in self._partitions],
+        }
+
+    def frame(self, backend: Any = None) -> Any:
+        """The figures of all partitions as a table; see :meth:`ScoreCounts.frame`."""
+        return make_frame("ScoreMonitor.frame", columns_of(self._partitions), backend)
+
+    def __str__(self) -> str:
+        return monitor_text(self)
+
+    def __repr__(self) -> str:
+        return f"ScoreMonitor({len(self._partitions)} partitions)"

@@ -1,0 +1,529 @@
+"""Running a study: what is missing is measured and kept, on cores, a cluster or a card."""
+
+from __future__ import annotations
+
+import platform
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+
+import numpy as np
+
+from purecover import __version__
+from purecover._typing import BoolArray, FloatArray, Repair
+from purecover._validation import bad_value
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu
+from purecover.estimators.alphamax import AlphaMaxN
+from purecover.estimators.base import PriorEstimator, prior_estimators
+from purecover.estimators.choice import default_estimator
+from purecover.estimators.wrappers import NoisyLabels
+from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
+from purecover.intervals.replicates import bootstrap
+from purecover.models.networks import bagged_scores_many, check_device, check_jobs
+from purecover.paper.design import Cell, Draw, Record, draw
+from purecover.paper.store import Store
+from purecover.proportions import MixtureProportions
+from purecover.recovery.auc import recover_auc
+from purecover.recovery.pr import recover_pr
+from purecover.recovery.roc import recover_roc
+
+if TYPE_CHECKING:
+    from purecover.intervals.interval import Interval
+
+
+# -- What is measured in one cell of the paper's evaluation: every method against two truths -----
+
+
+DEFAULT = "label-curve"
+RELEASED = "alphamax-n-released"
+"""The paper's own estimator: AlphaMax-N with the elbow of the released code."""
+DEFAULT_REPAIR: Mapping[str, Repair] = {"auc": "isotonic", "auc_pr": "blend"}
+_METRICS = {"auc": "roc_auc", "auc_pr": "auc_pr"}
+"""Names here, and in the registry of metrics."""
+_LEFT_OUT = {"noisy", "clustered", "alphamax"}
+"""Wrappers without a method of their own on scores, and one present by its form for noise."""
+_NO_PROPORTIONS = MixtureProportions(alpha=0.0, beta=1.0)
+"""Taking unlabeled as negative and labels as right, or classes that are known."""
+
+
+def estimators() -> dict[str, Callable[[], PriorEstimator]]:
+    """Every estimator of alpha and beta from scores; those of alpha alone are run both ways."""
+    found: dict[str, Callable[[], PriorEstimator]] = {DEFAULT: default_estimator}
+    for name, kind in prior_estimators().items():
+        if name not in _LEFT_OUT and name != DEFAULT:
+            found[name] = partial(_both_ways, kind)
+    found[RELEASED] = partial(AlphaMaxN, elbow="released", step=0.01)
+    return found
+
+
+def _both_ways(kind: Callable[[], PriorEstimator]) -> PriorEstimator:
+    made = kind()
+    return made if made.estimates_beta else NoisyLabels(made)
+
+
+def measure(
+    cell: Cell, drawn: Draw, scores: FloatArray, traditional_scores: FloatArray
+) -> list[Record]:
+    """Every figure of a cell, a tidy row each.
+
+    Parameters
+    ----------
+    cell : Cell
+        Which one it is.
+    drawn : Draw
+        Its rows.
+    scores : ndarray, shape (n,)
+        Scores of the classifier trained on labeled against unlabeled.
+    traditional_scores : ndarray, shape (n,)
+        Scores of the classifier trained on the true classes of the same rows.
+    """
+    with warnings.catch_warnings():
+        # That an area left [0, 1] is to be counted here, not to be told 1,800 times.
+        warnings.simplefilter("ignore", RecoveryWarning)
+        return _measure(cell, drawn, scores, traditional_scores)
+
+
+def _measure(
+    cell: Cell, drawn: Draw, scores: FloatArray, traditional_scores: FloatArray
+) -> list[Record]:
+    row = partial(Record, cell.dataset, cell.beta, cell.repeat)
+    counts = ScoreCounts.from_scores(scores, drawn.labeled)
+    found = [row(name, "true", "", "", getattr(drawn, name)) for name in ("alpha", "beta")]
+    for method, values in (("traditional", traditional_scores), ("same", scores)):
+        known = ScoreCounts.from_scores(values, drawn.positive)
+        area = recover_pr(known, _NO_PROPORTIONS, repair="none", target=drawn.alpha).auc_pr
+        found += [
+            row("auc", method, "", "", auc_pu(known)),
+            row("auc_pr", method, "", "", area),
+        ]
+    pooled = recover_pr(counts, _NO_PROPORTIONS, repair="none", target="pooled").auc_pr
+    found += [
+        row("auc", "observed", "", "", auc_pu(counts)),
+        row("auc_pr", "observed", "", "", pooled),
+    ]
+    truth = MixtureProportions(alpha=drawn.alpha, beta=drawn.beta)
+    found += _recovered(row, "true", counts, truth)
+    for name, make in estimators().items():
+        try:
+            fitted = make().fit(counts)
+            proportions = fitted.proportions_
+        except PurecoverError:  # scores that tell nothing apart: no estimate, and so no rows
+            continue
+        estimates = [
+            row(each, "estimate", name, "", getattr(proportions, each))
+            for each in ("alpha", "beta")
+        ]
+        made = [*estimates, *_recovered(row, name, counts, proportions)]
+        if name == DEFAULT:
+            intervals = _intervals(cell, counts, proportions, fitted)
+            made = [_with_interval(record, intervals) for record in made]
+        found += made
+    return found
+
+
+def _recovered(
+    row: Callable[..., Record], name: str, counts: ScoreCounts, proportions: MixtureProportions
+) -> Iterator[Record]:
+    """Areas by equation 4 and by recovered curves of every repair."""
+    if proportions.beta - proportions.alpha <= 0:  # nothing can be recovered
+        return
+    yield row("auc", "direct", name, "", recover_auc(counts, proportions))
+    for repair in get_args(Repair):
+        if repair != "blend":
+            roc = recover_roc(counts, proportions, repair=repair)
+            yield row("auc", "indirect", name, repair, roc.auc)
+        if repair != "none":  # a curve that leaves the square has no precision
+            pr = recover_pr(counts, proportions, repair=repair)
+            yield row("auc_pr", "indirect", name, repair, pr.auc_pr)
+
+
+def _intervals(
+    cell: Cell, counts: ScoreCounts, proportions: MixtureProportions, fitted: PriorEstimator
+) -> dict[str, Interval]:
+    """Intervals of the proportions, and of what is recovered with them by default."""
+    found = {name: fitted.interval_[name] for name in ("alpha", "beta")}
+    try:
+        replicates = bootstrap(
+            counts,
+            proportions,
+            estimator=fitted,
+            metrics=tuple(_METRICS.values()),
+            curves=False,
+            n_resamples=cell.settings.n_resamples,
+            random_state=cell.seeds[3],
+        )
+    except IdentifiabilityError:  # too many replicates tell nothing apart
+        return found
+    return found | {name: replicates.interval(metric) for name, metric in _METRICS.items()}
+
+
+def _with_interval(record: Record, intervals: Mapping[str, Interval]) -> Record:
+    """The record with its interval, if it is an estimate or recovered by the default repair."""
+    interval = intervals.get(record.metric)
+    if interval is None or record.repair != DEFAULT_REPAIR.get(record.metric, ""):
+        return record
+    return record._replace(low=interval.low, high=interval.high)
+
+
+# -- Running a study: what is missing is computed and kept, on cores, a cluster or a graphics card
+
+
+_CARD = "cuda"
+
+
+class Problem(NamedTuple):
+    """A data set as the study needs it."""
+
+    features: FloatArray
+    positive: BoolArray
+    n_labeled: int
+    differences: tuple[str, ...] = ()
+    """In what it is not the paper's; told with the results."""
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """What a run has done.
+
+    Attributes
+    ----------
+    n_cells : int
+        Cells asked for.
+    n_before : int
+        Cells that were there already.
+    n_added : int
+        Cells this run has added.
+    failed : tuple of (Cell, str)
+        Cells that ended in an error, and the error with its traceback. They are not kept, and
+        the next run tries them again.
+    seconds : float
+        How long the run took.
+    """
+
+    n_cells: int
+    n_before: int
+    n_added: int
+    failed: tuple[tuple[Cell, str], ...]
+    seconds: float
+
+
+class _Done(NamedTuple):
+    """What a worker sends back: records, or the traceback of what went wrong."""
+
+    cell: Cell
+    records: list[Record]
+    scores: dict[str, Any] | None
+    seconds: float
+    error: str | None
+
+
+def load_problems(names: Iterable[str], folder: str | Path | None = None) -> dict[str, Problem]:
+    """The data sets of the paper with these names, from a folder, the cache or the net."""
+    from purecover.paper.data import DATASETS, load_paper_data
+
+    found = {}
+    for name in dict.fromkeys(names):
+        data = load_paper_data(name, folder)
+        found[name] = Problem(
+            data.features, data.positive, DATASETS[name].n_labeled, data.differences
+        )
+    return found
+
+
+def run_study(
+    cells: Iterable[Cell],
+    *,
+    store: Store,
+    data: Mapping[str, Problem] | str | Path | None = None,
+    n_jobs: int | None = None,
+    keep_scores: bool = False,
+    about: Mapping[str, str] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> StudyRun:
+    """Compute the cells that the store lacks, and keep each as soon as it is finished.
+
+    Whatever ends the process, finished cells are safe, and the same call goes on from there.
+    Several processes may work on one store: each starts somewhere else in the design and passes
+    over what another has finished meanwhile.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        The design, see :func:`purecover.paper.design.cells`.
+    store : Store
+        Where results are kept.
+    data : mapping of str to Problem, str or Path, optional
+        The data sets, or the folder they are in; those of the paper by default.
+    n_jobs : int, optional
+        Cells computed at the same time, as joblib takes it. ``joblib.parallel_config`` chooses
+        other workers: threads, or a Dask or Ray cluster.
+    keep_scores : bool
+        Also keep scores, labels and true classes of new cells.
+    about : mapping of str to str, optional
+        What to note of these cells beside versions and device.
+    on_progress : callable, optional
+        Called with the number of cells that are done, and of all.
+
+    Returns
+    -------
+    StudyRun
+        What was done.
+
+    Notes
+    -----
+    Cells whose settings say ``device="cuda"`` are trained on the card, all missing repetitions
+    of a data set and beta at once; measuring is left to joblib's workers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from purecover.paper.design import StudySettings, cells
+    >>> from purecover.paper.run import Problem, run_study
+    >>> from purecover.paper.store import Store
+    >>> rng = np.random.default_rng(0)
+    >>> positive = rng.random(300) < 0.5
+    >>> features = rng.normal(size=(300, 2)) + 2 * positive[:, None]
+    >>> toy = {"toy": Problem(features, positive, n_labeled=50)}
+    >>> settings = StudySettings(n_networks=25, n_resamples=100)
+    >>> with tempfile.TemporaryDirectory() as folder, Store(folder) as store:
+    ...     first = run_study(cells(["toy"], [1.0], 1, settings), store=store, data=toy)
+    ...     again = run_study(cells(["toy"], [1.0], 2, settings), store=store, data=toy)
+    >>> first.n_added, again.n_before, again.n_added
+    (1, 1, 1)
+    """
+    began = time.perf_counter()
+    check_jobs("run_study", n_jobs)
+    wanted = {cell.key: cell for cell in cells}
+    done = store.done(wanted)
+    missing = [cell for key, cell in wanted.items() if key not in done]
+    names = dict.fromkeys(cell.dataset for cell in missing)
+    problems = dict(data) if isinstance(data, Mapping) else load_problems(names, data)
+    unknown = [name for name in names if name not in problems]
+    if unknown:
+        must = "a mapping with all data sets of the cells"
+        raise bad_value("run_study", "data", must, f"one without {unknown[0]!r}")
+    failed, n_added = [], 0
+    if on_progress is not None:
+        on_progress(len(done), len(wanted))
+    notes = _about(missing) | dict(about or {})
+    for made in _compute(missing, problems, store, n_jobs, keep_scores=keep_scores):
+        if made.error is not None:
+            failed.append((made.cell, made.error))
+        else:
+            n_added += store.add(
+                made.cell,
+                made.records,
+                seconds=made.seconds,
+                scores=made.scores,
+                about=notes | _about_data(made.cell, problems),
+            )
+        if on_progress is not None:
+            # Counted anew: another process may be adding to the store as well.
+            on_progress(len(store.done(wanted)) + len(failed), len(wanted))
+    return StudyRun(
+        n_cells=len(wanted),
+        n_before=len(done),
+        n_added=n_added,
+        failed=tuple(failed),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _about(missing: Sequence[Cell]) -> dict[str, str]:
+    """What results may depend on beside the configuration."""
+    import scipy
+    import sklearn
+
+    found = {
+        "purecover": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+    if any(cell.settings.device == _CARD for cell in missing):
+        check_device("run_study", _CARD)  # says what is missing, before anything is computed
+        import torch
+
+        found |= {"torch": str(torch.__version__), "card": str(torch.cuda.get_device_name())}
+    return found
+
+
+def _about_data(cell: Cell, problems: Mapping[str, Problem]) -> dict[str, str]:
+    differences = problems[cell.dataset].differences
+    return {"data": f"{cell.dataset}: {'; '.join(differences)}"} if differences else {}
+
+
+# -- who computes -----------------------------------------------------------------------------
+
+
+def _compute(
+    missing: list[Cell],
+    problems: Mapping[str, Problem],
+    store: Store,
+    n_jobs: int | None,
+    *,
+    keep_scores: bool,
+) -> Iterator[_Done]:
+    """Finished cells as they come."""
+    from joblib import Parallel
+
+    # Sent with each task rather than left in shared memory, which a killed process leaves behind.
+    options: dict[str, Any] = {"n_jobs": n_jobs, "max_nbytes": None, "batch_size": 1}
+    on_card = [cell for cell in missing if cell.settings.device == _CARD]
+    on_cores = [cell for cell in missing if cell.settings.device != _CARD]
+    tasks = _Tasks(
+        [
+            _tasks_on_card(on_card, problems, store, keep_scores=keep_scores),
+            _tasks_on_cores(on_cores, problems, store, keep_scores=keep_scores),
+        ]
+    )
+    try:
+        parallel = Parallel(return_as="generator_unordered", **options)
+    except ValueError:  # a backend that returns all results at once, such as Ray's
+        yield from _in_rounds(Parallel(**options), tasks)
+    else:
+        finished = parallel(tasks)
+        try:
+            yield from finished
+        finally:
+            finished.close()
+    if tasks.error is not None:
+        raise tasks.error
+
+
+def _in_rounds(parallel: Any, tasks: _Tasks) -> Iterator[_Done]:
+    """As many cells as there are workers, and then the next ones."""
+    from itertools import islice
+
+    from joblib import effective_n_jobs
+
+    size = max(effective_n_jobs(parallel.n_jobs), 1)
+    pending = iter(tasks)
+    while batch := list(islice(pending, size)):
+        yield from parallel(batch)
+
+
+class _Tasks:
+    """Tasks for joblib, which takes them in a thread of its own where an error would be lost."""
+
+    def __init__(self, sources: Iterable[Iterator[Any]]) -> None:
+        self.error: Exception | None = None
+        self._sources = sources
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            for source in self._sources:
+                yield from source
+        except Exception as error:  # noqa: BLE001 - raised by whoever reads the results
+            self.error = error
+
+
+def _from_elsewhere(cells: list[Any]) -> list[Any]:
+    """Another beginning for each process, so that two on one store share the work."""
+    start = int(np.random.default_rng().integers(len(cells))) if cells else 0
+    return cells[start:] + cells[:start]
+
+
+def _tasks_on_cores(
+    cells: list[Cell], problems: Mapping[str, Problem], store: Store, *, keep_scores: bool
+) -> Iterator[Any]:
+    from joblib import delayed
+
+    for cell in _from_elsewhere(cells):
+        if not store.has(cell.key):
+            yield delayed(_run_cell)(cell, problems[cell.dataset], keep_scores)
+
+
+def _tasks_on_card(
+    cells: list[Cell], problems: Mapping[str, Problem], store: Store, *, keep_scores: bool
+) -> Iterator[Any]:
+    """The next group is trained while the workers measure the last one."""
+    from joblib import delayed
+
+    groups: dict[Any, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.dataset, cell.beta, cell.settings), []).append(cell)
+    for members in _from_elsewhere(list(groups.values())):
+        group = [cell for cell in members if not store.has(cell.key)]
+        if not group:
+            continue
+        began = time.perf_counter()
+        problem = problems[group[0].dataset]
+        draws = [draw(cell, problem.positive, problem.n_labeled) for cell in group]
+        both = _train(group, draws, problem.features)
+        seconds = (time.perf_counter() - began) / len(group)
+        for cell, drawn, scores, traditional in zip(group, draws, *both, strict=True):
+            yield delayed(_measure_cell)(cell, drawn, scores, traditional, seconds, keep_scores)
+
+
+# -- what is computed -------------------------------------------------------------------------
+
+
+def _train(
+    group: Sequence[Cell], draws: Sequence[Draw], features: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Scores of networks trained on labels, and of those trained on the true classes."""
+    settings = group[0].settings
+    rows = np.stack([drawn.rows for drawn in draws])
+    labeled, positive = (
+        bagged_scores_many(
+            features,
+            rows,
+            np.stack(marks),
+            n_estimators=settings.n_networks,
+            preset=settings.preset,
+            device=settings.device,
+            n_jobs=1,
+            random_state=[cell.seeds[place] for cell in group],
+        )
+        for place, marks in (
+            (1, [drawn.labeled for drawn in draws]),
+            (2, [drawn.positive for drawn in draws]),
+        )
+    )
+    return labeled, positive
+
+
+def _run_cell(cell: Cell, problem: Problem, keep_scores: bool) -> _Done:
+    """Draw, train and measure: everything of a cell, in a worker."""
+    began = time.perf_counter()
+    try:
+        drawn = draw(cell, problem.positive, problem.n_labeled)
+        scores, traditional = _train([cell], [drawn], problem.features)
+    except Exception:  # noqa: BLE001 - one bad cell must not end a night's work
+        return _Done(cell, [], None, 0.0, traceback.format_exc())
+    seconds = time.perf_counter() - began
+    return _measure_cell(cell, drawn, scores[0], traditional[0], seconds, keep_scores)
+
+
+def _measure_cell(
+    cell: Cell,
+    drawn: Draw,
+    scores: FloatArray,
+    traditional: FloatArray,
+    seconds: float,
+    keep_scores: bool,
+) -> _Done:
+    began = time.perf_counter()
+    try:
+        records = measure(cell, drawn, scores, traditional)
+    except Exception:  # noqa: BLE001 - as above
+        return _Done(cell, [], None, 0.0, traceback.format_exc())
+    kept = None
+    if keep_scores:
+        kept = {
+            "scores": scores,
+            "traditional_scores": traditional,
+            "labeled": drawn.labeled,
+            "positive": drawn.positive,
+        }
+    return _Done(cell, records, kept, seconds + time.perf_counter() - began, None)

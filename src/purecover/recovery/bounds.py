@@ -1,0 +1,774 @@
+r"""Bounds: alpha known only to lie in a range, and scores known only to lie in bins.
+
+After Claesen, Davis, De Smet & De Moor (2015), Assessing Binary Classifiers Using Only
+Positive and Unlabeled Data, arXiv:1504.06837. Two things differ from their text, both so
+that the bounds hold with the stated confidence:
+
+- The hidden positives are themselves a sample, so the band around the rank distribution of
+  the labeled ones is widened by :math:`\sqrt{1 + n_L/m}` for :math:`m` hidden positives.
+  ``latent_noise=False`` gives the published band.
+- They take the lower curve from the smallest alpha and the upper one from the largest,
+  which presumes a classifier better than chance at every threshold. Here each rate gets its
+  extremes over every alpha of the range.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import numbers
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from scipy import special
+
+from purecover._frames import make_frame
+from purecover._typing import BoolArray, FloatArray, IntArray, Target
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_choice,
+    check_instance,
+    check_real,
+    read_only,
+    show,
+)
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu, pu_roc_curve
+from purecover.exceptions import IdentifiabilityError
+from purecover.proportions import MixtureProportions, check_target
+from purecover.recovery.rates import PROPORTIONS_HINT, pr_segment_areas, trapezoid
+from purecover.recovery.repairs import Points, repair_isotonic
+
+# -- Extremes of confusion tables and of recovered rates: the machinery of :func:`recover_bounds`
+
+
+BoundsMethod: TypeAlias = Literal["dkw", "bootstrap", "box"]
+BoundsTarget: TypeAlias = Literal["pooled", "deployment"]
+
+# Few hidden positives above a threshold mean many false alarms, and the other way round.
+_FEW = {"tpr": "lower", "fpr": "upper", "precision": "lower"}
+_MANY = {"tpr": "upper", "fpr": "lower", "precision": "upper"}
+_MAX_BLOCKS = 32
+_COUNT_ROUNDING = 1e-9  # 0.29 * 100 is a hair below 29
+
+
+# -- counting ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where the share of hidden positives at or above each threshold lies.
+
+    It reaches from ``below`` under to ``above`` over the ``share`` of the labeled ones, and
+    farther by ``stretch`` for the sampling of the hidden positives themselves; a
+    ``noise_ratio`` of 0 leaves that out.
+    """
+
+    share: FloatArray
+    below: FloatArray
+    above: FloatArray
+    noise_ratio: float
+
+    def stretch(self, m: int) -> float:
+        """Factor of the width with ``m`` hidden positives; falls with ``m``."""
+        return math.sqrt(1 + self.noise_ratio / max(m, 1))
+
+    def ends(self, m: int) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper share with ``m`` hidden positives."""
+        low = self.share - self.stretch(m) * self.below
+        high = self.share + self.stretch(m) * self.above
+        return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def make_band(counts: ScoreCounts, method: BoundsMethod, level: float, latent_noise: bool) -> Band:
+    """Band with the given confidence, for all thresholds at once or for each by itself."""
+    share = pu_roc_curve(counts).tpr_pu
+    if method == "dkw":
+        below = above = np.full(share.size, _dkw_radius(1 - level, counts.n_labeled))
+    else:
+        tail = (1 - level) / 2
+        n = int(counts.n_labeled)
+        hits = np.concatenate(([0], np.cumsum(counts.labeled)))
+        below = share - _binomial_quantile(tail, n, hits) / n
+        above = _binomial_quantile(1 - tail, n, hits) / n - share
+    return Band(share, below, above, counts.n_labeled if latent_noise else 0.0)
+
+
+def _dkw_radius(error: float, n: float) -> float:
+    return math.sqrt(math.log(2 / error) / (2 * n))
+
+
+def _binomial_quantile(q: float, n: int, hits: IntArray) -> FloatArray:
+    """Smallest k with P(Binomial(n, hits/n) <= k) >= q."""
+    distinct, where = np.unique(hits, return_inverse=True)
+    p = distinct / n
+    with np.errstate(invalid="ignore"):
+        real = special.bdtrik(q, n, p)
+    # bdtrik is undefined where all the mass is on 0 already, and at p = 0 and 1.
+    k = np.ceil(np.nan_to_num(real, nan=0.0))
+    down = np.maximum(k - 1, 0)
+    k = np.where(special.bdtr(down, n, p) >= q, down, k)
+    k = np.where(distinct == 0, 0.0, np.where(distinct == n, float(n), k))
+    out: FloatArray = k[where]
+    return out
+
+
+def count_bounds(
+    counts: ScoreCounts, alphas: tuple[float, float], target: BoundsTarget, band: Band
+) -> dict[str, FloatArray]:
+    """Extremes of all confusion tables that the band and the range of alpha allow."""
+    n_unlabeled = int(counts.n_unlabeled)
+    first, last = (min(int(_floor(a * n_unlabeled)), n_unlabeled - 1) for a in alphas)
+    if target == "deployment" and last == 0:
+        raise bad_value(
+            "recover_bounds",
+            "alpha_range",
+            "large enough for one positive among the unlabeled",
+            f"at most {alphas[1]:g} of {n_unlabeled}",
+            'there is no recall without positives; use target="pooled"',
+        )
+    tally = _Tally.of(counts, target)
+    bounds: dict[str, FloatArray] = {}
+    for start, stop in _blocks(first, last, band.stretch(first) / band.stretch(last)):
+        # The band narrows with the number of hidden positives: its widest holds for a block.
+        low, high = band.ends(start)
+        for theta, rounding, sides in ((low, _floor, _FEW), (high, _ceil, _MANY)):
+            for m in _candidates(theta, tally, start, stop):
+                hidden = np.clip(rounding(theta * m), m - (n_unlabeled - tally.above), tally.above)
+                rates = tally.rates(hidden, m)
+                for rate, side in sides.items():
+                    _stretch(bounds, rate, side, rates[rate])
+    return _monotone(bounds)
+
+
+@dataclass(frozen=True)
+class _Tally:
+    """How many examples are at or above each threshold, and in all."""
+
+    above: IntArray
+    known_positive: IntArray
+    known_negative: IntArray
+    n_unlabeled: int
+
+    @classmethod
+    def of(cls, counts: ScoreCounts, target: BoundsTarget) -> _Tally:
+        def at_or_above(tally: Any) -> IntArray:
+            return np.concatenate(([0], np.cumsum(tally, dtype=np.int64)))
+
+        none = np.zeros(counts.n_thresholds, dtype=np.int64)
+        pooled = target == "pooled"
+        return cls(
+            above=at_or_above(counts.unlabeled),
+            known_positive=at_or_above(counts.labeled if pooled else none),
+            known_negative=at_or_above(
+                counts.negative if pooled and counts.negative is not None else none
+            ),
+            n_unlabeled=int(counts.n_unlabeled),
+        )
+
+    def rates(self, hidden: FloatArray, m: FloatArray | int) -> dict[str, FloatArray]:
+        """Rates if ``hidden`` of ``m`` hidden positives are above each threshold."""
+        true = hidden + self.known_positive
+        false = self.above - hidden + self.known_negative
+        with np.errstate(invalid="ignore"):  # no positives, or nothing predicted positive
+            return {
+                "tpr": true / (m + self.known_positive[-1]),
+                "fpr": false / (self.n_unlabeled - m + self.known_negative[-1]),
+                "precision": true / (true + false),
+            }
+
+
+def _floor(values: Any) -> Any:
+    return np.floor(values + _COUNT_ROUNDING)
+
+
+def _ceil(values: Any) -> Any:
+    return np.ceil(values - _COUNT_ROUNDING)
+
+
+def _blocks(first: int, last: int, ratio: float) -> list[tuple[int, int]]:
+    """Split the whole numbers from first to last; one by one as long as they are few.
+
+    Over all of them the width of the band changes by ``ratio``, within a block by about 1 %.
+    """
+    if last - first < _MAX_BLOCKS:
+        return [(m, m) for m in range(first, last + 1)]
+    n_blocks = min(math.floor(100 * math.log(ratio)) + 1, _MAX_BLOCKS)
+    edges = np.unique(np.geomspace(max(first, 1), last + 1, n_blocks + 1).round().astype(int))
+    edges[0] = first
+    return [(int(a), int(b) - 1) for a, b in itertools.pairwise(edges)]
+
+
+def _candidates(theta: FloatArray, tally: _Tally, start: int, stop: int) -> list[FloatArray | int]:
+    """Numbers of hidden positives among which the extremes of all rates are, per threshold.
+
+    A rate is a ratio of linear functions of that number, hence monotone, between the ends
+    and the two numbers where one of the limits of the confusion table begins to bind.
+    """
+    if start == stop:
+        return [start]
+    below = tally.n_unlabeled - tally.above
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kinks = (tally.above / theta, below / (1 - theta))
+    found: list[FloatArray | int] = [start, stop]
+    for kink in kinks:
+        inside = np.clip(np.nan_to_num(kink, nan=start, posinf=stop), start, stop)
+        found += [np.floor(inside), np.ceil(inside)]
+    return found
+
+
+def _stretch(bounds: dict[str, FloatArray], rate: str, side: str, values: FloatArray) -> None:
+    """Move one bound of a rate to take in new values; NaN has no say."""
+    key = f"{rate}_{side}"
+    farther = np.fmin if side == "lower" else np.fmax
+    bounds[key] = farther(bounds[key], values) if key in bounds else values
+
+
+def _monotone(bounds: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """Tighten bounds of rates, which rise as the threshold falls."""
+    out = dict(bounds)
+    for rate in ("fpr", "tpr"):
+        out[f"{rate}_lower"] = np.maximum.accumulate(bounds[f"{rate}_lower"])
+        out[f"{rate}_upper"] = np.minimum.accumulate(bounds[f"{rate}_upper"][::-1])[::-1].copy()
+    return out
+
+
+# -- mapping ----------------------------------------------------------------------------------
+
+
+def map_bounds(
+    counts: ScoreCounts,
+    alphas: tuple[float, float],
+    betas: tuple[float, float],
+    target: BoundsTarget,
+    level: float,
+) -> dict[str, FloatArray]:
+    """Extremes of the recovered rates over bands of the observed ones and a box of proportions."""
+    roc = pu_roc_curve(counts)
+    # Labeled and unlabeled are independent samples: each may fail with 1 - sqrt(level).
+    error = -math.expm1(math.log(level) / 2)
+    ends = {}
+    for key, rate, n in (
+        ("tpr", roc.tpr_pu, counts.n_labeled),
+        ("fpr", roc.fpr_pu, counts.n_unlabeled),
+    ):
+        radius = _dkw_radius(error, n)
+        low, high = np.clip(rate - radius, 0, 1), np.clip(rate + radius, 0, 1)
+        high[0] = 0.0  # nothing reaches infinity; below the lowest score, though, there may be more
+        ends[key] = (low, high)
+    bounds: dict[str, FloatArray] = {}
+    for tpr_pu in ends["tpr"]:
+        for fpr_pu in ends["fpr"]:
+            for alpha in set(alphas):
+                for beta in set(betas):
+                    gain = (tpr_pu - fpr_pu) / (beta - alpha)
+                    tpr = np.clip(tpr_pu + (1 - beta) * gain, 0, 1)
+                    fpr = np.clip(fpr_pu - alpha * gain, 0, 1)
+                    for side in ("lower", "upper"):
+                        _stretch(bounds, "tpr", side, tpr)
+                        _stretch(bounds, "fpr", side, fpr)
+    bounds = _monotone(bounds)
+    share = counts.labeled_share if target == "pooled" else 0.0
+    low_prior, high_prior = (
+        share * beta + (1 - share) * alpha for alpha, beta in zip(alphas, betas, strict=True)
+    )
+    bounds["precision_lower"] = _precision(bounds["tpr_lower"], bounds["fpr_upper"], low_prior)
+    bounds["precision_upper"] = _precision(bounds["tpr_upper"], bounds["fpr_lower"], high_prior)
+    # Nothing is predicted positive at infinity.
+    bounds["precision_lower"][0] = bounds["precision_upper"][0] = np.nan
+    return bounds
+
+
+def _precision(tpr: FloatArray, fpr: FloatArray, prior: float) -> FloatArray:
+    flagged = prior * tpr + (1 - prior) * fpr
+    # Without true positives the bound is 0, even if nothing else is predicted positive either.
+    return np.divide(prior * tpr, flagged, out=np.zeros(tpr.size), where=flagged > 0)
+
+
+# -- Bounds on performance when alpha is known only to lie in a range ----------------------------
+
+
+_CURVES = tuple(
+    f"{rate}_{side}" for rate in ("fpr", "tpr", "precision") for side in ("lower", "upper")
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecoveredBounds:
+    """Lower and upper bounds of rates, precision and AUC.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_thresholds + 1,)
+        Decreasing; the first is infinity.
+    fpr_lower, fpr_upper, tpr_lower, tpr_upper : ndarray of shape (n_thresholds + 1,)
+        Bounds of the rates at each threshold.
+    precision_lower, precision_upper : ndarray of shape (n_thresholds + 1,)
+        Bounds of the precision in the ``target``; NaN where nothing is predicted positive.
+    auc_lower, auc_upper : float
+        Areas under the lower and the upper ROC curve, ties counted one half.
+    alpha_range, beta_range : tuple of float
+        What was assumed.
+    method : {"dkw", "bootstrap", "box"}
+        Where the confidence comes from.
+    confidence_level : float
+        The confidence.
+    target : {"pooled", "deployment"}
+        Which examples the bounds speak of.
+    latent_noise : bool
+        Whether the hidden positives count as a sample of their own.
+    """
+
+    thresholds: FloatArray
+    fpr_lower: FloatArray
+    fpr_upper: FloatArray
+    tpr_lower: FloatArray
+    tpr_upper: FloatArray
+    precision_lower: FloatArray
+    precision_upper: FloatArray
+    alpha_range: tuple[float, float]
+    beta_range: tuple[float, float]
+    method: BoundsMethod
+    confidence_level: float
+    target: BoundsTarget
+    latent_noise: bool
+    auc_lower: float = field(init=False)
+    auc_upper: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name in ("thresholds", *_CURVES):
+            read_only(getattr(self, name))
+        for side, (fpr, tpr) in (("lower", self.lower_roc), ("upper", self.upper_roc)):
+            object.__setattr__(self, f"auc_{side}", trapezoid(tpr, fpr))
+
+    @property
+    def simultaneous(self) -> bool:
+        """Whether the confidence is that of all thresholds at once, not of each by itself."""
+        return self.method != "bootstrap"
+
+    @property
+    def lower_roc(self) -> tuple[FloatArray, FloatArray]:
+        """The worst ROC curve, as (fpr, tpr), to its end at (1, 1)."""
+        return np.append(self.fpr_upper, 1.0), np.append(self.tpr_lower, 1.0)
+
+    @property
+    def upper_roc(self) -> tuple[FloatArray, FloatArray]:
+        """The best ROC curve, as (fpr, tpr), to its end at (1, 1)."""
+        return np.append(self.fpr_lower, 1.0), np.append(self.tpr_upper, 1.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON; what is not finite becomes None."""
+        curves = {
+            name: [v if math.isfinite(v) else None for v in getattr(self, name).tolist()]
+            for name in ("thresholds", *_CURVES)
+        }
+        return {
+            **curves,
+            "auc_lower": self.auc_lower,
+            "auc_upper": self.auc_upper,
+            "alpha_range": list(self.alpha_range),
+            "beta_range": list(self.beta_range),
+            "method": self.method,
+            "confidence_level": self.confidence_level,
+            "simultaneous": self.simultaneous,
+            "target": self.target,
+            "latent_noise": self.latent_noise,
+        }
+
+    def frame(self, backend: Any = None) -> Any:
+        """The bounds as a table; see :meth:`ScoreCounts.frame`."""
+        columns = {"threshold": self.thresholds}
+        columns.update({name: getattr(self, name) for name in _CURVES})
+        return make_frame("RecoveredBounds.frame", columns, backend)
+
+    def __repr__(self) -> str:
+        beta = "" if self.beta_range == (1, 1) else f", beta in {_interval(self.beta_range)}"
+        where = "everywhere" if self.simultaneous else "per threshold"
+        return (
+            f"RecoveredBounds(AUC in {_interval((self.auc_lower, self.auc_upper))}, "
+            f"alpha in {_interval(self.alpha_range)}{beta}, "
+            f"{self.confidence_level:.4g} confidence {where}, "
+            f"method={self.method!r}, target={self.target!r})"
+        )
+
+
+def recover_bounds(
+    counts: ScoreCounts,
+    alpha_range: tuple[float, float] | float,
+    *,
+    method: BoundsMethod = "dkw",
+    beta_range: tuple[float, float] | float = 1.0,
+    target: BoundsTarget = "pooled",
+    confidence_level: float = 0.95,
+    latent_noise: bool = True,
+) -> RecoveredBounds:
+    r"""Bound the performance when alpha is known only to lie in a range.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores, without weights. Known negatives are used if there are any.
+    alpha_range : (float, float) or float
+        Smallest and largest share of positives among the unlabeled, below 1. For
+        ``"dkw"`` and ``"bootstrap"`` it is the share among the very examples at hand, which
+        differs by chance from that of the population they were drawn from.
+    method : {"dkw", "bootstrap", "box"}, default="dkw"
+        ``"dkw"`` and ``"bootstrap"`` count: they bound the confusion table of the examples
+        at hand, and need clean labels. The first is simultaneous over all thresholds, by the
+        inequality of Dvoretzky, Kiefer and Wolfowitz; the second is narrower, holds at each
+        threshold by itself, and sees no uncertainty where no labeled example, or every one,
+        is above the threshold. ``"box"`` maps: it bounds the rates of the population by the
+        recovery theorem and takes noisy labels too; simultaneous.
+    beta_range : (float, float) or float, default=1.0
+        Smallest and largest share of positives among the labeled; other than 1 only with
+        ``method="box"``. Must be above ``alpha_range``.
+    target : {"pooled", "deployment"}, default="pooled"
+        Whether the tables count all examples, labeled and known negative ones included, or
+        the unlabeled only. For ``"box"`` it sets the prior of the precision.
+    confidence_level : float, default=0.95
+        Confidence that the bounds hold, given that alpha and beta are in their ranges.
+    latent_noise : bool, default=True
+        Whether the hidden positives count as a sample of their own, as they should. If not,
+        the bounds are the published ones, with the stated confidence only if the hidden
+        positives far outnumber the labeled ones. ``"box"`` ignores it.
+
+    Returns
+    -------
+    RecoveredBounds
+        Bounds of the rates and the precision at each threshold, and of the AUC.
+
+    See Also
+    --------
+    sensitivity : Point estimates over a grid of alpha and beta.
+    auc_identification_interval : What is known of the AUC without irreducibility.
+
+    Notes
+    -----
+    Of :math:`m` positives hidden among :math:`n_U` unlabeled, the share above a threshold
+    is within the band :math:`[F_{lo}, F_{hi}]` around the share of labeled ones above it,
+    :math:`F_L`. With :math:`u` unlabeled above the threshold, their number is between
+
+    .. math::
+
+        TP_U = \max(\min(u, \theta),\; m - (n_U - u)), \qquad
+        \theta = \lfloor F_{lo}\, m \rfloor \text{ or } \lceil F_{hi}\, m \rceil,
+
+    and :math:`FP_U = u - TP_U`. The known examples are added, and each rate is taken to its
+    extremes over every :math:`m` that the range of alpha allows. Last, bounds are tightened
+    to be monotone, as the rates they enclose are.
+
+    The band has the half width :math:`\sqrt{\ln(2/\delta)/(2 n)}` with
+    :math:`1/n = 1/n_L + 1/m` (:math:`n = n_L` without ``latent_noise``) for ``"dkw"``. For
+    ``"bootstrap"`` it lies between percentiles of the bootstrap distribution of
+    :math:`F_L`, which is binomial, so no resampling is needed; its distances from
+    :math:`F_L` are stretched by :math:`\sqrt{1 + n_L/m}` likewise.
+
+    ``"box"`` puts such bands around both observed rates, each at the confidence
+    :math:`\sqrt{1-\delta}`. The recovered rates are monotone in each of the two observed
+    ones, in alpha and in beta, so their extremes are at the corners of the box.
+
+    Examples
+    --------
+    >>> from purecover import recover_bounds, simulate
+    >>> sample = simulate.binormal(1.5).sample(500, 5000, alpha=0.25, random_state=0)
+    >>> bounds = recover_bounds(sample.counts, alpha_range=(0.2, 0.3))
+    >>> bounds.auc_lower < 0.8556 < bounds.auc_upper
+    True
+    >>> noisy = recover_bounds(sample.counts, (0.2, 0.3), method="box", beta_range=(0.9, 1))
+    >>> noisy.auc_lower < bounds.auc_lower, noisy.auc_upper > bounds.auc_upper
+    (True, True)
+    """
+    name = "recover_bounds"
+    check_instance(name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores")
+    check_choice(name, "method", method, ("dkw", "bootstrap", "box"))
+    check_choice(name, "target", target, ("pooled", "deployment"))
+    alphas = _check_range(name, "alpha_range", alpha_range)
+    betas = _check_range(name, "beta_range", beta_range)
+    level = check_real(name, "confidence_level", confidence_level, low=0, high=1, closed="neither")
+    if not isinstance(latent_noise, (bool, np.bool_)):
+        raise bad_type(name, "latent_noise", "True or False", latent_noise)
+    tallies = (counts.labeled, counts.unlabeled, counts.negative)
+    if any(tally is not None and tally.dtype.kind != "i" for tally in tallies):
+        raise bad_value(
+            name,
+            "counts",
+            "made of whole numbers of examples",
+            "weighted counts",
+            "the confidence rests on numbers of independent examples; leave out the weights",
+        )
+    if not alphas[1] < betas[0]:
+        raise IdentifiabilityError(
+            f"{name} needs alpha < beta throughout, got an alpha_range up to {alphas[1]:g} and a "
+            f"beta_range from {betas[0]:g} (PU001).\nHint: narrow the ranges until they are apart"
+        )
+    if method == "box":
+        curves = map_bounds(counts, alphas, betas, target, level)
+    elif betas != (1, 1):
+        raise bad_value(
+            name,
+            "beta_range",
+            f"1 for method={method!r}, which counts labeled examples as positives",
+            show(beta_range),
+            'use method="box" for labels that are not clean',
+        )
+    else:
+        band = make_band(counts, method, level, bool(latent_noise))
+        curves = count_bounds(counts, alphas, target, band)
+    return RecoveredBounds(
+        thresholds=pu_roc_curve(counts).thresholds,
+        alpha_range=alphas,
+        beta_range=betas,
+        method=method,
+        confidence_level=level,
+        target=target,
+        latent_noise=bool(latent_noise),
+        **curves,
+    )
+
+
+def _check_range(function: str, parameter: str, value: object) -> tuple[float, float]:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, numbers.Real):
+        value = (value, value)
+    must = "a number in [0, 1] or a pair of them, the smaller first"
+    if not isinstance(value, (tuple, list, np.ndarray)):
+        raise bad_type(function, parameter, must, value)
+    if len(value) != 2:
+        raise bad_value(function, parameter, must, show(value))
+    low, high = (check_real(function, parameter, end, low=0, high=1) for end in value)
+    if low > high:
+        raise bad_value(function, parameter, must, show(value))
+    return low, high
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    return f"[{ends[0]:.4g}, {ends[1]:.4g}]"
+
+
+# -- Bounds of what scores counted in bins leave open: their order within each bin ---------------
+
+
+# Sums of up to a hundred million terms are rounded; bounds give way by more than that.
+_ROUNDING = 1e-11
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinningBounds:
+    """Lower and upper bounds of areas that the exact scores would have.
+
+    Attributes
+    ----------
+    n_bins : int
+        Bins of more than one score; 0 if the counts are exact.
+    auc_pu, auc_pr_pu : tuple of float
+        Bounds of the observed areas under the ROC and the precision-recall curve.
+    auc, auc_pr : tuple of float or None
+        Bounds of the recovered areas at the alpha and beta given: of the direct value of the
+        AUC, not clipped, and of the area under the precision-recall curve with the isotonic
+        repair.
+
+    Notes
+    -----
+    Areas under precision-recall curves are those of the rule ``"davis-goadrich"``.
+    """
+
+    n_bins: int
+    auc_pu: Pair
+    auc_pr_pu: Pair
+    auc: Pair | None = None
+    auc_pr: Pair | None = None
+
+    @property
+    def width(self) -> float:
+        """How far apart the bounds of the observed AUC are."""
+        return self.auc_pu[1] - self.auc_pu[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
+
+
+def binning_bounds(
+    counts: ScoreCounts,
+    proportions: MixtureProportions | None = None,
+    *,
+    target: Target = "population",
+) -> BinningBounds:
+    r"""Bounds of AUC and AUC-PR, whatever the order of scores within bins.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        Counts in bins, as :meth:`ScoreCounts.from_frame` makes them of many distinct scores, or
+        exact ones, for which both bounds are the value itself.
+    proportions : MixtureProportions, optional
+        Alpha and beta; without them only the observed areas are bounded.
+    target : {"population", "deployment", "pooled"} or float, default="population"
+        The population precision speaks of; see :meth:`MixtureProportions.prior`.
+
+    Returns
+    -------
+    BinningBounds
+        The bounds. They hold for the exact scores with certainty; they are no intervals of
+        confidence.
+
+    See Also
+    --------
+    ScoreCounts.from_frame : Counts frames of any size.
+
+    Notes
+    -----
+    With shares :math:`p_i` of the labeled and :math:`q_i` of the unlabeled in bin :math:`i`, the
+    order within bins of several scores moves the observed AUC by at most
+    :math:`\frac{1}{2} \sum_i p_i q_i` either way, and the recovered one by that over
+    :math:`\beta - \alpha`. A curve within a bin stays between the two staircases with all
+    labeled scores first and all of them last; precision at a given recall, hence the area,
+    grows with the ROC curve, so that the areas under the staircases are bounds. For the
+    recovered curve, rates within a bin stay between the smallest and largest value of
+    equations 2 and 3 there, and the isotonic projection keeps that order.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, auc_pu, binning_bounds, simulate
+    >>> sample = simulate.binormal(1.5).sample(1000, 10_000, alpha=0.25, random_state=0)
+    >>> bounds = binning_bounds(sample.counts.thinned(500), MixtureProportions(alpha=0.25))
+    >>> bounds.auc_pu[0] < auc_pu(sample.counts) < bounds.auc_pu[1]
+    True
+    >>> round(bounds.width, 4)
+    0.0014
+    """
+    name = "binning_bounds"
+    hint = "build it with ScoreCounts.from_frame(...)"
+    check_instance(name, "counts", counts, ScoreCounts, hint)
+    check_target(name, target)
+    roc = pu_roc_curve(counts)
+    several = np.zeros(counts.n_thresholds, dtype=np.bool_)
+    if counts.highest is not None:
+        several = counts.highest > counts.thresholds
+    slack = 0.0
+    if several.any():
+        pairs = counts.labeled[several] / counts.n_labeled * counts.unlabeled[several]
+        slack = float(pairs.sum()) / counts.n_unlabeled / 2
+    value = auc_pu(counts)
+    n_bins = int(several.sum())
+    area = _wide((max(value - slack, 0.0), min(value + slack, 1.0)), slack)
+    area_pr = _pr_bounds(roc, roc, several, counts.labeled_share)
+    if proportions is None:
+        return BinningBounds(n_bins=n_bins, auc_pu=area, auc_pr_pu=area_pr)
+    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    upper, lower = _recovered_boxes(counts, proportions, several)
+    return BinningBounds(
+        n_bins=n_bins,
+        auc_pu=area,
+        auc_pr_pu=area_pr,
+        auc=(_direct(area[0], proportions), _direct(area[1], proportions)),
+        auc_pr=_pr_bounds(upper, lower, several, proportions.prior(target, counts)),
+    )
+
+
+def _direct(auc: float, proportions: MixtureProportions) -> float:
+    return 0.5 + (auc - 0.5) / proportions.delta
+
+
+@dataclass(frozen=True)
+class _Box:
+    """One corner of the box that each point of a curve lies in."""
+
+    fpr_pu: FloatArray
+    tpr_pu: FloatArray
+
+
+def _pr_bounds(upper: Any, lower: Any, several: BoolArray, prior: float) -> Pair:
+    """Areas under the highest and the lowest curve through given corners of boxes."""
+    found = []
+    for box, first in ((lower, "fpr"), (upper, "tpr")):
+        fpr, tpr = _staircase(box.fpr_pu, box.tpr_pu, several, first)
+        found.append(_pr_area(tpr, fpr, prior))
+    low, high = found
+    return _wide((low, high), float(several.any()))
+
+
+def _wide(pair: Pair, slack: float) -> Pair:
+    """Bounds that rounding cannot cross; of exact counts, the value itself."""
+    low, high = pair
+    if not slack:
+        return pair
+    return max(low - _ROUNDING, 0.0), min(high, 1.0) + _ROUNDING
+
+
+def _pr_area(tpr: FloatArray, fpr: FloatArray, prior: float) -> float:
+    if prior == 0:
+        return 0.0
+    return float(pr_segment_areas(tpr, fpr, max(prior, 1e-300)).sum())
+
+
+def _staircase(
+    fpr: FloatArray, tpr: FloatArray, several: BoolArray, first: str
+) -> tuple[FloatArray, FloatArray]:
+    """A curve with a corner in each bin of several scores; it rises, or goes right, first."""
+    size = several.size
+    x, y = np.repeat(fpr, 2)[1:], np.repeat(tpr, 2)[1:]  # point, corner, point, corner, ...
+    corners = np.arange(1, 2 * size, 2)
+    if first == "fpr":
+        y[corners] = tpr[:-1]
+    else:
+        x[corners] = fpr[:-1]
+    keep = np.ones(x.size, dtype=np.bool_)
+    keep[corners] = several
+    return x[keep], y[keep]
+
+
+def _recovered_boxes(
+    counts: ScoreCounts, proportions: MixtureProportions, several: BoolArray
+) -> tuple[_Box, _Box]:
+    """Corners of the boxes that hold the points of the isotonic curve: upper left, lower right."""
+    alpha, beta, delta = proportions.alpha, proportions.beta, proportions.delta
+    roc = pu_roc_curve(counts)
+    least = {"fpr": roc.fpr_pu[1:].copy(), "tpr": roc.tpr_pu[1:].copy()}
+    for rate, curve in (("fpr", roc.fpr_pu), ("tpr", roc.tpr_pu)):
+        least[rate][several] = curve[:-1][several]
+    most = {"fpr": roc.fpr_pu[1:], "tpr": roc.tpr_pu[1:]}
+    low = {
+        "fpr": (beta * least["fpr"] - alpha * most["tpr"]) / delta,
+        "tpr": ((1 - alpha) * least["tpr"] - (1 - beta) * most["fpr"]) / delta,
+    }
+    high = {
+        "fpr": (beta * most["fpr"] - alpha * least["tpr"]) / delta,
+        "tpr": ((1 - alpha) * most["tpr"] - (1 - beta) * least["fpr"]) / delta,
+    }
+    if several[-1]:
+        # How many rows of the last bin take part in the projection is unknown: all but those of
+        # the lowest score. It lowers the others most where all do, with the smallest value.
+        for rates in (low["fpr"], low["tpr"]):
+            rates[-1] = rates.min()
+    weights = np.maximum(counts.labeled + counts.unlabeled, np.finfo(np.float64).tiny)
+    lows = _projected(low, weights, several[-1])
+    highs = _projected(high, weights, False)
+    return (
+        _Box(fpr_pu=lows["fpr"], tpr_pu=highs["tpr"]),
+        _Box(fpr_pu=highs["fpr"], tpr_pu=lows["tpr"]),
+    )
+
+
+def _projected(rates: dict[str, FloatArray], weights: Any, whole: bool) -> dict[str, FloatArray]:
+    """The isotonic projection of both rates, from (0, 0) to (1, 1).
+
+    The last bin is that end, and takes part only if it is ``whole``.
+    """
+    fpr, tpr = (np.append(0.0, rates[name]) for name in ("fpr", "tpr"))
+    if whole:
+        fpr, tpr, weights = np.append(fpr, 1.0), np.append(tpr, 1.0), np.append(weights, 1.0)
+    raw = Points(read_only(fpr), read_only(tpr), fpr)
+    points = repair_isotonic(raw, weights)
+    out = {"fpr": points.fpr.copy(), "tpr": points.tpr.copy()}
+    if whole:
+        out = {name: np.append(column[:-2], 1.0) for name, column in out.items()}
+    return out

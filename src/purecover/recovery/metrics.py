@@ -1,0 +1,682 @@
+"""Every scalar metric in one registry, observed and recovered by the same formula.
+
+A metric is a function of the two rates (and a prior) or of the whole curve. The observed
+value feeds it the observed rates and the labeled share as prior, the recovered value feeds
+it the recovered rates and the prior of the target: there is no second set of formulas.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from purecover._frames import make_frame
+from purecover._typing import AreaRule, FloatArray, Repair, Target
+from purecover._validation import (
+    FrozenDict,
+    bad_value,
+    check_choice,
+    check_instance,
+    check_integer,
+    check_names,
+    check_real,
+)
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu
+from purecover.proportions import MixtureProportions, check_target
+from purecover.recovery.pr import AREA_RULES, area_under_pr, normalize_auc_pr
+from purecover.recovery.rates import PROPORTIONS_HINT
+from purecover.recovery.roc import (
+    KEEPS_THRESHOLDS,
+    RecoveredRoc,
+    blended,
+    partial_area,
+    recover_roc,
+)
+
+
+@dataclass(frozen=True)
+class MetricOptions:
+    """Parameters that some metrics take."""
+
+    f_beta: float = 1.0
+    cost_fn: float = 1.0
+    cost_fp: float = 1.0
+    max_fpr: float = 0.1
+    top_k: int | None = None
+    area: AreaRule = "davis-goadrich"
+
+    def validated(self, function: str) -> MetricOptions:
+        """The same options as plain numbers, or a complaint in the name of ``function``."""
+        infinity = math.inf
+        f_beta = check_real(function, "f_beta", self.f_beta, low=0, high=1e6, closed="right")
+        cost_fn = check_real(function, "cost_fn", self.cost_fn, low=0, high=infinity, closed="left")
+        cost_fp = check_real(function, "cost_fp", self.cost_fp, low=0, high=infinity, closed="left")
+        max_fpr = check_real(function, "max_fpr", self.max_fpr, low=0, high=1, closed="right")
+        check_choice(function, "area", self.area, AREA_RULES)
+        top_k = self.top_k
+        if top_k is not None:
+            top_k = check_integer(function, "top_k", top_k, low=1)
+        return MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, self.area)
+
+
+RateFunction = Callable[[Any, Any, float, MetricOptions], Any]
+CurveFunction = Callable[[FloatArray, FloatArray, float, float, MetricOptions], float]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One entry of :data:`METRICS`.
+
+    Attributes
+    ----------
+    name, title : str
+        The key, and how a person would call it.
+    kind : {"ranking", "threshold", "top_k"}
+        Whether it looks at the whole curve, at one threshold, or at the k best scores.
+    depends_on_prior : bool
+        Whether it changes with the prior of the target.
+    greater_is_better : bool
+        Its direction.
+    of_rates : callable or None
+        ``(tpr, fpr, prior, options)`` to value, elementwise.
+    of_curve : callable or None
+        ``(fpr, tpr, auc, prior, options)`` to value, where ``auc`` is the direct one.
+    """
+
+    name: str
+    title: str
+    kind: Literal["ranking", "threshold", "top_k"]
+    depends_on_prior: bool
+    greater_is_better: bool = True
+    of_rates: RateFunction | None = None
+    of_curve: CurveFunction | None = None
+
+
+def _divide(numerator: Any, denominator: Any) -> Any:
+    """A quotient that is NaN, without noise, where it is undefined."""
+    if isinstance(numerator, float) and isinstance(denominator, float):
+        # Thousands of replicates ask for single numbers, for which NumPy takes its time.
+        return float(numerator) / float(denominator) if denominator != 0 else math.nan
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        quotient = np.true_divide(numerator, denominator)
+    return np.where(np.equal(denominator, 0), np.nan, quotient)
+
+
+def _flagged(tpr: Any, fpr: Any, prior: float) -> Any:
+    """Share of the population that is predicted positive."""
+    return prior * tpr + (1 - prior) * fpr
+
+
+def _precision(tpr: Any, fpr: Any, prior: float, _: MetricOptions) -> Any:
+    return _divide(prior * tpr, _flagged(tpr, fpr, prior))
+
+
+def _npv(tpr: Any, fpr: Any, prior: float, _: MetricOptions) -> Any:
+    return _divide((1 - prior) * (1 - fpr), prior * (1 - tpr) + (1 - prior) * (1 - fpr))
+
+
+def _accuracy(tpr: Any, fpr: Any, prior: float, _: MetricOptions) -> Any:
+    return prior * tpr + (1 - prior) * (1 - fpr)
+
+
+def _f_score(tpr: Any, fpr: Any, prior: float, weight: float) -> Any:
+    square = weight**2
+    return _divide((1 + square) * prior * tpr, square * prior + _flagged(tpr, fpr, prior))
+
+
+def _mcc(tpr: Any, fpr: Any, prior: float, _: MetricOptions) -> Any:
+    flagged = _flagged(tpr, fpr, prior)
+    # Rounding can push a share of 1 a hair above it.
+    spread = np.maximum(flagged * (1 - flagged), 0)
+    return np.sqrt(prior * (1 - prior)) * (tpr - fpr) * _divide(1.0, np.sqrt(spread))
+
+
+def _lee_liu(tpr: Any, fpr: Any, prior: float, _: MetricOptions) -> Any:
+    return _divide(tpr**2, _flagged(tpr, fpr, prior))
+
+
+def _registry() -> dict[str, Metric]:
+    ranking = [
+        Metric("roc_auc", "AUC", "ranking", False, of_curve=lambda f, t, a, p, o: a),
+        Metric(
+            "partial_auc",
+            "Partial AUC (standardized)",
+            "ranking",
+            False,
+            of_curve=lambda f, t, a, p, o: partial_area(f, t, o.max_fpr, standardized=True),
+        ),
+        Metric(
+            "auc_pr",
+            "AUC-PR",
+            "ranking",
+            True,
+            of_curve=lambda f, t, a, p, o: area_under_pr(t, f, p, o.area),
+        ),
+        Metric(
+            "average_precision",
+            "Average precision",
+            "ranking",
+            True,
+            of_curve=lambda f, t, a, p, o: area_under_pr(t, f, p, "average-precision"),
+        ),
+        Metric(
+            "normalized_auc_pr",
+            "AUC-PR, normalized",
+            "ranking",
+            True,
+            of_curve=lambda f, t, a, p, o: normalize_auc_pr(area_under_pr(t, f, p, o.area), p),
+        ),
+    ]
+    at_threshold = [
+        Metric("recall", "Recall", "threshold", False, of_rates=lambda t, f, p, o: t),
+        Metric("specificity", "Specificity", "threshold", False, of_rates=lambda t, f, p, o: 1 - f),
+        Metric("fpr", "False-positive rate", "threshold", False, False, lambda t, f, p, o: f),
+        Metric("precision", "Precision", "threshold", True, of_rates=_precision),
+        Metric("npv", "Negative predictive value", "threshold", True, of_rates=_npv),
+        Metric(
+            "fdr",
+            "False-discovery rate",
+            "threshold",
+            True,
+            False,
+            lambda t, f, p, o: 1 - _precision(t, f, p, o),
+        ),
+        Metric("accuracy", "Accuracy", "threshold", True, of_rates=_accuracy),
+        Metric(
+            "balanced_accuracy",
+            "Balanced accuracy",
+            "threshold",
+            False,
+            of_rates=lambda t, f, p, o: (1 + t - f) / 2,
+        ),
+        Metric("f1", "F1", "threshold", True, of_rates=lambda t, f, p, o: _f_score(t, f, p, 1.0)),
+        Metric(
+            "f_beta",
+            "F-beta",
+            "threshold",
+            True,
+            of_rates=lambda t, f, p, o: _f_score(t, f, p, o.f_beta),
+        ),
+        Metric("mcc", "Matthews correlation", "threshold", True, of_rates=_mcc),
+        Metric("youden", "Youden index", "threshold", False, of_rates=lambda t, f, p, o: t - f),
+        Metric(
+            "ber",
+            "Balanced error rate",
+            "threshold",
+            False,
+            False,
+            lambda t, f, p, o: (1 - t + f) / 2,
+        ),
+        Metric(
+            "lift",
+            "Lift",
+            "threshold",
+            True,
+            of_rates=lambda t, f, p, o: _divide(t, _flagged(t, f, p)),
+        ),
+        Metric("lee_liu", "Lee-Liu score", "threshold", True, of_rates=_lee_liu),
+        Metric(
+            "cost",
+            "Cost",
+            "threshold",
+            True,
+            False,
+            lambda t, f, p, o: p * o.cost_fn * (1 - t) + (1 - p) * o.cost_fp * f,
+        ),
+    ]
+    at_k = [
+        Metric("precision_at_k", "Precision at k", "top_k", False, of_rates=_precision),
+        Metric("recall_at_k", "Recall at k", "top_k", False, of_rates=lambda t, f, p, o: t),
+    ]
+    return {metric.name: metric for metric in (*ranking, *at_threshold, *at_k)}
+
+
+METRICS: Mapping[str, Metric] = MappingProxyType(_registry())
+"""Every scalar metric by name."""
+
+
+def resolve_metrics(
+    function: str, names: Iterable[str] | None, counts: ScoreCounts, options: MetricOptions
+) -> tuple[Metric, ...]:
+    """Metrics by name, or all that apply."""
+    top_k = options.top_k
+    if top_k is not None and top_k > counts.n_unlabeled:
+        raise bad_value(
+            function, "top_k", f"at most the {counts.n_unlabeled:g} unlabeled", f"{top_k}"
+        )
+    if names is None:
+        return tuple(m for m in METRICS.values() if m.kind != "top_k" or top_k is not None)
+    wanted = []
+    for metric_name in check_names(function, "metrics", names, METRICS):
+        metric = METRICS[metric_name]
+        if metric.kind == "top_k" and top_k is None:
+            raise bad_value(function, "top_k", f"given for {metric_name!r}", "None")
+        wanted.append(metric)
+    return tuple(wanted)
+
+
+# -- Recovered metrics: values of the registry, at one threshold and one prior -------------------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecoveredMetrics(Mapping[str, float]):
+    """Metrics by name, recovered and as observed.
+
+    Attributes
+    ----------
+    values_ : mapping of str to float
+        The recovered values; the object itself reads like this mapping.
+    observed : mapping of str to float
+        What one sees when unlabeled stands for negative.
+    threshold : float
+        Where threshold metrics were taken: positive is a score of at least this.
+    prior : float
+        Share of positives in the population prior-dependent metrics speak of.
+    repair : str
+        The repair of the rates.
+    options : MetricOptions
+        Parameters that some metrics take.
+    """
+
+    values_: Mapping[str, float]
+    observed: Mapping[str, float]
+    threshold: float
+    prior: float
+    repair: Repair
+    options: MetricOptions
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values_", FrozenDict(dict(self.values_)))
+        object.__setattr__(self, "observed", FrozenDict(dict(self.observed)))
+
+    def __getitem__(self, name: str) -> float:
+        return self.values_[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values_)
+
+    def __len__(self) -> int:
+        return len(self.values_)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON; what is undefined becomes None."""
+        return {
+            "threshold": self.threshold,
+            "prior": self.prior,
+            "repair": self.repair,
+            "recovered": {k: v if math.isfinite(v) else None for k, v in self.items()},
+            "observed": {k: v if math.isfinite(v) else None for k, v in self.observed.items()},
+        }
+
+    def frame(self, backend: Any = None) -> Any:
+        """The metrics as a table; see :meth:`ScoreCounts.frame`."""
+        names = list(self)
+        columns = {
+            "metric": np.array(names),
+            "observed": np.array([self.observed[n] for n in names]),
+            "recovered": np.array([self[n] for n in names]),
+        }
+        return make_frame("RecoveredMetrics.frame", columns, backend)
+
+    def __repr__(self) -> str:
+        head = f"RecoveredMetrics at threshold {self.threshold:.6g}, prior {self.prior:.4g}"
+        rows = [
+            f"  {METRICS[n].title:<28}{self.observed[n]:>9.4f} -> {value:.4f}"
+            for n, value in self.items()
+        ]
+        return "\n".join([head + " (observed -> recovered)", *rows])
+
+
+def recover_metrics(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    *,
+    threshold: float | None = None,
+    target: Target = "population",
+    repair: Repair | None = None,
+    metrics: Iterable[str] | None = None,
+    f_beta: float = 1.0,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+    max_fpr: float = 0.1,
+    top_k: int | None = None,
+    area: AreaRule = "davis-goadrich",
+) -> RecoveredMetrics:
+    r"""Recover scalar metrics against the true classes.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    threshold : float, optional
+        Scores of at least this are predicted positive. By default the threshold with the
+        highest Youden index, which is the same for observed and true classes.
+    target : {"population", "deployment", "pooled"} or float, default="population"
+        The population prior-dependent metrics speak of; see :meth:`MixtureProportions.prior`.
+    repair : {"isotonic", "likelihood", "blend", "none", "paper", "hull"}, optional
+        How rates are repaired; see :func:`recover_roc`. The last two have no rates at a
+        threshold, so threshold metrics use the isotonic ones. By default isotonic, and
+        ``"blend"`` for areas under the precision-recall curve.
+    metrics : iterable of str, optional
+        Names from ``METRICS``; all that apply by default.
+    f_beta : float, default=1.0
+        Weight of recall in ``f_beta``.
+    cost_fn, cost_fp : float, default=1.0
+        Costs of a missed positive and of a false alarm in ``cost``.
+    max_fpr : float, default=0.1
+        Range of ``partial_auc``.
+    top_k : int, optional
+        How many of the unlabeled with the highest scores ``precision_at_k`` and
+        ``recall_at_k`` look at; their precision takes alpha as prior, whatever the target.
+    area : str, default="davis-goadrich"
+        Area rule of ``auc_pr``; see :func:`recover_pr`.
+
+    Returns
+    -------
+    RecoveredMetrics
+        Values by name, recovered and observed. NaN where a metric is undefined, such as
+        the precision of a threshold that nothing reaches. ``roc_auc`` is the direct value,
+        clipped to [0, 1].
+
+    See Also
+    --------
+    choose_threshold : The threshold for a wanted precision, recall or cost.
+
+    Notes
+    -----
+    With the prior :math:`\pi` of the target and the share predicted positive
+    :math:`\theta = \pi\,tpr + (1-\pi)\,fpr`: accuracy
+    :math:`\pi\,tpr + (1-\pi)(1-fpr)`, precision :math:`\pi\,tpr/\theta`, F1
+    :math:`2\pi\,tpr/(\pi+\theta)`, MCC
+    :math:`\sqrt{\pi(1-\pi)/(\theta(1-\theta))}\,(tpr-fpr)`, Lee-Liu score
+    :math:`tpr^2/\theta`.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts, recover_metrics
+    >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
+    >>> metrics = recover_metrics(counts, MixtureProportions(0.25, 0.75), threshold=1)
+    >>> round(metrics["precision"], 7), round(metrics["mcc"], 7)
+    (0.7272727, 0.6788336)
+    """
+    name = "recover_metrics"
+    check_instance(
+        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
+    )
+    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_target(name, target)
+    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(name)
+    wanted = resolve_metrics(name, metrics, counts, options)
+    roc, roc_pr = recover_both(counts, proportions, repair)
+    if threshold is None:
+        threshold = youden_threshold(roc)
+    else:
+        threshold = check_real(name, "threshold", threshold)
+    return metrics_from_roc(
+        roc,
+        roc_pr,
+        counts,
+        threshold=threshold,
+        prior=proportions.prior(target, counts),
+        metrics=wanted,
+        options=options,
+    )
+
+
+def recover_both(
+    counts: ScoreCounts, proportions: MixtureProportions, repair: Repair | None
+) -> tuple[RecoveredRoc, RecoveredRoc]:
+    """The curve for rates and ROC areas, and the one for precision-recall areas."""
+    roc = recover_roc(counts, proportions, repair="isotonic" if repair is None else repair)
+    return roc, blended(roc, counts) if repair is None else roc
+
+
+def metrics_from_roc(
+    roc: RecoveredRoc,
+    roc_pr: RecoveredRoc,
+    counts: ScoreCounts,
+    *,
+    threshold: float,
+    prior: float,
+    metrics: tuple[Metric, ...],
+    options: MetricOptions,
+) -> RecoveredMetrics:
+    """Metrics of recovered curves; ``roc_pr`` is the one precision-recall areas are taken from."""
+    observed = (roc.fpr_pu, roc.tpr_pu, auc_pu(counts))
+    as_observed = View(
+        curve=observed,
+        curve_pr=observed,
+        rates=(roc.fpr_pu, roc.tpr_pu),
+        flagged_unlabeled=roc.fpr_pu,
+        at=position(counts, threshold),
+        n_unlabeled=counts.n_unlabeled,
+        prior_at_k=counts.labeled_share,
+    )
+    values = compute_metrics(metrics, view_of(roc, roc_pr, counts, threshold), prior, options)
+    if "roc_auc" in values:  # the direct value, which can leave [0, 1]
+        values["roc_auc"] = min(max(values["roc_auc"], 0.0), 1.0)
+    return RecoveredMetrics(
+        values_=values,
+        observed=compute_metrics(metrics, as_observed, counts.labeled_share, options),
+        threshold=threshold,
+        prior=prior,
+        repair=roc.repair,
+        options=options,
+    )
+
+
+@dataclass(frozen=True)
+class View:
+    """What metrics look at."""
+
+    curve: tuple[FloatArray, FloatArray, float]
+    """fpr, tpr and direct AUC."""
+    curve_pr: tuple[FloatArray, FloatArray, float]
+    """The same, for areas under the precision-recall curve."""
+    rates: tuple[FloatArray, FloatArray]
+    """fpr and tpr at every threshold, after (0, 0)."""
+    flagged_unlabeled: FloatArray
+    """Share of the unlabeled at or above every threshold, after 0."""
+    at: int
+    """Where among them the threshold in use is."""
+    n_unlabeled: float
+    prior_at_k: float
+    """Share of positives among those whose best k are looked at: the unlabeled."""
+
+
+def view_of(roc: RecoveredRoc, roc_pr: RecoveredRoc, counts: ScoreCounts, threshold: float) -> View:
+    """Recovered curves as metrics look at them."""
+    return View(
+        curve=(roc.fpr, roc.tpr, roc.auc_direct),
+        curve_pr=(roc_pr.fpr, roc_pr.tpr, roc_pr.auc_direct),
+        rates=rates_at_thresholds(roc, counts),
+        flagged_unlabeled=roc.fpr_pu,
+        at=position(counts, threshold),
+        n_unlabeled=counts.n_unlabeled,
+        prior_at_k=roc.proportions.alpha,
+    )
+
+
+def compute_metrics(
+    metrics: tuple[Metric, ...], view: View, prior: float, options: MetricOptions
+) -> dict[str, float]:
+    """Values of metrics by name."""
+    fpr, tpr = (float(rate[view.at]) for rate in view.rates)
+    fpr_at_k = tpr_at_k = math.nan
+    if options.top_k is not None:
+        # Between two thresholds ties are broken at random, hence the straight line.
+        share = options.top_k / view.n_unlabeled
+        fpr_at_k, tpr_at_k = (
+            float(np.interp(share, view.flagged_unlabeled, rate)) for rate in view.rates
+        )
+    out: dict[str, float] = {}
+    for metric in metrics:
+        if metric.name == "normalized_auc_pr" and "auc_pr" in out:
+            # No need for the costliest figure of all a second time.
+            value = normalize_auc_pr(out["auc_pr"], prior)
+        elif metric.of_curve is not None:
+            curve = view.curve_pr if metric.depends_on_prior else view.curve
+            value = metric.of_curve(*curve, prior, options)
+        elif metric.of_rates is not None:
+            if metric.kind == "top_k":
+                value = metric.of_rates(tpr_at_k, fpr_at_k, view.prior_at_k, options)
+            else:
+                value = metric.of_rates(tpr, fpr, prior, options)
+        # A lift over next to no positives overflows: there is nothing to compare with.
+        out[metric.name] = math.nan if math.isinf(value) else float(value)
+    return out
+
+
+def rates_at_thresholds(roc: RecoveredRoc, counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
+    """Repaired fpr and tpr at every threshold of the scores."""
+    if roc.repair not in KEEPS_THRESHOLDS:
+        roc = recover_roc(counts, roc.proportions, repair="isotonic")
+    return roc.fpr, roc.tpr
+
+
+def position(counts: ScoreCounts, threshold: float) -> int:
+    """How many distinct scores reach the threshold: its place on a curve."""
+    below = int(np.searchsorted(counts.thresholds[::-1], threshold, side="left"))
+    return counts.n_thresholds - below
+
+
+def youden_threshold(roc: RecoveredRoc) -> float:
+    """The threshold where the observed, hence also the true, Youden index is highest."""
+    best = int(np.argmax(roc.tpr_pu[1:] - roc.fpr_pu[1:])) + 1
+    return float(roc.thresholds_raw[best])
+
+
+# -- The recovered confusion matrix: how many of each kind to expect -----------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveredConfusion:
+    """Expected numbers of true and false predictions at a threshold.
+
+    Attributes
+    ----------
+    tp, fp, fn, tn : float
+        Expected numbers; they add up to the size of the sample.
+    threshold : float
+        Positive is a score of at least this.
+    among : {"unlabeled", "pooled"}
+        The sample spoken of.
+    """
+
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+    threshold: float
+    among: Literal["unlabeled", "pooled"]
+
+    @property
+    def flagged(self) -> float:
+        """How many are predicted positive, ``tp + fp``."""
+        return self.tp + self.fp
+
+    def matrix(self) -> FloatArray:
+        """``[[tn, fp], [fn, tp]]``, as scikit-learn's ``confusion_matrix`` has it."""
+        return np.array([[self.tn, self.fp], [self.fn, self.tp]])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        names = ("tp", "fp", "fn", "tn", "threshold", "among")
+        return {name: getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        return (
+            f"of the {self.flagged:,.0f} {self.among} at or above {self.threshold:.6g} about "
+            f"{self.tp:,.0f} are positive; about {self.fn:,.0f} positives are below"
+        )
+
+
+def recover_confusion(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    threshold: float,
+    *,
+    among: Literal["unlabeled", "pooled"] = "unlabeled",
+    repair: Repair = "isotonic",
+) -> RecoveredConfusion:
+    r"""Recover the confusion matrix against the true classes.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    threshold : float
+        Scores of at least this are predicted positive.
+    among : {"unlabeled", "pooled"}, default="unlabeled"
+        Whether to speak of the unlabeled, whom one would follow up, or of labeled and
+        unlabeled together.
+    repair : str, default="isotonic"
+        How rates are repaired; see :func:`recover_metrics`.
+
+    Returns
+    -------
+    RecoveredConfusion
+        Expected numbers, in general not whole.
+
+    See Also
+    --------
+    recover_metrics : Ratios of these numbers.
+    choose_threshold : Picks a threshold.
+
+    Notes
+    -----
+    With :math:`n` examples, the prior :math:`\pi` of the sample and the number :math:`m` at or
+    above the threshold, :math:`tp = n\pi\,tpr` (at most :math:`m`), :math:`fp = m - tp` and
+    :math:`fn = n\pi - tp`.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts, recover_confusion
+    >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
+    >>> print(recover_confusion(counts, MixtureProportions(0.25, 0.75), threshold=1))
+    of the 275 unlabeled at or above 1 about 200 are positive; about 50 positives are below
+    """
+    name = "recover_confusion"
+    check_instance(
+        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
+    )
+    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_choice(name, "among", among, ("unlabeled", "pooled"))
+    threshold = check_real(name, "threshold", threshold)
+    roc = recover_roc(counts, proportions, repair=repair)
+    return confusion_from_roc(roc, counts, threshold, among)
+
+
+def confusion_from_roc(
+    roc: RecoveredRoc,
+    counts: ScoreCounts,
+    threshold: float,
+    among: Literal["unlabeled", "pooled"] = "unlabeled",
+) -> RecoveredConfusion:
+    """The confusion matrix of a recovered curve."""
+    at = position(counts, threshold)
+    tpr = float(rates_at_thresholds(roc, counts)[1][at])
+    n, flagged = counts.n_unlabeled, counts.unlabeled[:at].sum().item()
+    if among == "pooled":
+        n, flagged = n + counts.n_labeled, flagged + counts.labeled[:at].sum().item()
+    positives = n * roc.proportions.prior("pooled" if among == "pooled" else "deployment", counts)
+    # How many are flagged is known; only how many of them are positive is estimated.
+    tp = min(positives * tpr, flagged)
+    return RecoveredConfusion(
+        tp=tp,
+        fp=flagged - tp,
+        fn=positives - tp,
+        tn=n - flagged - (positives - tp),
+        threshold=threshold,
+        among=among,
+    )

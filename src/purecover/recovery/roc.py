@@ -1,0 +1,348 @@
+"""The recovered ROC curve."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from purecover._frames import make_frame
+from purecover._typing import FloatArray, Repair
+from purecover._validation import check_choice, check_flag, check_instance, check_real, read_only
+from purecover.counts import ScoreCounts
+from purecover.curves import PURoc, auc_pu, pu_roc_curve, variance_along
+from purecover.exceptions import RecoveryWarning
+from purecover.proportions import MixtureProportions
+from purecover.recovery import repairs as _repairs
+from purecover.recovery.rates import PROPORTIONS_HINT, effective_size, map_curve, trapezoid
+
+REPAIRS: tuple[Repair, ...] = ("none", "paper", "isotonic", "hull", "likelihood", "blend")
+"""Every way of turning recovered points into a curve."""
+
+KEEPS_THRESHOLDS: tuple[Repair, ...] = ("none", "isotonic", "likelihood", "blend")
+"""Repairs whose points still belong, one to one, to the thresholds of the scores."""
+
+NOTEWORTHY_GAP = 0.005
+"""Direct and repaired AUC are both shown where they differ by more than this."""
+
+_CONCAVE: tuple[Repair, ...] = ("hull", "likelihood")
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecoveredRoc:
+    """A ROC curve against the true classes, with what it was made from.
+
+    Attributes
+    ----------
+    fpr, tpr : ndarray of shape (n_points,)
+        The curve after ``repair``; from (0, 0) to (1, 1).
+    thresholds : ndarray of shape (n_points,)
+        The threshold of each point; infinity at (0, 0), NaN where a repair put a point that
+        no threshold attains.
+    fpr_raw, tpr_raw, thresholds_raw : ndarray of shape (n_thresholds + 1,)
+        Straight from the algebra; may leave [0, 1].
+    fpr_pu, tpr_pu : ndarray of shape (n_thresholds + 1,)
+        The observed curve, at ``thresholds_raw``.
+    auc_direct : float
+        The direct value of the AUC, not clipped: the signed area under the raw curve.
+    proportions : MixtureProportions
+        Alpha and beta.
+    repair : str
+        The repair applied.
+    repair_requested : str
+        The repair asked for; differs if a curve that is not concave was asked to be.
+    """
+
+    fpr: FloatArray
+    tpr: FloatArray
+    thresholds: FloatArray
+    fpr_raw: FloatArray
+    tpr_raw: FloatArray
+    thresholds_raw: FloatArray
+    fpr_pu: FloatArray
+    tpr_pu: FloatArray
+    auc_direct: float
+    proportions: MixtureProportions
+    repair: Repair
+    repair_requested: Repair
+    auc: float = field(init=False)
+    """Area under the repaired curve."""
+
+    def __post_init__(self) -> None:
+        for name in ("fpr", "tpr", "thresholds", "fpr_raw", "tpr_raw", "thresholds_raw"):
+            read_only(getattr(self, name))
+        object.__setattr__(self, "auc", trapezoid(self.tpr, self.fpr))
+
+    @property
+    def auc_pu(self) -> float:
+        """Area under the observed curve."""
+        return trapezoid(self.tpr_pu, self.fpr_pu)
+
+    @property
+    def n_outside(self) -> int:
+        """Raw points outside the unit box."""
+        slack = 1e-12
+        return int(
+            np.count_nonzero(
+                (self.fpr_raw < -slack)
+                | (self.fpr_raw > 1 + slack)
+                | (self.tpr_raw < -slack)
+                | (self.tpr_raw > 1 + slack)
+            )
+        )
+
+    def partial_auc(self, max_fpr: float, *, standardized: bool = False) -> float:
+        r"""Area under the repaired curve up to a false-positive rate.
+
+        Parameters
+        ----------
+        max_fpr : float
+            The largest false-positive rate, in (0, 1].
+        standardized : bool, default=False
+            McClish's version, 0.5 for chance and 1 for a perfect classifier, as
+            scikit-learn's ``roc_auc_score(max_fpr=...)`` has it.
+
+        Returns
+        -------
+        float
+            The partial area.
+        """
+        limit = check_real(
+            "RecoveredRoc.partial_auc", "max_fpr", max_fpr, low=0, high=1, closed="right"
+        )
+        return partial_area(self.fpr, self.tpr, limit, standardized=standardized)
+
+    def tpr_at(self, fpr: float) -> float:
+        """True-positive rate of the repaired curve at a false-positive rate."""
+        wanted = check_real("RecoveredRoc.tpr_at", "fpr", fpr, low=0, high=1)
+        return float(np.interp(wanted, self.fpr, self.tpr))
+
+    def fpr_at(self, tpr: float) -> float:
+        """False-positive rate of the repaired curve at a true-positive rate."""
+        wanted = check_real("RecoveredRoc.fpr_at", "tpr", tpr, low=0, high=1)
+        # The first point that reaches the rate: the cheapest way to get it.
+        i = int(np.searchsorted(self.tpr, wanted, side="left"))
+        if i in (0, self.tpr.size):
+            return float(self.fpr[min(i, self.tpr.size - 1)])
+        share = (wanted - self.tpr[i - 1]) / (self.tpr[i] - self.tpr[i - 1])
+        return float(self.fpr[i - 1] + share * (self.fpr[i] - self.fpr[i - 1]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON; an infinite or missing threshold becomes None."""
+        thresholds = [t if np.isfinite(t) else None for t in self.thresholds.tolist()]
+        return {
+            "fpr": self.fpr.tolist(),
+            "tpr": self.tpr.tolist(),
+            "thresholds": thresholds,
+            "auc": self.auc,
+            "auc_direct": self.auc_direct,
+            "auc_pu": self.auc_pu,
+            "repair": self.repair,
+            "proportions": self.proportions.to_dict(),
+        }
+
+    def frame(self, backend: Any = None) -> Any:
+        """The repaired curve as a table; see :meth:`ScoreCounts.frame`."""
+        columns = {"threshold": self.thresholds, "fpr": self.fpr, "tpr": self.tpr}
+        return make_frame("RecoveredRoc.frame", columns, backend)
+
+    def __repr__(self) -> str:
+        return (
+            f"RecoveredRoc(auc={self.auc:.4f}, observed {self.auc_pu:.4f}, "
+            f"repair={self.repair!r}, {self.fpr.size:,} points, {self.n_outside:,} of "
+            f"{self.fpr_raw.size:,} raw points outside the box)"
+        )
+
+
+def recover_roc(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    *,
+    repair: Repair = "isotonic",
+    concavity_guard: bool = True,
+) -> RecoveredRoc:
+    r"""Recover the ROC curve against the true classes.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    repair : {"isotonic", "paper", "hull", "likelihood", "blend", "none"}, default="isotonic"
+        How noisy points become a curve. ``"isotonic"`` projects both rates onto monotone
+        functions in [0, 1] and never fails badly; ``"paper"`` is Algorithm 1 of the paper,
+        which can collapse when the classes are almost separable; ``"hull"`` takes the
+        concave hull, best for an AUC above 0.98; ``"likelihood"`` fits by maximum likelihood
+        under a monotone likelihood ratio, the most accurate where the curve is concave and the
+        scores are good; ``"blend"`` moves from the isotonic curve towards that of the
+        likelihood where sampling noise hides the false-positive rate at the top, which is what
+        precision needs; ``"none"`` leaves the points as they are.
+    concavity_guard : bool, default=True
+        Whether ``"hull"`` and ``"likelihood"``, which are wrong for a curve that is not
+        concave, give way to ``"isotonic"`` where the hull exceeds the direct AUC by more
+        than two standard errors.
+
+    Returns
+    -------
+    RecoveredRoc
+        The curve, raw and repaired.
+
+    Warns
+    -----
+    RecoveryWarning
+        If the concavity guard spoke.
+
+    See Also
+    --------
+    recover_auc : The direct value of the area.
+    recover_pr : The precision-recall curve.
+    RecoveredRocDisplay : Draws the curve.
+
+    Notes
+    -----
+    With :math:`\Delta = \beta - \alpha > 0` (equations 2 and 3 of [1]_),
+
+    .. math::
+
+        tpr = \frac{(1-\alpha)\,tpr_{pu} - (1-\beta)\,fpr_{pu}}{\Delta}, \qquad
+        fpr = \frac{\beta\,fpr_{pu} - \alpha\,tpr_{pu}}{\Delta}.
+
+    References
+    ----------
+    .. [1] S. Jain, M. White, P. Radivojac (2017). Recovering True Classifier Performance in
+       Positive-Unlabeled Learning. AAAI.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts, recover_roc
+    >>> scores = [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.4, 0.2, 0.1, 0.1]
+    >>> counts = ScoreCounts.from_scores(scores, labeled=[1, 1, 0, 1, 0, 1, 0, 0, 0, 0])
+    >>> roc = recover_roc(counts, MixtureProportions(alpha=0.25))
+    >>> round(float(roc.fpr_raw.min()), 3), float(roc.fpr.min())
+    (-0.083, 0.0)
+    """
+    name = "recover_roc"
+    check_instance(
+        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
+    )
+    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_flag(name, "concavity_guard", concavity_guard)
+    check_choice(name, "repair", repair, REPAIRS)
+    if repair == "blend":
+        return blended(recover_roc(counts, proportions), counts)
+    observed = pu_roc_curve(counts)
+    tpr_raw, fpr_raw = map_curve(observed.tpr_pu, observed.fpr_pu, proportions)
+    used = repair
+    if repair in _CONCAVE and concavity_guard:
+        excess, error = concavity_excess(counts, observed)
+        if excess > 2 * error:
+            used = "isotonic"
+            warnings.warn(
+                f"the ROC curve of these scores is not concave (its hull exceeds it by "
+                f"{excess:.3g} in observed AUC, more than two standard errors of {error:.3g}), "
+                f"so repair={repair!r} gave way to 'isotonic'. See check PU009.",
+                RecoveryWarning,
+                stacklevel=2,
+            )
+    raw = _repairs.Points(fpr_raw, tpr_raw, observed.thresholds)
+    points = apply_repair(used, raw, counts, observed, proportions)
+    return RecoveredRoc(
+        fpr=points.fpr,
+        tpr=points.tpr,
+        thresholds=points.thresholds,
+        fpr_raw=fpr_raw,
+        tpr_raw=tpr_raw,
+        thresholds_raw=observed.thresholds,
+        fpr_pu=observed.fpr_pu,
+        tpr_pu=observed.tpr_pu,
+        auc_direct=0.5 + (auc_pu(counts) - 0.5) / proportions.delta,
+        proportions=proportions,
+        repair=used,
+        repair_requested=repair,
+    )
+
+
+def apply_repair(
+    repair: Repair,
+    raw: _repairs.Points,
+    counts: ScoreCounts,
+    observed: PURoc,
+    proportions: MixtureProportions,
+) -> _repairs.Points:
+    """One repair, unchecked."""
+    if repair == "paper":
+        return _repairs.repair_paper(raw)
+    if repair == "isotonic":
+        # A threshold that only known negatives have weighs nothing; the solver wants more.
+        weights = np.maximum(counts.labeled + counts.unlabeled, np.finfo(np.float64).tiny)
+        return _repairs.repair_isotonic(raw, weights)
+    if repair == "hull":
+        return _repairs.repair_hull(observed, proportions)
+    if repair == "likelihood":
+        return _repairs.repair_likelihood(counts, proportions)
+    return raw
+
+
+def blended(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
+    r"""A mean of the isotonic and the likelihood curve, by how much noise hides.
+
+    Near the top the subtracted term :math:`\alpha\,tpr_{pu}/\Delta` has a sampling error larger
+    than the rate itself. Clipped at 0, the isotonic rate is then too large on average and
+    precision too small; the likelihood, which borrows from below, is not, but is optimistic
+    for weak scores. The weight of the latter is the share of recall where the error is the
+    larger, as a part of a quarter, and fades where the curve does not look concave.
+    """
+    proportions = isotonic.proportions
+    if proportions.alpha == 0:  # nothing is subtracted
+        return replace(isotonic, repair="blend", repair_requested="blend")
+    observed = PURoc(
+        fpr_pu=isotonic.fpr_pu, tpr_pu=isotonic.tpr_pu, thresholds=isotonic.thresholds_raw
+    )
+    likelihood = _repairs.repair_likelihood(counts, proportions)
+    size = effective_size(counts.n_labeled, counts.labeled_sq)
+    # The fitted rate, since the observed one is 0, and its error with it, above every label.
+    tpr_pu = proportions.beta * likelihood.tpr + (1 - proportions.beta) * likelihood.fpr
+    noise = proportions.alpha * np.sqrt(tpr_pu * (1 - tpr_pu) / size) / proportions.delta
+    clear = likelihood.fpr > noise
+    clear[-1] = True
+    hidden = float(likelihood.tpr[max(int(np.argmax(clear)) - 1, 0)])
+    excess, error = concavity_excess(counts, observed)
+    concave = min(max(2 - excess / error, 0.0), 1.0) if error > 0 else float(excess <= 0)
+    weight = min(hidden / 0.25, 1.0) * concave
+    return replace(
+        isotonic,
+        fpr=isotonic.fpr + weight * (likelihood.fpr - isotonic.fpr),
+        tpr=isotonic.tpr + weight * (likelihood.tpr - isotonic.tpr),
+        repair="blend",
+        repair_requested="blend",
+    )
+
+
+def concavity_excess(counts: ScoreCounts, observed: PURoc) -> tuple[float, float]:
+    """How far the observed AUC of the hull exceeds the plain one, and the latter's error."""
+    excess = _repairs.hull_auc_pu(observed) - auc_pu(counts)
+    if excess <= _ROUNDING:  # of sums of weights, where samples do not overlap and the error is 0
+        excess = 0.0
+    variance = variance_along(observed, counts)
+    return excess, float(np.sqrt(variance)) if variance >= 0 else float("inf")
+
+
+def partial_area(
+    fpr: FloatArray, tpr: FloatArray, max_fpr: float, *, standardized: bool = False
+) -> float:
+    """Area under a curve up to ``max_fpr``."""
+    stop = int(np.searchsorted(fpr, max_fpr, side="right"))
+    x, y = fpr[:stop], tpr[:stop]
+    if stop < fpr.size:
+        share = (max_fpr - fpr[stop - 1]) / (fpr[stop] - fpr[stop - 1])
+        end = tpr[stop - 1] + share * (tpr[stop] - tpr[stop - 1])
+        x, y = np.append(x, max_fpr), np.append(y, end)
+    area = trapezoid(y, x)
+    if not standardized:
+        return area
+    chance = max_fpr**2 / 2
+    return 0.5 * (1 + (area - chance) / (max_fpr - chance))

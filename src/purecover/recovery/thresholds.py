@@ -1,0 +1,370 @@
+"""Choosing a threshold, with all metrics there."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from purecover._frames import make_frame
+from purecover._typing import BoolArray, FloatArray, Repair, Target
+from purecover._validation import (
+    FrozenDict,
+    bad_value,
+    check_choice,
+    check_instance,
+    check_integer,
+    check_real,
+    show,
+)
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu_variance
+from purecover.exceptions import InvalidInputError, RecoveryWarning
+from purecover.proportions import MixtureProportions, check_target
+from purecover.recovery.metrics import (
+    METRICS,
+    MetricOptions,
+    RecoveredMetrics,
+    metrics_from_roc,
+    rates_at_thresholds,
+    resolve_metrics,
+)
+from purecover.recovery.rates import PROPORTIONS_HINT
+from purecover.recovery.roc import recover_roc
+
+THRESHOLD_METRICS = tuple(name for name, metric in METRICS.items() if metric.kind == "threshold")
+
+_AT_LEAST = ("precision", "recall", "specificity", "npv")
+_AT_MOST = ("fpr", "fdr")
+_RATIOS = ("precision", "fdr", "lift", "lee_liu")
+"""Metrics that a handful of examples at the very top can push anywhere."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MetricCurves:
+    """Threshold metrics at every threshold.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_thresholds,)
+        The distinct scores, decreasing.
+    flagged_unlabeled : ndarray of shape (n_thresholds,)
+        Share of the unlabeled with a score of at least the threshold.
+    curves : mapping of str to ndarray of shape (n_thresholds,)
+        Recovered metrics by name; NaN where undefined.
+    prior : float
+        Prior of the target.
+    """
+
+    thresholds: FloatArray
+    flagged_unlabeled: FloatArray
+    curves: Mapping[str, FloatArray]
+    prior: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "curves", FrozenDict(dict(self.curves)))
+
+    def __repr__(self) -> str:
+        return (
+            f"MetricCurves({len(self.curves)} metrics at {self.thresholds.size:,} thresholds, "
+            f"prior={self.prior:.4g})"
+        )
+
+    def frame(self, backend: Any = None) -> Any:
+        """The curves as a table; see :meth:`ScoreCounts.frame`."""
+        columns = {
+            "threshold": self.thresholds,
+            "flagged_unlabeled": self.flagged_unlabeled,
+            **self.curves,
+        }
+        return make_frame("MetricCurves.frame", columns, backend)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ThresholdChoice:
+    """A chosen threshold and what it achieves.
+
+    Attributes
+    ----------
+    threshold : float
+        Predict positive where the score is at least this.
+    criterion : str
+        The metric that decided.
+    wanted : float or None
+        The value asked for; None if the best was asked for.
+    metrics : RecoveredMetrics
+        All threshold metrics there.
+    flagged_labeled, flagged_unlabeled : float
+        How many of the labeled and of the unlabeled reach the threshold.
+    """
+
+    threshold: float
+    criterion: str
+    wanted: float | None
+    metrics: RecoveredMetrics
+    flagged_labeled: float
+    flagged_unlabeled: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "threshold": self.threshold,
+            "criterion": self.criterion,
+            "wanted": self.wanted,
+            "flagged_labeled": self.flagged_labeled,
+            "flagged_unlabeled": self.flagged_unlabeled,
+            "metrics": self.metrics.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        metric = METRICS[self.criterion]
+        reached = self.metrics[self.criterion]
+        if self.wanted is None:
+            goal = f"best {metric.title} ({reached:.4f})"
+        else:
+            sign = ">=" if self.criterion in _AT_LEAST else "<="
+            goal = f"{metric.title} {sign} {self.wanted:g} ({reached:.4f})"
+        return (
+            f"ThresholdChoice: score >= {self.threshold:.6g} for {goal}; flags "
+            f"{self.flagged_labeled:,g} labeled and {self.flagged_unlabeled:,g} unlabeled\n"
+            f"{self.metrics!r}"
+        )
+
+
+def recover_metric_curves(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    *,
+    target: Target = "population",
+    repair: Repair = "isotonic",
+    f_beta: float = 1.0,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+) -> MetricCurves:
+    """Recover all threshold metrics at every threshold.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    target : {"population", "deployment", "pooled"} or float, default="population"
+        The population prior-dependent metrics speak of.
+    repair : str, default="isotonic"
+        How rates are repaired; see :func:`recover_metrics`.
+    f_beta, cost_fn, cost_fp : float, default=1.0
+        As in :func:`recover_metrics`.
+
+    Returns
+    -------
+    MetricCurves
+        One array per metric.
+
+    See Also
+    --------
+    choose_threshold : Picks one of the thresholds.
+    ThresholdDisplay : Draws the curves.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts, recover_metric_curves
+    >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
+    >>> curves = recover_metric_curves(counts, MixtureProportions(0.25, 0.75))
+    >>> curves.curves["precision"].round(4)
+    array([0.7273, 0.25  ])
+    """
+    name = "recover_metric_curves"
+    check_instance(
+        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
+    )
+    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_target(name, target)
+    options = MetricOptions(f_beta, cost_fn, cost_fp).validated(name)
+    prior = proportions.prior(target, counts)
+    roc = recover_roc(counts, proportions, repair=repair)
+    fpr, tpr = rates_at_thresholds(roc, counts)
+    curves = {}
+    for metric_name in THRESHOLD_METRICS:
+        of_rates = METRICS[metric_name].of_rates
+        assert of_rates is not None  # noqa: S101 - for the type checker: they all have one
+        curves[metric_name] = np.asarray(of_rates(tpr[1:], fpr[1:], prior, options))
+    return MetricCurves(
+        thresholds=counts.thresholds,
+        flagged_unlabeled=roc.fpr_pu[1:],
+        curves=curves,
+        prior=prior,
+    )
+
+
+def choose_threshold(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    criterion: str,
+    value: float | None = None,
+    *,
+    target: Target = "population",
+    repair: Repair = "isotonic",
+    f_beta: float = 1.0,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+    min_labeled: int = 10,
+) -> ThresholdChoice:
+    """The threshold for a wanted precision, recall or false-positive rate, or the best one.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    proportions : MixtureProportions
+        Alpha and beta.
+    criterion : str
+        With ``value``: ``"precision"``, ``"specificity"`` or ``"npv"`` of at least, ``"fpr"``
+        or ``"fdr"`` of at most the value, then the threshold that keeps the highest
+        recall (for ``"npv"``: that flags the fewest); ``"recall"`` of at least the value,
+        then the threshold that flags the fewest. Without ``value``: any other threshold
+        metric, at its best, such as ``"f1"``, ``"f_beta"``, ``"mcc"``, ``"youden"`` or ``"cost"``.
+    value : float, optional
+        The value wanted, in [0, 1].
+    target : {"population", "deployment", "pooled"} or float, default="population"
+        The population prior-dependent metrics speak of.
+    repair : str, default="isotonic"
+        How rates are repaired; see :func:`recover_metrics`.
+    f_beta, cost_fn, cost_fp : float, default=1.0
+        As in :func:`recover_metrics`.
+    min_labeled : int, default=10
+        Thresholds that fewer labeled examples reach are not considered for precision, false
+        discovery rate, lift and Lee-Liu score: there these are mostly noise.
+
+    Returns
+    -------
+    ThresholdChoice
+        The threshold and all metrics there.
+
+    Warns
+    -----
+    RecoveryWarning
+        If alpha and beta do not fit the scores.
+
+    Raises
+    ------
+    InvalidInputError
+        If no threshold attains the value; the message says what the best one attains.
+
+    See Also
+    --------
+    recover_metric_curves : All metrics at all thresholds.
+
+    Notes
+    -----
+    A threshold chosen on a sample does a little worse elsewhere: of thresholds that reach a
+    wanted precision here, about two in three miss it slightly on new data. Choose on one part
+    of the data and evaluate on the other, or ask for a little more.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts, choose_threshold
+    >>> counts = ScoreCounts.from_counts([2, 1, 0], labeled=[5, 4, 1], unlabeled=[5, 20, 75])
+    >>> choose_threshold(counts, MixtureProportions(0.08), "recall", 0.8).threshold
+    1.0
+    """
+    name = "choose_threshold"
+    check_instance(
+        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
+    )
+    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_target(name, target)
+    check_choice(name, "criterion", criterion, THRESHOLD_METRICS)
+    constrained = criterion in (*_AT_LEAST, *_AT_MOST)
+    if constrained != (value is not None):
+        must = "given" if constrained else "left out"
+        why = "its best value is trivial" if constrained else "the best threshold is chosen"
+        raise bad_value(name, "value", f"{must} for {criterion!r}", show(value), why)
+    curves = recover_metric_curves(
+        counts,
+        proportions,
+        target=target,
+        repair=repair,
+        f_beta=f_beta,
+        cost_fn=cost_fn,
+        cost_fp=cost_fp,
+    )
+    at = curves.curves[criterion]
+    min_labeled = check_integer(name, "min_labeled", min_labeled, low=0)
+    if criterion in _RATIOS:
+        enough = min(min_labeled, counts.n_labeled)
+        at = np.where(np.cumsum(counts.labeled) >= enough, at, np.nan)
+    if np.isnan(at).all():
+        raise InvalidInputError(
+            f"choose_threshold cannot rank thresholds by {criterion!r}: it is undefined at all "
+            f"of them (prior {curves.prior:g})."
+        )
+    if value is None:
+        sign = 1.0 if METRICS[criterion].greater_is_better else -1.0
+        best = int(np.nanargmax(sign * at))
+        # Flagging nothing can be best too, where false alarms are dear.
+        nothing = _value_of_nothing(criterion, curves.prior, f_beta, cost_fn, cost_fp)
+        if sign * nothing > sign * at[best]:
+            best = -1
+    else:
+        value = check_real(name, "value", value, low=0, high=1)
+        reached: BoolArray = at >= value if criterion in _AT_LEAST else at <= value
+        if not reached.any():
+            closest = float(np.nanmax(at) if criterion in _AT_LEAST else np.nanmin(at))
+            word = "highest" if criterion in _AT_LEAST else "lowest"
+            hint = "ask for less, or improve the scores"
+            if criterion in _RATIOS:
+                hint += f" (thresholds with fewer than {min_labeled} labeled were left out)"
+            raise bad_value(
+                name,
+                "value",
+                f"attainable: the {word} {criterion} of any threshold is {closest:.4g}",
+                f"{value:g}",
+                hint,
+            )
+        # Thresholds decrease: the last one flags most, hence keeps the highest recall.
+        fewest = criterion in ("recall", "npv")
+        best = int(np.flatnonzero(reached)[0 if fewest else -1])
+    top = float(curves.thresholds[0])
+    threshold = float(np.nextafter(top, np.inf)) if best < 0 else float(curves.thresholds[best])
+    options = MetricOptions(f_beta, cost_fn, cost_fp)
+    roc = recover_roc(counts, proportions, repair=repair)
+    slack = 2 * math.sqrt(auc_pu_variance(counts)) / proportions.delta
+    if not -slack <= roc.auc_direct <= 1 + slack:  # beyond what noise explains
+        warnings.warn(
+            f"the recovered AUC {roc.auc_direct:.4f} is outside [0, 1]: alpha="
+            f"{proportions.alpha:g} and beta={proportions.beta:g} do not fit these scores, and no "
+            "threshold chosen with them can be trusted. See check PU008.",
+            RecoveryWarning,
+            stacklevel=2,
+        )
+    metrics = metrics_from_roc(
+        roc,
+        roc,
+        counts,
+        threshold=threshold,
+        prior=curves.prior,
+        metrics=resolve_metrics(name, THRESHOLD_METRICS, counts, options),
+        options=options,
+    )
+    return ThresholdChoice(
+        threshold=threshold,
+        criterion=criterion,
+        wanted=value,
+        metrics=metrics,
+        flagged_labeled=counts.labeled[: best + 1].sum().item(),
+        flagged_unlabeled=counts.unlabeled[: best + 1].sum().item(),
+    )
+
+
+def _value_of_nothing(
+    criterion: str, prior: float, f_beta: float, cost_fn: float, cost_fp: float
+) -> float:
+    """The criterion where nothing is predicted positive; NaN, hence never best, if undefined."""
+    of_rates = METRICS[criterion].of_rates
+    assert of_rates is not None  # noqa: S101 - for the type checker: they all have one
+    return float(of_rates(0.0, 0.0, prior, MetricOptions(f_beta, cost_fn, cost_fp)))

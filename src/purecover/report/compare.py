@@ -1,0 +1,1128 @@
+"""`compare_scores`: several models on the same rows, and how far apart they really are.
+
+Reports are read with their counts, differences as they were written. The rows themselves stand in
+no document, so that differences from another baseline cannot be found again.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purecover._codec import json_text
+from purecover._frames import column_names, is_frame, lazy_frame, make_frame, read_columns
+from purecover._labels import encode_labels
+from purecover._typing import (
+    AreaRule,
+    ArrayLike,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    RandomState,
+    Repair,
+    Scenario,
+    Target,
+)
+from purecover._validation import (
+    FrozenDict,
+    as_real_vector,
+    as_weights,
+    bad_type,
+    bad_value,
+    check_alignment,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_names,
+    check_progress,
+    check_random_state,
+    check_real,
+    check_same_length,
+    kept_seed,
+    show,
+)
+from purecover.checks import CHECKS
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu
+from purecover.engines.count import JointCells, joint_cells
+from purecover.estimators.choice import check_estimator
+from purecover.exceptions import InvalidInputError
+from purecover.intervals.interval import Interval, check_level
+from purecover.intervals.paired import (
+    BONFERRONI,
+    MAX_PAIRED,
+    CellResampler,
+    PairedModel,
+    RowResampler,
+    RowwiseAuc,
+    cellwise_auc,
+    difference_intervals,
+    paired_bootstrap,
+    positions,
+    rowwise_auc,
+)
+from purecover.intervals.replicates import BootstrapResult, Progress
+from purecover.intervals.resampling import (
+    GroupResampler,
+    Resampler,
+    cells_to_draw,
+    make_group_resampler,
+    thinned_to_draw,
+)
+from purecover.proportions import GivenProportions, MixtureProportions, check_target
+from purecover.recovery.metrics import METRICS, MetricOptions, resolve_metrics
+from purecover.recovery.roc import REPAIRS
+from purecover.report.estimation import (
+    Estimation,
+    as_seen_by,
+    completed,
+    estimate_proportions,
+    resampled,
+)
+from purecover.report.evaluation import evaluate, usable_threshold
+from purecover.report.results import SCHEMA as REPORT
+from purecover.report.results import (
+    Fields,
+    PUReport,
+    Source,
+    opened,
+    parse,
+    read_interval,
+    read_report,
+)
+from purecover.report.rows import encode_truth
+
+if TYPE_CHECKING:
+    from purecover.estimators.base import PriorEstimate, PriorEstimator
+
+
+# -- `ScoreComparison`: reports of several models on the same rows, and how far apart they are ---
+
+
+SCHEMA = "purecover.comparison/1"
+"""Name and version of what is written: fields may be added to it, none goes or turns."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreComparison:
+    """Everything :func:`compare_scores` found.
+
+    Attributes
+    ----------
+    reports : mapping of str to PUReport
+        A report of each score, all with the same alpha and beta.
+    baseline : str
+        The score that the others are compared with.
+    differences : mapping of str to mapping of str to Interval
+        By metric and score: the recovered value minus that of the baseline, with an interval
+        from replicates that draw the same rows for both.
+    better : mapping of str to mapping of str to float
+        By metric and score: the share of replicates in which it is better than the baseline,
+        ties counted one half. Neither a p-value nor the probability that it is better.
+    estimated_from : str or None
+        The score that alpha and beta were estimated from; None if they were given.
+    confidence_level : float
+        Nominal coverage of each interval.
+    simultaneous : bool
+        Whether the intervals of the differences in one metric hold all at once.
+    n_resamples : int
+        Number of replicates.
+    random_state : int or None
+        The seed, if there was one.
+    """
+
+    reports: Mapping[str, PUReport]
+    baseline: str
+    differences: Mapping[str, Mapping[str, Interval]]
+    better: Mapping[str, Mapping[str, float]]
+    estimated_from: str | None
+    confidence_level: float
+    simultaneous: bool
+    n_resamples: int
+    random_state: int | None
+    _rows: PairedRows | None = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reports", FrozenDict(dict(self.reports)))
+        for name in ("differences", "better"):
+            inner = {key: FrozenDict(dict(value)) for key, value in getattr(self, name).items()}
+            object.__setattr__(self, name, FrozenDict(inner))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The scores, in the order given."""
+        return tuple(self.reports)
+
+    @property
+    def proportions(self) -> MixtureProportions:
+        """Alpha and beta, the same for all."""
+        return self.reports[self.baseline].proportions
+
+    def best(self, metric: str = "roc_auc") -> str | None:
+        """The score with the best recovered value; None if the metric is undefined for all.
+
+        The best of several is best partly by luck: see whether its difference from the others
+        is more than that.
+
+        Parameters
+        ----------
+        metric : str, default="roc_auc"
+            Name of a metric.
+
+        Returns
+        -------
+        str or None
+            The name of the score, the first of equals.
+        """
+        check_choice("ScoreComparison.best", "metric", metric, self.differences)
+        sign = 1 if METRICS[metric].greater_is_better else -1
+        values = {name: sign * report.metrics[metric] for name, report in self.reports.items()}
+        defined = {name: value for name, value in values.items() if not math.isnan(value)}
+        return max(defined, key=lambda name: defined[name]) if defined else None
+
+    def against(self, baseline: str) -> ScoreComparison:
+        """The same comparison with another baseline; nothing is resampled again.
+
+        Parameters
+        ----------
+        baseline : str
+            Name of a score.
+
+        Returns
+        -------
+        ScoreComparison
+            Differences from that score.
+        """
+        check_choice("ScoreComparison.against", "baseline", baseline, self.reports)
+        if self._rows is None:
+            if baseline == self.baseline:
+                return self
+            raise InvalidInputError(
+                "ScoreComparison.against needs the rows, which JSON does not hold; it only has "
+                f"differences from {show(self.baseline)}.\nHint: compare the scores again"
+            )
+        differences, better = find_differences(
+            self.reports,
+            self._rows,
+            baseline,
+            level=self.confidence_level,
+            simultaneous=self.simultaneous,
+        )
+        return replace(self, baseline=baseline, differences=differences, better=better)
+
+    def frame(self, backend: Any = None) -> Any:
+        """A row for each metric and score; see :meth:`ScoreCounts.frame`.
+
+        ``low`` and ``high`` are the ends of the interval of the recovered value; ``difference``
+        and its ends stand beside all scores but the baseline.
+        """
+        columns: dict[str, list[Any]] = {key: [] for key in _COLUMNS}
+        nan = math.nan
+        for metric, found in self.differences.items():
+            for name, report in self.reports.items():
+                own, gap = report.intervals.get(metric), found.get(name)
+                row = (
+                    metric,
+                    name,
+                    report.metrics.observed[metric],
+                    report.metrics[metric],
+                    *((nan, nan) if own is None else (own.low, own.high)),
+                    *((nan, nan, nan) if gap is None else (gap.estimate, gap.low, gap.high)),
+                    self.better.get(metric, {}).get(name, nan),
+                )
+                for key, value in zip(_COLUMNS, row, strict=True):
+                    columns[key].append(value)
+        arrays = {key: np.array(values) for key, values in columns.items()}
+        return make_frame("ScoreComparison.frame", arrays, backend)
+
+    def to_dict(self, *, curves: bool = False, counts: bool = False) -> dict[str, Any]:
+        """Plain data, ready for JSON.
+
+        Parameters
+        ----------
+        curves, counts : bool, default=False
+            Whether the reports include curves and counted scores; see :meth:`PUReport.to_dict`.
+
+        Returns
+        -------
+        dict
+            Differences, shares and the report of each score. Fields may be added without a new
+            version of the schema, so readers should pass over those they do not know.
+        """
+        return {
+            "schema": SCHEMA,
+            "version": sys.modules["purecover"].__version__,
+            "scores": list(self.reports),
+            "baseline": self.baseline,
+            "estimated_from": self.estimated_from,
+            "confidence_level": self.confidence_level,
+            "simultaneous": self.simultaneous,
+            "n_resamples": self.n_resamples,
+            "random_state": self.random_state,
+            "proportions": self.proportions.to_dict(),
+            "differences": {
+                metric: {name: interval.to_dict() for name, interval in found.items()}
+                for metric, found in self.differences.items()
+            },
+            "better": {
+                metric: {name: v if math.isfinite(v) else None for name, v in found.items()}
+                for metric, found in self.better.items()
+            },
+            "reports": {
+                name: report.to_dict(curves=curves, counts=counts)
+                for name, report in self.reports.items()
+            },
+        }
+
+    def to_json(self, *, curves: bool = False, counts: bool = False, indent: int | None = 2) -> str:
+        """:meth:`to_dict` as strict JSON text."""
+        return json_text(self.to_dict(curves=curves, counts=counts), indent)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ScoreComparison:
+        """A comparison from plain data; see :meth:`from_json`.
+
+        Parameters
+        ----------
+        data : mapping
+            What :meth:`to_dict` made, with ``counts=True``.
+
+        Returns
+        -------
+        ScoreComparison
+            The comparison.
+        """
+        return read_comparison("ScoreComparison.from_dict", data)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> ScoreComparison:
+        """A comparison from JSON text.
+
+        Parameters
+        ----------
+        text : str or bytes
+            What :meth:`to_json` wrote, with ``counts=True``.
+
+        Returns
+        -------
+        ScoreComparison
+            The comparison, with the same figures. Replicates and rows are not kept, so that
+            :meth:`against` knows no other baseline.
+        """
+        return read_comparison_text("ScoreComparison.from_json", text)
+
+    def to_html(self) -> str:
+        """A self-contained page with text and plots."""
+        from purecover.html.compare_page import render_comparison
+
+        return render_comparison(self)
+
+    def __str__(self) -> str:
+        from purecover.report.text import render_comparison_text
+
+        return render_comparison_text(self)
+
+    def __repr__(self) -> str:
+        areas = ", ".join(f"{name} {report.auc:.4f}" for name, report in self.reports.items())
+        return f"ScoreComparison(auc: {areas}; baseline {self.baseline})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text, as it prints."""
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+_COLUMNS = (
+    "metric", "score", "observed", "recovered", "low", "high", "difference", "difference_low",
+    "difference_high", "better",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class PairedRows:
+    """What differences need of the rows.
+
+    Attributes
+    ----------
+    areas : mapping of str to RowwiseAuc
+        The observed AUC of each score, row by row.
+    ranks : mapping of str to ndarray of int
+        The place of each row among the distinct scores.
+    groups : ndarray of int or None
+        Which rows depend on each other.
+    """
+
+    areas: Mapping[str, RowwiseAuc]
+    ranks: Mapping[str, IntArray]
+    groups: IntArray | None
+
+
+Differences = dict[str, dict[str, Interval]]
+Shares = dict[str, dict[str, float]]
+
+
+def find_differences(
+    reports: Mapping[str, PUReport],
+    rows: PairedRows,
+    baseline: str,
+    *,
+    level: float,
+    simultaneous: bool,
+) -> tuple[Differences, Shares]:
+    """By metric and score: intervals of differences, and shares of replicates that are better."""
+    base = reports[baseline]
+    others = [name for name in reports if name != baseline]
+    same = [np.array_equal(rows.ranks[name], rows.ranks[baseline]) for name in others]
+    n_together = len(others) if simultaneous else 1
+    differences: Differences = {}
+    better: Shares = {}
+    for metric in base.metrics:
+        estimates = [_value(reports[n], metric) - _value(base, metric) for n in others]
+        draws = _draws(reports, others, base, metric)
+        found = difference_intervals(
+            estimates,
+            draws,
+            level=level,
+            method=_method(base),
+            varied="scores" if base.estimation is None else "scores and proportions",
+            simultaneous=simultaneous,
+            same=same,
+        )
+        if metric == "roc_auc":
+            found = [
+                _area_interval(reports[name], rows, name, baseline, interval, n_together)
+                for name, interval in zip(others, found, strict=True)
+            ]
+        differences[metric] = dict(zip(others, found, strict=True))
+        sign = 1 if METRICS[metric].greater_is_better else -1
+        if base.bootstrap is not None:
+            shares = [_share(sign * draws[:, i]) for i in range(len(others))]
+            better[metric] = dict(zip(others, shares, strict=True))
+    return differences, better
+
+
+def _value(report: PUReport, metric: str) -> float:
+    # The direct AUC, whose difference is that of the observed ones over beta - alpha.
+    return report.auc_direct if metric == "roc_auc" else report.metrics[metric]
+
+
+def _draws(
+    reports: Mapping[str, PUReport], others: list[str], base: PUReport, metric: str
+) -> FloatArray:
+    if base.bootstrap is None:
+        return np.full((1, len(others)), math.nan)
+    columns = []
+    for name in others:
+        replicates = reports[name].bootstrap
+        assert replicates is not None  # noqa: S101 - all have them or none
+        columns.append(replicates.replicates[metric] - base.bootstrap.replicates[metric])
+    return np.stack(columns, axis=1)
+
+
+def _method(base: PUReport) -> str:
+    return "none" if base.bootstrap is None else f"bootstrap percentile, {base.bootstrap.method}"
+
+
+def _share(gains: FloatArray) -> float:
+    """Share of replicates with a gain, ties counted one half."""
+    defined = gains[~np.isnan(gains)]
+    if defined.size < 0.95 * gains.size:
+        return math.nan
+    return float(np.mean(defined > 0) + np.mean(defined == 0) / 2)
+
+
+def _area_interval(
+    report: PUReport,
+    rows: PairedRows,
+    name: str,
+    baseline: str,
+    by_replicates: Interval,
+    n_together: int,
+) -> Interval:
+    r"""DeLong's interval of a difference through the linear map, where it applies.
+
+    .. math:: A_1 - A_2 = (A_{pu,1} - A_{pu,2})/\Delta, \qquad se = se_{pu}/\Delta.
+    """
+    resampled = report.bootstrap is not None
+    varies_proportions = report.estimation is not None and resampled
+    if varies_proportions or (resampled and n_together > 1):
+        return by_replicates
+    from scipy.special import ndtri
+
+    gain, error = rows.areas[name].gain_over(rows.areas[baseline], rows.groups)
+    delta = report.proportions.delta
+    level = by_replicates.confidence_level
+    # Without replicates nothing says how the differences go together.
+    reach = float(ndtri(1 - (1 - level) / 2 / n_together)) * error / delta
+    method = "paired DeLong" if rows.groups is None else "paired DeLong, groups"
+    if n_together > 1:
+        method += f", {BONFERRONI}"
+    if error == 0 and not np.array_equal(rows.ranks[name], rows.ranks[baseline]):
+        reach = math.nan  # both separate all rows: too little data, not certainty
+    return Interval(
+        estimate=gain / delta,
+        low=gain / delta - reach,
+        high=gain / delta + reach,
+        confidence_level=level,
+        method=method,
+        varied="scores",
+    )
+
+
+# -- Rows that several models scored, after the door ---------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRows:
+    """Scores by name and what belongs to the rows.
+
+    ``labels``, ``weight``, ``groups`` and ``truth`` are as given, one per row. ``labeled``,
+    ``mass`` and ``group`` leave out known negatives, who are never resampled.
+    """
+
+    scores: Mapping[str, FloatArray]
+    counts: Mapping[str, ScoreCounts]
+    areas: Mapping[str, RowwiseAuc]
+    labels: Any
+    weight: FloatArray | None
+    groups: Any
+    truth: Any
+    labeled: BoolArray
+    mass: FloatArray | None
+    group: IntArray | None
+    kept: BoolArray | None
+
+    @property
+    def n_rows(self) -> int:
+        """Labeled and unlabeled rows."""
+        return int(self.labeled.size)
+
+    def observed(self, name: str) -> float:
+        """The observed AUC of one score."""
+        return self.areas[name].auc_pu
+
+    def columns(self, name: str) -> dict[str, Any]:
+        """What `evaluate` is given of one score."""
+        return {
+            "scores": self.scores[name],
+            "labeled": self.labels,
+            "sample_weight": self.weight,
+            "groups": self.groups,
+            "truth": self.truth,
+        }
+
+    def paired(self, _thresholds: Mapping[str, float]) -> ComparedRows:
+        """Rows are paired as they are."""
+        return self
+
+    def paired_rows(self) -> PairedRows:
+        """What differences need."""
+        ranks = {name: positions(self.counts[name], self.known(name)) for name in self.scores}
+        return PairedRows(self.areas, ranks, self.group)
+
+    def known(self, name: str) -> FloatArray:
+        """Scores of labeled and unlabeled rows."""
+        return self.scores[name] if self.kept is None else self.scores[name][self.kept]
+
+    def resampler(self, name: str, threshold: float) -> Resampler:
+        """What draws the counts of one score; all of them draw the same rows."""
+        counts = thinned_to_draw(self.counts[name], MAX_PAIRED, keep=threshold)
+        position = positions(counts, self.known(name))
+        if self.group is not None:
+            mass = np.ones(self.n_rows) if self.mass is None else self.mass
+            return GroupResampler(counts, position, self.labeled, self.group, mass)
+        resampler = RowResampler(counts, position[self.labeled], position[~self.labeled])
+        if self.mass is None:
+            return resampler
+        sides = {"labeled_weight": self.labeled, "unlabeled_weight": ~self.labeled}
+        return replace(resampler, **{key: self.mass[side] for key, side in sides.items()})
+
+
+def read_compared(
+    function: str,
+    data: Any,
+    score: Any,
+    parts: Mapping[str, Any],
+    *,
+    positive_label: object,
+    negative_label: object,
+) -> ComparedRows:
+    """Check and count; ``parts`` are columns beside the scores, or names of columns."""
+    if not is_frame(data):
+        must = "a data frame or a dict with a column of scores for each model"
+        hint = "pass {'one': scores, 'other': scores}; to look at one model, use evaluate"
+        raise bad_type(function, "data", must, data, hint)
+    named = {key: value for key, value in parts.items() if isinstance(value, str)}
+    beside = read_columns(function, data, named)
+    names = compared_names(function, data, score, set(named.values()), named.get("labeled"))
+    columns = read_columns(function, data, {f"score[{name}]": name for name in names})
+    given = {key: beside.get(key, value) for key, value in parts.items()}
+    check_alignment(function, data, given["labeled"], names=("data", "labeled"))
+    scores = {
+        name: as_real_vector(function, f"score[{name}]", columns[f"score[{name}]"])
+        for name in names
+    }
+    size = scores[names[0]].size
+    for name in names[1:]:
+        check_same_length(function, f"score[{name}]", scores[name].size, size)
+    labels: dict[str, Any] = {"positive_label": positive_label, "negative_label": negative_label}
+    positive, negative = encode_labels(function, given["labeled"], size, **labels)
+    weight = given["sample_weight"]
+    if weight is not None:
+        weight = as_weights(function, weight, size)
+    counts = {
+        name: ScoreCounts.from_scores(values, given["labeled"], sample_weight=weight, **labels)
+        for name, values in scores.items()
+    }
+    group = None
+    if given["groups"] is not None:
+        first = make_group_resampler(
+            function,
+            scores[names[0]],
+            given["labeled"],
+            given["groups"],
+            sample_weight=weight,
+            **labels,
+        )
+        group = first.group
+    kept = None if negative is None else ~negative
+    if given["truth"] is not None:
+        encode_truth(function, given["truth"], size, kept)  # or `evaluate` would complain
+    labeled = positive if kept is None else positive[kept]
+    mass = weight if weight is None or kept is None else weight[kept]
+    areas = {
+        name: rowwise_auc(values if kept is None else values[kept], labeled, mass)
+        for name, values in scores.items()
+    }
+    return ComparedRows(
+        scores=scores,
+        counts=counts,
+        areas=areas,
+        labels=given["labeled"],
+        weight=weight,
+        groups=given["groups"],
+        truth=given["truth"],
+        labeled=labeled,
+        mass=mass,
+        group=group,
+        kept=kept,
+    )
+
+
+def compared_names(
+    function: str, data: Any, score: Any, taken: set[str], labels: str | None
+) -> tuple[str, ...]:
+    """The columns to compare: as asked, or all that nothing else uses."""
+    if score is None:
+        names = tuple(name for name in column_names(data) if name not in taken)
+        for name in names:
+            if not isinstance(name, str):
+                raise bad_type(function, "data", "a table whose columns have words as names", name)
+        if len(names) < 2:
+            listed = ", ".join(map(repr, names)) or "none"
+            must = "a table with a column of scores for each of two models or more"
+            raise bad_value(function, "data", must, listed, "for one model, use evaluate")
+        return names
+    must = "a list of two names of columns or more"
+    if isinstance(score, (str, set, frozenset)) or not isinstance(score, Iterable):
+        # The first is the baseline, and a set has none.
+        hint = "for one model, use evaluate" if isinstance(score, str) else None
+        raise bad_type(function, "score", must, score, hint)
+    names = tuple(score)
+    for name in names:
+        if not isinstance(name, str):
+            raise bad_type(function, "score", must, name)
+        if name not in column_names(data):
+            hint = f"the columns are {', '.join(map(repr, column_names(data)[:20]))}"
+            raise bad_value(function, "score", must, show(name), hint)
+        if name == labels:
+            got = f"{show(name)}, which holds the labels"
+            raise bad_value(function, "score", "columns of scores", got)
+    if len(names) < 2:
+        what = "one" if names else "none"
+        raise bad_value(function, "score", must, what, "for one model, use evaluate")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise bad_value(function, "score", f"{must} that differ", f"{show(twice[0])} twice")
+    return names
+
+
+# -- Scores of a lazy frame, compared where its rows are: nothing comes back but counts ----------
+
+
+GROUPS = 2**8
+"""Cells of ranks of each score; those at the top, which are finer, come to them.
+
+Two scores that have nothing in common then fill a quarter of a million cells of labeled and as
+many of unlabeled rows, which is what a replicate costs.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedFrame:
+    """A lazy frame and the counts of each of its scores."""
+
+    function: str
+    frame: Any
+    labeled: str
+    labels: dict[str, object]
+    counts: Mapping[str, ScoreCounts]
+
+    def observed(self, name: str) -> float:
+        """The observed AUC of one score."""
+        return auc_pu(self.counts[name])
+
+    def columns(self, name: str) -> dict[str, Any]:
+        """What `evaluate` is given of one score."""
+        return {"scores": self.counts[name]}
+
+    def paired(self, thresholds: Mapping[str, float]) -> ComparedCells:
+        """Rows counted in cells of all scores, none of which lies across a threshold."""
+        coarse = {
+            name: cells_to_draw(counts, GROUPS, keep=thresholds[name])
+            for name, counts in self.counts.items()
+        }
+        edges = {name: counts.thresholds[::-1] for name, counts in coarse.items()}
+        cells = joint_cells(self.function, self.frame, edges, self.labeled, self.labels)
+        # From here on places count from the top, as thresholds do.
+        place = {name: coarse[name].n_thresholds - 1 - cells.place[name] for name in coarse}
+        cells = JointCells(place, cells.labeled, cells.rows)
+        for name, counts in coarse.items():
+            self._require_same(counts, cells, name)
+        return ComparedCells(self.counts, coarse, cells)
+
+    def _require_same(self, counts: ScoreCounts, cells: JointCells, name: str) -> None:
+        """Refuse a frame that is not the same twice, such as one with random numbers in it."""
+        for side, rows in ((cells.labeled, counts.labeled), (~cells.labeled, counts.unlabeled)):
+            place, times = cells.place[name][side], cells.rows[side]
+            if not np.array_equal(np.bincount(place, times, minlength=rows.size), rows):
+                raise bad_value(
+                    self.function,
+                    "data",
+                    "the same each time it is evaluated",
+                    f"other rows in column {name!r} the second time",
+                    "store or cache it first: random numbers and samples are drawn anew each time",
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedCells:
+    """Counts of each score, the same in cells, and how many rows the cells of all have."""
+
+    counts: Mapping[str, ScoreCounts]
+    coarse: Mapping[str, ScoreCounts]
+    cells: JointCells
+
+    @property
+    def group(self) -> IntArray | None:
+        """Rows of cells are independent."""
+        return None
+
+    @property
+    def n_rows(self) -> int:
+        """What a replicate draws: a number for each cell."""
+        return int(self.cells.rows.size)
+
+    def resampler(self, name: str, _threshold: float) -> CellResampler:
+        """What draws the counts of one score; all of them draw the same rows."""
+        ours, theirs = self.cells.labeled, ~self.cells.labeled
+        place, rows = self.cells.place[name], self.cells.rows
+        return CellResampler(
+            self.coarse[name], place[ours], place[theirs], rows[ours], rows[theirs]
+        )
+
+    def paired_rows(self) -> PairedRows:
+        """What differences need."""
+        areas, ranks = {}, {}
+        for name, counts in self.counts.items():
+            place = self.cells.place[name]
+            areas[name] = cellwise_auc(
+                auc_pu(counts), self.coarse[name], place, self.cells.labeled, self.cells.rows
+            )
+            # Scores rank rows alike if all cells and all counts are the same, as far as is known.
+            sides = (np.asarray(side, np.int64) for side in (counts.labeled, counts.unlabeled))
+            ranks[name] = np.concatenate((place, *sides))
+        return PairedRows(areas, ranks, None)
+
+
+def read_lazy(
+    function: str,
+    frame: Any,
+    score: Any,
+    parts: Mapping[str, Any],
+    labels: dict[str, object],
+    threshold: Any,
+) -> ComparedFrame:
+    """Check and count; no bin of a score lies across its threshold, if there is one."""
+    for parameter in ("sample_weight", "groups", "truth"):
+        if parts[parameter] is not None:
+            raise InvalidInputError(
+                f"{function} takes no {parameter!r} with a lazy frame, of which it sees counts and "
+                "no rows.\nHint: collect the columns first if they fit into memory, or leave "
+                f"{parameter} out"
+            )
+    labeled = parts["labeled"]
+    if not isinstance(labeled, str):
+        must = "the name of a column where a lazy frame is given"
+        raise bad_type(function, "labeled", must, labeled)
+    names = compared_names(function, frame, score, {labeled}, labeled)
+    counts = {}
+    for name in names:
+        keep = threshold.get(name) if isinstance(threshold, Mapping) else threshold
+        settings = {"tolerance": 1e-4, "keep": usable_threshold(keep)}
+        columns = {"score": name, "labeled": labeled}
+        found = ScoreCounts._count_frame(function, frame, columns, labels, settings)
+        counts[name] = found[None]
+    return ComparedFrame(function, frame, labeled, labels, counts)
+
+
+# -- `compare_scores`: several models on the same rows, and how far apart they really are --------
+
+
+_NAME = "compare_scores"
+
+USUAL, FEWEST, MOST_DRAWN = 2000, 200, 2**30
+"""Replicates where nobody says how many: as usual, and fewer where rows times scores are many."""
+
+
+def compare_scores(
+    data: Any,
+    labeled: ArrayLike | str,
+    *,
+    score: Sequence[str] | None = None,
+    baseline: str | None = None,
+    alpha: float | None = None,
+    beta: float | None = None,
+    proportions: MixtureProportions | None = None,
+    prior: float | None = None,
+    label_frequency: float | None = None,
+    scenario: Scenario | None = None,
+    estimator: PriorEstimator | str | None = None,
+    estimate_from: str | None = None,
+    sample_weight: ArrayLike | str | None = None,
+    groups: ArrayLike | str | None = None,
+    truth: ArrayLike | str | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+    threshold: float | Mapping[str, float] | None = None,
+    target: Target = "population",
+    repair: Repair | None = None,
+    area: AreaRule = "davis-goadrich",
+    f_beta: float = 1.0,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+    max_fpr: float = 0.1,
+    top_k: int | None = None,
+    simultaneous: bool = False,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    random_state: RandomState = 0,
+    ignore_checks: Collection[str] = (),
+    progress: Progress | None = None,
+) -> ScoreComparison:
+    r"""Compare models that scored the same rows: recovered figures and paired differences.
+
+    Alpha and beta belong to the data, not to a model: one pair serves all scores.
+
+    Parameters
+    ----------
+    data : data frame or dict
+        A column of scores for each model, larger means more positive. Lazy frames (DuckDB,
+        PySpark, Dask, Ibis, polars) are counted by their engine, without weights, ``groups`` and
+        ``truth``; see Notes.
+    labeled : array-like of shape (n,) or str
+        True where the row carries the positive label, or the column of ``data`` that says so.
+        ``sample_weight``, ``groups`` and ``truth`` may name columns too.
+    score : sequence of str, optional
+        The columns to compare; by default all that nothing else uses.
+    baseline : str, optional
+        The score that the others are compared with; the first by default.
+    alpha, beta, proportions, prior, label_frequency, scenario, estimator
+        What is known of the shares of positives, as in :func:`evaluate`; with nothing said alpha
+        and beta are estimated, once.
+    estimate_from : str, optional
+        The score that alpha and beta are estimated from; by default the one with the highest
+        observed AUC, whose ends are purest.
+    sample_weight, groups, truth, positive_label, negative_label
+        As in :func:`evaluate`.
+    threshold : float or mapping of str to float, optional
+        Where threshold metrics are taken, for all scores or for each; by default each score has
+        its own, where its Youden index is highest.
+    target, repair, area, f_beta, cost_fn, cost_fp, max_fpr, top_k
+        As in :func:`evaluate`.
+    simultaneous : bool, default=False
+        Whether the intervals of the differences in one metric hold for all models at once, which
+        makes them wider; without replicates, by Bonferroni's inequality. Otherwise each holds by
+        itself, and with many models some miss.
+    confidence_level : float, default=0.95
+        Nominal coverage of intervals.
+    n_resamples : int, optional
+        Bootstrap replicates; 0 for none, which leaves only intervals of the AUC. By default
+        2,000, or as many as draw :math:`2^{30}` rows over all scores, but at least 200.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where the bootstrap takes its randomness from.
+    ignore_checks, progress
+        As in :func:`evaluate`.
+
+    Returns
+    -------
+    ScoreComparison
+        A report of each score, and differences from the baseline.
+
+    See Also
+    --------
+    evaluate : One model.
+    BestScorer : Chooses a model by its observed AUC.
+
+    Notes
+    -----
+    A replicate draws rows with replacement, labeled and unlabeled apart (or whole groups), and
+    measures all scores on them; intervals of differences are percentiles. Where alpha and beta are
+    estimated, each replicate estimates them once. Scores with more than 2,048 distinct values are
+    thinned before that, as in :func:`bootstrap`. With known alpha the difference in AUC has
+    DeLong's paired interval, through :math:`A_1 - A_2 = (A_{pu,1} - A_{pu,2})/(\beta-\alpha)`.
+
+    Of a lazy frame all scores are counted as :meth:`ScoreCounts.from_frame` does, which gives
+    every figure, and for what is paired one group-by counts the rows in each cell of the ranks of
+    all scores: some 256 ranks of each, and finer ones at the top. Resampling draws from those
+    cells. A row's rank within a cell is not known: that moves DeLong's standard error of an
+    observed difference by at most :math:`\sqrt{1/(n_L - 1) + 1/(n_U - 1)}/64`, mostly by far
+    less.
+
+    Thresholds stay fixed over replicates, and so does the score that alpha is estimated from.
+    Intervals do not vary the training of the models.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purecover import compare_scores, simulate
+    >>> sample = simulate.binormal(1.5).sample(500, 5000, alpha=0.25, random_state=0)
+    >>> noise = np.random.default_rng(0).normal(size=5500)
+    >>> scores = {"good": sample.scores, "worse": sample.scores + noise}
+    >>> found = compare_scores(scores, sample.labeled, alpha=0.25, n_resamples=200)
+    >>> found.differences["roc_auc"]["worse"].high < 0
+    True
+    >>> found.best("auc_pr")
+    'good'
+    """
+    check_flag(_NAME, "simultaneous", simultaneous)
+    level = check_level(_NAME, confidence_level)
+    if n_resamples is not None:
+        n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
+    given = GivenProportions(
+        alpha, beta, proportions, prior, label_frequency, scenario, estimator
+    ).validated(_NAME, can_estimate=True)
+    asked = None if given.ways else check_estimator(_NAME, estimator)
+    if estimate_from is not None and asked is None:
+        must = f"left out where {given.ways[0]!r} is given"
+        raise bad_value(_NAME, "estimate_from", must, show(estimate_from))
+    rng = check_random_state(_NAME, random_state)
+    # What evaluate would refuse, in our own name and before any work.
+    check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
+    check_target(_NAME, target)
+    check_progress(_NAME, progress)
+    if repair is not None:
+        check_choice(_NAME, "repair", repair, REPAIRS)
+    parameters = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
+    parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
+    labels: dict[str, Any] = {"positive_label": positive_label, "negative_label": negative_label}
+    counted: ComparedRows | ComparedFrame
+    if (frame := lazy_frame(data)) is None:
+        counted = read_compared(_NAME, data, score, parts, **labels)
+    else:
+        counted = read_lazy(_NAME, frame, score, parts, labels, threshold)
+    names = tuple(counted.counts)
+    resolve_metrics(_NAME, None, counted.counts[names[0]], parameters)
+    base = names[0] if baseline is None else check_choice(_NAME, "baseline", baseline, names)
+    thresholds = _thresholds(threshold, names)
+    reference = _reference(counted, estimate_from)
+    estimation = None
+    if asked is None:
+        used = given.resolve(_NAME, counted.counts[reference])
+    else:
+        estimation = estimate_proportions(_NAME, counted.counts[reference], given, asked)
+        used = estimation.estimate.proportions
+    options: dict[str, Any] = {
+        "target": target,
+        "area": area,
+        "f_beta": f_beta,
+        "cost_fn": cost_fn,
+        "cost_fp": cost_fp,
+        "max_fpr": max_fpr,
+        "top_k": top_k,
+        "confidence_level": level,
+    }
+    reports = {
+        name: evaluate(
+            **counted.columns(name),
+            **labels,
+            proportions=used,
+            threshold=thresholds[name],
+            repair=repair,
+            n_resamples=0,
+            random_state=random_state,
+            ignore_checks=ignore_checks,
+            **options,
+        )
+        for name in names
+    }
+    rows = counted.paired({name: report.metrics.threshold for name, report in reports.items()})
+    if n_resamples is None:
+        fitting = MOST_DRAWN // (rows.n_rows * len(names))
+        n_resamples = min(max(fitting, FEWEST), USUAL)
+    replicates: dict[str, BootstrapResult] | None = None
+    if n_resamples:
+        draw = partial(
+            paired_bootstrap,
+            _paired_models(rows, reports, repair),
+            used,
+            estimator=None if estimation is None else estimation.estimator,
+            reference=reference,
+            seed=int(rng.integers(2**63)),
+            n_resamples=n_resamples,
+            progress=progress,
+            **options,
+        )
+        replicates, estimation = resampled(draw, estimation)
+    found = replicates or {}
+    complete = {
+        name: completed(
+            report,
+            _estimate(report, rows, found.get(name), estimation, reference, level),
+            found.get(name),
+            level=level,
+            n_groups=None if rows.group is None else int(rows.group.max()) + 1,
+            ignore_checks=ignore_checks,
+        )
+        for name, report in reports.items()
+    }
+    paired = rows.paired_rows()
+    differences, better = find_differences(
+        complete, paired, base, level=level, simultaneous=simultaneous
+    )
+    return ScoreComparison(
+        reports=complete,
+        baseline=base,
+        differences=differences,
+        better=better,
+        estimated_from=None if estimation is None else reference,
+        confidence_level=level,
+        simultaneous=simultaneous,
+        n_resamples=n_resamples if replicates else 0,
+        random_state=kept_seed(random_state),
+        _rows=paired,
+    )
+
+
+def _thresholds(value: Any, names: tuple[str, ...]) -> dict[str, float | None]:
+    """A threshold for each score; None where its own is to be found."""
+    if not isinstance(value, Mapping):
+        if value is not None:
+            check_real(_NAME, "threshold", value)
+        return dict.fromkeys(names, value)
+    if set(value) != set(names):
+        must = f"a number, or a number for each of {', '.join(map(repr, names))}"
+        raise bad_value(_NAME, "threshold", must, show(value))
+    return {name: check_real(_NAME, "threshold", value[name]) for name in names}
+
+
+def _reference(rows: ComparedRows | ComparedFrame, asked: Any) -> str:
+    """The score to estimate from: as asked, or the one with the highest observed AUC."""
+    if asked is not None:
+        return check_choice(_NAME, "estimate_from", asked, tuple(rows.counts))
+    return max(rows.counts, key=rows.observed)  # the first of equals
+
+
+def _paired_models(
+    rows: ComparedRows | ComparedCells, reports: Mapping[str, PUReport], repair: Repair | None
+) -> dict[str, PairedModel]:
+    models = {}
+    for name, report in reports.items():
+        threshold = report.metrics.threshold
+        own = {"threshold": threshold, "repair": None if repair is None else report.roc.repair}
+        models[name] = PairedModel(report.counts, rows.resampler(name, threshold), own)
+    return models
+
+
+def _estimate(
+    report: PUReport,
+    rows: ComparedRows | ComparedCells,
+    replicates: BootstrapResult | None,
+    estimation: Estimation | None,
+    reference: str,
+    level: float,
+) -> PriorEstimate | None:
+    """The estimate that all scores share, as the report of one tells it."""
+    if estimation is None:
+        return None
+    found = estimation.with_replicates(replicates, level=level, independent=rows.group is None)
+    return as_seen_by(found, report.auc_pu, reference)
+
+
+# -- A comparison from plain data: what `ScoreComparison.from_dict` and `from_json` read ---------
+
+
+_WHAT = "a comparison"
+
+
+def read_comparison_text(function: str, text: object) -> ScoreComparison:
+    """The comparison in a JSON text."""
+    must = "the text of a comparison, as ScoreComparison.to_json writes it"
+    data = parse(function, text, must)
+    return _comparison(opened(Source(function, "text", _WHAT), data, must, SCHEMA))
+
+
+def read_comparison(function: str, data: object) -> ScoreComparison:
+    """The comparison in plain data."""
+    must = "a comparison of purecover as plain data, as ScoreComparison.to_dict makes it"
+    return _comparison(opened(Source(function, "data", _WHAT), data, must, SCHEMA))
+
+
+def _comparison(document: Fields) -> ScoreComparison:
+    reports = _reports(document)
+    first = next(iter(reports))
+    metrics = tuple(reports[first].metrics)
+    seed, origin = document["random_state"], document["estimated_from"]
+    differences, better = document.fields("differences"), document.fields("better")
+    baseline = document.choice("baseline", reports)
+    others = [name for name in reports if name != baseline]
+    return ScoreComparison(
+        reports=reports,
+        baseline=baseline,
+        differences={m: _gaps(differences.fields(m), others) for m in metrics},
+        # Without replicates there are no shares at all.
+        better={
+            m: {name: better.fields(m).number_or_nan(name) for name in others}
+            for m in metrics
+            if m in better
+        },
+        estimated_from=None if origin is None else document.choice("estimated_from", reports),
+        confidence_level=document.number("confidence_level", low=0, high=1),
+        simultaneous=document.flag("simultaneous"),
+        n_resamples=document.whole("n_resamples"),
+        random_state=None if seed is None else document.whole("random_state"),
+        _rows=None,
+    )
+
+
+def _reports(document: Fields) -> dict[str, PUReport]:
+    names, found = document.items("scores"), document.fields("reports")
+    if len(names) < 2 or not all(isinstance(name, str) for name in names):
+        raise document.wrong("scores", "a list of two names or more")
+    reports = {}
+    for name in names:
+        fields = found.fields(name)
+        if fields["schema"] != REPORT:
+            raise fields.wrong("schema", repr(REPORT))
+        reports[name] = read_report(fields)
+    return reports
+
+
+def _gaps(found: Fields, others: list[str]) -> dict[str, Interval]:
+    return {name: read_interval(found.fields(name)) for name in others}

@@ -1,0 +1,545 @@
+"""`evaluate` and `evaluate_model`: scores or features in, report out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purecover._labels import encode_labels
+from purecover._typing import AreaRule, ArrayLike, RandomState, Repair, Scenario, Target
+from purecover._validation import (
+    bad_value,
+    check_choice,
+    check_integer,
+    check_names,
+    check_progress,
+    check_random_state,
+    check_real,
+    kept_seed,
+    show,
+    to_numpy,
+)
+from purecover.checks import CHECKS, CheckContext, run_checks
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu
+from purecover.estimators.choice import check_estimator
+from purecover.intervals.interval import check_level
+from purecover.intervals.replicates import MANY_THRESHOLDS, Progress, bootstrap
+from purecover.models.cross_fit import check_settings, unseen_scores
+from purecover.models.tables import Examples, check_as_long, check_seed, read_examples
+from purecover.proportions import GivenProportions, MixtureProportions, check_target
+from purecover.recovery.metrics import (
+    MetricOptions,
+    confusion_from_roc,
+    metrics_from_roc,
+    recover_both,
+    resolve_metrics,
+    youden_threshold,
+)
+from purecover.recovery.pr import pr_from_roc
+from purecover.recovery.roc import REPAIRS
+from purecover.report.estimation import estimate_proportions, find_intervals, resampled
+from purecover.report.results import PUReport
+from purecover.report.rows import read_rows, true_figures
+
+if TYPE_CHECKING:
+    from purecover.estimators.base import PriorEstimator
+    from purecover.models.cross_fit import Combine, Method
+
+
+_NAME = "evaluate"
+
+USUAL = 2000
+"""Replicates where the caller does not say how many; half as many for large data."""
+
+
+def evaluate(
+    scores: Any,
+    labeled: ArrayLike | str | None = None,
+    *,
+    score: str | None = None,
+    alpha: float | None = None,
+    beta: float | None = None,
+    proportions: MixtureProportions | None = None,
+    prior: float | None = None,
+    label_frequency: float | None = None,
+    scenario: Scenario | None = None,
+    estimator: PriorEstimator | str | None = None,
+    sample_weight: ArrayLike | str | None = None,
+    groups: ArrayLike | str | None = None,
+    truth: ArrayLike | str | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+    threshold: float | None = None,
+    target: Target = "population",
+    repair: Repair | None = None,
+    area: AreaRule = "davis-goadrich",
+    f_beta: float = 1.0,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+    max_fpr: float = 0.1,
+    top_k: int | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    random_state: RandomState = 0,
+    ignore_checks: Collection[str] = (),
+    progress: Progress | None = None,
+) -> PUReport:
+    """Recover how good a classifier really is, with intervals and checks.
+
+    The share of positives among the unlabeled, alpha, is estimated if nothing is said about it.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,), data frame or ScoreCounts
+        Scores of held-out examples, larger means more positive. With a data frame of any engine
+        (or a dict of columns), ``score``, ``labeled`` and the like name its columns. Lazy frames
+        (DuckDB, PySpark, Dask, Ibis, polars) are counted by their engine; see
+        :meth:`ScoreCounts.from_frame`.
+    labeled : array-like of shape (n,) or str
+        True where the example carries the positive label; see
+        :meth:`ScoreCounts.from_scores`.
+    score : str, optional
+        The column of scores, if a data frame is given.
+    alpha : float, optional
+        Share of positives among the unlabeled. Give at most one of ``alpha``, ``prior``,
+        ``label_frequency`` and ``proportions``; with none of them alpha is estimated.
+    beta : float, optional
+        Share of positives among the labeled; 1 means clean labels. Where it is left out it is 1
+        beside a known alpha, and estimated beside an estimated one. A known beta helps to
+        estimate alpha.
+    proportions : MixtureProportions, optional
+        Alpha, beta and the scenario at once.
+    prior : float, optional
+        Share of positives in the population; needs ``scenario``.
+    label_frequency : float, optional
+        Probability that a positive got labeled, in the censoring scenario.
+    scenario : {"case-control", "censoring"}, optional
+        How the data were drawn; see :class:`MixtureProportions`.
+    estimator : PriorEstimator or str, optional
+        What estimates alpha and beta: an estimator such as ``AlphaMaxN()``, or a name from
+        ``prior_estimators()``; ours by default.
+    sample_weight : array-like of shape (n,) or str, optional
+        Non-negative weights.
+    groups : array-like of shape (n,) or str, optional
+        Which rows depend on each other; whole groups are resampled then.
+    truth : array-like of shape (n,) or str, optional
+        True classes, to be shown beside the recovered figures. They are used for nothing
+        else.
+    positive_label, negative_label : object, optional
+        As in :meth:`ScoreCounts.from_scores`.
+    threshold : float, optional
+        Where threshold metrics are taken; by default where the Youden index is highest.
+    target : {"population", "deployment", "pooled"} or float, default="population"
+        The population precision and the like speak of; see :meth:`MixtureProportions.prior`.
+    repair, area, f_beta, cost_fn, cost_fp, max_fpr, top_k
+        As in :func:`recover_metrics`.
+    confidence_level : float, default=0.95
+        Nominal coverage of intervals and bands.
+    n_resamples : int, optional
+        Bootstrap replicates; by default 2000, or 1000 of more than 32,768 distinct scores, where
+        each takes longer and intervals are narrow anyway; 0 for none, which leaves only the
+        interval of the AUC. Each replicate estimates alpha and beta again, where they are
+        estimated.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where the bootstrap takes its randomness from.
+    ignore_checks : collection of str, default=()
+        Codes of checks to silence.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while resampling.
+
+    Returns
+    -------
+    PUReport
+        Prints as a dozen lines; holds counts, curves, metrics, intervals and checks.
+
+    See Also
+    --------
+    recover_metrics : The metrics alone.
+    make_pu_scorer : For cross-validation.
+
+    Notes
+    -----
+    With a known alpha and independent rows the interval of the AUC is DeLong's, through the
+    linear map. With an estimated one it is the percentile interval of the replicates: where the
+    observed AUC is high by chance, so tends to be the estimate of beta - alpha, and a formula for
+    independent errors does not know it. Neither interval knows of a bias of the estimator.
+
+    Examples
+    --------
+    >>> from purecover import evaluate, simulate
+    >>> sample = simulate.binormal(1.5).sample(500, 5000, alpha=0.25, random_state=0)
+    >>> report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
+    >>> round(report.auc_pu, 2), round(report.auc, 2), round(sample.world.auc, 2)
+    (0.76, 0.85, 0.86)
+
+    Without alpha, its estimate comes with the report:
+
+    >>> report = evaluate(sample.scores, sample.labeled, n_resamples=0)
+    >>> abs(report.estimation.proportions.alpha - 0.25) < 0.1
+    True
+    """
+    if repair is not None:
+        check_choice(_NAME, "repair", repair, REPAIRS)
+    check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
+    level = check_level(_NAME, confidence_level)
+    if n_resamples is not None:
+        n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
+    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
+    given = GivenProportions(
+        alpha, beta, proportions, prior, label_frequency, scenario, estimator
+    ).validated(_NAME, can_estimate=True)
+    asked = None if given.ways else check_estimator(_NAME, estimator)
+    check_target(_NAME, target)
+    check_progress(_NAME, progress)
+    rng = check_random_state(_NAME, random_state)
+    rows = read_rows(
+        scores,
+        {
+            "score": score,
+            "labeled": labeled,
+            "sample_weight": sample_weight,
+            "groups": groups,
+            "truth": truth,
+        },
+        positive_label,
+        negative_label,
+        usable_threshold(threshold),
+    )
+    counts = rows.counts
+    if n_resamples is None:
+        n_resamples = USUAL // 2 if counts.n_thresholds > MANY_THRESHOLDS else USUAL
+    estimation = None
+    if asked is None:
+        used = given.resolve(_NAME, counts)
+    else:
+        estimation = estimate_proportions(_NAME, counts, given, asked)
+        used = estimation.estimate.proportions
+    prior_ = used.prior(target, counts)
+    wanted = resolve_metrics(_NAME, None, counts, options)
+
+    roc, roc_pr = recover_both(counts, used, repair)
+    chosen = threshold is not None
+    threshold = check_real(_NAME, "threshold", threshold) if chosen else youden_threshold(roc)
+    metrics = metrics_from_roc(
+        roc, roc_pr, counts, threshold=threshold, prior=prior_, metrics=wanted, options=options
+    )
+    replicates = None
+    if n_resamples:
+        draw = partial(
+            bootstrap,
+            counts,
+            used,
+            estimator=None if estimation is None else estimation.estimator,
+            threshold=threshold,
+            target=target,
+            repair=None if repair is None else roc.repair,
+            f_beta=f_beta,
+            cost_fn=cost_fn,
+            cost_fp=cost_fp,
+            max_fpr=max_fpr,
+            top_k=top_k,
+            area=area,
+            n_resamples=n_resamples,
+            confidence_level=level,
+            resampler=rows.resampler,
+            random_state=rng,
+            progress=progress,
+        )
+        replicates, estimation = resampled(draw, estimation)
+    intervals = find_intervals(
+        metrics,
+        counts,
+        used,
+        replicates,
+        level=level,
+        estimated=estimation is not None,
+        independent=rows.resampler is None,
+    )
+    found = None
+    if estimation is not None:
+        if replicates is not None and rows.resampler is None:
+            estimation = estimation.with_others(n_resamples, level=level, rng=rng)
+        found = estimation.with_replicates(
+            replicates, level=level, independent=rows.resampler is None
+        )
+    figures = None
+    if rows.truth is not None and rows.scores is not None and rows.labeled is not None:
+        figures = true_figures(
+            rows.scores,
+            rows.labeled,
+            rows.truth,
+            rows.weight,
+            counts=counts,
+            proportions=used,
+            target=target,
+            threshold=threshold,
+            metrics=wanted,
+            options=options,
+        )
+    checks = run_checks(
+        CheckContext(
+            counts=counts,
+            proportions=used,
+            roc=roc,
+            threshold=threshold,
+            threshold_chosen=chosen,
+            prior=prior_,
+            n_groups=None if rows.resampler is None else rows.resampler.n_groups,
+            interval_varies_proportions=found is not None and replicates is not None,
+            estimation=found,
+        ),
+        ignore=ignore_checks,
+    )
+    return PUReport(
+        counts=counts,
+        proportions=used,
+        auc=min(max(roc.auc_direct, 0.0), 1.0),
+        auc_pu=auc_pu(counts),
+        roc=roc,
+        pr=pr_from_roc(roc_pr, counts, prior_, area),
+        metrics=metrics,
+        confusion=confusion_from_roc(roc, counts, threshold),
+        intervals=intervals,
+        checks=checks,
+        bootstrap=replicates,
+        estimation=found,
+        truth=figures,
+        threshold_chosen=chosen,
+        random_state=kept_seed(random_state),
+    )
+
+
+def usable_threshold(threshold: object) -> float | None:
+    """A threshold that no bin of a lazy frame may lie across; what it must be is checked later."""
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)):
+        return None
+    return float(threshold) if abs(threshold) <= sys.float_info.max else None
+
+
+# -- `evaluate_model`: features in, report out ---------------------------------------------------
+
+
+_MODEL_NAME = "evaluate_model"
+
+FOLDS = 5
+"""Folds where nobody says how many."""
+
+
+def evaluate_model(
+    estimator: Any,
+    X: Any,
+    labeled: ArrayLike | str,
+    *,
+    cv: Any = None,
+    groups: ArrayLike | str | None = None,
+    method: Method = "auto",
+    combine: Combine = "auto",
+    fit_params: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+    alpha: float | None = None,
+    beta: float | None = None,
+    proportions: MixtureProportions | None = None,
+    prior: float | None = None,
+    label_frequency: float | None = None,
+    scenario: Scenario | None = None,
+    prior_estimator: PriorEstimator | str | None = None,
+    sample_weight: ArrayLike | str | None = None,
+    truth: ArrayLike | str | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+    threshold: float | None = None,
+    target: Target = "population",
+    repair: Repair | None = None,
+    area: AreaRule = "davis-goadrich",
+    f_beta: float = 1.0,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+    max_fpr: float = 0.1,
+    top_k: int | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    random_state: RandomState | np.random.RandomState = 0,
+    ignore_checks: Collection[str] = (),
+    progress: Progress | None = None,
+) -> PUReport:
+    """Find out how good a kind of model really is, from features and labels.
+
+    The model is trained on labeled against unlabeled rows, each row is scored by a model that has
+    not seen it, and the scores are evaluated.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any scikit-learn classifier or pipeline; it stays as it is, copies are fitted.
+    X : array-like of shape (n, n_features), data frame or sparse matrix
+        The features.
+    labeled : array-like of shape (n,) or str
+        True where the example carries the positive label. With a data frame, ``labeled``,
+        ``groups``, ``truth`` and ``sample_weight`` may name columns, which are then no features.
+    cv, method, combine, fit_params, n_jobs
+        How rows are scored, as in :func:`cross_fit_scores`. By default there are five folds,
+        and none for a model that keeps out-of-bag scores; with any of ``cv``, ``method``,
+        ``combine`` or ``fit_params`` given, that model is cross-fitted too.
+    groups : array-like of shape (n,) or str, optional
+        Which rows depend on each other. They are kept together in folds, and resampled together.
+    alpha, beta, proportions, prior, label_frequency, scenario
+        What is known of the shares of positives, as in :func:`evaluate`; with nothing said alpha
+        and beta are estimated.
+    prior_estimator : PriorEstimator or str, optional
+        What estimates alpha and beta; the ``estimator`` of :func:`evaluate`.
+    sample_weight : array-like of shape (n,) or str, optional
+        Weights of the rows in the figures. To train with weights, put them in ``fit_params``.
+    truth : array-like of shape (n,) or str, optional
+        True classes, to be shown beside the recovered figures. No model sees them.
+    positive_label, negative_label : object, optional
+        As in :meth:`ScoreCounts.from_scores`.
+    threshold, target, repair, area, f_beta, cost_fn, cost_fp, max_fpr, top_k
+        As in :func:`evaluate`.
+    confidence_level, n_resamples, ignore_checks, progress
+        As in :func:`evaluate`.
+    random_state : int, Generator, RandomState or None, default=0
+        Where folds and bootstrap take their randomness from. The model has a seed of its own.
+
+    Returns
+    -------
+    PUReport
+        Its ``scores_from`` says how the scores were made.
+
+    See Also
+    --------
+    cross_fit_scores : The scores alone.
+    evaluate : For scores that exist already.
+
+    Notes
+    -----
+    A model that has an attribute ``oob_score_samples_`` once it is fitted (scores of its training
+    rows by those of its members that did not see them) is fitted once and judged by these, unless
+    there are groups that its ``fit`` does not take, known negatives, or anything said of how to
+    score. It may be one of this package, have a property of that name, or be a bag or forest of
+    scikit-learn with ``oob_score=True``. All others are cross-fitted: pipelines, and
+    :class:`PUCalibratedClassifier`, whose out-of-bag scores are those before calibration.
+
+    The report speaks of models trained on the larger part of the rows (four fifths of them with
+    five folds); one trained on all of them is, if anything, a little better. Intervals do not
+    vary the training of the model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purecover import evaluate_model
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(2000) < 0.4
+    >>> X = rng.normal(size=(2000, 3)) + truth[:, None]
+    >>> labeled = truth & (rng.random(2000) < 0.5)
+    >>> report = evaluate_model(LogisticRegression(), X, labeled, truth=truth, n_resamples=0)
+    >>> report.scores_from
+    'LogisticRegression, out of fold (5 folds; predict_proba; observed AUC by fold ...)'
+    >>> abs(report.auc - report.truth.metrics["roc_auc"]) < 0.05
+    True
+    """
+    # All that can be wrong is said before the long work of fitting.
+    check_settings(
+        _MODEL_NAME,
+        estimator,
+        cv=FOLDS if cv is None else cv,
+        method=method,
+        combine=combine,
+        n_jobs=n_jobs,
+        fit_params=fit_params,
+    )
+    given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
+    given.validated(_MODEL_NAME, can_estimate=True)
+    if prior_estimator is not None:
+        check_estimator(_MODEL_NAME, prior_estimator, "prior_estimator")
+        if given.ways:
+            must = f"left out where {given.ways[0]!r} is given"
+            raise bad_value(_MODEL_NAME, "prior_estimator", must, show(prior_estimator))
+    if repair is not None:
+        check_choice(_MODEL_NAME, "repair", repair, REPAIRS)
+    if threshold is not None:
+        check_real(_MODEL_NAME, "threshold", threshold)
+    check_names(_MODEL_NAME, "ignore_checks", ignore_checks, CHECKS)
+    check_level(_MODEL_NAME, confidence_level)
+    if n_resamples is not None:
+        check_integer(_MODEL_NAME, "n_resamples", n_resamples, low=0, high=10**7)
+    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_MODEL_NAME)
+    check_target(_MODEL_NAME, target)
+    check_progress(_MODEL_NAME, progress)
+    seed = check_seed(_MODEL_NAME, random_state)
+    examples = read_examples(
+        _MODEL_NAME,
+        X,
+        labeled,
+        groups=groups,
+        truth=truth,
+        sample_weight=sample_weight,
+        positive_label=positive_label,
+        negative_label=negative_label,
+    )
+    _check_rows(examples, options)
+    made = unseen_scores(
+        _MODEL_NAME,
+        estimator,
+        examples,
+        cv=FOLDS if cv is None else cv,
+        method=method,
+        combine=combine,
+        fit_params=fit_params,
+        random_state=seed,
+        n_jobs=n_jobs,
+        own=cv is None and method == combine == "auto",
+    )
+    report = evaluate(
+        made.scores,
+        examples.labeled,
+        alpha=alpha,
+        beta=beta,
+        proportions=proportions,
+        prior=prior,
+        label_frequency=label_frequency,
+        scenario=scenario,
+        estimator=prior_estimator,
+        sample_weight=examples.weight,
+        groups=examples.groups,
+        truth=examples.truth,
+        positive_label=positive_label,
+        negative_label=negative_label,
+        threshold=threshold,
+        target=target,
+        repair=repair,
+        area=area,
+        f_beta=f_beta,
+        cost_fn=cost_fn,
+        cost_fp=cost_fp,
+        max_fpr=max_fpr,
+        top_k=top_k,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        random_state=seed,
+        ignore_checks=ignore_checks,
+        progress=progress,
+    )
+    return replace(report, scores_from=made.description)
+
+
+def _check_rows(examples: Examples, options: MetricOptions) -> None:
+    """What `evaluate` would complain of after the fitting."""
+    kept = examples.positive | examples.unlabeled  # of known negatives nothing is compared
+    counts = ScoreCounts.from_scores(
+        np.zeros(int(kept.sum())),
+        examples.positive[kept],
+        sample_weight=None if examples.weight is None else examples.weight[kept],
+    )
+    resolve_metrics(_MODEL_NAME, None, counts, options)
+    if examples.truth is None:
+        return
+    truth = to_numpy(_MODEL_NAME, "truth", examples.truth)
+    check_as_long(_MODEL_NAME, "truth", truth.size, examples.n_rows)
+    encode_labels(_MODEL_NAME, truth[kept], int(kept.sum()), parameter="truth")

@@ -1,0 +1,1435 @@
+"""`evaluate_many`: one table over hundreds of tasks or models."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import textwrap
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from purecover._codec import json_text
+from purecover._frames import (
+    column_names,
+    is_frame,
+    lazy_frame,
+    make_frame,
+    read_columns,
+    require_columns,
+)
+from purecover._labels import encode_labels, refuse_missing
+from purecover._typing import (
+    AreaRule,
+    ArrayLike,
+    BoolArray,
+    CountArray,
+    FloatArray,
+    RandomState,
+    Repair,
+    Scenario,
+    Target,
+)
+from purecover._validation import (
+    FrozenDict,
+    as_weights,
+    bad_type,
+    bad_value,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_names,
+    check_progress,
+    check_random_state,
+    check_real,
+    check_same_length,
+    kept_seed,
+    show,
+    to_numpy,
+)
+from purecover.checks import CHECKS
+from purecover.counts import ScoreCounts
+from purecover.curves import auc_pu
+from purecover.estimators.base import PriorEstimate
+from purecover.estimators.choice import check_estimator
+from purecover.exceptions import InvalidInputError, PurecoverError, RecoveryWarning
+from purecover.intervals.interval import Interval, auc_interval, check_level
+from purecover.intervals.replicates import Progress, bootstrap
+from purecover.models.networks import check_jobs
+from purecover.proportions import GivenProportions, MixtureProportions, check_target
+from purecover.recovery.metrics import METRICS, MetricOptions
+from purecover.recovery.roc import REPAIRS
+from purecover.report.estimation import as_seen_by, completed
+from purecover.report.evaluation import evaluate
+from purecover.report.results import PUReport
+
+if TYPE_CHECKING:
+    from purecover.estimators.base import PriorEstimator
+
+
+# -- `ManyReports`: one row for each task and score, those that could not be evaluated included --
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ManyRow:
+    """One task and one score in :class:`ManyReports`.
+
+    Attributes
+    ----------
+    task : object
+        The value of the column that names tasks, or the column of labels.
+    score : str
+        The column of scores.
+    n_labeled, n_unlabeled : float
+        Rows, or total weights.
+    reason : str or None
+        Why there are no figures; None if there are.
+    proportions : MixtureProportions or None
+        Alpha and beta.
+    estimated_from : str or None
+        The score that alpha and beta were estimated from; None if they were given.
+    observed, recovered : mapping of str to float
+        Metrics as seen, labeled against unlabeled, and recovered.
+    intervals : mapping of str to Interval
+        Intervals of recovered metrics, and of ``"alpha"`` and ``"beta"`` where they were
+        estimated.
+    threshold : float
+        Where threshold metrics are taken.
+    findings : tuple of (str, str)
+        Code and severity of the checks that spoke, the gravest first.
+    seed : int
+        The seed of the bootstrap: ``evaluate(..., random_state=row.seed)`` draws the same.
+    report : PUReport or None
+        The whole report, if reports were to be kept.
+    """
+
+    task: Any
+    score: str
+    n_labeled: float
+    n_unlabeled: float
+    seed: int
+    reason: str | None = None
+    proportions: MixtureProportions | None = None
+    estimated_from: str | None = None
+    observed: Mapping[str, float] = field(default_factory=dict)
+    recovered: Mapping[str, float] = field(default_factory=dict)
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    threshold: float = math.nan
+    findings: tuple[tuple[str, str], ...] = ()
+    report: PUReport | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("observed", "recovered", "intervals"):
+            object.__setattr__(self, name, FrozenDict(dict(getattr(self, name))))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        task = self.task if isinstance(self.task, (str, int, float, bool)) else str(self.task)
+        return {
+            "task": task,
+            "score": self.score,
+            "n_labeled": self.n_labeled,
+            "n_unlabeled": self.n_unlabeled,
+            "reason": self.reason,
+            "proportions": None if self.proportions is None else self.proportions.to_dict(),
+            "estimated_from": self.estimated_from,
+            "threshold": _finite(self.threshold),
+            "observed": {name: _finite(value) for name, value in self.observed.items()},
+            "recovered": {name: _finite(value) for name, value in self.recovered.items()},
+            "intervals": {name: found.to_dict() for name, found in self.intervals.items()},
+            "findings": [{"code": code, "severity": how} for code, how in self.findings],
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ManyReports:
+    """Everything :func:`evaluate_many` found, a row for each task and score.
+
+    Attributes
+    ----------
+    rows : tuple of ManyRow
+        In order of task and then of score. A task that could not be evaluated has rows too,
+        which say why.
+    metrics : tuple of str
+        The metrics of the table.
+    confidence_level : float
+        Nominal coverage asked for.
+    simultaneous : {"bonferroni", "sidak"} or None
+        How intervals of a metric were widened to hold for all rows at once, if they were.
+    row_level : float
+        Nominal coverage of a single interval; ``confidence_level`` unless ``simultaneous``.
+    n_resamples : int
+        Bootstrap replicates of each row.
+    random_state : int or None
+        The seed, if there was one.
+    """
+
+    rows: tuple[ManyRow, ...]
+    metrics: tuple[str, ...]
+    confidence_level: float
+    simultaneous: str | None
+    row_level: float
+    n_resamples: int
+    random_state: int | None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[ManyRow]:
+        return iter(self.rows)
+
+    def __getitem__(self, key: tuple[Any, str]) -> ManyRow:
+        """The row of a task and a score."""
+        for row in self.rows:
+            if (row.task, row.score) == key:
+                return row
+        must = "a pair of a task and a score, in brackets"
+        hint = f"the first is {show((self.rows[0].task, self.rows[0].score))}"
+        raise bad_value("ManyReports", "key", must, show(key), hint)
+
+    @property
+    def evaluated(self) -> tuple[ManyRow, ...]:
+        """Rows with figures."""
+        return tuple(row for row in self.rows if row.reason is None)
+
+    @property
+    def failed(self) -> tuple[ManyRow, ...]:
+        """Rows without, which say why."""
+        return tuple(row for row in self.rows if row.reason is not None)
+
+    @property
+    def reports(self) -> dict[tuple[Any, str], PUReport]:
+        """Whole reports by task and score; empty unless they were to be kept."""
+        return {(r.task, r.score): r.report for r in self.rows if r.report is not None}
+
+    def top(self, n: int | None = None, metric: str = "roc_auc") -> tuple[ManyRow, ...]:
+        """The rows with the best recovered values, the best first.
+
+        The best of many is best partly by luck.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many rows; all by default.
+        metric : str, default="roc_auc"
+            A metric of the table.
+
+        Returns
+        -------
+        tuple of ManyRow
+            Rows in which the metric is defined.
+        """
+        check_choice("ManyReports.top", "metric", metric, self.metrics)
+        if n is not None:
+            n = check_integer("ManyReports.top", "n", n, low=0)
+        sign = -1 if METRICS[metric].greater_is_better else 1
+        defined = [r for r in self.evaluated if not math.isnan(r.recovered[metric])]
+        return tuple(sorted(defined, key=lambda row: sign * row.recovered[metric])[:n])
+
+    def frame(self, backend: Any = None) -> Any:
+        """All rows as a table; see :meth:`ScoreCounts.frame`.
+
+        For each metric there are four columns: ``roc_auc`` (recovered), ``roc_auc_observed``,
+        ``roc_auc_low`` and ``roc_auc_high``. ``findings`` lists codes of checks that spoke.
+        """
+        nan = math.nan
+        columns: dict[str, list[Any]] = {
+            "task": [row.task for row in self.rows],
+            "score": [row.score for row in self.rows],
+            "n_labeled": [row.n_labeled for row in self.rows],
+            "n_unlabeled": [row.n_unlabeled for row in self.rows],
+        }
+        for name in ("alpha", "beta"):
+            columns[name] = [getattr(row.proportions, name, nan) for row in self.rows]
+            columns |= self._ends(name)
+        for name in self.metrics:
+            columns[name] = [row.recovered.get(name, nan) for row in self.rows]
+            columns[f"{name}_observed"] = [row.observed.get(name, nan) for row in self.rows]
+            columns |= self._ends(name)
+        columns["threshold"] = [row.threshold for row in self.rows]
+        columns["estimated_from"] = [row.estimated_from or "" for row in self.rows]
+        columns["findings"] = [" ".join(code for code, _ in row.findings) for row in self.rows]
+        columns["reason"] = [row.reason or "" for row in self.rows]
+        columns["seed"] = [row.seed for row in self.rows]
+        arrays = {name: np.array(values) for name, values in columns.items()}
+        return make_frame("ManyReports.frame", arrays, backend)
+
+    def _ends(self, name: str) -> dict[str, list[float]]:
+        found = [row.intervals.get(name) for row in self.rows]
+        return {
+            f"{name}_low": [math.nan if i is None else i.low for i in found],
+            f"{name}_high": [math.nan if i is None else i.high for i in found],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON; without the reports."""
+        return {
+            "schema": "purecover.many/1",
+            "metrics": list(self.metrics),
+            "confidence_level": self.confidence_level,
+            "simultaneous": self.simultaneous,
+            "row_level": self.row_level,
+            "n_resamples": self.n_resamples,
+            "random_state": self.random_state,
+            "n_evaluated": len(self.evaluated),
+            "rows": [row.to_dict() for row in self.rows],
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """:meth:`to_dict` as strict JSON text."""
+        if indent is not None:
+            indent = check_integer("ManyReports.to_json", "indent", indent, low=0, high=16)
+        return json_text(self.to_dict(), indent)
+
+    def __str__(self) -> str:
+
+        return render_many_text(self)
+
+    def __repr__(self) -> str:
+        return f"ManyReports({len(self.evaluated):,} of {len(self.rows):,} rows evaluated)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text, as it prints."""
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+# -- What `evaluate_many` looks at: a task and a score, with the rows or counts of the two -------
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns are what, after the door.
+
+    ``pairs`` holds (name of the labels, column of labels, column of scores); the column of labels
+    is None where labels were given beside the data.
+    """
+
+    pairs: tuple[tuple[str, str | None, str], ...]
+    by: str | None
+    weight: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One task and one score: counts, rows to be counted, or why there are none."""
+
+    task: Any
+    score: str
+    n_labeled: float = 0
+    n_unlabeled: float = 0
+    rows: int = 0
+    """The smaller number of rows, labeled or unlabeled."""
+    counts: ScoreCounts | None = None
+    values: Any = None
+    labeled: BoolArray | None = None
+    negative: BoolArray | None = None
+    weight: FloatArray | None = None
+    where: Any = None
+    """Which rows of those columns are meant; None for all of them."""
+    reason: str | None = None
+
+    @property
+    def missing_side(self) -> str | None:
+        """What to say if there are only labeled or only unlabeled rows."""
+        for n, side in ((self.n_labeled, "labeled"), (self.n_unlabeled, "unlabeled")):
+            if not n > 0:
+                return f"no {side} row among {self.n_labeled + self.n_unlabeled:,.10g}"
+        return None
+
+    def cut(self) -> Part:
+        """The same with its own rows alone, to be sent to a worker."""
+        if self.where is None or self.labeled is None:
+            return self
+        return replace(
+            self,
+            values=self.values[self.where],
+            labeled=self.labeled[self.where],
+            negative=None if self.negative is None else self.negative[self.where],
+            weight=None if self.weight is None else self.weight[self.where],
+            where=None,
+        )
+
+    def counted(self, function: str) -> ScoreCounts:
+        """The counts, made now if they are not."""
+        if self.counts is not None:
+            return self.counts
+        values = np.asarray(self.values)
+        if values.dtype.kind == "f":
+            bad = int(np.size(values) - np.isfinite(values).sum())
+            if bad:
+                raise InvalidInputError(
+                    f"{bad:,} of {values.size:,} scores are missing, NaN or infinite"
+                )
+        assert self.labeled is not None  # noqa: S101 - rows come with their labels
+        labels: Any = self.labeled
+        if self.negative is not None:
+            labels = self.labeled.astype(np.int64) - self.negative
+        return ScoreCounts._from_rows(
+            function,
+            {f"score[{self.score}]": values},
+            labels,
+            sample_weight=self.weight,
+            positive_label=None,
+            negative_label=None if self.negative is None or not self.negative.any() else -1,
+        )
+
+
+# -- Tasks and scores of a lazy frame, counted where its rows are --------------------------------
+
+
+TOLERANCE = 1e-4
+"""How precisely an observed AUC is known where a lazy frame has too many scores to count each."""
+
+
+def count_parts(function: str, frame: Any, columns: Columns, labels: dict[str, Any]) -> list[Part]:
+    """Counts made by the engine: in one pass if scores or labels can be put below one another."""
+    found: dict[tuple[Any, str], ScoreCounts | str] = {}
+    names = list(dict.fromkeys(str(pair[1]) for pair in columns.pairs))
+    scores = list(dict.fromkeys(pair[2] for pair in columns.pairs))
+    weight = {} if columns.weight is None else {"sample_weight": columns.weight}
+    if columns.by is None:
+        found |= _in_one_pass(function, frame, names, scores, weight, labels)
+    first = None
+    for _, label, score in columns.pairs:
+        if (label, score) in found:
+            continue
+        asked = {"score": score, "labeled": str(label), **weight}
+        if columns.by is not None:
+            asked["by"] = columns.by
+        try:
+            counted = _counts(function, frame, asked, labels)
+        except InvalidInputError as error:
+            if columns.by is not None:  # which tasks there are remains unknown
+                raise
+            first = first or error
+            found[label, score] = str(error).partition("\n")[0]
+            continue
+        for task, counts in counted.items():
+            found[label if columns.by is None else task, score] = counts
+    if first is not None and all(isinstance(one, str) for one in found.values()):
+        raise first
+    tasks = names if columns.by is None else sorted({task for task, _ in found})
+    order = {name: i for i, name in enumerate(tasks)}
+    keys = sorted(found, key=lambda key: (order[key[0]], _place(columns, key)))
+    return [_counted_part(*key, found[key]) for key in keys]
+
+
+def _place(columns: Columns, key: tuple[Any, str]) -> int:
+    """Where a score stands among those asked for, for its column of labels."""
+    own = [pair[2] for pair in columns.pairs if columns.by is not None or pair[1] == key[0]]
+    return own.index(key[1])
+
+
+def _in_one_pass(
+    function: str,
+    frame: Any,
+    names: list[str],
+    scores: list[str],
+    weight: dict[str, str],
+    labels: dict[str, Any],
+) -> dict[tuple[Any, str], ScoreCounts]:
+    """Counts of several scores of one kind, or of several columns of labels, by one scan.
+
+    Nothing where the engine or the columns do not allow it, or where something is wrong with one
+    of them: a scan of each tells which.
+    """
+    below, beside = (scores, names[0]) if len(names) == 1 else (names, scores[0])
+    if len(below) < 2 or min(len(names), len(scores)) > 1:
+        return {}
+    schema = frame.collect_schema()
+    if len({str(schema[name]) for name in below}) > 1:
+        return {}
+    kept = list(dict.fromkeys([beside, *weight.values()]))
+    long = _unpivoted(frame, kept, below)
+    if long is None:
+        return {}
+    asked = {"score": beside, "labeled": beside, "by": "pu_which", **weight}
+    asked["score" if below is scores else "labeled"] = "pu_value"
+    try:
+        counted = _counts(function, long, asked, labels)
+    except InvalidInputError:
+        return {}
+    if below is scores:
+        return {(names[0], which): counts for which, counts in counted.items()}
+    return {(which, scores[0]): counts for which, counts in counted.items()}
+
+
+def _unpivoted(frame: Any, kept: list[str], below: list[str]) -> Any:
+    """Columns put below one another, missing values included; None if the engine cannot."""
+    import narwhals.stable.v2 as nw
+
+    engine = frame.implementation
+    if engine.is_duckdb():
+        # That of narwhals drops missing values, and knows the default connection alone.
+        quoted = ['"' + name.replace('"', '""') + '"' for name in (*kept, *below)]
+        rows = nw.to_native(
+            frame
+        ).query(
+            "pu_rows",
+            f"SELECT {', '.join(quoted[: len(kept)])}, pu_which, pu_value "  # noqa: S608 - quoted
+            f"FROM (SELECT {', '.join(quoted)} FROM pu_rows) UNPIVOT INCLUDE NULLS "
+            f"(pu_value FOR pu_which IN ({', '.join(quoted[len(kept) :])}))",
+        )
+        return nw.from_native(rows)
+    if engine.is_polars() or engine.is_pyspark() or engine.is_dask():
+        return frame.select(*kept, *below).unpivot(
+            on=below, index=kept, variable_name="pu_which", value_name="pu_value"
+        )
+    return None
+
+
+def _counts(
+    function: str, frame: Any, names: dict[str, str], labels: dict[str, Any]
+) -> dict[Any, ScoreCounts]:
+    from purecover.engines.count import count_lazy
+
+    counted = count_lazy(function, frame, names, labels, tolerance=TOLERANCE, one_sided=True)
+    return {task: ScoreCounts(**columns) for task, columns in counted.items()}
+
+
+def _counted_part(task: Any, score: str, counts: ScoreCounts | str) -> Part:
+    if isinstance(counts, str):
+        return Part(task, score, reason=counts)
+    sides = [(counts.labeled, counts.labeled_sq), (counts.unlabeled, counts.unlabeled_sq)]
+    n, rows = [], []
+    for mass, square in sides:
+        total = mass.sum().item()
+        n.append(total)
+        # Of weights only sums are known: as many rows of one weight as would say as much.
+        rows.append(total if square is None or not total else total**2 / float(square.sum()))
+    return Part(task, score, n[0], n[1], rows=int(min(rows)), counts=counts)
+
+
+# -- From data to the parts that `evaluate_many` looks at: which columns are what, and whose rows
+
+
+def name_columns(
+    function: str, data: Any, labeled: Any, score: Any, by: Any, weight: Any
+) -> Columns:
+    """Settle which columns are labels, scores, tasks and weights."""
+    if not is_frame(data):
+        must = "a data frame or a dict of columns"
+        raise bad_type(function, "data", must, data, "for one column of scores, use evaluate")
+    available = column_names(data)
+    for parameter, column in (("by", by), ("sample_weight", weight)):
+        if column is None or (parameter == "sample_weight" and not isinstance(column, str)):
+            continue
+        if not isinstance(column, str):
+            raise bad_type(function, parameter, "the name of a column", column)
+        require_columns(function, {parameter: column}, available)
+    labels = _label_columns(function, labeled, available)
+    if by is not None and len(labels) > 1:
+        raise bad_value(
+            function,
+            "labeled",
+            "one column where 'by' names the tasks",
+            f"{len(labels)} columns",
+            "call evaluate_many once for each column of labels, or put them below one another",
+        )
+    given = {column for column in labels.values() if column is not None}
+    used = given | {c for c in (by, weight) if isinstance(c, str)}
+    wanted = _score_columns(function, score, labels, available, used)
+    pairs = tuple((name, column, one) for name, column in labels.items() for one in wanted[name])
+    return Columns(pairs, by, weight if isinstance(weight, str) else None)
+
+
+def _label_columns(function: str, labeled: Any, available: list[str]) -> dict[str, str | None]:
+    """Columns of labels by name; None for labels that are no column of the data."""
+    if isinstance(labeled, str):
+        require_columns(function, {"labeled": labeled}, available)
+        return {labeled: labeled}
+    words = isinstance(labeled, (list, tuple)) and all(isinstance(v, str) for v in labeled)
+    if words and len(labeled) and set(labeled) & set(available):
+        for name in labeled:
+            require_columns(function, {"labeled": name}, available)
+        if len(set(labeled)) < len(labeled):
+            raise bad_value(function, "labeled", "a list of different columns", "a name twice")
+        return {name: name for name in labeled}
+    return {"labeled": None}
+
+
+def _score_columns(
+    function: str,
+    score: Any,
+    labels: Mapping[str, str | None],
+    available: list[str],
+    used: set[str],
+) -> dict[str, tuple[str, ...]]:
+    """Columns of scores for each column of labels."""
+    must = "the name of a column, a list of them, or a mapping from columns of labels to them"
+    if score is None:
+        free = tuple(name for name in available if name not in used)
+        if not free:
+            raise bad_value(
+                function, "data", "a table with a column of scores", "none that nothing else uses"
+            )
+        return dict.fromkeys(labels, free)
+    if isinstance(score, Mapping):
+        unknown = [name for name in score if name not in labels]
+        if unknown or set(score) != set(labels):
+            lacking = [name for name in labels if name not in score]
+            got = f"{show(unknown[0])} as a key" if unknown else f"none for {show(lacking[0])}"
+            hint = f"the columns of labels are {', '.join(map(repr, list(labels)[:20]))}"
+            raise bad_value(function, "score", must, got, hint)
+        chosen = {name: score[name] for name in labels}
+    else:
+        chosen = dict.fromkeys(labels, score)
+    out = {}
+    for name, value in chosen.items():
+        names = (value,) if isinstance(value, str) else value
+        if not isinstance(names, Iterable) or isinstance(names, (bytes, Mapping)):
+            raise bad_type(function, "score", must, value)
+        names = tuple(names)
+        for one in names:
+            if not isinstance(one, str):
+                raise bad_type(function, "score", must, one)
+            require_columns(function, {"score": one}, available)
+        if not names or len(set(names)) < len(names):
+            raise bad_value(function, "score", must, "a name twice" if names else "none")
+        out[name] = names
+    return out
+
+
+def read_parts(
+    function: str,
+    data: Any,
+    columns: Columns,
+    labeled: Any,
+    weight: Any,
+    labels: Mapping[str, Any],
+) -> list[Part]:
+    """All tasks and scores, in order of task and then of score."""
+    lazy = lazy_frame(data)
+    if lazy is not None:
+        must = "the name of a column where the frame is lazy"
+        if columns.pairs[0][1] is None:
+            raise bad_type(function, "labeled", must, labeled)
+        if weight is not None and columns.weight is None:
+            raise bad_type(function, "sample_weight", must, weight)
+        return count_parts(function, lazy, columns, dict(labels))
+    return list(_in_memory(function, data, columns, labeled, weight, labels))
+
+
+def _in_memory(
+    function: str,
+    data: Any,
+    columns: Columns,
+    labeled: Any,
+    weight: Any,
+    labels: Mapping[str, Any],
+) -> Iterator[Part]:
+    first = columns.pairs[0]
+    scores = {pair[2]: _numbers(function, data, pair[2]) for pair in columns.pairs}
+    size = np.size(scores[first[2]])
+    for name, values in scores.items():
+        check_same_length(function, f"score[{name}]", np.size(values), size)
+    if columns.weight is not None:
+        weight = read_columns(function, data, {"sample_weight": columns.weight})["sample_weight"]
+    mass = None if weight is None else as_weights(function, weight, size)
+    if mass is not None and not mass.any():
+        raise bad_value(function, "sample_weight", "positive somewhere", "0 everywhere")
+    groups = None
+    if columns.by is not None:
+        by = read_columns(function, data, {"by": columns.by})["by"]
+        check_same_length(function, "by", by.size, size)
+        groups = _split(function, by)
+    several = len({pair[0] for pair in columns.pairs}) > 1
+    seen: dict[str, Any] = {}
+    for name, column, score in columns.pairs:
+        if name not in seen:
+            try:
+                values = labeled
+                if column is not None:
+                    values = read_columns(function, data, {"labeled": column})["labeled"]
+                seen[name] = encode_labels(function, values, size, **labels)
+            except InvalidInputError as error:
+                if not several:
+                    raise
+                seen[name] = str(error).partition("\n")[0]
+        found = seen[name]
+        if isinstance(found, str):
+            yield Part(name, score, reason=found)
+        elif groups is None:
+            yield _part(name, score, None, scores[score], found, mass)
+    for task, rows in groups or ():
+        size_of = None
+        for name, _, score in columns.pairs:
+            part = _part(task, score, rows, scores[score], seen[name], mass, size_of)
+            size_of = part.n_labeled, part.n_unlabeled, part.rows
+            yield part
+
+
+def _numbers(function: str, data: Any, column: str) -> np.ndarray[Any, Any]:
+    """A column of scores, NaN where one is missing: which tasks that concerns is seen later."""
+    if isinstance(data, Mapping):
+        return to_numpy(function, f"score[{column}]", data[column])
+    import narwhals.stable.v2 as nw
+
+    series = nw.from_native(data, eager_only=True).get_column(column)
+    if series.null_count() and series.dtype.is_numeric():
+        series = series.cast(nw.Float64)
+        return np.asarray(series.fill_null(float("nan")).to_numpy(), dtype=np.float64)
+    return np.asarray(series.to_numpy())
+
+
+def _split(function: str, by: np.ndarray[Any, Any]) -> list[tuple[Any, Any]]:
+    refuse_missing(function, "by", by)
+    try:
+        tasks, which = np.unique(by, return_inverse=True)
+    except TypeError as error:
+        must = "a column of values of one kind"
+        raise bad_value(function, "by", must, "values that have no order") from error
+    order = np.argsort(which, kind="stable")
+    ends = np.cumsum(np.bincount(which, minlength=tasks.size))
+    return list(zip(tasks.tolist(), np.split(order, ends[:-1]), strict=True))
+
+
+def _part(
+    task: Any,
+    score: str,
+    rows: Any,
+    values: np.ndarray[Any, Any],
+    marks: tuple[BoolArray, BoolArray | None],
+    mass: FloatArray | None,
+    size: tuple[float, float, int] | None = None,
+) -> Part:
+    """Rows of one task, and how many they are unless that is known from another score."""
+    if size is None:
+        where = slice(None) if rows is None else rows
+        labeled = marks[0][where]
+        unlabeled = ~labeled if marks[1] is None else ~(labeled | marks[1][where])
+        sides = labeled, unlabeled
+        few = min(int(side.sum()) for side in sides)
+        if mass is None:
+            size = int(labeled.sum()), int(unlabeled.sum()), few
+        else:
+            size = float(mass[where][labeled].sum()), float(mass[where][unlabeled].sum()), few
+    return Part(
+        task,
+        score,
+        size[0],
+        size[1],
+        rows=size[2],
+        values=values,
+        labeled=marks[0],
+        negative=marks[1],
+        weight=mass,
+        where=rows,
+    )
+
+
+# -- What a worker of `evaluate_many` does: one task, one score, one row -------------------------
+
+
+IN_TAIL = 10
+"""Replicates that must lie beyond an end of an interval for it to be a percentile."""
+
+RANGES = {
+    "mcc": (-1.0, 1.0),
+    "youden": (-1.0, 1.0),
+    "normalized_auc_pr": (-math.inf, 1.0),
+    "lift": (0.0, math.inf),
+    "lee_liu": (0.0, math.inf),
+    "cost": (0.0, math.inf),
+}
+"""What metrics can be, where that is not between 0 and 1."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is the same for all rows.
+
+    ``level`` is the coverage of a single interval, which ``simultaneous`` ones take far into the
+    tails; ``options`` are further arguments of :func:`evaluate`.
+    """
+
+    function: str
+    metrics: tuple[str, ...]
+    level: float
+    simultaneous: bool
+    n_resamples: int
+    ignore_checks: tuple[str, ...]
+    threshold: float | None
+    options: Mapping[str, Any]
+    keep: bool
+
+    @property
+    def resolved(self) -> float:
+        """The level that so many replicates can tell, at most the one wanted."""
+        if not (self.simultaneous and self.n_resamples):
+            return self.level
+        return min(self.level, max(1 - 2 * IN_TAIL / self.n_resamples, 0.5))
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """Alpha and beta of a task, estimated from one of its scores, and their replicates."""
+
+    reference: str
+    estimate: PriorEstimate
+    draws: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One row to be made; ``given`` is what is known of alpha and beta."""
+
+    part: Part
+    given: Mapping[str, Any]
+    seed: int
+    settings: Settings
+    shared: Shared | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """A row, and what other scores of the task need of it."""
+
+    row: ManyRow
+    shared: Shared | None = None
+
+
+def seed_of(seed: int, task: object, score: str) -> int:
+    """A seed for one row: the same whatever other rows there are, and in which order."""
+    text = f"{seed}\0{task!r}\0{score}".encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=6).digest(), "big")
+
+
+def in_parallel(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
+    """Results in the order of the jobs, by the workers that joblib is told to use."""
+    from joblib import Parallel
+
+    # Sent with each job rather than left in shared memory, which a killed process leaves behind.
+    options: dict[str, Any] = {"n_jobs": n_jobs, "max_nbytes": None}
+    try:
+        parallel = Parallel(return_as="generator", **options)
+    except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
+        parallel = Parallel(**options)
+    yield from parallel(jobs)
+
+
+def observed_auc(part: Part, function: str) -> float:
+    """The observed AUC, by which the score to estimate from is chosen; NaN if there is none."""
+    try:
+        return auc_pu(part.counted(function))
+    except PurecoverError:
+        return math.nan
+
+
+def run_job(job: Job) -> Done:
+    """Count, recover, resample; a complaint becomes the reason why there are no figures."""
+    part, settings = job.part, job.settings
+    about: dict[str, Any] = {"task": part.task, "score": part.score, "seed": job.seed}
+    try:
+        counts = part.counted(settings.function)
+        with warnings.catch_warnings():
+            # Of hundreds of rows many warn of the same; checks of each row say it too.
+            warnings.simplefilter("ignore", RecoveryWarning)
+            report = _evaluated(counts, job) if job.shared is None else _with_shared(counts, job)
+    except PurecoverError as error:
+        reason = str(error).partition("\n")[0]
+        about |= {"n_labeled": part.n_labeled, "n_unlabeled": part.n_unlabeled}
+        return Done(ManyRow(**about, reason=reason))
+    shared = None
+    if job.shared is None and report.estimation is not None:
+        shared = Shared(part.score, report.estimation, _draws_of(report))
+    report = _at_level(report, settings)
+    estimated_from = None
+    intervals = {
+        name: report.intervals[name] for name in settings.metrics if name in report.intervals
+    }
+    if report.estimation is not None:
+        estimated_from = part.score if job.shared is None else job.shared.reference
+        found = report.estimation.intervals
+        intervals |= {name: found[name] for name in ("alpha", "beta") if name in found}
+    row = ManyRow(
+        **about,
+        n_labeled=report.counts.n_labeled,
+        n_unlabeled=report.counts.n_unlabeled,
+        proportions=report.proportions,
+        estimated_from=estimated_from,
+        observed={name: report.metrics.observed[name] for name in settings.metrics},
+        recovered={name: report.metrics[name] for name in settings.metrics},
+        intervals=intervals,
+        threshold=report.metrics.threshold,
+        findings=tuple((check.code, check.severity) for check in report.findings),
+        report=report if settings.keep else None,
+    )
+    return Done(row, shared)
+
+
+def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
+    settings = job.settings
+    return evaluate(
+        counts,
+        **job.given,
+        **settings.options,
+        threshold=settings.threshold,
+        confidence_level=settings.resolved,
+        n_resamples=settings.n_resamples,
+        random_state=job.seed,
+        ignore_checks=settings.ignore_checks,
+    )
+
+
+def _draws_of(report: PUReport) -> FloatArray:
+    if report.bootstrap is None:
+        return np.empty((0, 2))
+    found = report.bootstrap.replicates
+    return np.stack([found["alpha"], found["beta"]], axis=1)
+
+
+class _Drawn:
+    """Stands in for an estimator: alpha and beta of each replicate are drawn already."""
+
+    def __init__(self, draws: FloatArray) -> None:
+        self.draws = draws
+        self.used = 0
+
+    def proportions_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """The next rows of what was drawn."""
+        del counts, unlabeled
+        start = self.used
+        self.used += len(labeled)
+        return self.draws[start : self.used]
+
+
+def _with_shared(counts: ScoreCounts, job: Job) -> PUReport:
+    """A report with alpha and beta that were estimated from another score of the task.
+
+    Replicates of this score meet replicates of alpha and beta at random. Were both from the same
+    rows, they would vary together, and the AUC less: these intervals are wide rather than narrow.
+    """
+    settings, shared = job.settings, job.shared
+    assert shared is not None  # noqa: S101 - the caller looked
+    used = shared.estimate.proportions
+    report = evaluate(
+        counts,
+        proportions=used,
+        **settings.options,
+        threshold=settings.threshold,
+        confidence_level=settings.resolved,
+        n_resamples=0,
+        random_state=job.seed,
+        ignore_checks=settings.ignore_checks,
+    )
+    replicates = None
+    if len(shared.draws):
+        options = dict(settings.options)
+        repair = options.pop("repair")
+        replicates = bootstrap(
+            counts,
+            used,
+            estimator=_Drawn(shared.draws),
+            threshold=report.metrics.threshold,
+            repair=None if repair is None else report.roc.repair,
+            n_resamples=len(shared.draws),
+            confidence_level=settings.resolved,
+            random_state=job.seed,
+            **options,
+        )
+    return completed(
+        report,
+        as_seen_by(shared.estimate, report.auc_pu, shared.reference),
+        replicates,
+        level=settings.resolved,
+        n_groups=None,
+        ignore_checks=settings.ignore_checks,
+    )
+
+
+def _at_level(report: PUReport, settings: Settings) -> PUReport:
+    """The report with intervals at the level wanted, where the replicates cannot tell its ends."""
+    if settings.resolved == settings.level:
+        return report
+    intervals = {n: _stretched(n, i, settings) for n, i in report.intervals.items()}
+    estimation = report.estimation
+    if estimation is None or report.bootstrap is None:  # the closed form knows every level
+        intervals["roc_auc"] = auc_interval(
+            report.counts, report.proportions, confidence_level=settings.level
+        )
+    if estimation is not None:
+        own = {n: _stretched(n, i, settings) for n, i in estimation.intervals.items()}
+        estimation = replace(estimation, intervals=own)
+    return replace(report, intervals=intervals, estimation=estimation)
+
+
+def _stretched(name: str, interval: Interval, settings: Settings) -> Interval:
+    r"""Ends moved away from the estimate as those of a normal distribution would be.
+
+    .. math:: \theta - (\theta - l)\,z/z_0, \qquad \theta + (h - \theta)\,z/z_0
+    """
+    from scipy.special import ndtri
+
+    factor = float(ndtri(0.5 + settings.level / 2) / ndtri(0.5 + settings.resolved / 2))
+    least, most = RANGES.get(name, (0.0, 1.0))
+    middle = interval.estimate
+    low = middle - (middle - interval.low) * factor
+    high = middle + (interval.high - middle) * factor
+    if not math.isnan(low):  # max and min would turn NaN into a number
+        low, high = max(min(low, interval.low), least), min(max(high, interval.high), most)
+    method = f"{interval.method}, stretched from {100 * settings.resolved:g} %"
+    return replace(interval, low=low, high=high, confidence_level=settings.level, method=method)
+
+
+# -- `evaluate_many`: one table over hundreds of tasks or models ---------------------------------
+
+
+_NAME = "evaluate_many"
+_WAYS = ("bonferroni", "sidak")
+
+
+def evaluate_many(
+    data: Any,
+    labeled: ArrayLike | str | Sequence[str],
+    *,
+    score: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
+    by: str | None = None,
+    alpha: float | Mapping[Any, float] | None = None,
+    beta: float | Mapping[Any, float] | None = None,
+    scenario: Scenario | None = None,
+    estimator: PriorEstimator | str | None = None,
+    estimate_from: str | None = None,
+    sample_weight: ArrayLike | str | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+    metrics: Collection[str] = ("roc_auc", "auc_pr", "precision", "recall"),
+    min_rows: int = 10,
+    threshold: float | None = None,
+    target: Target = "population",
+    repair: Repair | None = None,
+    area: AreaRule = "davis-goadrich",
+    f_beta: float = 1.0,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+    max_fpr: float = 0.1,
+    top_k: int | None = None,
+    simultaneous: Literal["bonferroni", "sidak"] | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
+    ignore_checks: Collection[str] = (),
+    n_jobs: int | None = None,
+    keep: bool = False,
+    progress: Progress | None = None,
+) -> ManyReports:
+    r"""Recover the performance of many models, on many tasks, as one table.
+
+    Parameters
+    ----------
+    data : data frame or dict
+        The table, of any engine. Lazy frames (DuckDB, PySpark, Dask, Ibis, polars) are counted
+        by their engine; see :meth:`ScoreCounts.from_frame`.
+    labeled : str, list of str or array-like of shape (n,)
+        The column that says who carries the positive label; a list of columns, each a task of
+        its own (such as GO terms); or the labels themselves.
+    score : str, list of str or mapping, optional
+        The columns of scores; by default all that nothing else uses. A mapping gives each
+        column of labels its own: ``{"GO:1": "score of GO:1", ...}``.
+    by : str, optional
+        The column that says which task a row belongs to.
+    alpha, beta : float or mapping, optional
+        Shares of positives among the unlabeled and among the labeled, as in :func:`evaluate`:
+        one for all, or by task. Where alpha is not said it is estimated, once for each task.
+    scenario, estimator
+        As in :func:`evaluate`.
+    estimate_from : str, optional
+        The score that alpha and beta of a task are estimated from, for all its scores; by default
+        the one with the highest observed AUC, whose ends are purest.
+    sample_weight : array-like of shape (n,) or str, optional
+        Non-negative weights, or their column.
+    positive_label, negative_label : object, optional
+        As in :meth:`ScoreCounts.from_scores`.
+    metrics : collection of str
+        The metrics of the table, from ``METRICS``.
+    min_rows : int, default=10
+        Tasks with fewer labeled or fewer unlabeled rows are not evaluated.
+    threshold : float, optional
+        Where threshold metrics are taken; by default each row has its own, where the Youden
+        index is highest.
+    target, repair, area, f_beta, cost_fn, cost_fp, max_fpr, top_k
+        As in :func:`evaluate`.
+    simultaneous : {"bonferroni", "sidak"}, optional
+        Whether the intervals of a metric hold for all rows at once, and by which correction. By
+        default each holds by itself, and of hundreds some miss.
+    confidence_level : float, default=0.95
+        Nominal coverage of intervals.
+    n_resamples : int, default=500
+        Bootstrap replicates of each row; 0 for none, which leaves only the interval of the AUC.
+    random_state : int, numpy.random.Generator or None, default=0
+        Each row has a seed of its own, made of this, the task and the score: neither other rows,
+        nor their order, nor ``n_jobs`` change a figure.
+    ignore_checks : collection of str, default=()
+        Codes of checks to silence.
+    n_jobs : int, optional
+        Rows worked on at the same time, as joblib takes it. ``joblib.parallel_config`` chooses
+        other workers, such as those of a Dask, Ray or Spark cluster.
+    keep : bool, default=False
+        Whether to keep the whole report of each row.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each row.
+
+    Returns
+    -------
+    ManyReports
+        A row for each task and score. One that cannot be evaluated (no labeled row, too few,
+        missing scores, no estimate of alpha) says so; none is lost.
+
+    See Also
+    --------
+    compare_scores : A few models on the same rows, and their differences.
+    evaluate : One model.
+
+    Notes
+    -----
+    A row equals what :func:`evaluate` says of it, with ``random_state=row.seed``. Only where a
+    task has several scores and alpha is estimated, one score provides the estimate; the
+    replicates of the others meet its replicates of alpha and beta at random.
+
+    For :math:`m` rows Bonferroni's correction takes each interval at level
+    :math:`1 - (1 - c)/m`, Šidák's, for rows that are independent or vary together, at
+    :math:`c^{1/m}`. Percentiles of few replicates do not reach so far into the tails: an end with
+    fewer than ten replicates beyond it is taken where there are ten, and moved away from the
+    estimate by the ratio of the quantiles of the normal distribution; its ``method`` says so. The
+    interval of the AUC with known alpha has a closed form, and needs no replicates.
+
+    Tasks of a frame in memory are split by one sort. A lazy frame is scanned once for all tasks
+    of a score (``by``), or once for all scores or all columns of labels of one type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purecover import evaluate_many, simulate
+    >>> world = simulate.binormal(1.5)
+    >>> one, two = (world.sample(100, 1000, alpha=0.2, random_state=seed) for seed in (0, 1))
+    >>> table = {
+    ...     "term": ["GO:1"] * 1100 + ["GO:2"] * 1100 + ["GO:3"] * 5,
+    ...     "s": np.concatenate([one.scores, two.scores, np.arange(5.0)]),
+    ...     "y": np.concatenate([one.labeled, two.labeled, np.zeros(5, dtype=bool)]),
+    ... }
+    >>> found = evaluate_many(table, "y", score="s", by="term", alpha=0.2, n_resamples=0)
+    >>> [(row.task, round(row.recovered["roc_auc"], 2)) for row in found.evaluated]
+    [('GO:1', 0.9), ('GO:2', 0.86)]
+    >>> found["GO:3", "s"].reason
+    'no labeled row among 5'
+    """
+    check_flag(_NAME, "keep", keep)
+    check_progress(_NAME, progress)
+    check_jobs(_NAME, n_jobs)
+    min_rows = check_integer(_NAME, "min_rows", min_rows, low=1)
+    level = check_level(_NAME, confidence_level)
+    n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
+    if simultaneous is not None:
+        check_choice(_NAME, "simultaneous", simultaneous, _WAYS)
+    if threshold is not None:
+        threshold = check_real(_NAME, "threshold", threshold)
+    if repair is not None:
+        check_choice(_NAME, "repair", repair, REPAIRS)
+    check_target(_NAME, target)
+    check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
+    MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
+    rng = check_random_state(_NAME, random_state)
+    own_seed = kept_seed(random_state)
+    seed = int(rng.integers(2**62)) if own_seed is None else own_seed
+    columns = name_columns(_NAME, data, labeled, score, by, sample_weight)
+    if estimate_from is not None:
+        names = tuple(dict.fromkeys(pair[2] for pair in columns.pairs))
+        check_choice(_NAME, "estimate_from", estimate_from, names)
+    labels = {"positive_label": positive_label, "negative_label": negative_label}
+    parts = read_parts(_NAME, data, columns, labeled, sample_weight, labels)
+    given = _given(parts, alpha, beta, scenario, estimator)
+    refused = {id(part): _refusal(part, min_rows) for part in parts}
+    good = [part for part in parts if refused[id(part)] is None]
+    settings = Settings(
+        function=_NAME,
+        metrics=_metrics(metrics, top_k),
+        level=_row_level(level, simultaneous, len(good)),
+        simultaneous=simultaneous is not None,
+        n_resamples=n_resamples,
+        ignore_checks=tuple(ignore_checks),
+        threshold=threshold,
+        options={
+            "target": target,
+            "repair": repair,
+            "area": area,
+            "f_beta": f_beta,
+            "cost_fn": cost_fn,
+            "cost_fp": cost_fp,
+            "max_fpr": max_fpr,
+            "top_k": top_k,
+        },
+        keep=bool(keep),
+    )
+    found = {id(part): _left_out(part, seed, refused[id(part)]) for part in parts}
+    for part, row in _run(good, given, seed, settings, estimate_from, n_jobs, progress):
+        found[id(part)] = row
+    return ManyReports(
+        rows=tuple(found[id(part)] for part in parts),
+        metrics=settings.metrics,
+        confidence_level=level,
+        simultaneous=simultaneous,
+        row_level=settings.level,
+        n_resamples=n_resamples,
+        random_state=own_seed,
+    )
+
+
+def _metrics(names: Any, top_k: int | None) -> tuple[str, ...]:
+    wanted = tuple(dict.fromkeys(check_names(_NAME, "metrics", names, METRICS)))
+    if not wanted:
+        raise bad_value(_NAME, "metrics", "a list of one metric or more", "none")
+    for name in wanted:
+        if METRICS[name].kind == "top_k" and top_k is None:
+            raise bad_value(_NAME, "top_k", f"given for {name!r}", "None")
+    return wanted
+
+
+def _row_level(level: float, how: str | None, n_rows: int) -> float:
+    if how is None or n_rows < 2:
+        return level
+    return 1 - (1 - level) / n_rows if how == "bonferroni" else level ** (1 / n_rows)
+
+
+def _refusal(part: Part, min_rows: int) -> str | None:
+    """Why a part is not even tried."""
+    if part.reason is not None:
+        return part.reason
+    if part.missing_side is not None:
+        return part.missing_side
+    if part.rows < min_rows:
+        few = "labeled" if part.n_labeled <= part.n_unlabeled else "unlabeled"
+        rows = "row" if part.rows == 1 else "rows"
+        return f"only {part.rows:,} {few} {rows}, fewer than min_rows={min_rows}"
+    return None
+
+
+def _given(
+    parts: Sequence[Part], alpha: Any, beta: Any, scenario: Any, estimator: Any
+) -> dict[Any, dict[str, Any]]:
+    """What is known of alpha and beta, by task, as arguments of `evaluate`."""
+    tasks = list(dict.fromkeys(part.task for part in parts))
+    both: dict[str, dict[Any, Any]] = {}
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if not isinstance(value, Mapping):
+            both[name] = dict.fromkeys(tasks, value)
+            continue
+        unknown = [task for task in value if task not in tasks]
+        if unknown:
+            shown = ", ".join(map(show, tasks[:10])) + (", ..." if len(tasks) > 10 else "")
+            must = "a number, or a mapping from tasks to numbers"
+            got = f"one for {show(unknown[0])}"
+            raise bad_value(_NAME, name, must, got, f"the tasks are {shown}")
+        both[name] = {task: value.get(task) for task in tasks}
+    out = {}
+    asked = None
+    for task in tasks:
+        one = {"alpha": both["alpha"][task], "beta": both["beta"][task], "scenario": scenario}
+        mixed = isinstance(alpha, Mapping) and one["alpha"] is not None
+        one["estimator"] = None if mixed else estimator
+        GivenProportions(**one).validated(_NAME, can_estimate=True)
+        if one["alpha"] is None:
+            asked = check_estimator(_NAME, estimator) if asked is None else asked
+            one["estimator"] = asked
+        out[task] = one
+    return out
+
+
+def _run(
+    parts: Sequence[Part],
+    given: Mapping[Any, dict[str, Any]],
+    seed: int,
+    settings: Settings,
+    estimate_from: str | None,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Iterator[tuple[Part, ManyRow]]:
+    """Rows as they are finished: those that need no other, then those that wait for an estimate."""
+    from joblib import delayed
+
+    def job(part: Part, shared: Shared | None = None) -> Any:
+        own_seed = seed_of(seed, part.task, part.score)
+        return delayed(run_job)(Job(part.cut(), given[part.task], own_seed, settings, shared))
+
+    references = _references(parts, given, estimate_from, n_jobs)
+    first = [p for p in parts if references.get(p.task, p.score) == p.score]
+    later = [p for p in parts if references.get(p.task, p.score) != p.score]
+    shared: dict[Any, Shared | str] = {}
+    n_done = 0
+    for part, done in zip(first, in_parallel((job(p) for p in first), n_jobs), strict=True):
+        if part.task in references:
+            shared[part.task] = done.shared or str(done.row.reason)
+        n_done += 1
+        if progress is not None:
+            progress(n_done, len(parts))
+        yield part, done.row
+    ready: list[tuple[Part, Shared]] = []
+    for part in later:
+        estimate = shared[part.task]
+        if isinstance(estimate, Shared):
+            ready.append((part, estimate))
+            continue
+        n_done += 1
+        reason = f"alpha is not known from the scores in {show(references[part.task])}: {estimate}"
+        yield part, _left_out(part, seed, reason)
+    results = in_parallel((job(p, estimate) for p, estimate in ready), n_jobs)
+    for (part, _), done in zip(ready, results, strict=True):
+        n_done += 1
+        if progress is not None:
+            progress(n_done, len(parts))
+        yield part, done.row
+
+
+def _left_out(part: Part, seed: int, reason: str | None) -> ManyRow:
+    """The row of what is not evaluated, or not yet."""
+    return ManyRow(
+        task=part.task,
+        score=part.score,
+        n_labeled=part.n_labeled,
+        n_unlabeled=part.n_unlabeled,
+        seed=seed_of(seed, part.task, part.score),
+        reason=reason,
+    )
+
+
+def _references(
+    parts: Sequence[Part],
+    given: Mapping[Any, dict[str, Any]],
+    estimate_from: str | None,
+    n_jobs: int | None,
+) -> dict[Any, str]:
+    """The score to estimate from, for tasks with several scores and unknown alpha."""
+    from joblib import delayed
+
+    several: dict[Any, list[Part]] = {}
+    for part in parts:
+        if given[part.task]["alpha"] is None:
+            several.setdefault(part.task, []).append(part)
+    several = {task: own for task, own in several.items() if len(own) > 1}
+    candidates = [
+        part
+        for own in several.values()
+        for part in own
+        if estimate_from is None or estimate_from not in {p.score for p in own}
+    ]
+    jobs = (delayed(observed_auc)(part.cut(), _NAME) for part in candidates)
+    areas: dict[Any, dict[str, float]] = {}
+    for part, area in zip(candidates, in_parallel(jobs, n_jobs), strict=True):
+        areas.setdefault(part.task, {})[part.score] = -math.inf if math.isnan(area) else area
+    found = {}
+    for task in several:
+        own = areas.get(task)
+        found[task] = str(estimate_from) if own is None else max(own, key=own.__getitem__)
+    return found
+
+
+# -- Many reports as lines of text: the best rows, what was left out, and checks that spoke ------
+
+
+SHOWN = 10
+_LONGEST = 20
+_WIDTH = 100
+_REASONS = 5
+
+
+def render_many_text(many: ManyReports) -> str:
+    """A dozen lines or two, however many rows there are."""
+    done, failed = many.evaluated, many.failed
+    tasks, scores = {row.task for row in many}, {row.score for row in many}
+    of = f"{_number_of(len(tasks), 'task')}, {_number_of(len(scores), 'score')}"
+    lines = [f"{of}: {len(done):,} of {_number_of(len(many), 'row')} evaluated"]
+    if done:
+        lines += textwrap.wrap(_intervals(many), _WIDTH, subsequent_indent="    ")
+        lines += ["", *_table(many)]
+    if failed:
+        lines += ["", *_left_out_lines(failed)]
+    if done:
+        lines += ["", *_findings(done)]
+    return "\n".join(lines)
+
+
+def _intervals(many: ManyReports) -> str:
+    level = f"{100 * many.confidence_level:g} %"
+    estimated = sum(row.estimated_from is not None for row in many.evaluated)
+    text = f"alpha estimated in {estimated:,} of them; " if estimated else "alpha given; "
+    if many.simultaneous is None:
+        text += f"each interval holds by itself with {level}"
+        if len(many.evaluated) > 1:
+            text += ", so that of many some miss"
+        return text
+    how = {"bonferroni": "Bonferroni", "sidak": "Šidák"}[many.simultaneous]
+    return text + f"the intervals of a metric hold all at once with {level} ({how})"
+
+
+def _table(many: ManyReports) -> list[str]:
+    first = many.metrics[0]
+    best = many.top(SHOWN, first)
+    shown = best or many.evaluated[:SHOWN]
+    others = list(many.metrics[1:3])
+    wide = [
+        max(len(head), *(len(_short(getattr(row, head))) for row in shown)) + 2
+        for head in ("task", "score")
+    ]
+    head = f"{'task':<{wide[0]}}{'score':<{wide[1]}}{'labeled':>8}{'alpha':>7}"
+    head += f"{'observed':>10}  {METRICS[first].title[:24]:<25}"
+    head += "".join(f"{METRICS[name].title[:9]:>11}" for name in others)
+    lines = [head.rstrip()]
+    for row in shown:
+        interval = row.intervals.get(first)
+        value = _number(row.recovered[first])
+        if interval is not None and math.isfinite(interval.low):
+            value += f" [{_number(interval.low)}, {_number(interval.high)}]"
+        alpha = math.nan if row.proportions is None else row.proportions.alpha
+        text = f"{_short(row.task):<{wide[0]}}{_short(row.score):<{wide[1]}}"
+        text += f"{row.n_labeled:>8,.5g}{alpha:>7.3f}{_number(row.observed[first]):>10}  "
+        text += f"{value:<25}" + "".join(f"{_number(row.recovered[n]):>11}" for n in others)
+        lines.append(text.rstrip())
+    rest = len(many.evaluated) - len(shown)
+    if rest:
+        lines.append(f"... and {rest:,} more (the best by {METRICS[first].title} are shown)")
+    return lines
+
+
+def _left_out_lines(failed: tuple[ManyRow, ...]) -> list[str]:
+    lines = [f"not evaluated: {_number_of(len(failed), 'row')}"]
+    for row in failed[:_REASONS]:
+        text = f"{_short(row.task)}, {_short(row.score)}: {row.reason}"
+        lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    if len(failed) > _REASONS:
+        lines.append(f"  ... and {len(failed) - _REASONS:,} more, see failed")
+    return lines
+
+
+def _findings(done: tuple[ManyRow, ...]) -> list[str]:
+    spoke = Counter(finding for row in done for finding in row.findings)
+    grave = {key: n for key, n in spoke.items() if key[1] != "note"}
+    if not grave:
+        return ["checks: no error or warning"]
+    listed = [f"{code} {severity} in {n:,}" for (code, severity), n in sorted(grave.items())]
+    text = f"checks that spoke: {', '.join(listed)}"
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
+
+
+def _number_of(n: int, thing: str) -> str:
+    return f"{n:,} {thing}" + ("" if n == 1 else "s")
+
+
+def _short(value: object) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if math.isfinite(value) else "undefined"

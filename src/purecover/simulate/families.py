@@ -1,0 +1,296 @@
+"""The families of worlds. Each says what is known of it in closed form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from scipy import special
+
+from purecover._typing import ArrayLike, FloatArray
+from purecover._validation import FrozenDict, as_real_vector, bad_type, bad_value, check_real
+from purecover.simulate.components import Beta, Component, Histogram, Laplace, Normal
+from purecover.simulate.worlds import World, integrate
+
+# Wide enough for any purpose, narrow enough for floating point. Beta shapes below 1/4 would
+# pile scores up at 0 and 1 closer than float64 can tell apart, and no figure would be exact.
+_LARGEST_SEPARATION = 1e6
+_SPREADS = (1e-4, 1e4)
+_SHAPES = (0.25, 1e4)
+_LARGEST_EDGE = 1e100
+
+
+def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
+    r"""Normal scores: negatives :math:`N(0, 1)`, positives :math:`N(d, \sigma^2)`.
+
+    Parameters
+    ----------
+    separation : float, default=1.5
+        Difference of the means, :math:`d`.
+    positive_sd : float, default=1.0
+        Standard deviation of the positives, :math:`\sigma`. The ROC curve is concave only
+        at 1.
+
+    Returns
+    -------
+    World
+        With :math:`auc = \Phi(d/\sqrt{1+\sigma^2})` in closed form.
+
+    Examples
+    --------
+    >>> from purecover import simulate
+    >>> round(simulate.binormal(2.0).auc, 4)
+    0.9214
+    """
+    limit = _LARGEST_SEPARATION
+    d = check_real("binormal", "separation", separation, low=-limit, high=limit)
+    sd = check_real("binormal", "positive_sd", positive_sd, low=_SPREADS[0], high=_SPREADS[1])
+    # The ratio of two normal densities of unlike spread has one interior extremum.
+    positive_inclusion = negative_inclusion = 0.0
+    if sd > 1:
+        negative_inclusion = math.exp(-(d * d) / (2 * (sd * sd - 1))) / sd
+    elif sd < 1:
+        positive_inclusion = math.exp(-(d * d) / (2 * (1 - sd * sd))) * sd
+    elif d == 0:
+        positive_inclusion = negative_inclusion = 1.0
+    return _world(
+        "binormal",
+        {"separation": d, "positive_sd": sd},
+        Normal(d, sd),
+        Normal(0.0, 1.0),
+        auc=float(special.ndtr(d / math.hypot(1.0, sd))),
+        is_concave=sd == 1 and d >= 0,
+        positive_inclusion=positive_inclusion,
+        negative_inclusion=negative_inclusion,
+    )
+
+
+def nonconcave() -> World:
+    """Normal scores whose ROC curve crosses the diagonal: ``binormal(1.0, 3.0)``.
+
+    Positives are spread three times as wide as negatives, so both tails are mostly
+    positive. The AUC is 0.624; methods that force a concave curve overrate it.
+
+    Returns
+    -------
+    World
+        See :func:`binormal`.
+
+    Examples
+    --------
+    >>> from purecover import simulate
+    >>> world = simulate.nonconcave()
+    >>> round(world.auc, 3), world.is_concave
+    (0.624, False)
+    """
+    world = binormal(1.0, 3.0)
+    return _world(
+        "nonconcave",
+        {},
+        world.positive,
+        world.negative,
+        auc=world.auc,
+        is_concave=False,
+        positive_inclusion=world.positive_inclusion,
+        negative_inclusion=world.negative_inclusion,
+    )
+
+
+def laplace(separation: float = 2.0) -> World:
+    r"""Double-exponential scores of scale 1, a distance apart.
+
+    The density ratio stays within :math:`[e^{-d}, e^{d}]`, so the world is not
+    irreducible: alpha and beta are not identified from data alone.
+
+    Parameters
+    ----------
+    separation : float, default=2.0
+        Difference of the centers, :math:`d \ge 0`.
+
+    Returns
+    -------
+    World
+        With :math:`auc = 1 - e^{-d}(2+d)/4` in closed form.
+
+    Examples
+    --------
+    >>> from purecover import simulate
+    >>> world = simulate.laplace(2.0)
+    >>> round(world.auc, 4), round(world.positive_inclusion, 4)
+    (0.8647, 0.1353)
+    """
+    d = check_real("laplace", "separation", separation, low=0, high=_LARGEST_SEPARATION)
+    return _world(
+        "laplace",
+        {"separation": d},
+        Laplace(d),
+        Laplace(0.0),
+        auc=1 - math.exp(-d) * (2 + d) / 4,
+        is_concave=True,
+        positive_inclusion=math.exp(-d),
+        negative_inclusion=math.exp(-d),
+    )
+
+
+def beta(
+    positive: tuple[float, float] = (5.0, 2.0), negative: tuple[float, float] = (2.0, 5.0)
+) -> World:
+    r"""Scores in (0, 1) with a beta distribution per class, like those of many classifiers.
+
+    Parameters
+    ----------
+    positive, negative : tuple of float
+        The two shapes :math:`(a, b)` of each class, at least 0.25.
+
+    Returns
+    -------
+    World
+        Its AUC is found by quadrature.
+
+    Examples
+    --------
+    >>> from purecover import simulate
+    >>> round(simulate.beta((2, 1), (1, 2)).auc, 10)
+    0.8333333333
+    """
+    a1, b1 = _shapes("positive", positive)
+    a0, b0 = _shapes("negative", negative)
+    one, zero = Beta(a1, b1), Beta(a0, b0)
+    log_ratios = _beta_log_ratio_range(one, zero)
+    return _world(
+        "beta",
+        {"positive": (a1, b1), "negative": (a0, b0)},
+        one,
+        zero,
+        auc=integrate(lambda u: one.survival(zero.inverse_survival(u)), 0.0, 1.0),
+        auc_from="quadrature",
+        is_concave=a1 >= a0 and b1 <= b0,
+        positive_inclusion=math.exp(-log_ratios[1]),
+        negative_inclusion=math.exp(log_ratios[0]),
+    )
+
+
+def histogram(
+    positive_mass: ArrayLike, negative_mass: ArrayLike, edges: ArrayLike | None = None
+) -> World:
+    r"""Piecewise constant densities: any shape, all figures elementary.
+
+    Parameters
+    ----------
+    positive_mass, negative_mass : array-like
+        Share of each class per bin, in increasing order of the score; normalized to sum
+        to 1.
+    edges : array-like, optional
+        Bin edges, one more than bins. By default equal bins on [0, 1].
+
+    Returns
+    -------
+    World
+        With :math:`auc = \sum_i p_i (\sum_{j<i} q_j + q_i/2)` in closed form.
+
+    Examples
+    --------
+    >>> from purecover import simulate
+    >>> world = simulate.histogram([0.1, 0.3, 0.6], [0.6, 0.3, 0.1])
+    >>> round(world.auc, 3), world.is_concave
+    (0.825, True)
+    """
+    p = _mass("positive_mass", positive_mass)
+    q = _mass("negative_mass", negative_mass)
+    if p.size != q.size:
+        raise bad_value(
+            "histogram", "negative_mass", f"as long as positive_mass ({p.size})", f"{q.size} values"
+        )
+    if edges is None:
+        cuts = np.linspace(0.0, 1.0, p.size + 1)
+    else:
+        cuts = as_real_vector("histogram", "edges", edges)
+    in_range = bool((np.abs(cuts) <= _LARGEST_EDGE).all())
+    if cuts.size != p.size + 1 or not in_range or not (np.diff(cuts) > 0).all():
+        raise bad_value(
+            "histogram",
+            "edges",
+            f"{p.size + 1} increasing numbers of size at most {_LARGEST_EDGE:g}",
+            f"{cuts.size} values from {cuts[0]:g} to {cuts[-1]:g}",
+        )
+    filled = (p > 0) | (q > 0)
+    with np.errstate(divide="ignore", over="ignore"):
+        ratio = p[filled] / q[filled]
+    where = tuple(float(cut) for cut in cuts)
+    return _world(
+        "histogram",
+        {"positive_mass": tuple(p.tolist()), "negative_mass": tuple(q.tolist()), "edges": where},
+        Histogram(tuple(p.tolist()), where),
+        Histogram(tuple(q.tolist()), where),
+        auc=float(np.dot(p, np.cumsum(q) - q / 2)),
+        is_concave=bool((ratio[1:] >= ratio[:-1]).all()),
+        positive_inclusion=1 / float(ratio.max()),
+        negative_inclusion=float(ratio.min()),
+    )
+
+
+WORLDS: Mapping[str, Callable[[], World]] = MappingProxyType(
+    {"binormal": binormal, "beta": beta, "laplace": laplace, "nonconcave": nonconcave}
+)
+"""Families that can be called without parameters, by name."""
+
+
+def _world(
+    name: str,
+    parameters: dict[str, Any],
+    positive: Component,
+    negative: Component,
+    *,
+    auc: float,
+    is_concave: bool,
+    positive_inclusion: float,
+    negative_inclusion: float,
+    auc_from: Literal["closed form", "quadrature"] = "closed form",
+) -> World:
+    return World(
+        name=name,
+        parameters=FrozenDict(parameters),
+        positive=positive,
+        negative=negative,
+        auc=auc,
+        auc_from=auc_from,
+        is_concave=is_concave,
+        positive_inclusion=positive_inclusion,
+        negative_inclusion=negative_inclusion,
+    )
+
+
+def _beta_log_ratio_range(one: Beta, zero: Beta) -> tuple[float, float]:
+    """Infimum and supremum of the log density ratio: at an end, or at its only turning point."""
+    up, down = one.a - zero.a, one.b - zero.b
+    constant = float(special.betaln(zero.a, zero.b) - special.betaln(one.a, one.b))
+    at_zero = constant if up == 0 else math.copysign(math.inf, -up)
+    at_one = constant if down == 0 else math.copysign(math.inf, -down)
+    values = [at_zero, at_one]
+    if up * down > 0:  # both ends agree in sign, so the ratio turns in between
+        x = up / (up + down)
+        values.append(constant + up * math.log(x) + down * math.log1p(-x))
+    return min(values), max(values)
+
+
+def _shapes(parameter: str, values: object) -> tuple[float, float]:
+    if not isinstance(values, (tuple, list)) or len(values) != 2:
+        raise bad_type("beta", parameter, "a pair of shapes (a, b)", values)
+    a, b = (
+        check_real("beta", parameter, value, low=_SHAPES[0], high=_SHAPES[1]) for value in values
+    )
+    return a, b
+
+
+def _mass(parameter: str, values: ArrayLike) -> FloatArray:
+    mass = as_real_vector("histogram", parameter, values)
+    with np.errstate(over="ignore"):
+        total = float(mass.sum())
+    if not (mass >= 0).all() or not 0 < total < math.inf:
+        raise bad_value(
+            "histogram", parameter, "shares of at least 0, not all 0", f"a sum of {total:g}"
+        )
+    return mass / total

@@ -1,0 +1,537 @@
+"""A world: two score densities, every figure that follows from them, and samples drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal, TypeVar, cast
+
+import numpy as np
+from scipy import special
+
+from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_integer,
+    check_random_state,
+    check_real,
+    read_only,
+    show,
+)
+from purecover.counts import ScoreCounts
+from purecover.proportions import MixtureProportions
+from purecover.simulate.components import Component
+
+# -- Samples of a world: what a user would see, and the truth beside it --------------------------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sample:
+    """Scores with their labels, their hidden classes and where they came from.
+
+    Attributes
+    ----------
+    scores : ndarray of float
+        Score per example.
+    labeled : ndarray of bool
+        True where the example carries the positive label.
+    truth : ndarray of bool
+        True where the example is positive; a user would not see this.
+    proportions : MixtureProportions
+        The shares of positives the sample was drawn with, and the scenario.
+    world : World
+        The world the scores were drawn from.
+    """
+
+    scores: FloatArray
+    labeled: BoolArray
+    truth: BoolArray
+    proportions: MixtureProportions
+    world: World
+
+    def __post_init__(self) -> None:
+        for array in (self.scores, self.labeled, self.truth):
+            read_only(array)
+
+    @property
+    def counts(self) -> ScoreCounts:
+        """The sufficient statistic of the sample."""
+        return ScoreCounts.from_scores(self.scores, self.labeled)
+
+    @property
+    def realized_alpha(self) -> float:
+        """Share of positives among the unlabeled that were drawn; NaN if there are none."""
+        return _share(self.truth[~self.labeled])
+
+    @property
+    def realized_beta(self) -> float:
+        """Share of positives among the labeled that were drawn; NaN if there are none."""
+        return _share(self.truth[self.labeled])
+
+    def __len__(self) -> int:
+        return int(self.scores.size)
+
+    def __repr__(self) -> str:
+        n_labeled = int(self.labeled.sum())
+        return (
+            f"Sample({self.world.name}, {n_labeled} labeled, {len(self) - n_labeled} unlabeled, "
+            f"alpha={self.proportions.alpha:.4g}, beta={self.proportions.beta:.4g}, "
+            f"{self.proportions.scenario})"
+        )
+
+
+def _share(truth: BoolArray) -> float:
+    return float(truth.mean()) if truth.size else float("nan")
+
+
+# -- Functions of scores that take a number or an array and hand back the like -------------------
+
+
+Values = TypeVar("Values", float, FloatArray)
+
+
+def apply(
+    function: str,
+    parameter: str,
+    curve: Callable[[FloatArray], FloatArray],
+    values: Values,
+    *,
+    low: float = -np.inf,
+    high: float = np.inf,
+) -> Values:
+    """Apply a curve to a number or an array, and hand back the like."""
+    array = _reals(function, parameter, values, low, high)
+    result = curve(np.atleast_1d(array))
+    like: Any = float(result[0]) if array.ndim == 0 else result.reshape(array.shape)
+    return cast("Values", like)
+
+
+def _reals(function: str, parameter: str, values: ArrayLike, low: float, high: float) -> FloatArray:
+    must = "a number or an array of numbers"
+    if low > -np.inf:
+        must += f" in [{low:g}, {high:g}]"
+    try:
+        array = np.asarray(values)
+    except Exception as error:  # foreign containers raise whatever they like
+        raise bad_type(function, parameter, must, values) from error
+    if array.dtype.kind not in "fiu":
+        raise bad_type(function, parameter, must, values)
+    array = array.astype(np.float64)
+    if not np.all((array >= low) & (array <= high)):  # NaN fails too; infinities may be asked
+        raise bad_value(function, parameter, must, show(values))
+    return array
+
+
+# -- Integrals over shares in [0, 1], accurate where the integrand is steep at an end ------------
+
+
+_TOLERANCE = 1e-13
+# The outermost nodes weigh 1e-36, and every integrand here is bounded by 1.
+_REACH = 4.0
+_FINEST = 10
+
+
+def integrate(
+    function: Callable[[FloatArray], FloatArray],
+    low: float,
+    high: float,
+    breaks: Iterable[float] = (),
+) -> float:
+    r"""Tanh-sinh quadrature of a function that is smooth between ``breaks``.
+
+    Curves as functions of a share have infinite slopes at 0 or 1 (the ROC of any
+    Gaussian pair does). The substitution :math:`u = 1/(1+e^{-\pi\sinh t})` puts nodes
+    double-exponentially close to both ends, so such slopes cost no accuracy.
+    """
+    cuts = sorted({low, high, *(c for c in breaks if low < c < high)})
+    return float(sum(_piece(function, a, b) for a, b in pairwise(cuts)))
+
+
+def _piece(function: Callable[[FloatArray], FloatArray], low: float, high: float) -> float:
+    width = high - low
+    previous = np.inf
+    for level in range(3, _FINEST + 1):
+        step = 2.0**-level
+        t = np.arange(-_REACH, _REACH + step, step)
+        with np.errstate(over="ignore"):  # weights far out vanish, as they should
+            growth = np.exp(-np.pi * np.sinh(np.abs(t)))
+            near = growth / (1 + growth)  # distance to the nearer end, as a share of the width
+            weight = np.pi * np.cosh(t) * growth / (1 + growth) ** 2
+        # From its own end each node keeps full relative precision.
+        u = np.where(t < 0, low + width * near, high - width * near)
+        keep = (weight > 0) & (u > low) & (u < high)
+        value = width * step * float(np.dot(weight[keep], function(u[keep])))
+        if abs(value - previous) <= _TOLERANCE * max(width, abs(value)):
+            return value
+        previous = value
+    return previous
+
+
+# -- A world: two score densities, and every performance figure that follows from them -----------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class World:
+    r"""Score densities of positives and negatives, with the performance they imply.
+
+    Made by :func:`binormal`, :func:`laplace`, :func:`beta`, :func:`histogram` and
+    :func:`nonconcave`. An example is predicted positive if its score is at or above the
+    threshold.
+
+    Attributes
+    ----------
+    name : str
+        Family of the world.
+    parameters : mapping
+        What the family was called with.
+    auc : float
+        Area under the ROC curve, the probability that a positive outranks a negative.
+    auc_from : {"closed form", "quadrature"}
+        How ``auc`` was found; quadrature is accurate to about 1e-12.
+    is_concave : bool
+        Whether the ROC curve is concave, i.e. the density ratio rises with the score.
+    positive_inclusion : float
+        :math:`\inf f_0/f_1`, the largest share of the positive density that the negative
+        density contains. If it is above 0, alpha is not identified from the data.
+    negative_inclusion : float
+        :math:`\inf f_1/f_0`, the largest share of the negative density that the positive
+        density contains. If it is above 0, beta is not identified from the data.
+
+    Examples
+    --------
+    >>> from purecover import simulate
+    >>> world = simulate.binormal(separation=1.5)
+    >>> round(world.auc, 4), round(world.auc_pr(prior=0.25), 4)
+    (0.8556, 0.6919)
+    >>> sample = world.sample(100, 1000, alpha=0.25, random_state=0)
+    >>> sample
+    Sample(binormal, 100 labeled, 1000 unlabeled, alpha=0.25, beta=1, case-control)
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    auc: float
+    auc_from: Literal["closed form", "quadrature"]
+    is_concave: bool
+    positive_inclusion: float
+    negative_inclusion: float
+    positive: Component = field(repr=False)
+    negative: Component = field(repr=False)
+
+    # -- rates and curves ---------------------------------------------------------------
+
+    def tpr(self, threshold: Values) -> Values:
+        """Share of positives at or above the threshold."""
+        return apply("World.tpr", "threshold", self.positive.survival, threshold)
+
+    def fpr(self, threshold: Values) -> Values:
+        """Share of negatives at or above the threshold."""
+        return apply("World.fpr", "threshold", self.negative.survival, threshold)
+
+    def roc(self, fpr: Values) -> Values:
+        """True-positive rate at a false-positive rate: the ROC curve."""
+        return apply("World.roc", "fpr", self._roc, fpr, low=0.0, high=1.0)
+
+    def partial_auc(self, max_fpr: float) -> float:
+        r"""Area under the ROC curve up to a false-positive rate, by quadrature.
+
+        Parameters
+        ----------
+        max_fpr : float
+            Where to stop, in (0, 1].
+
+        Returns
+        -------
+        float
+            :math:`\int_0^{e} \mathrm{roc}(u)\,du`, not standardized.
+
+        Examples
+        --------
+        >>> from purecover import simulate
+        >>> round(simulate.binormal(1.5).partial_auc(0.1), 6)
+        0.041084
+        """
+        end = check_real("World.partial_auc", "max_fpr", max_fpr, low=0, high=1, closed="right")
+        return integrate(self._roc, 0.0, end, self._breaks(self.negative))
+
+    # -- what depends on the prior ------------------------------------------------------
+
+    def precision(self, threshold: Values, prior: float) -> Values:
+        r"""Share of positives among those at or above the threshold.
+
+        Parameters
+        ----------
+        threshold : float or ndarray
+            Threshold on the score.
+        prior : float
+            Share of positives in the population, :math:`\pi`.
+
+        Returns
+        -------
+        float or ndarray
+            :math:`\pi\,tpr / (\pi\,tpr + (1-\pi)\,fpr)`; NaN where nobody is predicted
+            positive.
+        """
+        share = check_real("World.precision", "prior", prior, low=0, high=1)
+        return apply(
+            "World.precision",
+            "threshold",
+            lambda t: _precision(self.positive.survival(t), self.negative.survival(t), share),
+            threshold,
+        )
+
+    def auc_pr(self, prior: float) -> float:
+        r"""Area under the precision-recall curve, by quadrature.
+
+        Parameters
+        ----------
+        prior : float
+            Share of positives in the population, in (0, 1).
+
+        Returns
+        -------
+        float
+            :math:`\int_0^1 \mathrm{precision}\,d\,\mathrm{recall}`, accurate to about 1e-12.
+
+        Examples
+        --------
+        >>> from purecover import simulate
+        >>> round(simulate.binormal(1.5).auc_pr(prior=0.1), 7)
+        0.4780717
+        """
+        share = check_real("World.auc_pr", "prior", prior, low=0, high=1, closed="neither")
+
+        def at_recall(recall: FloatArray) -> FloatArray:
+            fpr = self.negative.survival(self.positive.inverse_survival(recall))
+            return _precision(recall, fpr, share)
+
+        return integrate(at_recall, 0.0, 1.0, self._breaks(self.positive))
+
+    def posterior(self, score: Values, prior: float) -> Values:
+        """Probability of being positive given the score; NaN where neither class goes."""
+        share = check_real("World.posterior", "prior", prior, low=0, high=1)
+
+        def at_score(scores: FloatArray) -> FloatArray:
+            # Through logarithms, so that far tails do not become 0/0.
+            with np.errstate(invalid="ignore"):
+                ratio = self.positive.log_density(scores) - self.negative.log_density(scores)
+                out: FloatArray = special.expit(special.logit(share) + ratio)
+            return out
+
+        return apply("World.posterior", "score", at_score, score)
+
+    # -- densities ----------------------------------------------------------------------
+
+    def positive_density(self, score: Values) -> Values:
+        """Density of the scores of positives."""
+        return apply(
+            "World.positive_density", "score", lambda s: np.exp(self.positive.log_density(s)), score
+        )
+
+    def negative_density(self, score: Values) -> Values:
+        """Density of the scores of negatives."""
+        return apply(
+            "World.negative_density", "score", lambda s: np.exp(self.negative.log_density(s)), score
+        )
+
+    # -- identifiability ----------------------------------------------------------------
+
+    @property
+    def is_irreducible(self) -> bool:
+        """Whether neither class density contains a share of the other."""
+        return self.positive_inclusion == 0 and self.negative_inclusion == 0
+
+    def inclusions(self, proportions: MixtureProportions) -> tuple[float, float]:
+        r"""What unlimited data would reveal about the proportions.
+
+        Parameters
+        ----------
+        proportions : MixtureProportions
+            The true shares of positives.
+
+        Returns
+        -------
+        tuple of float
+            :math:`a = \inf f/g` and :math:`b = \inf g/f`, with the unlabeled density
+            :math:`f` and the labeled density :math:`g`. They equal
+            :math:`\alpha/\beta` and :math:`(1-\beta)/(1-\alpha)` in an irreducible world
+            and are larger elsewhere.
+
+        Examples
+        --------
+        >>> from purecover import MixtureProportions, simulate
+        >>> a, b = simulate.laplace(2.0).inclusions(MixtureProportions(0.25))
+        >>> round(a, 4), round(b, 4)
+        (0.3515, 0.1727)
+        """
+        alpha, beta = proportions.alpha, proportions.beta
+        k1, k0 = self.positive_inclusion, self.negative_inclusion
+        a = (alpha + (1 - alpha) * k1) / (beta + (1 - beta) * k1)
+        b = (1 - beta + beta * k0) / (1 - alpha + alpha * k0)
+        return a, b
+
+    # -- samples ------------------------------------------------------------------------
+
+    def sample(
+        self,
+        n_labeled: int,
+        n_unlabeled: int,
+        *,
+        alpha: float,
+        beta: float = 1.0,
+        random_state: RandomState = None,
+        fixed_counts: bool = False,
+    ) -> Sample:
+        r"""Draw labeled and unlabeled examples apart (case-control, two samples).
+
+        Parameters
+        ----------
+        n_labeled, n_unlabeled : int
+            Numbers of examples.
+        alpha : float
+            Share of positives among the unlabeled.
+        beta : float, default=1.0
+            Share of positives among the labeled.
+        random_state : int, Generator or None
+            Source of randomness.
+        fixed_counts : bool, default=False
+            If true, the numbers of positives are ``alpha * n_unlabeled`` and
+            ``beta * n_labeled``, rounded, instead of random.
+
+        Returns
+        -------
+        Sample
+            Labeled examples first.
+
+        Examples
+        --------
+        >>> from purecover import simulate
+        >>> sample = simulate.laplace(2.0).sample(
+        ...     10, 40, alpha=0.25, random_state=0, fixed_counts=True
+        ... )
+        >>> int(sample.truth[~sample.labeled].sum())
+        10
+        """
+        function = "World.sample"
+        n_labeled = check_integer(function, "n_labeled", n_labeled, low=1)
+        n_unlabeled = check_integer(function, "n_unlabeled", n_unlabeled, low=1)
+        proportions = MixtureProportions.from_case_control(alpha, beta, origin="simulated")
+        if not isinstance(fixed_counts, (bool, np.bool_)):
+            raise bad_type(function, "fixed_counts", "True or False", fixed_counts)
+        rng = check_random_state(function, random_state)
+        truth = np.concatenate(
+            [
+                _classes(n_labeled, proportions.beta, rng, bool(fixed_counts)),
+                _classes(n_unlabeled, proportions.alpha, rng, bool(fixed_counts)),
+            ]
+        )
+        labeled = np.arange(n_labeled + n_unlabeled) < n_labeled
+        return self._sample(truth, labeled, proportions, rng)
+
+    def sample_censored(
+        self,
+        n: int,
+        *,
+        prior: float,
+        label_frequency: float,
+        beta: float = 1.0,
+        random_state: RandomState = None,
+    ) -> Sample:
+        r"""Draw one sample and label some of its positives (censoring, one sample).
+
+        Parameters
+        ----------
+        n : int
+            Number of examples.
+        prior : float
+            Share of positives in the population, :math:`\pi`.
+        label_frequency : float
+            Probability :math:`\ell` that a positive gets labeled.
+        beta : float, default=1.0
+            Expected share of positives among the labeled. Below 1, negatives get labeled
+            by mistake, with probability :math:`\pi\ell(1-\beta) / (\beta(1-\pi))`.
+        random_state : int, Generator or None
+            Source of randomness.
+
+        Returns
+        -------
+        Sample
+            Its ``proportions`` hold the implied alpha,
+            :math:`\pi(1-\ell) / (1 - \pi\ell/\beta)`, and the scenario ``"censoring"``.
+
+        Examples
+        --------
+        >>> from purecover import simulate
+        >>> sample = simulate.binormal().sample_censored(
+        ...     1000, prior=0.25, label_frequency=0.4, random_state=0
+        ... )
+        >>> round(sample.proportions.alpha, 7)
+        0.1666667
+        """
+        function = "World.sample_censored"
+        n = check_integer(function, "n", n, low=1)
+        prior = check_real(function, "prior", prior, low=0, high=1, closed="neither")
+        frequency = check_real(
+            function, "label_frequency", label_frequency, low=0, high=1, closed="right"
+        )
+        beta = check_real(function, "beta", beta, low=0, high=1, closed="right")
+        mislabeling = prior * frequency * (1 - beta) / (beta * (1 - prior))
+        # At a share of labeled rows of 1 nothing is left to be unlabeled.
+        if not (mislabeling <= 1 and prior * frequency / beta < 1):
+            raise bad_value(
+                function,
+                "beta",
+                f"larger for prior={prior:g} and label_frequency={frequency:g}",
+                f"{beta:g}, which would label negatives with probability {mislabeling:.4g}",
+            )
+        proportions = MixtureProportions.from_censoring(
+            labeled_share=prior * frequency / beta,
+            label_frequency=frequency,
+            beta=beta,
+            origin="simulated",
+        )
+        rng = check_random_state(function, random_state)
+        truth = rng.random(n) < prior
+        labeled = rng.random(n) < np.where(truth, frequency, mislabeling)
+        return self._sample(truth, labeled, proportions, rng)
+
+    # -- inner workings -----------------------------------------------------------------
+
+    def _roc(self, fpr: FloatArray) -> FloatArray:
+        tpr = self.positive.survival(self.negative.inverse_survival(fpr))
+        return np.where(fpr >= 1, 1.0, tpr)
+
+    def _breaks(self, component: Component) -> list[float]:
+        """Shares of a class at the scores where either density has a kink."""
+        kinks = np.array([*self.positive.kinks, *self.negative.kinks])
+        return [float(share) for share in component.survival(kinks)] if kinks.size else []
+
+    def _sample(
+        self,
+        truth: BoolArray,
+        labeled: BoolArray,
+        proportions: MixtureProportions,
+        rng: np.random.Generator,
+    ) -> Sample:
+        scores = np.empty(truth.size)
+        n_positive = int(truth.sum())
+        scores[truth] = self.positive.draw(n_positive, rng)
+        scores[~truth] = self.negative.draw(truth.size - n_positive, rng)
+        return Sample(
+            scores=scores, labeled=labeled, truth=truth, proportions=proportions, world=self
+        )
+
+
+def _precision(tpr: FloatArray, fpr: FloatArray, prior: float) -> FloatArray:
+    predicted = prior * tpr + (1 - prior) * fpr
+    with np.errstate(invalid="ignore"):
+        out: FloatArray = prior * tpr / predicted
+    return out
+
+
+def _classes(size: int, share: float, rng: np.random.Generator, fixed: bool) -> BoolArray:
+    if fixed:
+        return np.arange(size) < int(np.floor(share * size + 0.5))
+    return rng.random(size) < share
