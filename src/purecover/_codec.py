@@ -1,15 +1,74 @@
-"""Saving results: JSON that people can page through, and files written whole or not at all."""
+"""Saving results: plain data, JSON that people can page through, and files written whole.
+
+A saved form is declared once, as types with docstrings. msgspec reads documents by them; their
+JSON Schema is made of them, and complaints about a field say what the schema asks of it.
+"""
 
 from __future__ import annotations
 
+import inspect
 import json
+import math
+import operator
 import os
+import re
 import stat
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
+
+import numpy as np
+
+from purecover._typing import FloatArray, OrNan
+from purecover._validation import bad_type, bad_value, show
+from purecover.exceptions import InvalidInputError, PurecoverError
+
+FormT = TypeVar("FormT")
+
+# -- Results as plain data -----------------------------------------------------------------------
+
+
+class Saved:
+    """A result that is written as its fields."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON; what is undefined becomes None."""
+        return plain_fields(self)
+
+
+def plain_fields(result: Any, *also: str, **instead: Any) -> dict[str, Any]:
+    """The fields of a result and what it knows ``also``; some in another form ``instead``."""
+    names = [field.name for field in fields(result) if not field.name.startswith("_")]
+    return picked(result, *names, *also) | plain(instead)
+
+
+def picked(result: Any, *names: str) -> dict[str, Any]:
+    """Some of what a result knows, as plain data."""
+    return {name: plain(getattr(result, name)) for name in names}
+
+
+def plain(value: Any) -> Any:
+    """Data that JSON can hold: what is not finite becomes None."""
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, np.ndarray) and (value.dtype.kind != "f" or np.isfinite(value).all()):
+        return value.tolist()
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return str(value)
 
 
 def json_text(value: Any, indent: int | None = 2) -> str:
@@ -27,6 +86,310 @@ def _text(value: Any, step: str, newline: str) -> str:
     if isinstance(value, list) and any(isinstance(item, (dict, list, str)) for item in value):
         return f"[{inner}{f',{inner}'.join(_text(item, step, inner) for item in value)}{newline}]"
     return json.dumps(value, allow_nan=False)
+
+
+# -- Declared forms ------------------------------------------------------------------------------
+
+
+def written(form: Any, result: Any, **given: Any) -> dict[str, Any]:
+    """The fields that a form declares, of a result or as given, as plain data."""
+    from msgspec import UNSET
+
+    values = {
+        name: given[name] if name in given else getattr(result, name)
+        for name in form.__struct_fields__
+    }
+    return {name: plain(value) for name, value in values.items() if value is not UNSET}
+
+
+def decode(form: type[FormT], data: Any) -> FormT:
+    """What plain data hold, or a `msgspec.ValidationError`."""
+    import msgspec
+
+    return msgspec.convert(data, form, dec_hook=_decode_numbers)
+
+
+def _decode_numbers(kind: Any, value: Any) -> Any:
+    """A number or a list of them, in which null is NaN."""
+    if kind is OrNan:
+        return float(_decode_numbers(FloatArray, [value])[0])
+    if not isinstance(value, (list, tuple)) or not {*map(type, value)} <= {int, float, type(None)}:
+        raise ValueError("numbers are needed")
+    whole = kind != FloatArray and all(type(item) is int for item in value)
+    try:
+        numbers = [math.nan if item is None else item for item in value]
+        return np.array(numbers, dtype=np.int64 if whole else np.float64)
+    except OverflowError as error:
+        raise ValueError("numbers that doubles can hold are needed") from error
+
+
+def json_schema(form: Any, name: str) -> dict[str, Any]:
+    """The JSON Schema of a form, a new copy each time."""
+    (own,), parts = components(form)
+    parts = json.loads(json.dumps(parts))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:{name}",
+        **parts.pop(_name(own)),
+        "$defs": parts,
+    }
+
+
+@cache
+def components(*forms: Any, place: str = "$defs") -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """JSON Schemas of forms, and the parts under ``place`` that they refer to."""
+    import msgspec
+
+    found, parts = msgspec.json.schema_components(
+        forms, schema_hook=_number_schema, ref_template=f"#/{place}/{{name}}"
+    )
+    return found, {name: _described(part) for name, part in parts.items()}
+
+
+def _number_schema(kind: Any) -> dict[str, Any]:
+    number = {"type": ["number", "null"]}
+    return number if kind is OrNan else {"type": "array", "items": number}
+
+
+_FIELD = re.compile(r"^(\w+(?:, \w+)*) : .*\n((?:    .*\n?)+)", re.MULTILINE)
+_ROLE = re.compile(r":\w+:`([^`]*)`|``([^`]*)``")
+
+
+def _described(part: dict[str, Any]) -> dict[str, Any]:
+    """A part of a schema, with what the docstring of its class says of each field."""
+    text = _ROLE.sub(r"\1\2", inspect.cleandoc(part["description"]))
+    words = {
+        name: " ".join(about.split())
+        for names, about in _FIELD.findall(text)
+        for name in names.split(", ")
+    }
+    properties = {
+        name: {"description": words[name], **inner} for name, inner in part["properties"].items()
+    }
+    summary = " ".join(text.partition("\n\n")[0].split())
+    return part | {"description": summary, "properties": properties}
+
+
+# -- What is wrong with a value, in words --------------------------------------------------------
+
+
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "number": ((int, float), "a number"),
+    "integer": ((int,), "a whole number"),
+    "string": ((str,), "a text"),
+    "boolean": ((bool,), "true or false"),
+    "array": ((list, tuple), "a list"),
+    "object": ((Mapping,), "an object with fields"),
+}
+_LIMITS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
+    "minimum": (operator.ge, "at least {:,}"),
+    "exclusiveMinimum": (operator.gt, "more than {:,}"),
+    "maximum": (operator.le, "at most {:,}"),
+    "exclusiveMaximum": (operator.lt, "less than {:,}"),
+    "minLength": (operator.ge, "at least {:,} characters"),
+    "maxLength": (operator.le, "at most {:,} characters"),
+    "minItems": (operator.ge, "at least {:,} values"),
+    "maxItems": (operator.le, "at most {:,} values"),
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A field that is not what its form wants: where it stands, what it must be, what it is."""
+
+    path: str
+    must: str
+    got: str
+
+
+def find_fault(form: Any, value: Any) -> Fault | None:
+    """The first field that is not what the form wants."""
+    (schema,), parts = components(form)
+    return _fault(value, schema, parts, "")
+
+
+def _fault(value: Any, schema: Any, parts: Mapping[str, Any], path: str) -> Fault | None:
+    if "$ref" in schema:
+        return _fault(value, parts[_name(schema)], parts, path)
+    if "anyOf" in schema:  # of which one is null
+        other = next(each for each in schema["anyOf"] if each != {"type": "null"})
+        return None if value is None else _fault(value, other, parts, path)
+    if value is None and "null" in schema.get("type", ()):
+        return None
+    if not _fits(value, schema):
+        return Fault(path, _words(schema), show(value))
+    inside: list[tuple[str, Any, Any]] = []
+    if isinstance(value, Mapping):
+        for name in schema.get("required", ()):
+            if name not in value:
+                return Fault(_inner(path, name), "present", "none")
+        own, rest = schema.get("properties", {}), schema.get("additionalProperties")
+        inside = [(_inner(path, key), item, own.get(key, rest)) for key, item in value.items()]
+    elif isinstance(value, (list, tuple)):
+        kinds = schema.get("prefixItems") or [schema.get("items")] * len(value)
+        inside = [(f"{path}[{i}]", item, kinds[i]) for i, item in enumerate(value)]
+    for place, item, wanted in inside:
+        if wanted is False:
+            return Fault(place, "left out, since nothing of that name is known", show(item))
+        found = None if wanted is None else _fault(item, wanted, parts, place)
+        if found is not None:
+            return found
+    return None
+
+
+def _name(schema: Mapping[str, Any]) -> str:
+    return str(schema["$ref"]).rpartition("/")[2]
+
+
+def _inner(path: str, name: object) -> str:
+    return f"{path}.{name}" if path else str(name)
+
+
+def _kind(schema: Mapping[str, Any]) -> str | None:
+    kinds = schema.get("type")
+    return next(kind for kind in kinds if kind != "null") if isinstance(kinds, list) else kinds
+
+
+def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    if "enum" in schema:
+        return value in schema["enum"]
+    kind = _kind(schema)
+    if kind is None:
+        return True
+    types: Any = _KINDS[kind][0]
+    if not isinstance(value, types) or (isinstance(value, bool) and kind != "boolean"):
+        return False
+    if kind == "number" and not abs(value) <= sys.float_info.max:
+        return False
+    size = value if isinstance(value, (int, float)) else len(value)
+    if not all(fits(size, schema[key]) for key, (fits, _) in _LIMITS.items() if key in schema):
+        return False
+    return "pattern" not in schema or re.search(schema["pattern"], value) is not None
+
+
+def _words(schema: Mapping[str, Any]) -> str:
+    """What a value must be, by what the schema says of it alone."""
+    if "enum" in schema:
+        choices = ", ".join(map(repr, schema["enum"]))
+        return choices if len(schema["enum"]) == 1 else f"one of {choices}"
+    words = _KINDS[str(_kind(schema))][1]
+    limits = [text.format(schema[key]) for key, (_, text) in _LIMITS.items() if key in schema]
+    if "maxItems" in schema and schema.get("minItems") == schema["maxItems"]:
+        limits = [f"{schema['maxItems']} values"]
+    if "minimum" in schema and "maximum" in schema:
+        words += f" between {schema['minimum']:,} and {schema['maximum']:,}"
+    elif limits:
+        words += f" of {' and '.join(limits)}"
+    return f"{words} that matches {schema['pattern']}" if "pattern" in schema else words
+
+
+# -- Documents that come in, and complaints that name their fields -------------------------------
+
+
+_PATH = re.compile(r" - at `\$\.?(.*)`\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document of ours that came in by a parameter.
+
+    Attributes
+    ----------
+    parameter : str
+        The parameter.
+    what : str
+        Such as "a report".
+    schema : str
+        Name and version of its form.
+    writer : str
+        The call that writes such a document.
+    path : str
+        The part of it that is being read, with a dot at its end.
+    """
+
+    function: str
+    parameter: str
+    what: str
+    schema: str
+    writer: str
+    path: str = ""
+
+    def complaint(
+        self, field: str, must: str, got: str, hint: str | None = None
+    ) -> InvalidInputError:
+        """What to say of a field."""
+        must = f"{self.what} of purecover whose field {self.path + field!r} is {must}"
+        return self._bad(must, got, hint)
+
+    def _bad(self, must: str, got: str, hint: str | None = None) -> InvalidInputError:
+        hint = hint or f"write it again with {self.writer}"
+        return bad_value(self.function, self.parameter, must, got, hint)
+
+    @contextmanager
+    def reading(self, field: str, value: Any) -> Iterator[None]:
+        """Turn what a class of ours says against a field into a complaint about the field."""
+        try:
+            yield
+        except PurecoverError as error:
+            raise self._refused(field, value, error) from error
+
+    def _refused(self, field: str, value: Any, error: BaseException) -> InvalidInputError:
+        first, _, hint = str(error).partition("\n")
+        got = f"{show(value)}: {first.rstrip('.')}"
+        must = "one that purecover could have written"
+        return self.complaint(field, must, got, hint.removeprefix("Hint: ") or None)
+
+    def parse(self, text: object) -> Any:
+        """What a JSON text holds."""
+        must = f"the text of {self.what}, as {self.writer} writes it"
+        if not isinstance(text, (str, bytes, bytearray)):
+            hint = "read a file first: Path(name).read_text()"
+            raise bad_type(self.function, self.parameter, must, text, hint)
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            why = " ".join(str(error).split())
+            short = len(text) < 256
+            advice = "pass the content of the file, not its name" if short else None
+            raise self._bad(must, f"{show(text)} ({why})", advice) from error
+
+    def read(self, form: type[FormT], data: object) -> FormT:
+        """What plain data hold, if they are a document of the right form."""
+        import msgspec
+
+        must = f"{self.what} of purecover as plain data"
+        if not isinstance(data, Mapping):
+            raise bad_type(self.function, self.parameter, must, data)
+        if "schema" not in data:
+            got = f"a document without a field 'schema' ({show(list(data)[:5])} ...)"
+            raise self._bad(must, got)
+        if data["schema"] != self.schema:
+            hint = "read it with the version of purecover that wrote it"
+            if isinstance(data.get("version"), str):
+                hint += f", {show(data['version'])}"
+            raise self.complaint("schema", repr(self.schema), show(data["schema"]), hint)
+        self._check_finite(data, "")
+        try:
+            return decode(form, data)
+        except (msgspec.ValidationError, OverflowError) as error:
+            fault = find_fault(form, data)
+            if fault is not None:
+                raise self.complaint(fault.path, fault.must, fault.got) from error
+            path = _PATH.search(str(error))
+            raise self._refused(path[1] if path else "", data, error.__cause__ or error) from error
+
+    def _check_finite(self, value: Any, path: str) -> None:
+        """Complain of NaN and infinity, which JSON does not have but Python would let in."""
+        if isinstance(value, float) and not math.isfinite(value):
+            hint = "write null for what is undefined"
+            raise self.complaint(path, "free of NaN and infinity", str(value), hint)
+        if isinstance(value, Mapping):
+            for key, item in value.items():
+                self._check_finite(item, _inner(path, key))
+        elif isinstance(value, (list, tuple)):
+            for i, item in enumerate(value):
+                if not isinstance(item, int):  # most of them, in counts
+                    self._check_finite(item, f"{path}[{i}]")
 
 
 # -- Files that are written whole or not at all --------------------------------------------------

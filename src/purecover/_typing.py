@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
-CountArray: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
+CountArray: TypeAlias = NDArray[np.int64 | np.float64]
 """Counts per threshold: integers, or floats where rows carry weights."""
 
 ArrayLike: TypeAlias = Any
@@ -23,3 +23,14 @@ AreaRule: TypeAlias = Literal["davis-goadrich", "average-precision", "trapezoid"
 Scenario: TypeAlias = Literal["case-control", "censoring"]
 Target: TypeAlias = Literal["population", "deployment", "pooled"] | float
 """The population a prior-dependent metric speaks of; a number is its prior."""
+
+if TYPE_CHECKING:
+    OrNan: TypeAlias = float
+else:
+
+    class _Float(type):
+        def __instancecheck__(cls, value: object) -> bool:
+            return isinstance(value, float)
+
+    class OrNan(metaclass=_Float):
+        """A float that is NaN where it is undefined; JSON has null there."""

@@ -11,6 +11,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 
+from purecover._codec import plain_fields
 from purecover._counting import (
     FIELDS,
     OPTIONAL,
@@ -422,12 +423,12 @@ class ScoreCounts(FrameDoor):
 
     # -- plain data -----------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, list[float] | None]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain lists, ready for JSON; :meth:`from_dict` reads them back."""
-        columns = self._columns()
+        columns = plain_fields(self)
         if not self.is_binned:
             del columns["highest"]
-        return {name: None if array is None else array.tolist() for name, array in columns.items()}
+        return columns
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ScoreCounts:

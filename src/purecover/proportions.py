@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from purecover._codec import Saved
 from purecover._typing import Scenario, Target
 from purecover._validation import (
     bad_type,
@@ -48,7 +49,7 @@ def percent_hint(value: object) -> str | None:
 
 
 @dataclass(frozen=True)
-class MixtureProportions:
+class MixtureProportions(Saved):
     r"""Shares of positives among the unlabeled and among the labeled.
 
     Parameters
@@ -341,15 +342,6 @@ class MixtureProportions:
             raise InvalidInputError(f"{name} needs 'counts' to know the pooled prior.")
         share = _labeled_share(name, counts)
         return share * self.beta + (1 - share) * self.alpha
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {
-            "alpha": self.alpha,
-            "beta": self.beta,
-            "origin": self.origin,
-            "scenario": self.scenario,
-        }
 
 
 def _labeled_share(function: str, counts: ScoreCounts) -> float:

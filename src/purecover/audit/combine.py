@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from purecover._codec import plain_fields
 from purecover._typing import FloatArray, RandomState
 from purecover._validation import FrozenDict, bad_type, bad_value, check_integer, check_random_state
 from purecover.audit.plan import between
@@ -302,14 +303,7 @@ class CombinedAudit:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        return {
-            "proportions": self.proportions.to_dict(),
-            "intervals": {name: interval.to_dict() for name, interval in self.intervals.items()},
-            "from_scores": self.from_scores.to_dict(),
-            "audit": self.audit.to_dict(),
-            "tail_probability": self.tail_probability,
-            "conflict": self.conflict,
-        }
+        return plain_fields(self, "conflict")
 
     def __str__(self) -> str:
         lines = [

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from purecover._codec import Saved
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import bad_type, bad_value, check_integer, check_real, show
 from purecover.audit.posterior import (
@@ -209,7 +210,7 @@ numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditPlan:
+class AuditPlan(Saved):
     """How many examples to audit, and what that promises.
 
     Attributes
@@ -238,19 +239,6 @@ class AuditPlan:
     hardest_alpha: float
     probability: float
     n_unlabeled: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {
-            "n_items": self.n_items,
-            "width": self.width,
-            "confidence_level": self.confidence_level,
-            "assurance": self.assurance,
-            "alpha_range": list(self.alpha_range),
-            "hardest_alpha": self.hardest_alpha,
-            "probability": self.probability,
-            "n_unlabeled": self.n_unlabeled,
-        }
 
     def __str__(self) -> str:
         low, high = self.alpha_range

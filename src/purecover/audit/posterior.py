@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from purecover._codec import Saved
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import bad_type, bad_value, check_choice, check_integer, check_real
 from purecover.intervals.interval import Interval, check_level
@@ -27,7 +28,7 @@ _MOST_EXACT = 10**5
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditEstimate:
+class AuditEstimate(Saved):
     """Alpha from an audit.
 
     Attributes
@@ -57,16 +58,6 @@ class AuditEstimate:
             Share of positives among the labeled, which an audit of the unlabeled cannot tell.
         """
         return MixtureProportions(self.alpha.estimate, beta, origin="audit")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {
-            "n_positive": self.n_positive,
-            "n_audited": self.n_audited,
-            "n_unlabeled": self.n_unlabeled,
-            "posterior": list(self.posterior),
-            "alpha": self.alpha.to_dict(),
-        }
 
     def __str__(self) -> str:
         return (

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from purecover._codec import Saved
 from purecover._frames import make_frame
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import (
@@ -147,7 +148,7 @@ _FEW = 5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StratifiedAudit:
+class StratifiedAudit(Saved):
     """What a stratified audit tells; strata come from the highest scores to the lowest.
 
     Attributes
@@ -194,19 +195,6 @@ class StratifiedAudit:
             "high": np.array([share.high for share in self.shares]),
         }
         return make_frame("StratifiedAudit.frame", columns, backend)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {
-            "n_unlabeled": self.n_unlabeled.tolist(),
-            "n_audited": self.n_audited.tolist(),
-            "n_positive": self.n_positive.tolist(),
-            "alpha": self.alpha.to_dict(),
-            "shares": [share.to_dict() for share in self.shares],
-            "precision": [each.to_dict() for each in self.precision],
-            "recall": [each.to_dict() for each in self.recall],
-            "n_effective": self.n_effective,
-        }
 
     def __str__(self) -> str:
         found, judged = int(self.n_positive.sum()), int(self.n_audited.sum())

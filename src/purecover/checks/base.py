@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from purecover._codec import Saved
 from purecover._typing import CountArray, FloatArray
 from purecover._validation import bad_type, bad_value, check_instance, check_integer, check_real
 from purecover.counts import ScoreCounts
@@ -22,7 +23,7 @@ Status: TypeAlias = Literal["fired", "quiet", "not applicable", "silenced"]
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class CheckResult(Saved):
     """What one check found.
 
     Attributes
@@ -59,10 +60,6 @@ class CheckResult:
     def fired(self) -> bool:
         """Whether there is a finding."""
         return self.status == "fired"
-
-    def to_dict(self) -> dict[str, str]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         state = self.severity if self.fired else self.status

@@ -44,6 +44,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import gammaincinv, xlogy
 
+from purecover._codec import plain_fields
 from purecover._frames import make_frame
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real, read_only
@@ -110,11 +111,7 @@ class AlphaMaxCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON; None where the heuristic is not defined."""
-        out: dict[str, Any] = {
-            name: [None if np.isnan(x) else x for x in column.tolist()]
-            for name, column in self._columns().items()
-        }
-        return {**out, "elbow_index": self.elbow_index, "elbow": self.elbow}
+        return plain_fields(self, "elbow")
 
 
 # -- Where the likelihood of AlphaMax leaves its plateau: four readings of one curve -------------
@@ -445,8 +442,7 @@ def _cumulated(tally: CountArray, size: float) -> FloatArray:
 
 
 def _equal_mass(counts: ScoreCounts, n_bins: int) -> IntArray:
-    mass = counts.labeled / counts.n_labeled
-    mass += counts.unlabeled / counts.n_unlabeled
+    mass = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
     middle = np.cumsum(mass) - mass / 2
     place = np.minimum((middle * (n_bins / 2)).astype(np.int64), n_bins - 1)
     return np.concatenate(([0], np.flatnonzero(np.diff(place)) + 1))

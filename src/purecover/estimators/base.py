@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
+from purecover._codec import plain_fields
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import (
     FrozenDict,
@@ -120,29 +120,10 @@ class PriorEstimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        p = self.clean_p_value
-        return {
-            "estimator": self.estimator,
-            "proportions": self.proportions.to_dict(),
-            "intervals": {name: i.to_dict() for name, i in self.intervals.items()},
-            "spread": {
-                name: {"alpha": alpha, "beta": beta} for name, (alpha, beta) in self.spread.items()
-            },
-            "other_intervals": {
-                name: {key: i.to_dict() for key, i in ends.items()}
-                for name, ends in self.other_intervals.items()
-            },
-            "disagreement": self.disagreement,
-            "identification": {name: list(ends) for name, ends in self.identification.items()},
-            "notes": list(self.notes),
-            "identifiable": self.identifiable,
-            "at_edge": self.at_edge,
-            "beta_estimated": self.beta_estimated,
-            "beta_given": self.beta_given,
-            "clean_p_value": None if p is None or not math.isfinite(p) else p,
-            "clean_probability": self.clean_probability,
-            "n_rejected": self.n_rejected,
+        pairs = {
+            name: {"alpha": alpha, "beta": beta} for name, (alpha, beta) in self.spread.items()
         }
+        return plain_fields(self, "disagreement", spread=pairs)
 
 
 # -- Intervals of alpha and beta: every replicate estimates them again ---------------------------

@@ -12,6 +12,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from sklearn.base import clone
 
+from purecover._codec import plain_fields
 from purecover._frames import make_frame, refuse_frame
 from purecover._labels import encode_labels
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
@@ -112,16 +113,9 @@ class PriorRow:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        return {
-            "name": self.name,
-            "is_default": self.is_default,
-            "from": self.estimated_from,
-            "proportions": None if self.proportions is None else self.proportions.to_dict(),
-            "intervals": {name: each.to_dict() for name, each in self.intervals.items()},
-            "notes": list(self.notes),
-            "error": self.error,
-            "seconds": self.seconds if math.isfinite(self.seconds) else None,
-        }
+        document = plain_fields(self)
+        document["from"] = document.pop("estimated_from")
+        return document
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,21 +209,10 @@ class PriorComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        spread = {name: v if math.isfinite(v) else None for name, v in self.spread.items()}
-        return {
-            "n_labeled": self.n_labeled,
-            "n_unlabeled": self.n_unlabeled,
-            "n_thresholds": self.n_thresholds,
-            "n_features": self.n_features,
-            "scores_from": self.scores_from,
-            "beta": self.beta,
-            "confidence_level": self.confidence_level,
-            "n_resamples": self.n_resamples,
-            "default": None if self.default is None else self.default.name,
-            "spread": spread,
-            "notes": list(self.notes),
-            "estimators": [row.to_dict() for row in self.rows],
-        }
+        default = None if self.default is None else self.default.name
+        document = plain_fields(self, "spread", default=default)
+        document["estimators"] = document.pop("rows")
+        return document
 
     def __str__(self) -> str:
         source = [] if self.scores_from is None else [f"scores of {self.scores_from}"]

@@ -314,7 +314,8 @@ class DEDPUL(PriorEstimator):
     ) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
         """Unlabeled scores, decreasing; the smooth ratio of densities there; notes."""
         x = _positions(counts, scale)
-        total = spread_of(x, counts.labeled + counts.unlabeled)
+        mass: CountArray = np.add(counts.labeled, counts.unlabeled)
+        total = spread_of(x, mass)
         if not total > 0:
             raise IdentifiabilityError(
                 f"{type(self).__name__} needs scores that differ: these say nothing about alpha."

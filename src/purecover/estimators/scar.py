@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import clone
 
+from purecover._codec import Saved
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import bad_type, bad_value, check_integer, check_random_state, check_real
 from purecover.counts import ScoreCounts
@@ -344,7 +345,7 @@ _CELLS = 2**22
 
 
 @dataclass(frozen=True)
-class ScarTest:
+class ScarTest(Saved):
     """Outcome of a test of random labels, from :func:`scar_test`.
 
     Attributes
@@ -387,10 +388,6 @@ class ScarTest:
     expected_share: float
     alpha: float
     notes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {**asdict(self), "notes": list(self.notes)}
 
 
 def scar_test(

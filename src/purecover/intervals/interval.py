@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from purecover._codec import Saved
 from purecover._frames import make_frame
-from purecover._typing import FloatArray
+from purecover._typing import FloatArray, OrNan
 from purecover._validation import check_choice, check_instance, check_real, read_only
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu, auc_pu_variance
@@ -31,7 +32,7 @@ def check_level(function: str, value: object) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Interval:
+class Interval(Saved):
     """An estimate with its confidence interval and its origin.
 
     Attributes
@@ -47,9 +48,9 @@ class Interval:
         or ``"scores and proportions"``.
     """
 
-    estimate: float
-    low: float
-    high: float
+    estimate: OrNan
+    low: OrNan
+    high: OrNan
     confidence_level: float
     method: str
     varied: Varied = "scores"
@@ -62,16 +63,6 @@ class Interval:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        numbers = {"estimate": self.estimate, "low": self.low, "high": self.high}
-        return {
-            **{k: v if math.isfinite(v) else None for k, v in numbers.items()},
-            "confidence_level": self.confidence_level,
-            "method": self.method,
-            "varied": self.varied,
-        }
-
     def __str__(self) -> str:
         return (
             f"{self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}] "
@@ -80,7 +71,7 @@ class Interval:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CurveBand:
+class CurveBand(Saved):
     """A confidence band around a curve.
 
     Attributes
@@ -108,18 +99,6 @@ class CurveBand:
     def __post_init__(self) -> None:
         for array in (self.x, self.estimate, self.low, self.high):
             read_only(array)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {
-            "x": self.x.tolist(),
-            "estimate": self.estimate.tolist(),
-            "low": self.low.tolist(),
-            "high": self.high.tolist(),
-            "confidence_level": self.confidence_level,
-            "kind": self.kind,
-            "varied": self.varied,
-        }
 
     def frame(self, backend: Any = None) -> Any:
         """The band as a table; see :meth:`ScoreCounts.frame`."""

@@ -16,11 +16,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from purecover._codec import plain_fields
 from purecover._counting import FIELDS
 from purecover._typing import BoolArray, CountArray, FloatArray
 from purecover._validation import FrozenDict
@@ -168,7 +169,7 @@ class DriftTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        return {**asdict(self), "drifted": self.drifted}
+        return plain_fields(self, "drifted")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -206,14 +207,7 @@ class MonitorDrift:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        return {
-            "look": self.look,
-            "n_before": self.n_before,
-            "spent": self.spent,
-            "drifted": self.drifted,
-            "tests": {name: test.to_dict() for name, test in self.tests.items()},
-            "note": self.note,
-        }
+        return plain_fields(self, "drifted")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -261,48 +255,10 @@ class MonitorPartition:
 
     def to_dict(self, *, counts: bool = False) -> dict[str, Any]:
         """Plain data, ready for JSON; with counts, if they are kept, only when asked."""
-        document: dict[str, Any] = {
-            "name": self.name,
-            "added": self.added,
-            "n_labeled": self.n_labeled,
-            "n_unlabeled": self.n_unlabeled,
-            "n_negative": self.n_negative,
-            "auc_pu": self.auc_pu.to_dict(),
-            "alpha": None if self.alpha is None else self.alpha.to_dict(),
-            "beta": self.beta,
-            "auc": None if self.auc is None else self.auc.to_dict(),
-            "drift": None if self.drift is None else self.drift.to_dict(),
-            "note": self.note,
-        }
-        if counts:
-            document["counts"] = None if self.counts is None else self.counts.to_dict()
+        document = plain_fields(self)
+        if not counts:
+            del document["counts"]
         return document
-
-    @classmethod
-    def _from_dict(cls, data: dict[str, Any]) -> MonitorPartition:
-        """What :meth:`to_dict` wrote; the checksum of the file vouches for the fields."""
-        data = dict(data)
-        for name in ("auc_pu", "alpha", "auc"):
-            data[name] = _interval(data[name])
-        drift = data["drift"]
-        if drift is not None:
-            drift = {key: value for key, value in drift.items() if key != "drifted"}
-            drift["tests"] = {name: _test(test) for name, test in drift["tests"].items()}
-            data["drift"] = MonitorDrift(**drift)
-        if data["counts"] is not None:
-            data["counts"] = ScoreCounts.from_dict(data["counts"])
-        return cls(**data)
-
-
-def _interval(data: dict[str, Any] | None) -> Interval | None:
-    if data is None:
-        return None
-    missing: dict[str, Any] = {key: math.nan for key, value in data.items() if value is None}
-    return Interval(**{**data, **missing})
-
-
-def _test(data: dict[str, Any]) -> DriftTest:
-    return DriftTest(**{key: value for key, value in data.items() if key != "drifted"})
 
 
 # -- Counts in bins of a grid that no data choose, so that those of different days add up --------

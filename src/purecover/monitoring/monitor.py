@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from dataclasses import replace as changed
 from datetime import UTC, datetime
 from os import PathLike
@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from purecover._codec import Saved, decode, plain_fields
 from purecover._frames import make_frame
 from purecover._typing import ArrayLike, Scenario
 from purecover._validation import bad_type, bad_value, check_flag, check_integer, check_real, show
@@ -32,7 +33,7 @@ _LONGEST = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(Saved):
     """The parameters of a monitor, as a state file keeps them."""
 
     alpha: float | None
@@ -61,10 +62,6 @@ class Settings:
             self.scenario,
             self.estimator,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
 
     def require(self, function: str, wanted: Mapping[str, Any]) -> None:
         """Complain of settings that are not these; files may name their columns anew."""
@@ -316,6 +313,16 @@ def columns_of(partitions: tuple[MonitorPartition, ...]) -> dict[str, np.ndarray
 
 
 # -- `ScoreMonitor`: counts and figures of partitions, one after another -------------------------
+
+
+@dataclass(frozen=True)
+class MonitorState:
+    """What a state file holds."""
+
+    settings: dict[str, Any]
+    n_looks: int
+    archive: ScoreCounts | None
+    partitions: tuple[MonitorPartition, ...]
 
 
 _TOTAL = 16
@@ -576,17 +583,18 @@ class ScoreMonitor:
         ScoreMonitor
             The monitor as it was. Files that are cut off, changed or of another kind are refused.
         """
+        from msgspec import ValidationError
+
         function = "ScoreMonitor.load"
         target = as_path(function, path)
-        state, checksum = read_state(function, target)
+        data, checksum = read_state(function, target)
         try:
-            monitor = cls(**state["settings"])
-            monitor._partitions = tuple(map(MonitorPartition._from_dict, state["partitions"]))
-            if state["archive"] is not None:
-                monitor._archive = ScoreCounts.from_dict(state["archive"])
-            monitor._n_looks = int(state["n_looks"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            state = decode(MonitorState, data)
+            monitor = cls(**state.settings)
+        except (ValidationError, TypeError, ValueError) as error:
             raise damaged(function, target, error) from error
+        monitor._partitions, monitor._archive = state.partitions, state.archive
+        monitor._n_looks = state.n_looks
         monitor._checksum = checksum
         return monitor
 
@@ -665,12 +673,9 @@ class ScoreMonitor:
         return monitor
 
     def _state(self) -> dict[str, Any]:
-        return {
-            "settings": self.settings,
-            "n_looks": self._n_looks,
-            "archive": None if self._archive is None else self._archive.to_dict(),
-            "partitions": [p.to_dict(counts=True) for p in self._partitions],
-        }
+        state = MonitorState(self.settings, self._n_looks, self._archive, self._partitions)
+        partitions = [partition.to_dict(counts=True) for partition in self._partitions]
+        return plain_fields(state, partitions=partitions)
 
     # -- showing --------------------------------------------------------------------------
 

@@ -17,12 +17,13 @@ from __future__ import annotations
 import itertools
 import math
 import numbers
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import special
 
+from purecover._codec import Saved, plain_fields
 from purecover._frames import make_frame
 from purecover._typing import BoolArray, FloatArray, IntArray, Target
 from purecover._validation import (
@@ -360,22 +361,7 @@ class RecoveredBounds:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; what is not finite becomes None."""
-        curves = {
-            name: [v if math.isfinite(v) else None for v in getattr(self, name).tolist()]
-            for name in ("thresholds", *_CURVES)
-        }
-        return {
-            **curves,
-            "auc_lower": self.auc_lower,
-            "auc_upper": self.auc_upper,
-            "alpha_range": list(self.alpha_range),
-            "beta_range": list(self.beta_range),
-            "method": self.method,
-            "confidence_level": self.confidence_level,
-            "simultaneous": self.simultaneous,
-            "target": self.target,
-            "latent_noise": self.latent_noise,
-        }
+        return plain_fields(self, "simultaneous")
 
     def frame(self, backend: Any = None) -> Any:
         """The bounds as a table; see :meth:`ScoreCounts.frame`."""
@@ -558,7 +544,7 @@ Pair = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinningBounds:
+class BinningBounds(Saved):
     """Lower and upper bounds of areas that the exact scores would have.
 
     Attributes
@@ -587,13 +573,6 @@ class BinningBounds:
     def width(self) -> float:
         """How far apart the bounds of the observed AUC are."""
         return self.auc_pu[1] - self.auc_pu[0]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
-        }
 
 
 def binning_bounds(

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from purecover._codec import Saved
 from purecover._frames import make_frame
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Repair, Scenario, Target
 from purecover._validation import (
@@ -43,10 +44,6 @@ def pairs(alphas: FloatArray, betas: FloatArray) -> dict[str, np.ndarray[Any, An
     return {"alpha": np.repeat(alphas, betas.size), "beta": np.tile(betas, alphas.size)}
 
 
-def nested(values: FloatArray) -> list[list[float | None]]:
-    return [[v if math.isfinite(v) else None for v in row] for row in values.tolist()]
-
-
 # -- How recovered figures move with alpha and beta ----------------------------------------------
 
 
@@ -54,7 +51,7 @@ _MAX_THRESHOLDS = 2**13
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SensitivityGrid:
+class SensitivityGrid(Saved):
     """A recovered metric over a grid of alpha and beta.
 
     Attributes
@@ -93,19 +90,6 @@ class SensitivityGrid:
         """Lowest and highest value among the pairs that fit the scores; NaN if none does."""
         usable = self.values[~self.infeasible & ~np.isnan(self.values)]
         return (float(usable.min()), float(usable.max())) if usable.size else (math.nan, math.nan)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; NaN becomes None."""
-        return {
-            "metric": self.metric,
-            "alphas": self.alphas.tolist(),
-            "betas": self.betas.tolist(),
-            "values": nested(self.values),
-            "infeasible": self.infeasible.tolist(),
-            "auc_pu": self.auc_pu,
-            "threshold": self.threshold,
-            "target": self.target,
-        }
 
     def frame(self, backend: Any = None) -> Any:
         """One row per pair of alpha and beta; see :meth:`ScoreCounts.frame`."""
@@ -292,7 +276,7 @@ def _as_shares(function: str, parameter: str, values: ArrayLike) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ErrorMap:
+class ErrorMap(Saved):
     r"""Error of the recovered AUC at every pair of guessed proportions.
 
     Attributes
@@ -332,19 +316,6 @@ class ErrorMap:
     def infeasible_area(self) -> float:
         r"""Share of the unit square, exactly: :math:`1 - (1 - |2A_{pu} - 1|)^2`."""
         return 1 - (1 - abs(2 * self.auc_pu - 1)) ** 2
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; what is not finite becomes None."""
-        return {
-            "alpha": self.alpha,
-            "beta": self.beta,
-            "auc": self.auc,
-            "auc_pu": self.auc_pu,
-            "alphas": self.alphas.tolist(),
-            "betas": self.betas.tolist(),
-            "recovered": nested(self.recovered),
-            "errors": nested(self.errors),
-        }
 
     def frame(self, backend: Any = None) -> Any:
         """One row per pair of guesses; see :meth:`ScoreCounts.frame`."""
@@ -464,7 +435,7 @@ def error_maps(
 
 
 @dataclass(frozen=True, kw_only=True)
-class LineOfInterest:
+class LineOfInterest(Saved):
     r"""Guesses of alpha and beta that all recover the same AUC.
 
     Attributes
@@ -485,15 +456,6 @@ class LineOfInterest:
     auc: float
     delta: float
     segment: tuple[tuple[float, float], tuple[float, float]] | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON; a line that does not exist has the delta None."""
-        return {
-            "name": self.name,
-            "auc": self.auc,
-            "delta": self.delta if math.isfinite(self.delta) else None,
-            "segment": None if self.segment is None else [list(end) for end in self.segment],
-        }
 
 
 def lines_of_interest(alpha: float, beta: float, auc: float) -> tuple[LineOfInterest, ...]:

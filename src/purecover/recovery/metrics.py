@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from purecover._codec import Saved, picked
 from purecover._frames import make_frame
 from purecover._typing import AreaRule, FloatArray, Repair, Target
 from purecover._validation import (
@@ -306,13 +307,9 @@ class RecoveredMetrics(Mapping[str, float]):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; what is undefined becomes None."""
-        return {
-            "threshold": self.threshold,
-            "prior": self.prior,
-            "repair": self.repair,
-            "recovered": {k: v if math.isfinite(v) else None for k, v in self.items()},
-            "observed": {k: v if math.isfinite(v) else None for k, v in self.observed.items()},
-        }
+        document = picked(self, "threshold", "prior", "repair", "values_", "observed")
+        document["recovered"] = document.pop("values_")
+        return document
 
     def frame(self, backend: Any = None) -> Any:
         """The metrics as a table; see :meth:`ScoreCounts.frame`."""
@@ -558,7 +555,7 @@ def youden_threshold(roc: RecoveredRoc) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecoveredConfusion:
+class RecoveredConfusion(Saved):
     """Expected numbers of true and false predictions at a threshold.
 
     Attributes
@@ -586,11 +583,6 @@ class RecoveredConfusion:
     def matrix(self) -> FloatArray:
         """``[[tn, fp], [fn, tp]]``, as scikit-learn's ``confusion_matrix`` has it."""
         return np.array([[self.tn, self.fp], [self.fn, self.tp]])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        names = ("tp", "fp", "fn", "tn", "threshold", "among")
-        return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
         return (
@@ -666,9 +658,9 @@ def confusion_from_roc(
     """The confusion matrix of a recovered curve."""
     at = position(counts, threshold)
     tpr = float(rates_at_thresholds(roc, counts)[1][at])
-    n, flagged = counts.n_unlabeled, counts.unlabeled[:at].sum().item()
+    n, flagged = counts.n_unlabeled, float(counts.unlabeled[:at].sum())
     if among == "pooled":
-        n, flagged = n + counts.n_labeled, flagged + counts.labeled[:at].sum().item()
+        n, flagged = n + counts.n_labeled, flagged + float(counts.labeled[:at].sum())
     positives = n * roc.proportions.prior("pooled" if among == "pooled" else "deployment", counts)
     # How many are flagged is known; only how many of them are positive is estimated.
     tp = min(positives * tpr, flagged)

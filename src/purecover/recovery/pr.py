@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from purecover._codec import picked
 from purecover._frames import make_frame
 from purecover._typing import AreaRule, FloatArray, Repair, Target
 from purecover._validation import check_choice, check_instance, check_real, read_only
@@ -71,17 +72,8 @@ class RecoveredPr:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; what is not finite becomes None."""
-        return {
-            "recall": self.recall.tolist(),
-            "precision": [v if math.isfinite(v) else None for v in self.precision.tolist()],
-            "thresholds": [v if math.isfinite(v) else None for v in self.thresholds.tolist()],
-            "prior": self.prior,
-            "auc_pr": self.auc_pr if math.isfinite(self.auc_pr) else None,
-            "auc_pr_pu": self.auc_pr_pu,
-            "area": self.area,
-            "repair": self.repair,
-            "proportions": self.proportions.to_dict(),
-        }
+        curve = ("recall", "precision", "thresholds", "prior", "auc_pr", "auc_pr_pu")
+        return picked(self, *curve, "area", "repair", "proportions")
 
     def frame(self, backend: Any = None) -> Any:
         """The curve as a table; see :meth:`ScoreCounts.frame`."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from purecover._codec import picked
 from purecover._frames import make_frame
 from purecover._typing import FloatArray, Repair
 from purecover._validation import check_choice, check_flag, check_instance, check_real, read_only
@@ -132,17 +133,8 @@ class RecoveredRoc:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; an infinite or missing threshold becomes None."""
-        thresholds = [t if np.isfinite(t) else None for t in self.thresholds.tolist()]
-        return {
-            "fpr": self.fpr.tolist(),
-            "tpr": self.tpr.tolist(),
-            "thresholds": thresholds,
-            "auc": self.auc,
-            "auc_direct": self.auc_direct,
-            "auc_pu": self.auc_pu,
-            "repair": self.repair,
-            "proportions": self.proportions.to_dict(),
-        }
+        curve = ("fpr", "tpr", "thresholds", "auc", "auc_direct", "auc_pu")
+        return picked(self, *curve, "repair", "proportions")
 
     def frame(self, backend: Any = None) -> Any:
         """The repaired curve as a table; see :meth:`ScoreCounts.frame`."""

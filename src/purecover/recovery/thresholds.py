@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from purecover._codec import Saved
 from purecover._frames import make_frame
 from purecover._typing import BoolArray, FloatArray, Repair, Target
 from purecover._validation import (
@@ -85,7 +86,7 @@ class MetricCurves:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ThresholdChoice:
+class ThresholdChoice(Saved):
     """A chosen threshold and what it achieves.
 
     Attributes
@@ -108,17 +109,6 @@ class ThresholdChoice:
     metrics: RecoveredMetrics
     flagged_labeled: float
     flagged_unlabeled: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return {
-            "threshold": self.threshold,
-            "criterion": self.criterion,
-            "wanted": self.wanted,
-            "flagged_labeled": self.flagged_labeled,
-            "flagged_unlabeled": self.flagged_unlabeled,
-            "metrics": self.metrics.to_dict(),
-        }
 
     def __repr__(self) -> str:
         metric = METRICS[self.criterion]

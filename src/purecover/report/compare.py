@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._codec import json_text
+from purecover._codec import Source, json_text, written
 from purecover._frames import column_names, is_frame, lazy_frame, make_frame, read_columns
 from purecover._labels import encode_labels
 from purecover._typing import (
@@ -86,16 +86,7 @@ from purecover.report.estimation import (
     resampled,
 )
 from purecover.report.evaluation import evaluate, usable_threshold
-from purecover.report.results import SCHEMA as REPORT
-from purecover.report.results import (
-    Fields,
-    PUReport,
-    Source,
-    opened,
-    parse,
-    read_interval,
-    read_report,
-)
+from purecover.report.results import PUReport, read_report
 from purecover.report.rows import encode_truth
 
 if TYPE_CHECKING:
@@ -255,30 +246,19 @@ class ScoreComparison:
             Differences, shares and the report of each score. Fields may be added without a new
             version of the schema, so readers should pass over those they do not know.
         """
-        return {
-            "schema": SCHEMA,
-            "version": sys.modules["purecover"].__version__,
-            "scores": list(self.reports),
-            "baseline": self.baseline,
-            "estimated_from": self.estimated_from,
-            "confidence_level": self.confidence_level,
-            "simultaneous": self.simultaneous,
-            "n_resamples": self.n_resamples,
-            "random_state": self.random_state,
-            "proportions": self.proportions.to_dict(),
-            "differences": {
-                metric: {name: interval.to_dict() for name, interval in found.items()}
-                for metric, found in self.differences.items()
-            },
-            "better": {
-                metric: {name: v if math.isfinite(v) else None for name, v in found.items()}
-                for metric, found in self.better.items()
-            },
-            "reports": {
+        from purecover.report.document import SavedComparison
+
+        return written(
+            SavedComparison,
+            self,
+            schema=SCHEMA,
+            version=sys.modules["purecover"].__version__,
+            scores=self.names,
+            reports={
                 name: report.to_dict(curves=curves, counts=counts)
                 for name, report in self.reports.items()
             },
-        }
+        )
 
     def to_json(self, *, curves: bool = False, counts: bool = False, indent: int | None = 2) -> str:
         """:meth:`to_dict` as strict JSON text."""
@@ -298,7 +278,7 @@ class ScoreComparison:
         ScoreComparison
             The comparison.
         """
-        return read_comparison("ScoreComparison.from_dict", data)
+        return read_comparison(_source("ScoreComparison.from_dict", "data"), data)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> ScoreComparison:
@@ -315,7 +295,8 @@ class ScoreComparison:
             The comparison, with the same figures. Replicates and rows are not kept, so that
             :meth:`against` knows no other baseline.
         """
-        return read_comparison_text("ScoreComparison.from_json", text)
+        source = _source("ScoreComparison.from_json", "text")
+        return read_comparison(source, source.parse(text))
 
     def to_html(self) -> str:
         """A self-contained page with text and plots."""
@@ -1068,61 +1049,47 @@ def _estimate(
 # -- A comparison from plain data: what `ScoreComparison.from_dict` and `from_json` read ---------
 
 
-_WHAT = "a comparison"
+def _source(function: str, parameter: str) -> Source:
+    writer = "comparison.to_json(counts=True)"
+    return Source(function, parameter, "a comparison", SCHEMA, writer)
 
 
-def read_comparison_text(function: str, text: object) -> ScoreComparison:
-    """The comparison in a JSON text."""
-    must = "the text of a comparison, as ScoreComparison.to_json writes it"
-    data = parse(function, text, must)
-    return _comparison(opened(Source(function, "text", _WHAT), data, must, SCHEMA))
-
-
-def read_comparison(function: str, data: object) -> ScoreComparison:
+def read_comparison(source: Source, data: object) -> ScoreComparison:
     """The comparison in plain data."""
-    must = "a comparison of purecover as plain data, as ScoreComparison.to_dict makes it"
-    return _comparison(opened(Source(function, "data", _WHAT), data, must, SCHEMA))
+    from purecover.report.document import SavedComparison
 
+    saved = source.read(SavedComparison, data)
+    reports = {}
+    for name in saved.scores:
+        if name not in saved.reports:
+            raise source.complaint(f"reports.{name}", "present", "none")
+        inner = replace(source, path=f"reports.{name}.")
+        reports[name] = read_report(inner, saved.reports[name])
+    for field_name in ("baseline", "estimated_from"):
+        name = getattr(saved, field_name)
+        if name not in (*reports, None):
+            must = "one of " + ", ".join(map(repr, reports))
+            raise source.complaint(field_name, must, show(name))
+    others = [name for name in reports if name != saved.baseline]
+    metrics = next(iter(reports.values())).metrics
 
-def _comparison(document: Fields) -> ScoreComparison:
-    reports = _reports(document)
-    first = next(iter(reports))
-    metrics = tuple(reports[first].metrics)
-    seed, origin = document["random_state"], document["estimated_from"]
-    differences, better = document.fields("differences"), document.fields("better")
-    baseline = document.choice("baseline", reports)
-    others = [name for name in reports if name != baseline]
+    def of_others(name: str, found: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+        for metric in metrics:
+            for other in others:
+                if other not in found.get(metric, {}):
+                    raise source.complaint(f"{name}.{metric}.{other}", "present", "none")
+        return {metric: {other: found[metric][other] for other in others} for metric in metrics}
+
     return ScoreComparison(
         reports=reports,
-        baseline=baseline,
-        differences={m: _gaps(differences.fields(m), others) for m in metrics},
+        baseline=saved.baseline,
+        differences=of_others("differences", saved.differences),
         # Without replicates there are no shares at all.
-        better={
-            m: {name: better.fields(m).number_or_nan(name) for name in others}
-            for m in metrics
-            if m in better
-        },
-        estimated_from=None if origin is None else document.choice("estimated_from", reports),
-        confidence_level=document.number("confidence_level", low=0, high=1),
-        simultaneous=document.flag("simultaneous"),
-        n_resamples=document.whole("n_resamples"),
-        random_state=None if seed is None else document.whole("random_state"),
+        better=of_others("better", saved.better) if saved.better else {},
+        estimated_from=saved.estimated_from,
+        confidence_level=saved.confidence_level,
+        simultaneous=saved.simultaneous,
+        n_resamples=saved.n_resamples,
+        random_state=saved.random_state,
         _rows=None,
     )
-
-
-def _reports(document: Fields) -> dict[str, PUReport]:
-    names, found = document.items("scores"), document.fields("reports")
-    if len(names) < 2 or not all(isinstance(name, str) for name in names):
-        raise document.wrong("scores", "a list of two names or more")
-    reports = {}
-    for name in names:
-        fields = found.fields(name)
-        if fields["schema"] != REPORT:
-            raise fields.wrong("schema", repr(REPORT))
-        reports[name] = read_report(fields)
-    return reports
-
-
-def _gaps(found: Fields, others: list[str]) -> dict[str, Interval]:
-    return {name: read_interval(found.fields(name)) for name in others}

@@ -8,12 +8,12 @@ import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from purecover._codec import json_text
+from purecover._codec import json_text, picked, plain_fields
 from purecover._frames import (
     column_names,
     is_frame,
@@ -129,21 +129,9 @@ class ManyRow:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         task = self.task if isinstance(self.task, (str, int, float, bool)) else str(self.task)
-        return {
-            "task": task,
-            "score": self.score,
-            "n_labeled": self.n_labeled,
-            "n_unlabeled": self.n_unlabeled,
-            "reason": self.reason,
-            "proportions": None if self.proportions is None else self.proportions.to_dict(),
-            "estimated_from": self.estimated_from,
-            "threshold": _finite(self.threshold),
-            "observed": {name: _finite(value) for name, value in self.observed.items()},
-            "recovered": {name: _finite(value) for name, value in self.recovered.items()},
-            "intervals": {name: found.to_dict() for name, found in self.intervals.items()},
-            "findings": [{"code": code, "severity": how} for code, how in self.findings],
-            "seed": self.seed,
-        }
+        findings = [{"code": code, "severity": how} for code, how in self.findings]
+        names = [field.name for field in fields(self) if field.name != "report"]
+        return picked(self, *names) | {"task": task, "findings": findings}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -268,17 +256,8 @@ class ManyReports:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; without the reports."""
-        return {
-            "schema": "purecover.many/1",
-            "metrics": list(self.metrics),
-            "confidence_level": self.confidence_level,
-            "simultaneous": self.simultaneous,
-            "row_level": self.row_level,
-            "n_resamples": self.n_resamples,
-            "random_state": self.random_state,
-            "n_evaluated": len(self.evaluated),
-            "rows": [row.to_dict() for row in self.rows],
-        }
+        n_evaluated = len(self.evaluated)
+        return {"schema": "purecover.many/1", "n_evaluated": n_evaluated, **plain_fields(self)}
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """:meth:`to_dict` as strict JSON text."""
@@ -298,10 +277,6 @@ class ManyReports:
         from html import escape
 
         return f"<pre>{escape(str(self))}</pre>"
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 # -- What `evaluate_many` looks at: a task and a score, with the rows or counts of the two -------

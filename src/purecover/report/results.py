@@ -1,46 +1,31 @@
 """`PUReport`: holds results, offers views of them, and is written and read as JSON.
 
-The fields are described by ``report-1.schema.json`` beside this file. Within one version of the
-schema fields may be added; one that changes its meaning or goes away makes a new version.
-
-Figures are taken as they were written. Curves, which are as long as the data, are recovered
-again from the counts, by the same algebra and the same repair.
+The saved form is declared in :mod:`purecover.report.document`. Figures are taken as they were
+written. Curves, which are as long as the data, are recovered again from the counts, by the same
+algebra and the same repair.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
-from typing import Any, Literal, NoReturn, get_args
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
-from purecover._codec import json_text
+from purecover._codec import Source, json_schema, json_text, plain, written
 from purecover._frames import make_frame
-from purecover._typing import AreaRule, FloatArray
-from purecover._validation import (
-    FrozenDict,
-    bad_type,
-    bad_value,
-    check_choice,
-    check_flag,
-    check_integer,
-    show,
-)
+from purecover._validation import FrozenDict, check_choice, check_flag, check_integer, show
 from purecover.checks import CheckResult
-from purecover.checks.base import Severity, Status
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, auc_pu
 from purecover.estimators.base import PriorEstimate
-from purecover.exceptions import InvalidInputError, PurecoverError
-from purecover.intervals.interval import CurveBand, Interval, Varied
+from purecover.exceptions import InvalidInputError
+from purecover.intervals.interval import CurveBand, Interval
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
-from purecover.proportions import SCENARIOS, MixtureProportions
+from purecover.proportions import MixtureProportions
 from purecover.recovery.bounds import BinningBounds, binning_bounds
 from purecover.recovery.metrics import (
     MetricOptions,
@@ -48,10 +33,19 @@ from purecover.recovery.metrics import (
     RecoveredMetrics,
     resolve_metrics,
 )
-from purecover.recovery.pr import AREA_RULES, RecoveredPr, pr_from_roc
-from purecover.recovery.roc import REPAIRS, RecoveredRoc, blended, recover_roc
+from purecover.recovery.pr import RecoveredPr, pr_from_roc
+from purecover.recovery.roc import RecoveredRoc, blended, recover_roc
 from purecover.report.rows import TrueFigures
 from purecover.report.text import render_text
+
+if TYPE_CHECKING:
+    from purecover.report.document import (
+        SavedBootstrap,
+        SavedEnds,
+        SavedEstimation,
+        SavedReport,
+        SavedTruth,
+    )
 
 # -- A report as plain data: what `PUReport.to_dict` and `PUReport.to_json` write ----------------
 
@@ -62,102 +56,55 @@ SCHEMA = "purecover.report/1"
 MAX_THRESHOLDS = 100_000
 """Counts with more distinct scores are only written if asked for."""
 
-OPTIONS = ("f_beta", "cost_fn", "cost_fp", "max_fpr", "top_k")
-"""Parameters of metrics that stand under one name; the area rule has a field of its own."""
-
 KINDS: tuple[Literal["pointwise", "simultaneous"], ...] = ("pointwise", "simultaneous")
 """The bands that are kept of each curve."""
 
 
-@cache
-def _schema_text() -> str:
-    return files("purecover.report").joinpath("report-1.schema.json").read_text(encoding="utf-8")
-
-
-def read_schema() -> dict[str, Any]:
-    """The JSON Schema of the documents, a new copy each time."""
-    schema: dict[str, Any] = json.loads(_schema_text())
-    return schema
-
-
-def make_document(report: PUReport, *, curves: bool, counts: bool | None) -> dict[str, Any]:
+def make_document(report: PUReport, *, curves: bool, counts: bool) -> dict[str, Any]:
     """All of a report but its replicates, as plain data."""
-    if counts is None:
-        counts = report.counts.n_thresholds <= MAX_THRESHOLDS
-    found, options = report.estimation, report.metrics.options
-    document: dict[str, Any] = {
-        "schema": SCHEMA,
-        # Not imported: the package's front stands above this layer, and is loaded already.
-        "version": sys.modules["purecover"].__version__,
-        "n_labeled": report.counts.n_labeled,
-        "n_unlabeled": report.counts.n_unlabeled,
-        "n_negative": report.counts.n_negative,
-        "n_thresholds": report.counts.n_thresholds,
-        "scores_from": report.scores_from,
-        "proportions": report.proportions.to_dict(),
-        "estimation": None if found is None else found.to_dict(),
-        "auc": report.auc,
-        "auc_direct": report.auc_direct,
-        "infeasible": report.infeasible,
-        "auc_pu": report.auc_pu,
-        "auc_repaired": report.roc.auc,
-        "repair": report.roc.repair,
-        "repair_requested": report.roc.repair_requested,
-        "repair_pr": report.pr.repair,
-        "area": report.pr.area,
-        "threshold_chosen": report.threshold_chosen,
-        "options": {name: getattr(options, name) for name in OPTIONS},
-        "random_state": report.random_state,
-        "metrics": report.metrics.to_dict(),
-        "confusion": report.confusion.to_dict(),
-        "intervals": {name: i.to_dict() for name, i in report.intervals.items()},
-        "checks": [check.to_dict() for check in report.checks],
-        "bootstrap": None if report.bootstrap is None else _bootstrap(report.bootstrap),
-        "truth": None if report.truth is None else _truth(report, counts=counts),
-        "counts": report.counts.to_dict() if counts else None,
-    }
-    if (bounds := report.bounds) is not None:
-        document["binning"] = bounds.to_dict()
-    if curves:
-        document["roc"], document["pr"] = report.roc.to_dict(), report.pr.to_dict()
-    return document
+    from msgspec import UNSET
 
+    from purecover.report.document import SavedBootstrap, SavedOptions, SavedReport
 
-def _bootstrap(result: BootstrapResult) -> dict[str, Any]:
-    return {
-        "n_resamples": result.n_resamples,
-        "n_rejected": result.n_rejected,
-        "confidence_level": result.confidence_level,
-        "method": result.method,
-        "varied": result.varied,
-        "roc_band": _bands(result.roc_band("pointwise"), result.roc_band("simultaneous")),
-        "pr_band": _bands(result.pr_band("pointwise"), result.pr_band("simultaneous")),
-    }
-
-
-def _bands(*bands: CurveBand) -> dict[str, Any]:
-    """Both bands of a curve, which share their x and the curve itself."""
-    first = bands[0]
-    ends: dict[str, Any] = {
-        str(band.kind): {"low": plain(band.low), "high": plain(band.high)} for band in bands
-    }
-    return {"x": plain(first.x), "estimate": plain(first.estimate), **ends}
-
-
-def _truth(report: PUReport, *, counts: bool) -> dict[str, Any]:
-    truth = report.truth
-    assert truth is not None  # noqa: S101 - asked by the caller
+    drawn, truth = report.bootstrap, report.truth
+    if drawn is not None:
+        bands = {"roc_band": _bands(drawn.roc_band), "pr_band": _bands(drawn.pr_band)}
     curve = None
-    if counts:
+    if truth is not None and counts:
         roc = truth.roc
-        columns = {"fpr": roc.fpr_pu, "tpr": roc.tpr_pu, "thresholds": roc.thresholds}
-        curve = {name: plain(column) for name, column in columns.items()}
-    return {**truth.to_dict(), "roc": curve}
+        curve = {"fpr": roc.fpr_pu, "tpr": roc.tpr_pu, "thresholds": roc.thresholds}
+    return written(
+        SavedReport,
+        report,
+        schema=SCHEMA,
+        # Not imported: the package's front stands above this layer, and is loaded already.
+        version=sys.modules["purecover"].__version__,
+        n_labeled=report.counts.n_labeled,
+        n_unlabeled=report.counts.n_unlabeled,
+        n_negative=report.counts.n_negative,
+        n_thresholds=report.counts.n_thresholds,
+        auc_repaired=report.roc.auc,
+        repair=report.roc.repair,
+        repair_requested=report.roc.repair_requested,
+        repair_pr=report.pr.repair,
+        area=report.pr.area,
+        options=written(SavedOptions, report.metrics.options),
+        bootstrap=None if drawn is None else written(SavedBootstrap, drawn, **bands),
+        truth=None if truth is None else truth.to_dict() | {"roc": curve},
+        counts=report.counts if counts else None,
+        binning=UNSET if report.bounds is None else report.bounds,
+        roc=report.roc if curves else UNSET,
+        pr=report.pr if curves else UNSET,
+        source=UNSET,  # of which only the command line knows
+    )
 
 
-def plain(column: Any) -> list[float | None]:
-    """A column as a list; what is not finite becomes None."""
-    return [value if math.isfinite(value) else None for value in column.tolist()]
+def _bands(band: Callable[[Any], CurveBand]) -> dict[str, Any]:
+    """Both bands of a curve, which share their x and the curve itself."""
+    found = {kind: band(kind) for kind in KINDS}
+    first = found["pointwise"]
+    ends = {str(kind): {"low": each.low, "high": each.high} for kind, each in found.items()}
+    return {"x": first.x, "estimate": first.estimate, **ends}
 
 
 # -- `PUReport`: holds results, offers views of them, computes nothing new -----------------------
@@ -297,6 +244,8 @@ class PUReport:
         check_flag("PUReport.to_dict", "curves", curves)
         if counts is not None:
             check_flag("PUReport.to_dict", "counts", counts)
+        else:
+            counts = self.counts.n_thresholds <= MAX_THRESHOLDS
         return make_document(self, curves=curves, counts=counts)
 
     def to_json(
@@ -348,7 +297,7 @@ class PUReport:
         InvalidInputError
             If a field is missing or wrong; the message names it.
         """
-        return read_document(Source("PUReport.from_dict", "data"), data)
+        return read_document(report_source("PUReport.from_dict", "data"), data)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> PUReport:
@@ -364,7 +313,8 @@ class PUReport:
         PUReport
             As from :meth:`from_dict`.
         """
-        return read_text("PUReport.from_json", text)
+        source = report_source("PUReport.from_json", "text")
+        return read_document(source, source.parse(text))
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
@@ -378,10 +328,12 @@ class PUReport:
         Examples
         --------
         >>> from purecover import PUReport
-        >>> PUReport.json_schema()["properties"]["schema"]["const"]
-        'purecover.report/1'
+        >>> PUReport.json_schema()["properties"]["schema"]["enum"]
+        ['purecover.report/1']
         """
-        return read_schema()
+        from purecover.report.document import SavedReport
+
+        return json_schema(SavedReport, "purecover:report:1")
 
     def to_markdown(self) -> str:
         """The report in Markdown, for an issue, a pull request or a wiki.
@@ -420,151 +372,6 @@ class PUReport:
         return render_notebook(self)
 
 
-# -- Fields of a JSON document, taken one by one, with complaints that name the field ------------
-
-
-AGAIN = "write the report again with report.to_json()"
-
-
-@dataclass(frozen=True)
-class Source:
-    """Who reads, and the parameter the document came in by."""
-
-    function: str
-    parameter: str
-    what: str = "a report"
-
-    def complaint(self, field: str, must: str, got: str, hint: str = AGAIN) -> InvalidInputError:
-        """What to say of a field."""
-        must = f"{self.what} of purecover whose field {field!r} is {must}"
-        return bad_value(self.function, self.parameter, must, got, hint)
-
-
-def check_finite(source: Source, value: Any, path: str = "") -> None:
-    """Complain of NaN and infinity, which JSON does not have but Python would let in."""
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise source.complaint(
-                path, "free of NaN and infinity", str(value), "write null for what is undefined"
-            )
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            check_finite(source, item, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, (list, tuple)):
-        for i, item in enumerate(value):
-            if not isinstance(item, int):  # most of them, in counts
-                check_finite(source, item, f"{path}[{i}]")
-
-
-class Fields:
-    """The fields of one object of a document; ``path`` says where it stands."""
-
-    def __init__(self, source: Source, data: Any, path: str = "") -> None:
-        self.source = source
-        self.path = path
-        if not isinstance(data, Mapping):
-            raise source.complaint(path, "an object with fields", show(data))
-        self.data = data
-
-    def at(self, key: str) -> str:
-        """The whole name of a field."""
-        return f"{self.path}.{key}" if self.path else key
-
-    def wrong(self, key: str, must: str, hint: str = AGAIN) -> InvalidInputError:
-        """What to say of a field that is there."""
-        return self.source.complaint(self.at(key), must, show(self.data.get(key)), hint)
-
-    def __getitem__(self, key: str) -> Any:
-        if key not in self.data:
-            raise self.source.complaint(self.at(key), "present", "none")
-        return self.data[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.data)
-
-    def number(self, key: str, *, low: float = -math.inf, high: float = math.inf) -> float:
-        """A finite number between two bounds, as it stands."""
-        value = self[key]
-        bounds = "" if low == -math.inf else f" between {low:g} and {high:g}"
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise self.wrong(key, f"a number{bounds}")
-        if not low <= value <= high or abs(value) > sys.float_info.max:
-            raise self.wrong(key, f"a number{bounds}")
-        return value
-
-    def number_or_nan(self, key: str) -> float:
-        """A number; null means undefined."""
-        return math.nan if self[key] is None else self.number(key)
-
-    def whole(self, key: str) -> int:
-        """A whole number of at least 0."""
-        value = self[key]
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self.wrong(key, "a whole number of at least 0")
-        return value
-
-    def text(self, key: str) -> str:
-        """Some text."""
-        value = self[key]
-        if not isinstance(value, str):
-            raise self.wrong(key, "a text")
-        return value
-
-    def choice(self, key: str, choices: Collection[str]) -> Any:
-        """One of a few words."""
-        value = self[key]
-        if not isinstance(value, str) or value not in choices:
-            raise self.wrong(key, "one of " + ", ".join(repr(choice) for choice in choices))
-        return value
-
-    def flag(self, key: str) -> bool:
-        """True or false."""
-        value = self[key]
-        if not isinstance(value, bool):
-            raise self.wrong(key, "true or false")
-        return value
-
-    def items(self, key: str) -> list[Any]:
-        """A list."""
-        value = self[key]
-        if not isinstance(value, (list, tuple)):
-            raise self.wrong(key, "a list")
-        return list(value)
-
-    def fields(self, key: str) -> Fields:
-        """An object with fields of its own."""
-        return Fields(self.source, self[key], self.at(key))
-
-    def optional(self, key: str) -> Fields | None:
-        """An object, or null."""
-        return None if self[key] is None else self.fields(key)
-
-    def column(self, key: str, *, null: float = math.nan) -> FloatArray:
-        """A list of numbers, in which null means ``null``."""
-        values = self.items(key)
-        for i, value in enumerate(values):
-            if value is not None and (
-                isinstance(value, bool) or not isinstance(value, (int, float))
-            ):
-                must = "a number or null"
-                raise self.source.complaint(f"{self.at(key)}[{i}]", must, show(value))
-        try:
-            return np.array([null if v is None else v for v in values], dtype=np.float64)
-        except OverflowError as error:
-            raise self.wrong(key, "a list of numbers that doubles can hold") from error
-
-    def made(self, key: str, make: Any, *args: Any, **kwargs: Any) -> Any:
-        """What a class of ours makes of a field; its complaint becomes one of the field."""
-        try:
-            return make(*args, **kwargs)
-        except PurecoverError as error:
-            first, _, hint = str(error).partition("\n")
-            must = "one that purecover could have written"
-            told = f"{show(self.data.get(key))}: {first.rstrip('.')}"
-            hint = hint.removeprefix("Hint: ") or AGAIN
-            raise self.source.complaint(self.at(key), must, told, hint) from error
-
-
 # -- A report from plain data: what `PUReport.from_dict` and `PUReport.from_json` read -----------
 
 
@@ -598,93 +405,84 @@ class KeptBootstrap(BootstrapResult):
         return self.bands[curve, kind]
 
 
-def read_text(function: str, text: object) -> PUReport:
-    """The report in a JSON text."""
-    data = parse(function, text, "the text of a report, as PUReport.to_json writes it")
-    return read_document(Source(function, "text"), data)
-
-
-def parse(function: str, text: object, must: str) -> Any:
-    """What a JSON text holds."""
-    if not isinstance(text, (str, bytes, bytearray)):
-        raise bad_type(function, "text", must, text, "read a file first: Path(name).read_text()")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        why = " ".join(str(error).split())
-        hint = "pass the content of the file, not its name" if len(text) < 256 else AGAIN
-        raise bad_value(function, "text", must, f"{show(text)} ({why})", hint) from error
+def report_source(function: str, parameter: str) -> Source:
+    """A report that comes in by a parameter."""
+    return Source(function, parameter, "a report", SCHEMA, "report.to_json()")
 
 
 def read_document(source: Source, data: object) -> PUReport:
     """The report in plain data."""
-    must = "a report of purecover as plain data, as PUReport.to_dict makes it"
-    return read_report(opened(source, data, must, SCHEMA))
+    from purecover.report.document import SavedReport
+
+    return read_report(source, source.read(SavedReport, data))
 
 
-def opened(source: Source, data: object, must: str, schema: str) -> Fields:
-    """The fields of a document of the right kind."""
-    function, parameter = source.function, source.parameter
-    if not isinstance(data, Mapping):
-        raise bad_type(function, parameter, must, data)
-    if "schema" not in data:
-        got = f"a document without a field 'schema' ({show(list(data)[:5])} ...)"
-        raise bad_value(function, parameter, must, got, AGAIN)
-    if data["schema"] != schema:
-        hint = "read it with the version of purecover that wrote it"
-        if isinstance(data.get("version"), str):
-            hint += f", {show(data['version'])}"
-        raise source.complaint("schema", repr(schema), show(data["schema"]), hint)
-    check_finite(source, data)
-    return Fields(source, data)
-
-
-def read_report(document: Fields) -> PUReport:
-    """The report in the fields of a document."""
-    counts = _counts(document)
-    proportions = _proportions(document)
-    options = _options(document, counts)
-    metrics = _metrics(document, options, counts)
-    roc, roc_pr = _curves(document, counts, proportions)
-    found, scores_from = document.optional("estimation"), document["scores_from"]
-    seed = document["random_state"]
+def read_report(source: Source, saved: SavedReport) -> PUReport:
+    """The report in a document."""
+    counts = _counts(source, saved)
+    options = MetricOptions(
+        **{name: getattr(saved.options, name) for name in saved.options.__struct_fields__},
+        area=saved.area,
+    )
+    with source.reading("options", saved.options):
+        options = options.validated(source.function)
+        names = [m.name for m in resolve_metrics(source.function, None, counts, options)]
+    metrics = RecoveredMetrics(
+        values_=_known(source, "metrics.recovered", saved.metrics.recovered, names),
+        observed=_known(source, "metrics.observed", saved.metrics.observed, names),
+        threshold=saved.metrics.threshold,
+        prior=saved.metrics.prior,
+        repair=saved.metrics.repair,
+        options=options,
+    )
+    roc, roc_pr = _curves(source, saved, counts)
     return PUReport(
         counts=counts,
-        proportions=proportions,
-        auc=document.number("auc", low=0, high=1),
-        auc_pu=document.number("auc_pu", low=0, high=1),
+        proportions=saved.proportions,
+        auc=saved.auc,
+        auc_pu=saved.auc_pu,
         roc=roc,
         pr=pr_from_roc(roc_pr, counts, metrics.prior, options.area),
         metrics=metrics,
-        confusion=_confusion(document.fields("confusion")),
-        intervals=_intervals(document.fields("intervals"), tuple(metrics)),
-        checks=_checks(document),
-        bootstrap=_read_bootstrap(document, metrics, roc),
-        estimation=None if found is None else _estimation(found),
-        truth=_read_truth(document, metrics),
-        threshold_chosen=document.flag("threshold_chosen"),
-        random_state=None if seed is None else document.whole("random_state"),
-        scores_from=None if scores_from is None else document.text("scores_from"),
+        confusion=saved.confusion,
+        intervals=_only(saved.intervals, names),
+        checks=saved.checks,
+        bootstrap=_bootstrap(source, saved.bootstrap, metrics, roc),
+        estimation=None if saved.estimation is None else _estimation(saved.estimation),
+        truth=None if saved.truth is None else _truth(source, saved.truth, names),
+        threshold_chosen=saved.threshold_chosen,
+        random_state=saved.random_state,
+        scores_from=saved.scores_from,
     )
 
 
-def _counts(document: Fields) -> ScoreCounts:
-    if document["counts"] is None:
-        many = document.whole("n_thresholds")
+def _only(found: Mapping[str, Interval], names: Collection[str]) -> dict[str, Interval]:
+    """Intervals by name; names that this version does not know are left out."""
+    return {name: interval for name, interval in found.items() if name in names}
+
+
+def _known(
+    source: Source, path: str, values: Mapping[str, float], names: Iterable[str]
+) -> dict[str, float]:
+    """The metrics that this version knows, all of which must be there."""
+    for name in names:
+        if name not in values:
+            raise source.complaint(f"{path}.{name}", "present", "none")
+    return {name: values[name] for name in names}
+
+
+def _counts(source: Source, saved: SavedReport) -> ScoreCounts:
+    if saved.counts is None:
         hint = "write it with to_json(counts=True)"
-        if many > MAX_THRESHOLDS:
+        if saved.n_thresholds > MAX_THRESHOLDS:
             hint += f"; without that, counts of more than {MAX_THRESHOLDS:,} scores are left out"
-        raise document.source.complaint(
-            "counts", "present, since the curves are made from it", "null", hint
-        )
-    columns = document.fields("counts")
-    for name in ("thresholds", "labeled", "unlabeled"):
-        columns.column(name)  # complains by name and row
-    counts: ScoreCounts = document.made("counts", ScoreCounts.from_dict, dict(columns.data))
-    told = (document.whole("n_thresholds"), document.number("auc_pu", low=0, high=1))
-    seen = (counts.n_thresholds, auc_pu(counts))
+        must = "present, since the curves are made from it"
+        raise source.complaint("counts", must, "null", hint)
+    with source.reading("counts", saved.counts):
+        counts = ScoreCounts.from_dict(saved.counts.to_dict())
+    told, seen = (saved.n_thresholds, saved.auc_pu), (counts.n_thresholds, auc_pu(counts))
     if told[0] != seen[0] or abs(told[1] - seen[1]) > _PAIRS_TOLERANCE:
-        raise document.source.complaint(
+        raise source.complaint(
             "counts",
             f"those of {told[0]} scores with an observed AUC of {told[1]:.9g}, as its fields "
             "'n_thresholds' and 'auc_pu' say",
@@ -693,197 +491,86 @@ def _counts(document: Fields) -> ScoreCounts:
     return counts
 
 
-def _proportions(parent: Fields) -> MixtureProportions:
-    fields = parent.fields("proportions")
-    proportions: MixtureProportions = parent.made(
-        "proportions",
-        MixtureProportions,
-        fields.number("alpha"),
-        fields.number("beta"),
-        fields.text("origin"),
-        fields.choice("scenario", SCENARIOS),
-    )
-    return proportions
-
-
-def _options(document: Fields, counts: ScoreCounts) -> MetricOptions:
-    fields = document.fields("options")
-    top_k = None if fields["top_k"] is None else fields.whole("top_k")
-    area: AreaRule = document.choice("area", AREA_RULES)
-    options = MetricOptions(
-        f_beta=fields.number("f_beta"),
-        cost_fn=fields.number("cost_fn"),
-        cost_fp=fields.number("cost_fp"),
-        max_fpr=fields.number("max_fpr"),
-        top_k=top_k,
-        area=area,
-    )
-    function = document.source.function
-    checked: MetricOptions = document.made("options", options.validated, function)
-    document.made("options", resolve_metrics, function, None, counts, checked)
-    return checked
-
-
-def _metrics(document: Fields, options: MetricOptions, counts: ScoreCounts) -> RecoveredMetrics:
-    fields = document.fields("metrics")
-    names = [m.name for m in resolve_metrics(document.source.function, None, counts, options)]
-    recovered, observed = fields.fields("recovered"), fields.fields("observed")
-    return RecoveredMetrics(
-        values_={name: recovered.number_or_nan(name) for name in names},
-        observed={name: observed.number_or_nan(name) for name in names},
-        threshold=fields.number("threshold"),
-        prior=fields.number("prior", low=0, high=1),
-        repair=fields.choice("repair", REPAIRS),
-        options=options,
-    )
-
-
 def _curves(
-    document: Fields, counts: ScoreCounts, proportions: MixtureProportions
+    source: Source, saved: SavedReport, counts: ScoreCounts
 ) -> tuple[RecoveredRoc, RecoveredRoc]:
-    repair, repair_pr = (document.choice(key, REPAIRS) for key in ("repair", "repair_pr"))
-    if repair_pr not in {repair, "blend"}:
-        raise document.wrong("repair_pr", f"{repair!r} or 'blend'")
+    repair, proportions = saved.repair, saved.proportions
+    if saved.repair_pr not in {repair, "blend"}:
+        must = f"{repair!r} or 'blend'"
+        raise source.complaint("repair_pr", must, repr(saved.repair_pr))
     # The guard has spoken when the report was made; `repair` is what it left.
     roc = recover_roc(counts, proportions, repair=repair, concavity_guard=False)
-    roc = replace(roc, repair_requested=document.choice("repair_requested", REPAIRS))
-    if repair_pr == repair:
+    roc = replace(roc, repair_requested=saved.repair_requested)
+    if saved.repair_pr == repair:
         return roc, roc
-    isotonic = roc
-    if repair != "isotonic":
-        isotonic = recover_roc(counts, proportions)
+    isotonic = roc if repair == "isotonic" else recover_roc(counts, proportions)
     return roc, blended(isotonic, counts)
 
 
-def _confusion(fields: Fields) -> RecoveredConfusion:
-    numbers = {name: fields.number(name) for name in ("tp", "fp", "fn", "tn", "threshold")}
-    return RecoveredConfusion(**numbers, among=fields.choice("among", ("unlabeled", "pooled")))
-
-
-def _intervals(fields: Fields, known: tuple[str, ...]) -> dict[str, Interval]:
-    """Intervals by name; names that this version does not know are left out."""
-    return {name: read_interval(fields.fields(name)) for name in fields if name in known}
-
-
-def read_interval(fields: Fields) -> Interval:
-    """An interval, whose ends may be undefined."""
-    numbers = {name: fields.number_or_nan(name) for name in ("estimate", "low", "high")}
-    return Interval(
-        **numbers,
-        confidence_level=fields.number("confidence_level", low=0, high=1),
-        method=fields.text("method"),
-        varied=fields.choice("varied", get_args(Varied)),
-    )
-
-
-def _checks(document: Fields) -> tuple[CheckResult, ...]:
-    found = []
-    for i, item in enumerate(document.items("checks")):
-        fields = Fields(document.source, item, f"checks[{i}]")
-        found.append(
-            CheckResult(
-                code=fields.text("code"),
-                title=fields.text("title"),
-                severity=fields.choice("severity", get_args(Severity)),
-                status=fields.choice("status", get_args(Status)),
-                message=fields.text("message"),
-                hint=fields.text("hint"),
-            )
-        )
-    return tuple(found)
-
-
-def _read_bootstrap(
-    document: Fields, metrics: RecoveredMetrics, roc: RecoveredRoc
+def _bootstrap(
+    source: Source,
+    saved: SavedBootstrap | None,
+    metrics: RecoveredMetrics,
+    roc: RecoveredRoc,
 ) -> KeptBootstrap | None:
-    fields = document.optional("bootstrap")
-    if fields is None:
+    if saved is None:
         return None
-    varied: Varied = fields.choice("varied", get_args(Varied))
-    level = fields.number("confidence_level", low=0, high=1)
     estimates = {**metrics, "roc_auc": roc.auc_direct}
-    if varied == "scores and proportions":
+    if saved.varied == "scores and proportions":
         estimates |= {name: getattr(roc.proportions, name) for name in PROPORTIONS}
     bands = {}
-    for curve in ("roc", "pr"):
-        band = fields.fields(f"{curve}_band")
-        x, estimate = band.column("x"), band.column("estimate")
+    for curve, band in (("roc", saved.roc_band), ("pr", saved.pr_band)):
         for kind in KINDS:
-            ends = band.fields(kind)
-            low, high = ends.column("low"), ends.column("high")
-            if not x.size == estimate.size == low.size == high.size:
-                must = f"as long as its x ({x.size})"
-                raise fields.source.complaint(f"{band.path}.{kind}", must, f"{low.size} values")
+            ends: SavedEnds = getattr(band, kind)
+            if not band.x.size == band.estimate.size == ends.low.size == ends.high.size:
+                must = f"as long as its x ({band.x.size})"
+                where = f"bootstrap.{curve}_band.{kind}"
+                raise source.complaint(where, must, f"{ends.low.size} values")
             bands[curve, kind] = CurveBand(
-                x=x,
-                estimate=estimate,
-                low=low,
-                high=high,
-                confidence_level=level,
+                x=band.x,
+                estimate=band.estimate,
+                low=ends.low,
+                high=ends.high,
+                confidence_level=saved.confidence_level,
                 kind=kind,
-                varied=varied,
+                varied=saved.varied,
             )
     return KeptBootstrap(
         estimates=estimates,
         replicates={},
-        n_resamples=fields.whole("n_resamples"),
-        confidence_level=level,
-        method=fields.text("method"),
-        varied=varied,
-        n_rejected=fields.whole("n_rejected"),
+        n_resamples=saved.n_resamples,
+        confidence_level=saved.confidence_level,
+        method=saved.method,
+        varied=saved.varied,
+        n_rejected=saved.n_rejected,
         _curves={},
         bands=bands,
     )
 
 
-def _estimation(fields: Fields) -> PriorEstimate:
-    spread, ends = fields.fields("spread"), fields.fields("identification")
-    pairs = {name: spread.fields(name) for name in spread}
-    # Not in documents of earlier versions.
-    firm = fields.data.get("other_intervals", {})
-    others = Fields(fields.source, firm, fields.at("other_intervals"))
-    limits = {name: ends.column(name) for name in ends}
-    for name, values in limits.items():
-        if values.size != 2:
-            raise ends.wrong(name, "a list of two numbers")
-    texts = fields.items("notes")
-    if not all(isinstance(text, str) for text in texts):
-        raise fields.wrong("notes", "a list of texts")
-    shares: dict[str, float | None] = {
-        name: None if fields[name] is None else fields.number(name, low=0, high=1)
-        for name in ("clean_p_value", "clean_probability")
+def _estimation(saved: SavedEstimation) -> PriorEstimate:
+    known = {field.name: getattr(saved, field.name) for field in fields(PriorEstimate)}
+    known["intervals"] = _only(saved.intervals, PROPORTIONS)
+    known["spread"] = {name: (pair.alpha, pair.beta) for name, pair in saved.spread.items()}
+    known["other_intervals"] = {
+        name: _only(found, PROPORTIONS) for name, found in saved.other_intervals.items()
     }
-    flags = ("identifiable", "at_edge", "beta_estimated", "beta_given")
-    return PriorEstimate(
-        estimator=fields.text("estimator"),
-        proportions=_proportions(fields),
-        intervals=_intervals(fields.fields("intervals"), PROPORTIONS),
-        spread={n: (pair.number("alpha"), pair.number("beta")) for n, pair in pairs.items()},
-        other_intervals={n: _intervals(others.fields(n), PROPORTIONS) for n in others},
-        identification={n: (float(low), float(high)) for n, (low, high) in limits.items()},
-        notes=tuple(texts),
-        clean_p_value=shares["clean_p_value"],
-        clean_probability=shares["clean_probability"],
-        n_rejected=fields.whole("n_rejected"),
-        **{name: fields.flag(name) for name in flags},
-    )
+    return PriorEstimate(**known)
 
 
-def _read_truth(document: Fields, metrics: RecoveredMetrics) -> TrueFigures | None:
-    fields = document.optional("truth")
-    if fields is None:
-        return None
-    values = fields.fields("metrics")
-    curve = fields.fields("roc")
+def _truth(source: Source, saved: SavedTruth, names: Iterable[str]) -> TrueFigures:
+    if saved.roc is None:
+        raise source.complaint("truth.roc", "an object with fields", "null")
     # Only the first threshold is null: nothing reaches it.
-    columns = [curve.column("fpr"), curve.column("tpr"), curve.column("thresholds", null=math.inf)]
+    thresholds = np.where(np.isnan(saved.roc.thresholds), math.inf, saved.roc.thresholds)
+    columns = (saved.roc.fpr, saved.roc.tpr, thresholds)
     if len({column.size for column in columns}) > 1 or not np.isfinite(columns[:2]).all():
         must = "three lists of one length, without null in 'fpr' and 'tpr'"
-        raise fields.wrong("roc", must)
+        raise source.complaint("truth.roc", must, show(plain(saved.roc.fpr)))
     return TrueFigures(
-        alpha=fields.number("alpha", low=0, high=1),
-        beta=fields.number("beta", low=0, high=1),
-        prior=fields.number("prior", low=0, high=1),
-        metrics={name: values.number_or_nan(name) for name in metrics},
+        alpha=saved.alpha,
+        beta=saved.beta,
+        prior=saved.prior,
+        metrics=_known(source, "truth.metrics", saved.metrics, names),
         roc=PURoc(fpr_pu=columns[0], tpr_pu=columns[1], thresholds=columns[2]),
     )

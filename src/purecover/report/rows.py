@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from purecover._codec import picked
 from purecover._frames import column_names, is_frame, lazy_frame, read_columns
 from purecover._labels import encode_labels
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Target
@@ -57,12 +57,7 @@ class TrueFigures:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        return {
-            "alpha": self.alpha,
-            "beta": self.beta,
-            "prior": self.prior,
-            "metrics": {k: v if math.isfinite(v) else None for k, v in self.metrics.items()},
-        }
+        return picked(self, "alpha", "beta", "prior", "metrics")
 
 
 def encode_truth(

@@ -1,0 +1,463 @@
+"""The saved form of a report and of a comparison.
+
+Within one version of a schema fields may be added, with what is meant where they are absent; one
+that changes its meaning or goes away makes a new version.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from purecover._typing import AreaRule, FloatArray, OrNan, Repair
+from purecover.checks import CheckResult
+from purecover.counts import ScoreCounts
+from purecover.intervals.interval import Interval, Varied
+from purecover.proportions import MixtureProportions
+from purecover.recovery.bounds import BinningBounds
+from purecover.recovery.metrics import RecoveredConfusion
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+Level = Annotated[float, Meta(gt=0, lt=1)]
+Whole = Annotated[int, Meta(ge=0)]
+Mass = Annotated[float, Meta(ge=0)]
+Pair = tuple[float, float]
+
+
+class SavedOptions(Struct, kw_only=True):
+    """Parameters that some metrics take.
+
+    Attributes
+    ----------
+    f_beta : float
+        Weight of recall in f_beta.
+    cost_fn : float
+        Cost of a missed positive.
+    cost_fp : float
+        Cost of a false alarm.
+    max_fpr : float
+        Range of partial_auc.
+    top_k : int or None
+        How many of the highest unlabeled scores precision_at_k and recall_at_k look at.
+    """
+
+    f_beta: float
+    cost_fn: float
+    cost_fp: float
+    max_fpr: float
+    top_k: int | None
+
+
+class SavedMetrics(Struct, kw_only=True):
+    """All metrics by name, null where undefined.
+
+    Attributes
+    ----------
+    threshold : float
+        Where threshold metrics are taken: positive is a score of at least this.
+    prior : float
+        Share of positives in the population that precision and the like speak of.
+    repair : str
+        The repair of the rates.
+    recovered : dict
+        Against the true classes.
+    observed : dict
+        As if every unlabeled example were negative.
+    """
+
+    threshold: float
+    prior: Share
+    repair: Repair
+    recovered: dict[str, OrNan]
+    observed: dict[str, OrNan]
+
+
+class SavedShares(Struct):
+    """One estimate of both proportions.
+
+    Attributes
+    ----------
+    alpha, beta : float
+        Shares of positives among the unlabeled and the labeled.
+    """
+
+    alpha: float
+    beta: float
+
+
+class SavedEstimation(Struct, kw_only=True):
+    """How alpha and beta were estimated.
+
+    Attributes
+    ----------
+    estimator : str
+        Name of the estimator.
+    proportions : object
+        The estimate.
+    intervals : dict
+        Intervals of alpha, beta and delta = beta - alpha, if there were replicates.
+    spread : dict
+        Alpha and beta by estimator, on the same scores.
+    disagreement : float
+        Largest difference in alpha or beta between the estimators.
+    identification : dict
+        Ends between which alpha, beta, delta and auc lie if no region of the scores is pure.
+    notes : list
+        What the estimator has to say.
+    identifiable : bool
+        Whether the scores can tell.
+    at_edge : bool
+        Whether the estimate lies at an end of what the method can return.
+    beta_estimated : bool
+        Whether beta was estimated too.
+    beta_given : bool
+        Whether beta was given.
+    clean_p_value : float or None
+        Of the test of clean labels; null if it was not made.
+    clean_probability : float or None
+        Probability of clean labels; null if the method gives none.
+    n_rejected : int
+        Replicates without an estimate.
+    other_intervals : dict
+        Intervals of alpha, delta and, where it is estimated, beta of the other estimators, by
+        name; empty without replicates and where rows come in groups.
+    """
+
+    estimator: str
+    proportions: MixtureProportions
+    intervals: dict[str, Interval]
+    spread: dict[str, SavedShares]
+    disagreement: float
+    identification: dict[str, Pair]
+    notes: tuple[str, ...]
+    identifiable: bool
+    at_edge: bool
+    beta_estimated: bool
+    beta_given: bool
+    clean_p_value: Share | None
+    clean_probability: Share | None
+    n_rejected: Whole
+    other_intervals: dict[str, dict[str, Interval]] = {}
+
+
+class SavedEnds(Struct):
+    """Both ends of a band at each x.
+
+    Attributes
+    ----------
+    low, high : list
+        Lower and upper end; null where undefined.
+    """
+
+    low: FloatArray
+    high: FloatArray
+
+
+class SavedBand(Struct):
+    """Bands around a curve.
+
+    Attributes
+    ----------
+    x : list
+        False-positive rate (ROC) or recall (precision-recall).
+    estimate : list
+        The curve itself; null where undefined.
+    pointwise : object
+        The level holds at each x.
+    simultaneous : object
+        The level holds for the whole curve at once.
+    """
+
+    x: FloatArray
+    estimate: FloatArray
+    pointwise: SavedEnds
+    simultaneous: SavedEnds
+
+
+class SavedBootstrap(Struct, kw_only=True):
+    """What is kept of the replicates.
+
+    Attributes
+    ----------
+    n_resamples : int
+        How many there were.
+    n_rejected : int
+        Draws left out because they allow no estimate.
+    confidence_level : float
+        Nominal coverage of intervals and bands.
+    method : str
+        How they were drawn.
+    varied : str
+        What was taken as uncertain.
+    roc_band : object
+        Bands of the ROC curve.
+    pr_band : object
+        Bands of the precision-recall curve.
+    """
+
+    n_resamples: Whole
+    n_rejected: Whole
+    confidence_level: Level
+    method: str
+    varied: Varied
+    roc_band: SavedBand
+    pr_band: SavedBand
+
+
+class SavedTrueRoc(Struct):
+    """The true ROC curve.
+
+    Attributes
+    ----------
+    fpr, tpr : list
+        False-positive and true-positive rates.
+    thresholds : list
+        The scores at which they are taken; the first is null: nothing reaches it.
+    """
+
+    fpr: FloatArray
+    tpr: FloatArray
+    thresholds: FloatArray
+
+
+class SavedTruth(Struct, kw_only=True):
+    """True figures, if the truth was given.
+
+    Attributes
+    ----------
+    alpha, beta : float
+        True shares of positives among the unlabeled and the labeled.
+    prior : float
+        True prior of the target.
+    metrics : dict
+        True values of the metrics; null where undefined.
+    roc : object
+        The true ROC curve; null if counts were left out.
+    """
+
+    alpha: Share
+    beta: Share
+    prior: Share
+    metrics: dict[str, OrNan]
+    roc: SavedTrueRoc | None
+
+
+class SavedRoc(Struct, kw_only=True):
+    """The recovered ROC curve.
+
+    Attributes
+    ----------
+    fpr, tpr : list
+        False-positive and true-positive rates.
+    thresholds : list
+        The scores at which they are taken; null where there is none.
+    auc : float
+        Area under the curve.
+    auc_direct : float
+        The direct AUC before clipping.
+    auc_pu : float
+        The observed AUC.
+    repair : str
+        The repair.
+    proportions : object
+        Alpha and beta.
+    """
+
+    fpr: FloatArray
+    tpr: FloatArray
+    thresholds: FloatArray
+    auc: float
+    auc_direct: float
+    auc_pu: float
+    repair: Repair
+    proportions: MixtureProportions
+
+
+class SavedPr(Struct, kw_only=True):
+    """The recovered precision-recall curve.
+
+    Attributes
+    ----------
+    recall, precision : list
+        Recalls and precisions; null where undefined.
+    thresholds : list
+        The scores at which they are taken; null where there is none.
+    prior : float
+        Share of positives in the population spoken of.
+    auc_pr : float
+        Area under the curve; null where undefined.
+    auc_pr_pu : float
+        Area under the observed curve.
+    area : str
+        How areas are taken.
+    repair : str
+        The repair of the ROC curve it was made from.
+    proportions : object
+        Alpha and beta.
+    """
+
+    recall: FloatArray
+    precision: FloatArray
+    thresholds: FloatArray
+    prior: Share
+    auc_pr: OrNan
+    auc_pr_pu: OrNan
+    area: AreaRule
+    repair: Repair
+    proportions: MixtureProportions
+
+
+class SavedReport(Struct, kw_only=True):
+    """What PUReport.to_json writes and PUReport.from_json reads.
+
+    Attributes
+    ----------
+    schema : str
+        Name and version of this schema.
+    version : str
+        Version of purecover that wrote the document.
+    n_labeled : float
+        Labeled examples, or the sum of their weights.
+    n_unlabeled : float
+        Unlabeled examples, or the sum of their weights.
+    n_negative : float
+        Known negatives, or the sum of their weights.
+    n_thresholds : int
+        Distinct scores, or bins of neighboring ones where there is a field binning.
+    scores_from : str or None
+        How the scores were made, if purecover made them.
+    proportions : object
+        Alpha and beta as used.
+    estimation : object or None
+        How alpha and beta were estimated; null if they were given.
+    auc : float
+        The recovered AUC: the direct value, clipped to [0, 1].
+    auc_direct : float
+        The direct value before clipping.
+    infeasible : bool
+        Whether it leaves [0, 1], so that alpha and beta do not fit the scores.
+    auc_pu : float
+        The observed AUC, labeled against unlabeled.
+    auc_repaired : float
+        Area under the repaired ROC curve.
+    repair : str
+        The repair of the ROC curve.
+    repair_requested : str
+        The repair asked for; differs from repair if a concave curve was asked for and the data
+        are not concave.
+    repair_pr : str
+        The repair of the precision-recall curve.
+    area : str
+        How the area under the precision-recall curve is taken.
+    threshold_chosen : bool
+        Whether the caller named the threshold; the best Youden index otherwise.
+    options : object
+        Parameters that some metrics take.
+    random_state : int or None
+        The seed; null if there was none.
+    metrics : object
+        All metrics, recovered and observed.
+    confusion : object
+        Expected numbers among the unlabeled at the threshold.
+    intervals : dict
+        Intervals by metric.
+    checks : list
+        All numbered checks, whether they spoke or not.
+    bootstrap : object or None
+        What is kept of the replicates; null if there were none.
+    truth : object or None
+        True figures; null if the truth was not given.
+    counts : object or None
+        The counted scores, from which curves are made; null if they were left out.
+    binning : object
+        Bounds of areas of the exact scores, where an engine counted them in bins; absent
+        otherwise.
+    roc : object
+        The recovered ROC curve, if asked for.
+    pr : object
+        The recovered precision-recall curve, if asked for.
+    source : object
+        Where the command line read the data.
+    """
+
+    schema: Literal["purecover.report/1"]
+    version: str
+    n_labeled: Mass
+    n_unlabeled: Mass
+    n_negative: Mass
+    n_thresholds: Whole
+    scores_from: str | None
+    proportions: MixtureProportions
+    estimation: SavedEstimation | None
+    auc: Share
+    auc_direct: float
+    infeasible: bool
+    auc_pu: Share
+    auc_repaired: float
+    repair: Repair
+    repair_requested: Repair
+    repair_pr: Repair
+    area: AreaRule
+    threshold_chosen: bool
+    options: SavedOptions
+    random_state: Whole | None
+    metrics: SavedMetrics
+    confusion: RecoveredConfusion
+    intervals: dict[str, Interval]
+    checks: tuple[CheckResult, ...]
+    bootstrap: SavedBootstrap | None
+    truth: SavedTruth | None
+    counts: ScoreCounts | None
+    binning: BinningBounds | UnsetType = UNSET
+    roc: SavedRoc | UnsetType = UNSET
+    pr: SavedPr | UnsetType = UNSET
+    source: dict[str, Any] | UnsetType = UNSET
+
+
+class SavedComparison(Struct, kw_only=True):
+    """What ScoreComparison.to_json writes and ScoreComparison.from_json reads.
+
+    Attributes
+    ----------
+    schema : str
+        Name and version of this schema.
+    version : str
+        Version of purecover that wrote the document.
+    scores : list
+        Names of the scores, in order.
+    baseline : str
+        The score that the others are compared with.
+    estimated_from : str or None
+        The score that alpha and beta were estimated from; null if they were given.
+    confidence_level : float
+        Nominal coverage of each interval.
+    simultaneous : bool
+        Whether the intervals of the differences in one metric hold all at once.
+    n_resamples : int
+        Number of replicates.
+    random_state : int or None
+        The seed; null if there was none.
+    proportions : object
+        Alpha and beta, the same for all.
+    differences : dict
+        By metric and score: the recovered value minus that of the baseline.
+    better : dict
+        By metric and score: the share of replicates in which it is better than the baseline.
+    reports : dict
+        The report of each score.
+    """
+
+    schema: Literal["purecover.comparison/1"]
+    version: str
+    scores: Annotated[list[str], Meta(min_length=2)]
+    baseline: str
+    estimated_from: str | None
+    confidence_level: Level
+    simultaneous: bool
+    n_resamples: Whole
+    random_state: Whole | None
+    proportions: MixtureProportions
+    differences: dict[str, dict[str, Interval]]
+    better: dict[str, dict[str, OrNan]]
+    reports: dict[str, SavedReport]

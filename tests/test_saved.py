@@ -1,0 +1,156 @@
+"""Documents that version 0.1.0 wrote are read by every later one.
+
+``tests/saved`` holds them with the text that the same results printed then: a report with an
+estimate, replicates and the truth; one of weighted counts in bins with known negatives; a
+comparison of two scores; and the state of a monitor whose first partitions have left its window.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+import jsonschema
+import msgspec
+import numpy as np
+import pytest
+
+import purecover as pu
+from purecover._codec import decode, find_fault, json_schema, plain
+
+SAVED = Path(__file__).parent / "saved"
+READERS = {
+    "report": pu.PUReport.from_json,
+    "report-weighted": pu.PUReport.from_json,
+    "comparison": pu.ScoreComparison.from_json,
+}
+
+
+def old(name: str) -> bytes:
+    return gzip.decompress((SAVED / f"{name}-0.1.0.json.gz").read_bytes())
+
+
+def printed(name: str) -> str:
+    return (SAVED / f"{name}-0.1.0.txt").read_text(encoding="utf-8").rstrip("\n")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_saved_results_are_read(name: str) -> None:
+    text = old(name)
+    result: Any = READERS[name](text)
+    assert str(result) == printed(name)
+    was, now = json.loads(text), result.to_dict(counts=True)
+    assert now["schema"] == was["schema"]
+    # The command line adds where the data came from, and curves are made again when asked for.
+    assert set(was) - set(now) <= {"source", "roc", "pr"}
+    assert str(READERS[name](result.to_json(counts=True))) == printed(name)
+
+
+@pytest.mark.parametrize("name", ["report", "report-weighted"])
+def test_saved_reports_satisfy_the_schema(name: str) -> None:
+    jsonschema.validate(json.loads(old(name)), pu.PUReport.json_schema())
+
+
+def test_a_saved_monitor_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    shutil.copy(SAVED / "monitor-0.1.0.json", path)
+    monitor = pu.ScoreMonitor.load(path)
+    assert str(monitor) == printed("monitor")
+    was = json.loads(path.read_bytes())["state"]
+    assert monitor._state() == was
+    day = pu.simulate.binormal(2.0).sample(40, 120, alpha=0.25, random_state=9).counts
+    monitor.add("day 4", day)
+    monitor.save(path)
+    again = pu.ScoreMonitor.load(path)
+    assert str(again) == str(monitor)
+    assert again.to_dict()["partitions"][:4] == monitor.to_dict()["partitions"][:4]
+
+
+# -- faults, in words -----------------------------------------------------------------------
+
+
+class Inner(msgspec.Struct, forbid_unknown_fields=True):
+    """Inner.
+
+    Attributes
+    ----------
+    share : float
+        A share.
+    word : str or None
+        A word.
+    """
+
+    share: Annotated[float, msgspec.Meta(gt=0, lt=1)]
+    word: Annotated[str, msgspec.Meta(min_length=2, pattern="^[a-z]+$")] | None = None
+
+
+class Outer(msgspec.Struct):
+    """Outer.
+
+    Attributes
+    ----------
+    inner : dict
+        By name.
+    pairs : list
+        Pairs.
+    n : int
+        How many.
+    flag : bool
+        Whether.
+    """
+
+    inner: dict[str, Inner]
+    pairs: tuple[tuple[float, float], ...] = ()
+    n: Annotated[int, msgspec.Meta(ge=1, le=9)] = 1
+    flag: bool = False
+
+
+def test_faults_name_the_place_and_the_limits() -> None:
+    good = {"inner": {"a": {"share": 0.5}, "b": {"share": 0.1, "word": "ab"}}, "pairs": [[1, 2]]}
+    assert find_fault(Outer, good) is None
+    assert decode(Outer, good).inner["b"].word == "ab"
+    for change, path, must in (
+        (
+            {"inner": {"a": {"share": 1}}},
+            "inner.a.share",
+            "a number of more than 0 and",
+        ),
+        ({"inner": {"a": {"share": True}}}, "inner.a.share", "a number"),
+        ({"inner": {"a": {}}}, "inner.a.share", "present"),
+        ({"inner": {"a": {"share": 0.5, "x": 1}}}, "inner.a.x", "left out"),
+        ({"inner": {"a": {"share": 0.5, "word": "a"}}}, "inner.a.word", "a text of at least 2"),
+        ({"inner": {"a": {"share": 0.5, "word": "AB"}}}, "inner.a.word", r"matches ^[a-z]+$"),
+        ({"inner": [1]}, "inner", "an object"),
+        ({"pairs": [[1, 2], [1]]}, "pairs[1]", "a list of 2 values"),
+        ({"pairs": [[1, "x"]]}, "pairs[0][1]", "a number"),
+        ({"n": 10}, "n", "a whole number between 1 and 9"),
+        ({"n": 1.5}, "n", "a whole number"),
+        ({"flag": 1}, "flag", "true or false"),
+    ):
+        with pytest.raises(msgspec.ValidationError):
+            decode(Outer, good | change)
+        fault = find_fault(Outer, good | change)
+        assert fault is not None
+        assert fault.path == path
+        assert must in fault.must
+    schema = json_schema(Outer, "x")
+    assert schema["properties"]["n"]["description"] == "How many."
+    assert schema["$defs"]["Inner"]["description"] == "Inner."
+
+
+def test_plain_data_hold_no_nan() -> None:
+    value = {
+        "a": np.array([[1.0, np.nan], [np.inf, 2.0]]),
+        "b": (np.float64(np.nan), np.int64(3), np.bool_(True)),
+        "c": {"d": -np.inf, "e": None},
+        "f": pu.MixtureProportions(0.25),
+    }
+    assert plain(value) == {
+        "a": [[1.0, None], [None, 2.0]],
+        "b": [None, 3, True],
+        "c": {"d": None, "e": None},
+        "f": {"alpha": 0.25, "beta": 1.0, "origin": "given", "scenario": "case-control"},
+    }
