@@ -93,7 +93,7 @@ def main(argv: list[str] | None = None) -> int:
     if folder is None:
         progress("Set PURECOVER_DATA to the folder of the data sets.")
         return 2
-    device = check_device("networks_paper", options.device)
+    device = check_device(options.device)
     given = problems(folder, options.replicates, options.seed)
 
     def train(problem: Problem, index: int) -> NDArray[Any]:

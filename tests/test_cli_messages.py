@@ -221,7 +221,7 @@ def test_complaints_of_the_library_lose_their_python_names(call: Callable[[], ob
 
 
 def test_file_and_column_names_are_left_alone(message, tmp_path: Path) -> None:
-    path = tmp_path / "The 'alpha' parameter of f must n_resamples=1.csv"
+    path = tmp_path / r"The 'alpha' parameter of f must n_resamples=1.csv"
     path.write_text("score,positive_label\nx,1\n2,0\n", encoding="utf-8")
     says = message("evaluate", str(path), "--alpha", ".1", "--labeled", "positive_label")
     assert says.startswith(f"{path} has 1 bad cell in column 'score'")

@@ -323,8 +323,8 @@ def test_probabilities_come_raw_and_all_else_as_ranks():
     X, labeled, _ = world()
     made = {}
     for model in (LogisticRegression(), SVC(), SGDClassifier(loss="hinge", random_state=0)):
-        examples = read_examples("f", X, labeled)
-        made[model_name(model)] = cross_fit("f", model, examples, random_state=0)
+        examples = read_examples(X, labeled)
+        made[model_name(model)] = cross_fit(model, examples, random_state=0)
     assert (made["LogisticRegression"].method, made["LogisticRegression"].combine) == (
         "predict_proba", "raw")  # fmt: skip
     for name in ("SVC", "SGDClassifier"):
@@ -339,10 +339,10 @@ def test_probabilities_come_raw_and_all_else_as_ranks():
 def test_the_result_tells_how_it_was_made():
     X, labeled, _ = world()
     model = make_pipeline(StandardScaler(), LogisticRegression())
-    examples = read_examples("f", X, labeled, groups=np.arange(600) // 2)
+    examples = read_examples(X, labeled, groups=np.arange(600) // 2)
     done: list[tuple[int, int]] = []
     made = cross_fit(
-        "f", model, examples, cv=3, random_state=0, progress=lambda *step: done.append(step)
+        model, examples, cv=3, random_state=0, progress=lambda *step: done.append(step)
     )
     assert done == [(1, 3), (2, 3), (3, 3)]
     assert made.description.startswith(
@@ -353,7 +353,7 @@ def test_the_result_tells_how_it_was_made():
     expected = [auc(made.scores[test], labeled[test]) for _, test in folds]
     np.testing.assert_allclose(made.fold_auc_pu, expected)
     cv = RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0)
-    twice = cross_fit("f", SVC(), read_examples("f", X, labeled), cv=cv)
+    twice = cross_fit(SVC(), read_examples(X, labeled), cv=cv)
     assert "2 folds, 3 times; ranks of decision_function in each fold" in twice.description
     assert model_name(RandomForestClassifier(3).fit([[0], [1]], [0, 1])) == "RandomForestClassifier"
     assert model_name(GridSearchCV(LogisticRegression(), {})) == "GridSearchCV(LogisticRegression)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import importlib
 import inspect
+import pickle
 import re
 import shutil
 import tempfile
@@ -18,7 +19,7 @@ from tests.strategies import Unfriendly
 
 import purecover as pu
 from purecover import exceptions
-from purecover._validation import complaint, require, show
+from purecover._validation import bad_value, check_integer, check_real, public, require, show
 
 COUNTS = pu.ScoreCounts.from_scores([5, 4, 3, 2, 1, 0], [1, 1, 0, 1, 0, 0])
 PROPORTIONS = pu.MixtureProportions(0.2, 0.9)
@@ -323,8 +324,52 @@ def test_wrong_arguments_are_named(name, valid, parameter, value):
 
 
 def test_complaint():
-    assert complaint("f", "x", "small", "9") == "The 'x' parameter of f must be small, got 9."
-    assert complaint("f", "x", "small", "9", "halve it").endswith("got 9.\nHint: halve it")
+    error = bad_value("x", "small", "9")
+    error.function = "f"
+    assert str(error) == r"The 'x' parameter of f must be small, got 9."
+    assert str(bad_value("x", "small", "9", "halve it")).endswith("got 9.\nHint: halve it")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301 - our own
+
+
+class Made:
+    """As estimators are: what it is made with is checked when it is used."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    @public
+    def use(self, x: float) -> float:
+        check_integer("size", self.size, low=1)
+        return check_real("x", x)
+
+    @classmethod
+    @public
+    def read(cls, data: float) -> float:
+        return check_real("size", data)
+
+
+def test_an_error_names_the_public_function_that_it_leaves() -> None:
+    @public
+    def inner(x: float) -> float:
+        return check_real("x", x)
+
+    @public
+    def outer(x: float) -> float:
+        return inner(x)
+
+    @public
+    def other(y: float) -> float:
+        return inner(y)
+
+    for call, name in (
+        (lambda: outer("a"), "outer"),  # its own parameter, handed on
+        (lambda: other("a"), "inner"),  # has none of that name
+        (lambda: Made(1).use("a"), "Made.use"),
+        (lambda: Made(0).use(1), "Made"),
+        (lambda: Made.read("a"), "Made.read"),
+    ):
+        with pytest.raises(exceptions.PurecoverError, match=f"parameter of {name} must"):
+            call()
 
 
 def test_shown_values_are_short_and_safe():
@@ -339,9 +384,9 @@ def test_shown_values_are_short_and_safe():
 def test_missing_packages_say_which_extra_brings_them():
     with pytest.raises(
         exceptions.MissingDependencyError,
-        match=r"^f needs the package 'no_such_package'.*\nHint: pip install 'purecover\[plot\]'$",
+        match=r"^purecover needs the package 'no_such.*\nHint: pip install 'purecover\[plot\]'$",
     ):
-        require("no_such_package.part", function="f", extra="plot")
+        require("no_such_package.part", extra="plot")
 
 
 def test_each_error_is_a_built_in_one_too():

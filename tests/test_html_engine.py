@@ -157,7 +157,7 @@ def python_answer(counts: pu.ScoreCounts, s: dict[str, Any]) -> dict[str, Any]:
             counts,
             threshold=s["threshold"],
             prior=prior,
-            metrics=resolve_metrics("test", None, counts, options),
+            metrics=resolve_metrics(None, counts, options),
             options=options,
         )
         pr = pr_from_roc(roc_pr, counts, prior, options.area)

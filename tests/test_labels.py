@@ -25,7 +25,7 @@ class Kind(enum.Enum):
 
 
 def read(values, **labels):
-    positive, negative = encode_labels("f", values, 4, **labels)
+    positive, negative = encode_labels(values, 4, **labels)
     assert positive.dtype == np.bool_
     return positive.tolist(), None if negative is None else negative.tolist()
 
@@ -123,7 +123,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
     values, error, match = REFUSED[name]
-    with pytest.raises(error, match=f"(?s)^The 'labeled' parameter of f must be .*{match}"):
+    with pytest.raises(error, match=f"(?s)^The 'labeled' parameter of purecover must be .*{match}"):
         read(values)
 
 
@@ -202,7 +202,9 @@ def test_negative_label(values, labels, negative):
     ],
 )
 def test_labels_that_are_refused(values, labels, parameter, match):
-    with pytest.raises(InvalidInputError, match=f"(?s)^The '{parameter}' parameter of f .*{match}"):
+    with pytest.raises(
+        InvalidInputError, match=f"(?s)^The '{parameter}' parameter of purecover .*{match}"
+    ):
         read(values, **labels)
 
 
@@ -212,7 +214,7 @@ def test_numbers_words_and_objects_agree(codes):
 
     def outcome(values):
         try:
-            positive, negative = encode_labels("f", values, len(codes), negative_label=-1)
+            positive, negative = encode_labels(values, len(codes), negative_label=-1)
         except InvalidInputError as error:
             return str(error).partition(", got")[0]
         return positive.tolist(), negative.tolist()
@@ -227,10 +229,10 @@ def test_numbers_words_and_objects_agree(codes):
 
 def test_a_column_of_classes_may_say_negative():
     words = ["positive", "negative", "positive", "negative"]
-    with pytest.raises(InvalidInputError, match=r"'labeled' parameter of f .*'negative'"):
+    with pytest.raises(InvalidInputError, match=r"'labeled' parameter of purecover .*'negative'"):
         read(words)
     assert read(words, parameter="truth")[0] == [True, False, True, False]
-    with pytest.raises(InvalidInputError, match="'truth' parameter of f"):
+    with pytest.raises(InvalidInputError, match="'truth' parameter of purecover"):
         read(["cat", "dog", "cat", "dog"], parameter="truth")
-    with pytest.raises(InvalidInputError, match=r"'truth' parameter of f .*as long as"):
+    with pytest.raises(InvalidInputError, match=r"'truth' parameter of purecover .*as long as"):
         read([1, 0], parameter="truth")

@@ -320,12 +320,12 @@ def test_entries_of_the_registry_do_not_change() -> None:
 )
 def test_options_have_limits(options: dict[str, float], says: str) -> None:
     with pytest.raises(InvalidInputError, match=f"'{says}' parameter of somebody"):
-        MetricOptions(**options).validated("somebody")  # type: ignore[arg-type]
+        MetricOptions(**options).validated()  # type: ignore[arg-type]
 
 
 def test_options_at_their_limits_are_taken() -> None:
     at = MetricOptions(f_beta=1e6, cost_fn=0, cost_fp=0, max_fpr=1, top_k=1)
-    assert at.validated("somebody") == at
+    assert at.validated() == at
 
 
 def test_nobody_can_ask_for_fewer_than_no_labeled() -> None:

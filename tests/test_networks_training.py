@@ -218,7 +218,7 @@ def twins(X: Any, labeled: Any, training: Training, streams: Any) -> tuple[list[
 def test_a_batch_equals_one_network_at_a_time(choices, constants):
     X, labeled = world()
     training = check_training(
-        "test", preset="paper", hidden=3, max_epochs=60, patience=8, constants=constants, **choices
+        preset="paper", hidden=3, max_epochs=60, patience=8, constants=constants, **choices
     )
     streams = seeds(6)
     features = standardized(X)
@@ -241,7 +241,7 @@ def test_the_estimator_equals_one_network_at_a_time(preset):
     networks = pu.BaggedNetworks(
         12, preset=preset, device="cpu", dtype="float64", random_state=3, max_epochs=80
     ).fit(X, labeled)
-    training = check_training("test", preset=preset, hidden=5, max_epochs=80)
+    training = check_training(preset=preset, hidden=5, max_epochs=80)
     made, in_bag = twins(X, labeled, training, seeds(12, 3))
     shares = np.column_stack([twin.share(X) for twin in made])
     oob = (shares * ~in_bag).sum(axis=1) / (~in_bag).sum(axis=1)
@@ -386,7 +386,7 @@ def test_training_does_not_depend_on_how_networks_are_grouped(monkeypatch):
 @pytest.mark.parametrize("preset", list(PRESETS))
 def test_blocks_of_rows_change_nothing(preset):
     X, labeled = world()
-    training = check_training("test", preset=preset, hidden=4, max_epochs=30)
+    training = check_training(preset=preset, hidden=4, max_epochs=30)
     bags = draw_bags(seeds(8), len(X), 4, training)
     found = []
     for block in (1, 4 * 8 * 7, 10**9):  # one row, seven rows, all rows at a time

@@ -29,7 +29,7 @@ class TopShare(PriorEstimator):
         self.top = top
 
     def _check_params(self) -> None:
-        check_real("TopShare", "top", self.top, low=0, high=1)
+        check_real("top", self.top, low=0, high=1)
 
     def _estimate(self, counts: pu.ScoreCounts) -> Inclusions:
         labeled = np.cumsum(counts.labeled) / counts.n_labeled

@@ -412,7 +412,7 @@ def test_extreme_but_legal_worlds_stay_finite():
         simulate.beta((1e4, 0.25), (0.25, 1e4)),
         simulate.histogram([1e-300, 1.0], [1.0, 1e-300], [-1e100, 0.0, 1e100]),
     ):
-        assert check_real("test", "auc", world.auc, low=0, high=1) == world.auc
+        assert check_real("auc", world.auc, low=0, high=1) == world.auc
         assert 0 <= world.auc_pr(0.01) <= 1 + 1e-12
         assert 0 <= world.partial_auc(1e-9) <= 1e-9 * (1 + 1e-9)
         t = np.array([-math.inf, -1e308, -1.0, 0.0, 0.5, 1e308, math.inf])

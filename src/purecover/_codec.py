@@ -307,7 +307,6 @@ class Source:
         The part of it that is being read, with a dot at its end.
     """
 
-    function: str
     parameter: str
     what: str
     schema: str
@@ -323,7 +322,7 @@ class Source:
 
     def _bad(self, must: str, got: str, hint: str | None = None) -> InvalidInputError:
         hint = hint or f"write it again with {self.writer}"
-        return bad_value(self.function, self.parameter, must, got, hint)
+        return bad_value(self.parameter, must, got, hint)
 
     @contextmanager
     def reading(self, field: str, value: Any) -> Iterator[None]:
@@ -344,7 +343,7 @@ class Source:
         must = f"the text of {self.what}, as {self.writer} writes it"
         if not isinstance(text, (str, bytes, bytearray)):
             hint = "read a file first: Path(name).read_text()"
-            raise bad_type(self.function, self.parameter, must, text, hint)
+            raise bad_type(self.parameter, must, text, hint)
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -359,7 +358,7 @@ class Source:
 
         must = f"{self.what} of purecover as plain data"
         if not isinstance(data, Mapping):
-            raise bad_type(self.function, self.parameter, must, data)
+            raise bad_type(self.parameter, must, data)
         if "schema" not in data:
             got = f"a document without a field 'schema' ({show(list(data)[:5])} ...)"
             raise self._bad(must, got)

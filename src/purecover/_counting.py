@@ -27,7 +27,6 @@ Columns = dict[str, Any]
 
 
 def count_rows(
-    function: str,
     scores: dict[str, ArrayLike],
     labeled: ArrayLike,
     *,
@@ -40,18 +39,17 @@ def count_rows(
     Also gives totals that are known from counting, under the names `ScoreCounts` has for them.
     """
     ((parameter, column),) = scores.items()
-    check_alignment(function, column, labeled)
-    values = as_real_vector(function, parameter, column)
+    check_alignment(column, labeled)
+    values = as_real_vector(parameter, column)
     positive, negative = encode_labels(
-        function,
         labeled,
         values.size,
         positive_label=positive_label,
         negative_label=negative_label,
     )
     if sample_weight is not None:
-        weights = as_weights(function, sample_weight, values.size)
-        return count_weighted(function, values, positive, negative, weights), {}
+        weights = as_weights(sample_weight, values.size)
+        return count_weighted(values, positive, negative, weights), {}
     ours = values.take(np.flatnonzero(positive))  # faster than values[positive]
     if negative is None:
         columns, pairs = count_two_samples(values.copy(), ours)
@@ -102,7 +100,6 @@ def count_two_samples(pool: FloatArray, labeled: FloatArray) -> tuple[Columns, f
 
 
 def count_weighted(
-    function: str,
     values: FloatArray,
     positive: BoolArray,
     negative: BoolArray | None,
@@ -120,48 +117,44 @@ def count_weighted(
     for side in ("labeled", "unlabeled"):
         column = columns[side]
         if column is None or not column.sum() > 0:
-            raise bad_value(
-                function, "sample_weight", f"positive for some {side} rows", "a total of 0"
-            )
+            raise bad_value("sample_weight", f"positive for some {side} rows", "a total of 0")
     return group(values, columns)
 
 
 # -- from counts ------------------------------------------------------------------------------
 
 
-def read_counts(
-    function: str, thresholds: ArrayLike, given: dict[str, ArrayLike | None]
-) -> Columns:
+def read_counts(thresholds: ArrayLike, given: dict[str, ArrayLike | None]) -> Columns:
     """Read columns, of which the optional ones may be None, in the name of a function."""
-    values = as_real_vector(function, "thresholds", thresholds)
+    values = as_real_vector("thresholds", thresholds)
     weighted = given.get("labeled_sq") is not None
     columns: dict[str, CountArray | None] = {}
     for parameter, array in given.items():
         columns[parameter] = None
         if array is None and parameter in OPTIONAL:
             continue
-        column = _as_counts(function, parameter, array, values.size)
+        column = _as_counts(parameter, array, values.size)
         if parameter != "negative" and not column.any():
-            raise bad_value(function, parameter, "positive somewhere", "no count above 0")
+            raise bad_value(parameter, "positive somewhere", "no count above 0")
         columns[parameter] = column.astype(np.float64) if weighted else column
     return group(values, columns)
 
 
-def read_dict(function: str, data: Any) -> Columns:
+def read_dict(data: Any) -> Columns:
     """Read what `ScoreCounts.to_dict` wrote."""
     must = "a dict written by ScoreCounts.to_dict"
     if not isinstance(data, dict):
-        raise bad_type(function, "data", must, data)
+        raise bad_type("data", must, data)
     missing = {"thresholds", "labeled", "unlabeled"} - set(data)
     if missing:
-        raise bad_value(function, "data", must, f"no {sorted(missing)}")
+        raise bad_value("data", must, f"no {sorted(missing)}")
     if (data.get("labeled_sq") is None) != (data.get("unlabeled_sq") is None):
-        raise bad_value(function, "data", "complete", "only one of labeled_sq and unlabeled_sq")
-    return read_counts(function, data["thresholds"], {key: data.get(key) for key in FIELDS})
+        raise bad_value("data", "complete", "only one of labeled_sq and unlabeled_sq")
+    return read_counts(data["thresholds"], {key: data.get(key) for key in FIELDS})
 
 
-def _as_counts(function: str, parameter: str, values: ArrayLike | None, size: int) -> CountArray:
-    numbers = as_masses(function, parameter, values, size)
+def _as_counts(parameter: str, values: ArrayLike | None, size: int) -> CountArray:
+    numbers = as_masses(parameter, values, size)
     # Whole numbers are counted as such as long as doubles can follow their total.
     if np.all(numbers == np.floor(numbers)) and numbers.sum() < 2**53:
         return numbers.astype(np.int64)

@@ -22,11 +22,10 @@ def is_frame(value: object) -> bool:
     return hasattr(type(value), "columns") or hasattr(type(value), "column_names")
 
 
-def refuse_frame(function: str, scores: object) -> None:
+def refuse_frame(scores: object) -> None:
     """Complain of a table where one column of scores is wanted."""
     if is_frame(scores):
         raise bad_type(
-            function,
             "scores",
             "one column of scores, or a ScoreCounts",
             scores,
@@ -65,14 +64,12 @@ def column_names(frame: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def read_columns(
-    function: str, frame: Any, names: Mapping[str, str]
-) -> dict[str, np.ndarray[Any, Any]]:
+def read_columns(frame: Any, names: Mapping[str, str]) -> dict[str, np.ndarray[Any, Any]]:
     """NumPy columns of a frame; ``names`` maps our parameter to the user's column."""
     if isinstance(frame, Mapping):
         available = list(frame)
-        require_columns(function, names, available)
-        return {p: to_numpy(function, p, frame[column]) for p, column in names.items()}
+        require_columns(names, available)
+        return {p: to_numpy(p, frame[column]) for p, column in names.items()}
     import narwhals.stable.v2 as nw
 
     must = "a data frame (pandas, polars, pyarrow, ...) or a dict of columns"
@@ -84,18 +81,17 @@ def read_columns(
         # Its lines after the first read "- 'name' 2 times".
         twice = ", ".join(line.lstrip("- ") for line in str(error).splitlines()[1:])
         must = "a table whose column names differ"
-        raise bad_value(function, "frame", must, twice or "repeated names") from error
+        raise bad_value("frame", must, twice or "repeated names") from error
     except (TypeError, AttributeError) as error:
         hint = None if lazy_frame(frame) is None else "collect a lazy frame first"
-        raise bad_type(function, "frame", must, frame, hint) from error
-    require_columns(function, names, available)
+        raise bad_type("frame", must, frame, hint) from error
+    require_columns(names, available)
     out = {}
     for parameter, column in names.items():
         series = native.get_column(column)
         missing = int(series.null_count())
         if missing:
             raise bad_value(
-                function,
                 parameter,
                 "a column free of missing values",
                 f"{missing} missing of {len(series)} in column {column!r}",
@@ -105,7 +101,6 @@ def read_columns(
             out[parameter] = np.asarray(series.to_numpy())
         except Exception as error:  # engines have types that NumPy has not
             raise bad_value(
-                function,
                 parameter,
                 "a column that NumPy can hold",
                 f"column {column!r} of type {series.dtype}",
@@ -114,13 +109,12 @@ def read_columns(
     return out
 
 
-def require_columns(function: str, names: Mapping[str, Any], available: list[Any]) -> None:
+def require_columns(names: Mapping[str, Any], available: list[Any]) -> None:
     for parameter, column in names.items():
         if not _is_among(column, available):
             shown = ", ".join(repr(c) for c in available[:20])
             more = ", ..." if len(available) > 20 else ""
             raise bad_value(
-                function,
                 parameter,
                 "the name of a column",
                 show(column),
@@ -135,7 +129,7 @@ def _is_among(column: Any, available: list[Any]) -> bool:
         return False
 
 
-def make_frame(function: str, columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any:
+def make_frame(columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any:
     """A dict of arrays, or a data frame of the library the caller names."""
     if backend is None:
         return dict(columns)
@@ -145,10 +139,10 @@ def make_frame(function: str, columns: Mapping[str, np.ndarray[Any, Any]], backe
         return nw.from_dict(dict(columns), backend=backend).to_native()
     except ImportError as error:
         raise MissingDependencyError(
-            f"{function} needs the package {str(backend)!r}, which is not installed.\n"
+            f"{{function}} needs the package {str(backend)!r}, which is not installed.\n"
             f"Hint: pip install {backend!s}"
         ) from error
     except Exception as error:
         raise bad_value(
-            function, "backend", "'pandas', 'polars', 'pyarrow' or their module", show(backend)
+            "backend", "'pandas', 'polars', 'pyarrow' or their module", show(backend)
         ) from error

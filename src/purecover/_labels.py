@@ -20,7 +20,6 @@ _MUST = "two-valued (labeled or not): booleans, 0/1, -1/+1, or words such as pos
 
 
 def encode_labels(
-    function: str,
     labeled: ArrayLike,
     size: int,
     *,
@@ -36,35 +35,34 @@ def encode_labels(
     Complaints name ``parameter``; a column of another name holds classes, not labels, so that
     its words may be "negative", too.
     """
-    values = to_numpy(function, parameter, labeled)
-    check_same_length(function, parameter, values.size, size)
-    refuse_missing(function, parameter, values)
+    values = to_numpy(parameter, labeled)
+    check_same_length(parameter, values.size, size)
+    refuse_missing(parameter, values)
     negative = None
     if negative_label is not None:
-        negative = _rows_with(function, "negative_label", values, negative_label)
+        negative = _rows_with("negative_label", values, negative_label)
     if positive_label is not None:
-        positive = _rows_with(function, "positive_label", values, positive_label)
+        positive = _rows_with("positive_label", values, positive_label)
         if negative is not None and np.any(positive & negative):
             raise bad_value(
-                function,
                 "negative_label",
                 "another value than positive_label",
                 f"{show(negative_label)} beside {show(positive_label)}",
             )
-        _require_one_other(function, parameter, values, positive, negative)
+        _require_one_other(parameter, values, positive, negative)
     else:
         rest = values if negative is None else values[~negative]
-        encoded = _encode_two_valued(function, parameter, rest)
+        encoded = _encode_two_valued(parameter, rest)
         if negative is None:
             positive = encoded
         else:
             positive = np.zeros(values.size, dtype=np.bool_)
             positive[~negative] = encoded
-    _require_both_sides(function, parameter, positive, negative)
+    _require_both_sides(parameter, positive, negative)
     return positive, negative
 
 
-def _encode_two_valued(function: str, parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
+def _encode_two_valued(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
     kind = values.dtype.kind
     if kind == "b":
         return values
@@ -72,15 +70,15 @@ def _encode_two_valued(function: str, parameter: str, values: np.ndarray[Any, An
         if all(isinstance(v, (bool, np.bool_)) for v in values):
             return values.astype(np.bool_)
         if all(is_number(v) for v in values):
-            return _encode_numbers(function, parameter, np.array([_as_float(v) for v in values]))
+            return _encode_numbers(parameter, np.array([_as_float(v) for v in values]))
     if kind in "iuf":
-        return _encode_numbers(function, parameter, values)
+        return _encode_numbers(parameter, values)
     if kind in "OUST":
-        return _encode_words(function, parameter, values)
-    raise bad_type(function, parameter, _MUST, values[0] if values.size else values)
+        return _encode_words(parameter, values)
+    raise bad_type(parameter, _MUST, values[0] if values.size else values)
 
 
-def _encode_numbers(function: str, parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
+def _encode_numbers(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
     positive: BoolArray = values == 1
     rest = values[~positive]
     # Two cheap passes instead of np.unique, which would sort the column.
@@ -93,7 +91,7 @@ def _encode_numbers(function: str, parameter: str, values: np.ndarray[Any, Any])
             hint = "if -1 marks known negatives, pass negative_label=-1"
         elif len(distinct) > 10:
             hint = "were scores and labeled swapped? Scores come first"
-        raise bad_value(function, parameter, _MUST, _shown_values(values), hint)
+        raise bad_value(parameter, _MUST, _shown_values(values), hint)
     return positive
 
 
@@ -104,7 +102,7 @@ def _as_float(value: Any) -> float:
         return float("inf")
 
 
-def _encode_words(function: str, parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
+def _encode_words(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
     words = [_text(v).strip().casefold() for v in values.tolist()]
     distinct = set(words)
     others = _UNLABELED_WORDS if parameter == "labeled" else _UNLABELED_WORDS | _NEGATIVE_WORDS
@@ -113,7 +111,7 @@ def _encode_words(function: str, parameter: str, values: np.ndarray[Any, Any]) -
         if len(distinct) > 2:
             # Both "no" and "unknown", say: pooling them would hide known negatives.
             hint += " and the value of known negatives with negative_label="
-        raise bad_value(function, parameter, _MUST, _shown_values(values), hint)
+        raise bad_value(parameter, _MUST, _shown_values(values), hint)
     return np.array([word in _LABELED_WORDS for word in words], dtype=np.bool_)
 
 
@@ -154,13 +152,10 @@ def _text(value: object) -> str:
         return show(value)
 
 
-def _rows_with(
-    function: str, parameter: str, values: np.ndarray[Any, Any], label: object
-) -> BoolArray:
+def _rows_with(parameter: str, values: np.ndarray[Any, Any], label: object) -> BoolArray:
     rows = _equals(values, label)
     if not rows.any():
         raise bad_value(
-            function,
             parameter,
             "a value of the label column",
             show(label),
@@ -200,7 +195,7 @@ def is_missing(value: object) -> bool:
         return False
 
 
-def refuse_missing(function: str, parameter: str, values: np.ndarray[Any, Any]) -> None:
+def refuse_missing(parameter: str, values: np.ndarray[Any, Any]) -> None:
     """Complain of values that are missing, whatever their spelling."""
     if values.dtype.kind == "f":
         missing = np.isnan(values)
@@ -210,7 +205,6 @@ def refuse_missing(function: str, parameter: str, values: np.ndarray[Any, Any]) 
         return
     if missing.any():
         raise bad_value(
-            function,
             parameter,
             "free of missing values",
             f"{int(missing.sum())} missing of {values.size} "
@@ -220,7 +214,6 @@ def refuse_missing(function: str, parameter: str, values: np.ndarray[Any, Any]) 
 
 
 def _require_one_other(
-    function: str,
     parameter: str,
     values: np.ndarray[Any, Any],
     positive: BoolArray,
@@ -233,7 +226,6 @@ def _require_one_other(
         several = len({_text(v) for v in rest.tolist()}) > 1
     if several:
         raise bad_value(
-            function,
             parameter,
             "two-valued beside negative_label",
             _shown_values(values),
@@ -242,16 +234,13 @@ def _require_one_other(
         )
 
 
-def _require_both_sides(
-    function: str, parameter: str, positive: BoolArray, negative: BoolArray | None
-) -> None:
+def _require_both_sides(parameter: str, positive: BoolArray, negative: BoolArray | None) -> None:
     n_positive = int(np.count_nonzero(positive))
     n_negative = 0 if negative is None else int(np.count_nonzero(negative))
     n_unlabeled = positive.size - n_positive - n_negative
     if n_positive == 0 or n_unlabeled == 0:
         side = "labeled" if n_positive == 0 else "unlabeled"
         raise bad_value(
-            function,
             parameter,
             "both labeled and unlabeled somewhere",
             f"no {side} row among {positive.size}",

@@ -19,15 +19,14 @@ from purecover._validation import bad_type, bad_value, check_choice, show, to_nu
 RESPONSES = ("decision_function", "predict_proba")
 
 
-def labeled_value(function: str, labeled: ArrayLike, positive_label: object = None) -> Any:
+def labeled_value(labeled: ArrayLike, positive_label: object = None) -> Any:
     """The value of the label column that means labeled."""
-    values = to_numpy(function, "labeled", labeled)
-    positive, _ = encode_labels(function, values, values.size, positive_label=positive_label)
+    values = to_numpy("labeled", labeled)
+    positive, _ = encode_labels(values, values.size, positive_label=positive_label)
     return values[int(np.argmax(positive))]
 
 
 def response_scores(
-    function: str,
     estimator: Any,
     X: Any,
     *,
@@ -36,13 +35,12 @@ def response_scores(
     response_method: str = "auto",
 ) -> Any:
     """Scores of a fitted binary classifier, larger where the class ``positive`` is likelier."""
-    check_choice(function, "response_method", response_method, ("auto", *RESPONSES))
+    check_choice("response_method", response_method, ("auto", *RESPONSES))
     wanted = methods if response_method == "auto" else (response_method,)
     # hasattr, not the class: a pipeline or a search has what its last step has.
     found = next((method for method in wanted if hasattr(estimator, method)), None)
     if isinstance(estimator, type) or found is None:
         raise bad_type(
-            function,
             "estimator",
             f"a fitted classifier with {' or '.join(wanted)}",
             estimator,
@@ -53,23 +51,20 @@ def response_scores(
     try:
         scores = np.asarray(getattr(estimator, found)(X))
     except NotFittedError as error:
-        raise bad_value(
-            function, "estimator", "fitted", show(estimator), "call fit first"
-        ) from error
+        raise bad_value("estimator", "fitted", show(estimator), "call fit first") from error
     classes = getattr(estimator, "classes_", None)
     if classes is None:  # not scikit-learn's own: nothing says that its scores are turned
         return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
-    at = _class_of(function, np.asarray(classes), positive)
+    at = _class_of(np.asarray(classes), positive)
     if scores.ndim == 2:
         return scores[:, at] if scores.shape[1] == len(classes) else scores
     return scores if at == 1 else -scores
 
 
-def _class_of(function: str, classes: np.ndarray[Any, Any], positive: Any) -> int:
+def _class_of(classes: np.ndarray[Any, Any], positive: Any) -> int:
     """Where among the classes the positive one is."""
     if len(classes) != 2:
         raise bad_value(
-            function,
             "estimator",
             "a classifier of two classes",
             f"one with {len(classes)} ({show(list(classes))})",
@@ -79,5 +74,5 @@ def _class_of(function: str, classes: np.ndarray[Any, Any], positive: Any) -> in
     if any(same):
         return same.index(True)
     # Trained on other values than the label column holds, such as true classes.
-    encoded, _ = encode_labels(function, classes, classes.size, parameter="estimator.classes_")
+    encoded, _ = encode_labels(classes, classes.size, parameter="estimator.classes_")
     return int(np.argmax(encoded))

@@ -6,19 +6,28 @@ Public functions validate once, here; inner functions trust their typed argument
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 import numbers
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
+from functools import wraps
 from types import ModuleType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
 from purecover._typing import ArrayLike, FloatArray, RandomState
-from purecover.exceptions import InvalidInputError, InvalidTypeError, MissingDependencyError
+from purecover.exceptions import (
+    InvalidInputError,
+    InvalidTypeError,
+    MissingDependencyError,
+    PurecoverError,
+)
 
 _LARGEST_EXACT_INTEGER = 2**53
+CallT = TypeVar("CallT", bound=Callable[..., Any])
+
 _MAX_SHOWN = 80
 # Python counts truth values among the integers, and NumPy its time spans.
 _NOT_A_NUMBER = (bool, np.bool_, np.timedelta64)
@@ -36,39 +45,61 @@ def show(value: object) -> str:
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."
 
 
-def complaint(function: str, parameter: str, must: str, got: str, hint: str | None = None) -> str:
-    """The one sentence every parameter error is made of."""
-    message = f"The {parameter!r} parameter of {function} must be {must}, got {got}."
-    return message if hint is None else f"{message}\nHint: {hint}"
+def bad_value(parameter: str, must: str, got: str, hint: str | None = None) -> InvalidInputError:
+    return InvalidInputError(parameter=parameter, must=must, got=got, hint=hint)
 
 
-def bad_value(
-    function: str, parameter: str, must: str, got: str, hint: str | None = None
-) -> InvalidInputError:
-    return InvalidInputError(complaint(function, parameter, must, got, hint))
-
-
-def bad_type(
-    function: str, parameter: str, must: str, got: object, hint: str | None = None
-) -> InvalidTypeError:
+def bad_type(parameter: str, must: str, got: object, hint: str | None = None) -> InvalidTypeError:
     shown = f"{show(got)} (type {type(got).__name__})"
-    return InvalidTypeError(complaint(function, parameter, must, shown, hint))
+    return InvalidTypeError(parameter=parameter, must=must, got=shown, hint=hint)
 
 
-def require(module: str, *, function: str, extra: str) -> ModuleType:
+def public(call: CallT) -> CallT:
+    """Mark a way in: an error that leaves it names the function that the user called.
+
+    Inner functions complain about a parameter without knowing who called them. Where one public
+    function calls another, the outer one takes the blame for parameters of its own.
+    """
+    parameters = inspect.signature(call).parameters
+    first = next(iter(parameters), None)
+    bare = call.__name__ in ("__init__", "__post_init__", "__call__")
+
+    @wraps(call)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(*args, **kwargs)
+        except PurecoverError as error:
+            own = error.parameter is None or error.parameter in parameters
+            if own or error.function is None:
+                error.function = call.__name__
+                if first in ("self", "cls") and args:
+                    owner = args[0] if isinstance(args[0], type) else type(args[0])
+                    # A parameter that is not the method's was given when the object was made.
+                    made_with = (
+                        not own
+                        and first == "self"
+                        and error.parameter in (inspect.signature(owner).parameters)
+                    )
+                    whole = not (bare or made_with)
+                    error.function = owner.__name__ + (f".{call.__name__}" if whole else "")
+            raise
+
+    return cast("CallT", wrapper)
+
+
+def require(module: str, *, extra: str) -> ModuleType:
     """Import an optional package, or say which extra brings it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         root = module.partition(".")[0]
         raise MissingDependencyError(
-            f"{function} needs the package {root!r}, which is not installed.\n"
-            f"Hint: pip install 'purecover[{extra}]'"
+            f"{{function}} needs the package {root!r}, which is not installed.",
+            hint=f"pip install 'purecover[{extra}]'",
         ) from error
 
 
 def check_real(
-    function: str,
     parameter: str,
     value: object,
     *,
@@ -84,7 +115,7 @@ def check_real(
     if low > -math.inf or high < math.inf:
         must = f"a number in {left}{low:g}, {high:g}{right}"
     if isinstance(value, _NOT_A_NUMBER) or not isinstance(value, numbers.Real):
-        raise bad_type(function, parameter, must, value, hint)
+        raise bad_type(parameter, must, value, hint)
     try:
         number = float(value)
     except OverflowError:  # an int or a Fraction beyond all floats
@@ -92,44 +123,42 @@ def check_real(
     above = number >= low if left == "[" else number > low
     below = number <= high if right == "]" else number < high
     if not (math.isfinite(number) and above and below):
-        raise bad_value(function, parameter, must, show(value), hint)
+        raise bad_value(parameter, must, show(value), hint)
     return number
 
 
-def check_integer(
-    function: str, parameter: str, value: object, *, low: int, high: int | None = None
-) -> int:
+def check_integer(parameter: str, value: object, *, low: int, high: int | None = None) -> int:
     """A whole number of at least ``low``."""
     must = f"a whole number of at least {low}"
     if high is not None:
         must += f" and at most {high}"
     if isinstance(value, _NOT_A_NUMBER) or not isinstance(value, numbers.Integral):
-        raise bad_type(function, parameter, must, value)
+        raise bad_type(parameter, must, value)
     number = int(value)
     if number < low or (high is not None and number > high):
-        raise bad_value(function, parameter, must, show(value))
+        raise bad_value(parameter, must, show(value))
     return number
 
 
-def check_flag(function: str, parameter: str, value: object) -> None:
+def check_flag(parameter: str, value: object) -> None:
     """True or False, and nothing that merely passes for it."""
     if not isinstance(value, (bool, np.bool_)):
-        raise bad_type(function, parameter, "True or False", value)
+        raise bad_type(parameter, "True or False", value)
 
 
-def check_progress(function: str, value: object) -> None:
+def check_progress(value: object) -> None:
     """Something to call with what is done and how much there is to do."""
     if value is not None and not callable(value):
-        raise bad_type(function, "progress", "None or a function to call", value)
+        raise bad_type("progress", "None or a function to call", value)
 
 
-def check_choice(function: str, parameter: str, value: object, choices: Collection[str]) -> str:
+def check_choice(parameter: str, value: object, choices: Collection[str]) -> str:
     """One of a few words."""
     must = "one of " + ", ".join(repr(choice) for choice in choices)
     if not isinstance(value, str):
-        raise bad_type(function, parameter, must, value)
+        raise bad_type(parameter, must, value)
     if value not in choices:
-        raise bad_value(function, parameter, must, show(value), _closest(value, choices))
+        raise bad_value(parameter, must, show(value), _closest(value, choices))
     return value
 
 
@@ -141,35 +170,33 @@ def _closest(value: str, choices: Collection[str]) -> str | None:
     return f"did you mean {near[0]!r}?" if near else None
 
 
-def check_names(
-    function: str, parameter: str, values: object, choices: Collection[str]
-) -> tuple[str, ...]:
+def check_names(parameter: str, values: object, choices: Collection[str]) -> tuple[str, ...]:
     """A list of a few words, each from ``choices``."""
     must = "a list of names"
     known = ", ".join(choices)
     if isinstance(values, str):
-        raise bad_type(function, parameter, must, values, f"write [{values!r}]")
+        raise bad_type(parameter, must, values, f"write [{values!r}]")
     if not isinstance(values, Iterable):
-        raise bad_type(function, parameter, must, values, f"the names are {known}")
+        raise bad_type(parameter, must, values, f"the names are {known}")
     names = tuple(values)
     for name in names:
         if not isinstance(name, str):
-            raise bad_type(function, parameter, must, name, f"the names are {known}")
+            raise bad_type(parameter, must, name, f"the names are {known}")
         if name not in choices:
             near = _closest(name, choices)
             hint = f"the names are {known}" if near is None else f"{near} The names are {known}"
-            raise bad_value(function, parameter, must, show(name), hint)
+            raise bad_value(parameter, must, show(name), hint)
     return names
 
 
-def check_instance(function: str, parameter: str, value: object, kind: type, hint: str) -> None:
+def check_instance(parameter: str, value: object, kind: type, hint: str) -> None:
     """An object of one of our own classes."""
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
-        raise bad_type(function, parameter, f"{article} {kind.__name__}", value, hint)
+        raise bad_type(parameter, f"{article} {kind.__name__}", value, hint)
 
 
-def check_random_state(function: str, value: RandomState) -> np.random.Generator:
+def check_random_state(value: RandomState) -> np.random.Generator:
     """A generator, from a seed, a generator or None."""
     if isinstance(value, np.random.Generator):
         return value
@@ -179,7 +206,7 @@ def check_random_state(function: str, value: RandomState) -> np.random.Generator
         if int(value) >= 0:
             return np.random.default_rng(int(value))
     must = "None, a whole number of at least 0 or a numpy.random.Generator"
-    raise bad_type(function, "random_state", must, value)
+    raise bad_type("random_state", must, value)
 
 
 def kept_seed(value: RandomState) -> int | None:
@@ -187,49 +214,48 @@ def kept_seed(value: RandomState) -> int | None:
     return int(value) if isinstance(value, (int, np.integer)) else None
 
 
-def to_numpy(function: str, parameter: str, values: ArrayLike) -> np.ndarray[Any, Any]:
+def to_numpy(parameter: str, values: ArrayLike) -> np.ndarray[Any, Any]:
     """One column of anything (list, NumPy, pandas, polars, Arrow, torch) as a NumPy vector."""
     must = "a one-dimensional array, list or column"
     if values is None or isinstance(values, (str, bytes, dict, set, frozenset)):
-        raise bad_type(function, parameter, must, values)
+        raise bad_type(parameter, must, values)
     if np.ma.isMaskedArray(values):
         masked = int(np.ma.getmaskarray(values).sum())
         if masked:
             got = f"{masked} masked of {values.size}"
             advice = "drop or fill the missing rows first"
-            raise bad_value(function, parameter, "free of missing values", got, advice)
+            raise bad_value(parameter, "free of missing values", got, advice)
     try:
         if hasattr(values, "detach"):  # a torch tensor, perhaps with a gradient or on a GPU
             values = values.detach().cpu()
         array = np.asarray(values)
     except Exception as error:  # foreign containers raise whatever they like
-        raise bad_type(function, parameter, must, values) from error
+        raise bad_type(parameter, must, values) from error
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.ndim != 1:
         if array.ndim == 0 and array.dtype == object:
             hint = "make a list of it first" if isinstance(values, Iterable) else None
-            raise bad_type(function, parameter, must, values, hint)
+            raise bad_type(parameter, must, values, hint)
         shape = "a scalar" if array.ndim == 0 else f"an array of shape {array.shape}"
         hint = None
         if array.ndim == 2 and array.shape[1] == 2:
             hint = "this looks like predict_proba output; pass the positive column, [:, 1]"
         elif array.ndim == 2 and parameter == "scores":
             hint = "are these features? cross_fit_scores(model, X, labeled) makes scores of them"
-        raise bad_value(function, parameter, must, shape, hint)
+        raise bad_value(parameter, must, shape, hint)
     return array
 
 
-def as_real_vector(function: str, parameter: str, values: ArrayLike) -> FloatArray:
+def as_real_vector(parameter: str, values: ArrayLike) -> FloatArray:
     """A finite float64 vector; NaN, infinities, text and complex numbers are refused."""
-    array = to_numpy(function, parameter, values)
+    array = to_numpy(parameter, values)
     if array.size == 0:
-        raise bad_value(function, parameter, "non-empty", "no values at all")
+        raise bad_value(parameter, "non-empty", "no values at all")
     if array.dtype == object:
-        array = _from_objects(function, parameter, array)
+        array = _from_objects(parameter, array)
     if array.dtype.kind not in "fiub":
         raise bad_type(
-            function,
             parameter,
             "numeric",
             array[0],
@@ -239,7 +265,7 @@ def as_real_vector(function: str, parameter: str, values: ArrayLike) -> FloatArr
         # Not np.abs: the smallest int64 has no positive counterpart.
         if int(array.max()) > _LARGEST_EXACT_INTEGER or int(array.min()) < -_LARGEST_EXACT_INTEGER:
             largest = max(int(array.max()), -int(array.min()))
-            raise _too_large(function, parameter, f"a largest size of {largest}")
+            raise _too_large(parameter, f"a largest size of {largest}")
     with np.errstate(over="ignore"):  # long doubles that overflow are refused as infinite below
         numbers_ = np.asarray(array, dtype=np.float64)
     # One pass in the good case: a sum is finite unless a value is not (or the sum overflows).
@@ -250,7 +276,6 @@ def as_real_vector(function: str, parameter: str, values: ArrayLike) -> FloatArr
         if not finite.all():
             bad = int(np.flatnonzero(~finite)[0])
             raise bad_value(
-                function,
                 parameter,
                 "finite everywhere",
                 f"{int((~finite).sum())} NaN or infinite of {array.size} (first at row {bad})",
@@ -259,13 +284,12 @@ def as_real_vector(function: str, parameter: str, values: ArrayLike) -> FloatArr
     return numbers_
 
 
-def _from_objects(function: str, parameter: str, array: np.ndarray[Any, Any]) -> FloatArray:
+def _from_objects(parameter: str, array: np.ndarray[Any, Any]) -> FloatArray:
     """Object arrays come from lists with None, Decimals or nullable columns."""
     out = np.empty(array.size, dtype=np.float64)
     for i, value in enumerate(array):
         if value is None or type(value).__name__ in ("NAType", "NaTType"):
             raise bad_value(
-                function,
                 parameter,
                 "free of missing values",
                 f"{show(value)} at row {i}",
@@ -273,15 +297,13 @@ def _from_objects(function: str, parameter: str, array: np.ndarray[Any, Any]) ->
             )
         # Only what is a number: NumPy would also take in dates, and complex numbers by halves.
         if not is_number(value):
-            raise bad_type(function, parameter, "numeric", value)
+            raise bad_type(parameter, "numeric", value)
         if isinstance(value, numbers.Integral) and abs(int(value)) > _LARGEST_EXACT_INTEGER:
-            raise _too_large(function, parameter, f"{show(value)} at row {i}")
+            raise _too_large(parameter, f"{show(value)} at row {i}")
         try:
             out[i] = float(value)
         except (ValueError, OverflowError) as error:  # a signaling NaN; a number beyond floats
-            raise bad_value(
-                function, parameter, "finite everywhere", f"{show(value)} at row {i}"
-            ) from error
+            raise bad_value(parameter, "finite everywhere", f"{show(value)} at row {i}") from error
     return out
 
 
@@ -291,9 +313,8 @@ def is_number(value: object) -> bool:
     return real and not isinstance(value, np.timedelta64)
 
 
-def _too_large(function: str, parameter: str, got: str) -> InvalidInputError:
+def _too_large(parameter: str, got: str) -> InvalidInputError:
     return bad_value(
-        function,
         parameter,
         "free of integers beyond 2**53, which float64 cannot tell apart",
         got,
@@ -301,13 +322,12 @@ def _too_large(function: str, parameter: str, got: str) -> InvalidInputError:
     )
 
 
-def as_weights(function: str, values: ArrayLike, size: int) -> FloatArray:
+def as_weights(values: ArrayLike, size: int) -> FloatArray:
     """Non-negative finite weights, one per row."""
-    return as_masses(function, "sample_weight", values, size, largest=_LARGEST_WEIGHT)
+    return as_masses("sample_weight", values, size, largest=_LARGEST_WEIGHT)
 
 
 def as_masses(
-    function: str,
     parameter: str,
     values: ArrayLike,
     size: int,
@@ -315,11 +335,10 @@ def as_masses(
     largest: float = _LARGEST_MASS,
 ) -> FloatArray:
     """Weights, counts or sums of them: non-negative and of a size one can calculate with."""
-    masses = as_real_vector(function, parameter, values)
-    check_same_length(function, parameter, masses.size, size)
+    masses = as_real_vector(parameter, values)
+    check_same_length(parameter, masses.size, size)
     if float(masses.min()) < 0:
         raise bad_value(
-            function,
             parameter,
             "non-negative",
             f"{int((masses < 0).sum())} negative values (lowest {masses.min():g})",
@@ -327,7 +346,6 @@ def as_masses(
     least = float(masses.min(where=masses > 0, initial=math.inf))
     if least < 1 / largest or float(masses.max()) > largest:
         raise bad_value(
-            function,
             parameter,
             f"0 or between {1 / largest:g} and {largest:g}",
             f"values from {least:g} to {masses.max():g}",
@@ -336,10 +354,9 @@ def as_masses(
     return masses
 
 
-def check_same_length(function: str, parameter: str, size: int, scores: int) -> None:
+def check_same_length(parameter: str, size: int, scores: int) -> None:
     if size != scores:
         raise bad_value(
-            function,
             parameter,
             f"as long as scores ({scores})",
             f"{size} values",
@@ -347,7 +364,6 @@ def check_same_length(function: str, parameter: str, size: int, scores: int) -> 
 
 
 def check_alignment(
-    function: str,
     scores: object,
     labeled: object,
     *,
@@ -363,7 +379,6 @@ def check_alignment(
         return
     if len(one) == len(two) and one.sort_values().equals(two.sort_values()):  # type: ignore[arg-type,union-attr]
         raise bad_value(
-            function,
             names[1],
             f"in the order of {names[0]}",
             "the same index in another order",

@@ -23,7 +23,7 @@ from purecover._counting import (
 )
 from purecover._frames import make_frame
 from purecover._typing import ArrayLike, CountArray, FloatArray
-from purecover._validation import bad_type, check_integer, check_real, read_only
+from purecover._validation import bad_type, check_integer, check_real, public, read_only
 from purecover.engines import merge_bins, read_highest
 from purecover.engines.count import EXACT_LIMIT, count_frame
 
@@ -64,6 +64,7 @@ class FrameDoor:
         exact_limit: int = ...,
     ) -> dict[Any, Self]: ...
     @classmethod
+    @public
     def from_frame(
         cls,
         frame: Any,
@@ -128,7 +129,6 @@ class FrameDoor:
         >>> ScoreCounts.from_frame(frame, score="s", labeled="y", by="tissue")["skin"]
         ScoreCounts(1 labeled, 1 unlabeled, 2 thresholds)
         """
-        name = "ScoreCounts.from_frame"
         names = {"score": score, "labeled": labeled}
         names |= {
             parameter: column
@@ -136,16 +136,15 @@ class FrameDoor:
             if column is not None
         }
         labels = {"positive_label": positive_label, "negative_label": negative_label}
-        tolerance = check_real(name, "tolerance", tolerance, low=0, high=1)
-        exact_limit = check_integer(name, "exact_limit", exact_limit, low=0)
+        tolerance = check_real("tolerance", tolerance, low=0, high=1)
+        exact_limit = check_integer("exact_limit", exact_limit, low=0)
         settings: dict[str, Any] = {"tolerance": tolerance, "exact_limit": exact_limit}
-        found = cls._count_frame(name, frame, names, labels, settings)
+        found = cls._count_frame(frame, names, labels, settings)
         return found[None] if by is None else found
 
     @classmethod
     def _count_frame(
         cls,
-        name: str,
         frame: Any,
         names: dict[str, str],
         labels: dict[str, object],
@@ -153,7 +152,7 @@ class FrameDoor:
     ) -> dict[Any, Self]:
         """Counts by group, one group None without groups, in the name of a public function."""
         found = {}
-        for group, (columns, known) in count_frame(name, frame, names, labels, settings).items():
+        for group, (columns, known) in count_frame(frame, names, labels, settings).items():
             found[group] = cls(**columns)
             # Known already, so that nobody has to pass over millions of counts for them again.
             vars(found[group]).update(known)
@@ -206,13 +205,13 @@ class ScoreCounts(FrameDoor):
     unlabeled_sq: FloatArray | None = None
     highest: FloatArray | None = None
 
+    @public
     def __post_init__(self) -> None:
         for name, array in self._columns().items():
             if array is None and name in (*OPTIONAL, "highest"):
                 continue
             if not isinstance(array, np.ndarray) or array.shape != (np.size(self.thresholds),):
                 raise bad_type(
-                    "ScoreCounts",
                     name,
                     "a NumPy vector as long as thresholds",
                     array,
@@ -223,6 +222,7 @@ class ScoreCounts(FrameDoor):
     # -- doors ----------------------------------------------------------------------------
 
     @classmethod
+    @public
     def from_scores(
         cls,
         scores: ArrayLike,
@@ -260,7 +260,6 @@ class ScoreCounts(FrameDoor):
         ScoreCounts(1 labeled, 1 unlabeled, 1 known negative, 3 thresholds)
         """
         return cls._from_rows(
-            "ScoreCounts.from_scores",
             {"scores": scores},
             labeled,
             sample_weight=sample_weight,
@@ -271,7 +270,6 @@ class ScoreCounts(FrameDoor):
     @classmethod
     def _from_rows(
         cls,
-        name: str,
         scores: dict[str, ArrayLike],
         labeled: ArrayLike,
         *,
@@ -281,7 +279,6 @@ class ScoreCounts(FrameDoor):
     ) -> ScoreCounts:
         """Count rows in the name of a public function; ``scores`` is keyed by its parameter."""
         columns, known = count_rows(
-            name,
             scores,
             labeled,
             sample_weight=sample_weight,
@@ -294,6 +291,7 @@ class ScoreCounts(FrameDoor):
         return counts
 
     @classmethod
+    @public
     def from_counts(
         cls,
         thresholds: ArrayLike,
@@ -325,7 +323,7 @@ class ScoreCounts(FrameDoor):
         ScoreCounts(4 labeled, 9 unlabeled, 2 thresholds)
         """
         columns = {"labeled": labeled, "unlabeled": unlabeled, "negative": negative}
-        return cls(**read_counts("ScoreCounts.from_counts", thresholds, columns))
+        return cls(**read_counts(thresholds, columns))
 
     # -- totals ---------------------------------------------------------------------------
 
@@ -401,6 +399,7 @@ class ScoreCounts(FrameDoor):
         """The largest score at each threshold."""
         return self.thresholds if self.highest is None else self.highest
 
+    @public
     def thinned(self, max_thresholds: int, *, keep: float | None = None) -> ScoreCounts:
         """Merge neighboring scores into about ``max_thresholds`` groups of like size.
 
@@ -408,12 +407,11 @@ class ScoreCounts(FrameDoor):
         thresholds stay exact; only the order within a group is forgotten. No group
         straddles the threshold ``keep``, so that rates there stay exact too.
         """
-        name = "ScoreCounts.thinned"
-        max_thresholds = check_integer(name, "max_thresholds", max_thresholds, low=1)
+        max_thresholds = check_integer("max_thresholds", max_thresholds, low=1)
         if isinstance(keep, float) and keep == np.inf:
             keep = None  # every score lies below
         if keep is not None:
-            keep = check_real(name, "keep", keep)
+            keep = check_real("keep", keep)
         if self.n_thresholds <= max_thresholds:
             return self
         columns = thinned(self._columns(), max_thresholds, keep)
@@ -431,6 +429,7 @@ class ScoreCounts(FrameDoor):
         return columns
 
     @classmethod
+    @public
     def from_dict(cls, data: dict[str, Any]) -> ScoreCounts:
         """Read counts written by :meth:`to_dict`.
 
@@ -441,12 +440,12 @@ class ScoreCounts(FrameDoor):
         >>> ScoreCounts.from_dict(counts.to_dict()) == counts
         True
         """
-        name = "ScoreCounts.from_dict"
-        columns = read_dict(name, data)
+        columns = read_dict(data)
         if data.get("highest") is not None:
-            columns["highest"] = read_highest(name, data, columns["thresholds"])
+            columns["highest"] = read_highest(data, columns["thresholds"])
         return cls(**columns)
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The counts as a table: a dict of columns, or a data frame of ``backend``.
 
@@ -467,7 +466,7 @@ class ScoreCounts(FrameDoor):
         }
         if self.negative is not None:
             columns["negative"] = self.negative
-        return make_frame("ScoreCounts.frame", columns, backend)
+        return make_frame(columns, backend)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreCounts):

@@ -9,7 +9,7 @@ import numpy as np
 
 from purecover._frames import make_frame
 from purecover._typing import FloatArray
-from purecover._validation import check_instance, read_only
+from purecover._validation import check_instance, public, read_only
 from purecover.counts import ScoreCounts
 
 __all__ = ["PURoc", "auc_pu", "auc_pu_variance", "pu_roc_curve"]
@@ -48,12 +48,14 @@ class PURoc:
     def __repr__(self) -> str:
         return f"PURoc({self.thresholds.size:,} points)"
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The curve as a table; see :meth:`ScoreCounts.frame`."""
         columns = {"threshold": self.thresholds, "fpr_pu": self.fpr_pu, "tpr_pu": self.tpr_pu}
-        return make_frame("PURoc.frame", columns, backend)
+        return make_frame(columns, backend)
 
 
+@public
 def pu_roc_curve(counts: ScoreCounts) -> PURoc:
     """ROC curve observed when unlabeled stands for negative.
 
@@ -77,7 +79,7 @@ def pu_roc_curve(counts: ScoreCounts) -> PURoc:
     >>> pu_roc_curve(ScoreCounts.from_scores([2, 2, 1], [1, 0, 0])).tpr_pu
     array([0., 1., 1.])
     """
-    check_instance("pu_roc_curve", "counts", counts, ScoreCounts, _COUNTS_HINT)
+    check_instance("counts", counts, ScoreCounts, _COUNTS_HINT)
     return PURoc(
         fpr_pu=_cumulative_share(counts.unlabeled),
         tpr_pu=_cumulative_share(counts.labeled),
@@ -85,6 +87,7 @@ def pu_roc_curve(counts: ScoreCounts) -> PURoc:
     )
 
 
+@public
 def auc_pu(counts: ScoreCounts) -> float:
     r"""Area under the observed ROC curve, ties counted one half.
 
@@ -108,7 +111,7 @@ def auc_pu(counts: ScoreCounts) -> float:
     >>> auc_pu(ScoreCounts.from_scores([3, 2, 2, 1], [1, 1, 0, 0]))
     0.875
     """
-    check_instance("auc_pu", "counts", counts, ScoreCounts, _COUNTS_HINT)
+    check_instance("counts", counts, ScoreCounts, _COUNTS_HINT)
     area = counts.ordered_pairs / (float(counts.n_labeled) * counts.n_unlabeled)
     return min(max(area, 0.0), 1.0)  # sums of weights are rounded
 
@@ -130,6 +133,7 @@ def _cumulative_share(tally: np.ndarray[Any, Any]) -> FloatArray:
     return out
 
 
+@public
 def auc_pu_variance(counts: ScoreCounts) -> float:
     r"""Variance of :func:`auc_pu` by the method of DeLong.
 
@@ -160,7 +164,7 @@ def auc_pu_variance(counts: ScoreCounts) -> float:
     >>> round(auc_pu_variance(counts), 7)
     0.0311111
     """
-    check_instance("auc_pu_variance", "counts", counts, ScoreCounts, _COUNTS_HINT)
+    check_instance("counts", counts, ScoreCounts, _COUNTS_HINT)
     return variance_along(pu_roc_curve(counts), counts)
 
 

@@ -30,7 +30,59 @@ __all__ = [
 
 
 class PurecoverError(Exception):
-    """Base class of every error purecover raises on purpose."""
+    """Base class of every error purecover raises on purpose.
+
+    Most are complaints about a parameter, and carry what they say in parts, so that another
+    program can word them for its own users:
+
+    Attributes
+    ----------
+    function : str or None
+        The public function that was called, as ``"evaluate"`` or ``"ScoreCounts.from_scores"``.
+        It is filled in where the error leaves that function.
+    parameter, must, got : str or None
+        Which parameter is wrong, what it must be, and what was given instead.
+    hint : str or None
+        What to do next.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> try:
+    ...     pu.MixtureProportions(alpha=1.5)
+    ... except pu.exceptions.PurecoverError as error:
+    ...     print(error.function, error.parameter, error.must, error.got, sep=" | ")
+    MixtureProportions | alpha | a number in [0, 1] | 1.5
+    """
+
+    function: str | None = None
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        parameter: str | None = None,
+        must: str | None = None,
+        got: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        # A message of its own may name the function as {function}.
+        super().__init__(message)
+        self.parameter, self.must, self.got, self.hint = parameter, must, got, hint
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __str__(self) -> str:
+        function = self.function or "purecover"
+        if self.must is None:
+            text = str(self.args[0]).replace("{function}", function)
+        else:
+            text = (
+                f"The {self.parameter!r} parameter of {function} must be {self.must}, "
+                f"got {self.got}."
+            )
+        return text if self.hint is None else f"{text}\nHint: {self.hint}"
 
 
 class InvalidInputError(PurecoverError, ValueError):

@@ -8,16 +8,16 @@ import time
 from pathlib import PurePosixPath
 from typing import Any
 
-from purecover._validation import bad_type, bad_value, check_instance, require, show
+from purecover._validation import bad_type, bad_value, check_instance, public, require, show
 from purecover.report.results import PUReport
 
-_NAME = "log_report"
 _PREFIX = re.compile(r"[A-Za-z0-9_. /-]{0,100}")
 """What MLflow takes in names, with room for the longest name of ours."""
 _LONGEST_VALUE = 500
 """Every version of MLflow takes parameters of this length."""
 
 
+@public
 def log_report(
     report: PUReport,
     *,
@@ -68,15 +68,15 @@ def log_report(
     >>> report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
     >>> run_id = log_report(report, prefix="test_")  # doctest: +SKIP
     """
-    check_instance(_NAME, "report", report, PUReport, "make one with evaluate(scores, labeled)")
+    check_instance("report", report, PUReport, "make one with evaluate(scores, labeled)")
     _check_text("prefix", prefix)
     if not _PREFIX.fullmatch(prefix):
         must = "at most 100 letters, digits, spaces and signs among _ - . /"
-        raise bad_value(_NAME, "prefix", must, show(prefix))
+        raise bad_value("prefix", must, show(prefix))
     folder = _folder(artifact_path)
     if run_id is not None:
         _check_text("run_id", run_id)
-    mlflow = require("mlflow", function=_NAME, extra="mlflow")
+    mlflow = require("mlflow", extra="mlflow")
     client = mlflow.MlflowClient()
     started = None
     if run_id is None:
@@ -97,17 +97,17 @@ def log_report(
 
 def _check_text(parameter: str, value: object) -> None:
     if not isinstance(value, str):
-        raise bad_type(_NAME, parameter, "a string", value)
+        raise bad_type(parameter, "a string", value)
 
 
 def _folder(path: object) -> PurePosixPath:
     must = "the name of a folder within the run, such as 'purecover'"
     if not isinstance(path, str):
-        raise bad_type(_NAME, "artifact_path", must, path)
+        raise bad_type("artifact_path", must, path)
     folder = PurePosixPath(path)
     strange = any(not c.isprintable() or c in ":\\" for c in path)
     if strange or folder.is_absolute() or ".." in folder.parts:
-        raise bad_value(_NAME, "artifact_path", must, show(path))
+        raise bad_value("artifact_path", must, show(path))
     return folder
 
 
@@ -120,7 +120,6 @@ def _log(client: Any, run_id: str, report: PUReport, prefix: str, folder: PurePo
     other = next((n for n, value in params.items() if known.get(n, value) != value), None)
     if other is not None:
         raise bad_value(
-            _NAME,
             "prefix",
             "one under which the run holds no other report",
             f"{prefix!r}, with {other!r} logged as {show(known[other])} before and "
@@ -153,7 +152,7 @@ def _params_of(client: Any, run_id: str) -> dict[str, str]:
             raise  # the store's own trouble
         hint = "take it from mlflow.active_run().info.run_id, and check the tracking address"
         must = "the id of a run that MLflow knows"
-        raise bad_value(_NAME, "run_id", must, show(run_id), hint) from error
+        raise bad_value("run_id", must, show(run_id), hint) from error
 
 
 def metrics_of(report: PUReport) -> dict[str, float]:

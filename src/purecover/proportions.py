@@ -17,6 +17,7 @@ from purecover._validation import (
     check_choice,
     check_instance,
     check_real,
+    public,
     show,
 )
 from purecover.counts import ScoreCounts
@@ -31,13 +32,13 @@ TARGETS = ("population", "deployment", "pooled")
 SCENARIOS = ("case-control", "censoring")
 
 
-def check_target(function: str, target: object) -> None:
+def check_target(target: object) -> None:
     """One of the three words, or a prior."""
     if isinstance(target, str):
-        check_choice(function, "target", target, TARGETS)
+        check_choice("target", target, TARGETS)
     else:
         hint = f"0.25 means 25 %; or write one of {', '.join(TARGETS)}"
-        check_real(function, "target", target, low=0, high=1, hint=hint)
+        check_real("target", target, low=0, high=1, hint=hint)
 
 
 def percent_hint(value: object) -> str | None:
@@ -99,22 +100,23 @@ class MixtureProportions(Saved):
     origin: str = "given"
     scenario: Scenario = "case-control"
 
+    @public
     def __post_init__(self) -> None:
-        name = type(self).__name__
-        alpha = check_real(name, "alpha", self.alpha, low=0, high=1, hint=percent_hint(self.alpha))
-        beta = check_real(name, "beta", self.beta, low=0, high=1, hint=percent_hint(self.beta))
+        alpha = check_real("alpha", self.alpha, low=0, high=1, hint=percent_hint(self.alpha))
+        beta = check_real("beta", self.beta, low=0, high=1, hint=percent_hint(self.beta))
         if not isinstance(self.origin, str):
-            raise bad_type(name, "origin", "a string", self.origin)
-        check_choice(name, "scenario", self.scenario, SCENARIOS)
+            raise bad_type("origin", "a string", self.origin)
+        check_choice("scenario", self.scenario, SCENARIOS)
         if not alpha < beta:
             raise IdentifiabilityError(
-                f"{name} needs alpha < beta, got alpha={alpha:g} and beta={beta:g}: the labeled "
-                "examples would be no richer in positives than the unlabeled ones (PU001).\n"
+                f"{{function}} needs alpha < beta, got alpha={alpha:g} and beta={beta:g}: the "
+                "labeled examples would be no richer in positives than the unlabeled ones "
+                "(PU001).\n"
                 "Hint: were the labels inverted, or is alpha the share in another population?"
             )
         if beta - alpha < _CLOSEST:
             raise IdentifiabilityError(
-                f"{name} needs alpha and beta that differ by {_CLOSEST:g} or more, got "
+                f"{{function}} needs alpha and beta that differ by {_CLOSEST:g} or more, got "
                 f"alpha={alpha:g} and beta={beta:g}: recovered rates would be beyond all numbers.\n"
                 "Hint: are both shares, between 0 and 1?"
             )
@@ -125,6 +127,7 @@ class MixtureProportions(Saved):
     # -- where proportions come from ----------------------------------------------------
 
     @classmethod
+    @public
     def from_case_control(
         cls, prior: float, beta: float = 1.0, *, origin: str = "given"
     ) -> MixtureProportions:
@@ -150,12 +153,12 @@ class MixtureProportions(Saved):
         >>> MixtureProportions.from_case_control(0.2).alpha
         0.2
         """
-        name = "MixtureProportions.from_case_control"
-        check_real(name, "prior", prior, low=0, high=1, hint=percent_hint(prior))
-        check_real(name, "beta", beta, low=0, high=1, hint=percent_hint(beta))
+        check_real("prior", prior, low=0, high=1, hint=percent_hint(prior))
+        check_real("beta", beta, low=0, high=1, hint=percent_hint(beta))
         return cls(prior, beta, origin, "case-control")
 
     @classmethod
+    @public
     def from_censoring(
         cls,
         counts: ScoreCounts | None = None,
@@ -202,33 +205,31 @@ class MixtureProportions(Saved):
         >>> round(p.alpha, 7)
         0.1666667
         """
-        name = "MixtureProportions.from_censoring"
         if (counts is None) == (labeled_share is None):
-            raise InvalidInputError(f"{name} needs exactly one of 'counts' and 'labeled_share'.")
+            raise InvalidInputError("{function} needs exactly one of 'counts' and 'labeled_share'.")
         if (prior is None) == (label_frequency is None):
-            raise InvalidInputError(f"{name} needs exactly one of 'prior' and 'label_frequency'.")
-        if counts is not None:
-            share = _labeled_share(name, counts)
-        else:
-            share = check_real(
-                name, "labeled_share", labeled_share, low=0, high=1, closed="neither"
+            raise InvalidInputError(
+                "{function} needs exactly one of 'prior' and 'label_frequency'."
             )
-        beta = check_real(name, "beta", beta, low=0, high=1, hint=percent_hint(beta))
+        if counts is not None:
+            share = _labeled_share(counts)
+        else:
+            share = check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
+        beta = check_real("beta", beta, low=0, high=1, hint=percent_hint(beta))
         if label_frequency is not None:
             frequency = check_real(
-                name, "label_frequency", label_frequency, low=0, high=1, closed="right"
+                "label_frequency", label_frequency, low=0, high=1, closed="right"
             )
             prior = beta * share / frequency
             parameter, shown = "label_frequency", frequency
         else:
-            prior = check_real(name, "prior", prior, low=0, high=1, hint=percent_hint(prior))
+            prior = check_real("prior", prior, low=0, high=1, hint=percent_hint(prior))
             parameter, shown = "prior", prior
         alpha = (prior - beta * share) / (1 - share)
         # A prior that leaves no positives (or more than all rows) among the unlabeled.
         rounding = 1e-12
         if not -rounding <= alpha <= 1 + rounding:
             raise bad_value(
-                name,
                 parameter,
                 f"compatible with a labeled share of {share:g} and beta={beta:g}",
                 f"{shown:g}, which makes alpha {alpha:.4g}",
@@ -238,6 +239,7 @@ class MixtureProportions(Saved):
         return cls(min(max(alpha, 0.0), 1.0), beta, origin, "censoring")
 
     @classmethod
+    @public
     def from_inclusions(
         cls,
         unlabeled_inclusion: float,
@@ -275,13 +277,12 @@ class MixtureProportions(Saved):
         >>> round(p.alpha, 12), round(p.beta, 12)
         (0.25, 0.75)
         """
-        name = "MixtureProportions.from_inclusions"
-        a = check_real(name, "unlabeled_inclusion", unlabeled_inclusion, low=0, high=1)
-        b = check_real(name, "labeled_inclusion", labeled_inclusion, low=0, high=1)
+        a = check_real("unlabeled_inclusion", unlabeled_inclusion, low=0, high=1)
+        b = check_real("labeled_inclusion", labeled_inclusion, low=0, high=1)
         if a == 1 or b == 1:
             raise IdentifiabilityError(
-                f"{name} needs inclusions below 1, got {a:g} and {b:g}: labeled and unlabeled "
-                "would have the same density (PU001)."
+                f"{{function}} needs inclusions below 1, got {a:g} and {b:g}: labeled and "
+                "unlabeled would have the same density (PU001)."
             )
         return cls(a * (1 - b) / (1 - a * b), (1 - b) / (1 - a * b), origin, scenario)
 
@@ -306,6 +307,7 @@ class MixtureProportions(Saved):
         """Proportions after swapping labeled with unlabeled and positive with negative."""
         return MixtureProportions(1 - self.beta, 1 - self.alpha, self.origin, self.scenario)
 
+    @public
     def prior(self, target: Target = "population", counts: ScoreCounts | None = None) -> float:
         r"""Prior of the population a metric is wanted for.
 
@@ -330,8 +332,7 @@ class MixtureProportions(Saved):
         >>> MixtureProportions(0.2).prior("deployment")
         0.2
         """
-        name = "MixtureProportions.prior"
-        check_target(name, target)
+        check_target(target)
         if not isinstance(target, str):
             return float(target)
         if target == "population":
@@ -339,20 +340,20 @@ class MixtureProportions(Saved):
         if target == "deployment":
             return self.alpha
         if counts is None:
-            raise InvalidInputError(f"{name} needs 'counts' to know the pooled prior.")
-        share = _labeled_share(name, counts)
+            raise InvalidInputError("{function} needs 'counts' to know the pooled prior.")
+        share = _labeled_share(counts)
         return share * self.beta + (1 - share) * self.alpha
 
 
-def _labeled_share(function: str, counts: ScoreCounts) -> float:
+def _labeled_share(counts: ScoreCounts) -> float:
     from purecover.counts import ScoreCounts
 
     hint = "build it with ScoreCounts.from_scores(scores, labeled)"
-    check_instance(function, "counts", counts, ScoreCounts, hint)
+    check_instance("counts", counts, ScoreCounts, hint)
     share = counts.labeled_share
     if not share < 1:  # by rounding
         got = f"{counts.n_labeled:g} labeled and {counts.n_unlabeled:g} unlabeled"
-        raise bad_value(function, "counts", "of comparable numbers on both sides", got)
+        raise bad_value("counts", "of comparable numbers on both sides", got)
     return share
 
 
@@ -383,8 +384,8 @@ class GivenProportions:
         names = ("alpha", "prior", "label_frequency", "proportions")
         return [name for name in names if getattr(self, name) is not None]
 
-    def validated(self, function: str, *, can_estimate: bool = False) -> GivenProportions:
-        """The same, or a complaint in the name of ``function``."""
+    def validated(self, *, can_estimate: bool = False) -> GivenProportions:
+        """The same, or a complaint."""
         given = self.ways
         if len(given) > 1 or not (given or can_estimate):
             got = " and ".join(map(repr, given)) if given else "none of them"
@@ -395,25 +396,23 @@ class GivenProportions:
             if not given:
                 hint += "; if you know neither, proportions=evaluate(scores, labeled).proportions"
             raise InvalidInputError(
-                f"{function} needs exactly one of 'alpha', 'prior', 'label_frequency' and "
+                f"{{function}} needs exactly one of 'alpha', 'prior', 'label_frequency' and "
                 f"'proportions', got {got}.\nHint: {hint}"
             )
         if given and self.estimator is not None:
             raise bad_value(
-                function,
                 "estimator",
                 f"left out where {given[0]!r} is given",
                 show(self.estimator),
                 "leave both out to have alpha and beta estimated by the default estimator",
             )
         if self.scenario is not None:
-            check_choice(function, "scenario", self.scenario, SCENARIOS)
+            check_choice("scenario", self.scenario, SCENARIOS)
         for name in ("alpha", "beta", "prior"):
             if getattr(self, name) is not None:
                 # Where alpha is to be estimated it must find room below beta.
                 closed = "both" if given else "right"
                 check_real(
-                    function,
                     name,
                     getattr(self, name),
                     low=0,
@@ -422,22 +421,18 @@ class GivenProportions:
                     hint=percent_hint(getattr(self, name)),
                 )
         if self.label_frequency is not None:
-            check_real(
-                function, "label_frequency", self.label_frequency, low=0, high=1, closed="right"
-            )
+            check_real("label_frequency", self.label_frequency, low=0, high=1, closed="right")
         if self.proportions is not None:
             if not isinstance(self.proportions, MixtureProportions):
-                raise bad_type(function, "proportions", "a MixtureProportions", self.proportions)
+                raise bad_type("proportions", "a MixtureProportions", self.proportions)
             if self.beta is not None and self.beta not in (1, self.proportions.beta):
                 raise bad_value(
-                    function,
                     "beta",
                     "left out where 'proportions' carry one",
                     f"{self.beta:g} beside {self.proportions.beta:g}",
                 )
             if self.scenario not in (None, self.proportions.scenario):
                 raise bad_value(
-                    function,
                     "scenario",
                     "left out where 'proportions' carry one",
                     f"{self.scenario!r} beside {self.proportions.scenario!r}",
@@ -446,7 +441,6 @@ class GivenProportions:
             MixtureProportions(self.alpha, self._beta)
         elif self.label_frequency is not None and self.scenario == "case-control":
             raise bad_value(
-                function,
                 "scenario",
                 "'censoring' where a label frequency is given",
                 "'case-control'",
@@ -454,7 +448,6 @@ class GivenProportions:
             )
         elif self.prior is not None and self.scenario is None:
             raise bad_value(
-                function,
                 "scenario",
                 "given with 'prior'",
                 "None",
@@ -468,9 +461,9 @@ class GivenProportions:
     def _beta(self) -> float:
         return 1.0 if self.beta is None else self.beta
 
-    def resolve(self, function: str, counts: ScoreCounts) -> MixtureProportions:
+    def resolve(self, counts: ScoreCounts) -> MixtureProportions:
         """The proportions of these data, if they were given."""
-        self.validated(function)
+        self.validated()
         if self.proportions is not None:
             return self.proportions
         if self.alpha is not None:

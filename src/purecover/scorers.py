@@ -9,7 +9,7 @@ import numpy as np
 
 from purecover._response import labeled_value, response_scores
 from purecover._typing import AreaRule, ArrayLike, Repair, Scenario, Target
-from purecover._validation import bad_type, check_choice, check_real, to_numpy
+from purecover._validation import bad_type, check_choice, check_real, public, to_numpy
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # loads scikit-learn, which is not needed to name a scorer
     from purecover.estimators.base import PriorEstimator
 
 __all__ = ["PUScorer", "make_pu_scorer"]
-
-_NAME = "make_pu_scorer"
 
 
 class PUScorer:
@@ -46,6 +44,7 @@ class PUScorer:
         self._prior_estimator = prior_estimator
         self._requests: dict[str, bool | str | None] = {}
 
+    @public
     def __call__(
         self, estimator: Any, X: Any, labeled: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
@@ -56,8 +55,8 @@ class PUScorer:
         IdentifiabilityError
             Where alpha and beta are estimated and these rows do not tell them.
         """
-        values = to_numpy(_NAME, "labeled", labeled)
-        positive = labeled_value(_NAME, values, self._positive_label)
+        values = to_numpy("labeled", labeled)
+        positive = labeled_value(values, self._positive_label)
 
         def counted(scores: Any) -> ScoreCounts:
             return ScoreCounts.from_scores(
@@ -65,13 +64,13 @@ class PUScorer:
             )
 
         def ranked() -> ScoreCounts:
-            return counted(response_scores(_NAME, estimator, X, positive=positive))
+            return counted(response_scores(estimator, X, positive=positive))
 
         entry, options = METRICS[self.metric], self._options
         if entry.kind == "threshold" and options["threshold"] is None:
             # What `predict` calls positive is what the label column calls labeled.
             if not hasattr(estimator, "predict"):
-                raise bad_type(_NAME, "estimator", "a fitted classifier with predict", estimator)
+                raise bad_type("estimator", "a fitted classifier with predict", estimator)
             counts = counted(np.asarray(estimator.predict(X)) == positive)
             options = {**options, "threshold": 1.0}
             # Yes and no are too little to estimate from: that takes the scores behind them.
@@ -90,7 +89,7 @@ class PUScorer:
     def _proportions(self, counts: ScoreCounts) -> MixtureProportions:
         """Alpha and beta of one fold: what was given, or what its scores say."""
         if self._prior_estimator is None:
-            return self._given.resolve(_NAME, counts)
+            return self._given.resolve(counts)
         from sklearn.base import clone
 
         # A scorer is shared by the folds, which may be scored at the same time.
@@ -99,8 +98,8 @@ class PUScorer:
             found = fresh.fit(counts).proportions_
         except IdentifiabilityError as error:
             raise IdentifiabilityError(
-                f"{_NAME} cannot estimate alpha and beta from the {counts.n_labeled:g} labeled and "
-                f"{counts.n_unlabeled:g} unlabeled examples of a fold. {error}"
+                f"{{function}} cannot estimate alpha and beta from the {counts.n_labeled:g} "
+                f"labeled and {counts.n_unlabeled:g} unlabeled examples of a fold. {error}"
             ) from error
         return self._given.estimated(found)
 
@@ -135,6 +134,7 @@ class PUScorer:
         return f"PUScorer({self.metric!r}, {', '.join(given)})"
 
 
+@public
 def make_pu_scorer(
     metric: str,
     *,
@@ -237,23 +237,23 @@ def make_pu_scorer(
     (5,)
     """
     # Complain now, not in the first fold.
-    check_choice(_NAME, "metric", metric, METRICS)
-    MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
+    check_choice("metric", metric, METRICS)
+    MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
     if METRICS[metric].kind == "top_k" and top_k is None:
-        raise InvalidInputError(f"{_NAME} needs 'top_k' for the metric {metric!r}.")
-    check_target(_NAME, target)
+        raise InvalidInputError(f"{{function}} needs 'top_k' for the metric {metric!r}.")
+    check_target(target)
     if repair is not None:
-        check_choice(_NAME, "repair", repair, REPAIRS)
+        check_choice("repair", repair, REPAIRS)
     if threshold is not None:
-        check_real(_NAME, "threshold", threshold)
+        check_real("threshold", threshold)
     given = GivenProportions(
         alpha, beta, proportions, prior, label_frequency, scenario, estimator
-    ).validated(_NAME, can_estimate=True)
+    ).validated(can_estimate=True)
     prior_estimator = None
     if not given.ways:
         from purecover.estimators.choice import check_estimator, tell_clean
 
-        prior_estimator = check_estimator(_NAME, estimator)
+        prior_estimator = check_estimator(estimator)
         tell_clean(prior_estimator, given.beta)
     options = {
         "threshold": threshold,

@@ -14,7 +14,14 @@ import numpy as np
 
 from purecover._codec import plain_fields
 from purecover._typing import FloatArray, RandomState
-from purecover._validation import FrozenDict, bad_type, bad_value, check_integer, check_random_state
+from purecover._validation import (
+    FrozenDict,
+    bad_type,
+    bad_value,
+    check_integer,
+    check_random_state,
+    public,
+)
 from purecover.audit.plan import between
 from purecover.audit.posterior import (
     AuditEstimate,
@@ -191,7 +198,7 @@ class Nodes:
         return np.asarray(self.weight[:, None] * share * (alpha < self.beta[:, None]))
 
 
-def nodes_of(function: str, estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes:
+def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes:
     """Nodes, from whatever the caller knows."""
     from purecover.estimators.base import PriorEstimator
     from purecover.estimators.label_curve import LabelCurve
@@ -210,18 +217,17 @@ def nodes_of(function: str, estimate: Any, n_resamples: int, rng: np.random.Gene
                     draws[:, 0], draws[:, 1], np.ones(len(draws)), origin, ARCSINE
                 )
         interval = estimate.interval(n_resamples=n_resamples, random_state=rng)["alpha"]
-        return _from_interval(function, interval, estimate.proportions_.beta, origin)
+        return _from_interval(interval, estimate.proportions_.beta, origin)
     if isinstance(estimate, PriorEstimate):
         if "alpha" not in estimate.intervals:
             hint = "let evaluate draw replicates: n_resamples=200"
-            raise bad_value(function, "estimate", "one with an interval of alpha", "none", hint)
+            raise bad_value("estimate", "one with an interval of alpha", "none", hint)
         return _from_interval(
-            function, estimate.intervals["alpha"], estimate.proportions.beta, estimate.estimator
+            estimate.intervals["alpha"], estimate.proportions.beta, estimate.estimator
         )
     if isinstance(estimate, Interval):
-        return _from_interval(function, estimate, 1.0, "interval")
+        return _from_interval(estimate, 1.0, "interval")
     raise bad_type(
-        function,
         "estimate",
         "a fitted PriorEstimator, a PriorEstimate or an Interval",
         estimate,
@@ -240,13 +246,13 @@ def _bootstrapped(estimator: Any, n_resamples: int, rng: np.random.Generator) ->
     return known if 2 * len(known) > len(draws) else None
 
 
-def _from_interval(function: str, interval: Interval, beta: float, origin: str) -> Nodes:
+def _from_interval(interval: Interval, beta: float, origin: str) -> Nodes:
     """A normal distribution, of the logit if both ends are inside (0, 1)."""
     from scipy.special import ndtri
 
     if not interval.low < interval.high:
         got = f"[{interval.low:g}, {interval.high:g}]"
-        raise bad_value(function, "estimate", "an interval of some width", got)
+        raise bad_value("estimate", "an interval of some width", got)
     z = float(ndtri((1 + interval.confidence_level) / 2))
     scale = LOGIT if 0 < interval.low < interval.high < 1 else ARCSINE
     low, middle, high = scale.of(np.array([interval.low, interval.estimate, interval.high]))
@@ -321,6 +327,7 @@ class CombinedAudit:
         return "\n".join(lines)
 
 
+@public
 def combine_audit(
     estimate: Any,
     n_positive: Any,
@@ -394,12 +401,11 @@ def combine_audit(
     >>> width < both.from_scores.width, width < both.audit.alpha.width
     (True, True)
     """
-    name = "combine_audit"
-    level = check_level(name, confidence_level)
-    n_resamples = check_integer(name, "n_resamples", n_resamples, low=10, high=10**6)
-    rng = check_random_state(name, random_state)
-    audit, evidence = _audited(name, n_positive, n_audited, level)
-    nodes = nodes_of(name, estimate, n_resamples, rng)
+    level = check_level(confidence_level)
+    n_resamples = check_integer("n_resamples", n_resamples, low=10, high=10**6)
+    rng = check_random_state(random_state)
+    audit, evidence = _audited(n_positive, n_audited, level)
+    nodes = nodes_of(estimate, n_resamples, rng)
     alpha = evidence.possible(nodes.grid(evidence.quantiles()))
     density = nodes.density(alpha)  # (n_nodes, n_grid)
     likely = evidence.log_likelihood(alpha)
@@ -411,7 +417,7 @@ def combine_audit(
         both = nodes.weight[:, None] * share * np.exp(likely - likely.max())
     if not both.sum() > 0:
         raise IdentifiabilityError(
-            f"{name} finds no alpha that both the scores and the audit allow: the audit says "
+            f"{{function}} finds no alpha that both the scores and the audit allow: the audit says "
             f"{audit.alpha.estimate:.3g}, and beta is at most {nodes.beta.max():.3g}.\n"
             "Hint: the labels hold more wrong ones than the scores show, or the judges err"
         )
@@ -439,15 +445,15 @@ def combine_audit(
 
 
 def _audited(
-    function: str, n_positive: Any, n_audited: int | None, level: float
+    n_positive: Any, n_audited: int | None, level: float
 ) -> tuple[AuditEstimate | StratifiedAudit, Evidence]:
     """The audit alone, and how likely it makes each alpha."""
     if not isinstance(n_positive, (AuditEstimate, StratifiedAudit)):
-        k, n = check_audited(function, n_positive, n_audited)
+        k, n = check_audited(n_positive, n_audited)
         return alpha_from_audit(k, n, confidence_level=level), Evidence(k, n)
     if n_audited is not None:
         hint = "the result of the audit knows it"
-        raise bad_value(function, "n_audited", "left out", str(n_audited), hint)
+        raise bad_value("n_audited", "left out", str(n_audited), hint)
     audit = n_positive
     if isinstance(audit, AuditEstimate):
         k, n = audit.n_positive, audit.n_audited

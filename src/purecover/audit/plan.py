@@ -19,7 +19,7 @@ import numpy as np
 
 from purecover._codec import Saved
 from purecover._typing import BoolArray, FloatArray, IntArray
-from purecover._validation import bad_type, bad_value, check_integer, check_real, show
+from purecover._validation import bad_type, bad_value, check_integer, check_real, public, show
 from purecover.audit.posterior import (
     MOST_ITEMS,
     AuditEstimate,
@@ -251,6 +251,7 @@ class AuditPlan(Saved):
         )
 
 
+@public
 def plan_audit(
     *,
     width: float,
@@ -319,18 +320,17 @@ def plan_audit(
     the 95 % interval of alpha is then at most 0.1 wide with a probability of at least 0.9, for
     any alpha from 0.05 to 0.2
     """
-    name = "plan_audit"
     hint = "0.1 means an interval such as 0.2 to 0.3"
-    width = check_real(name, "width", width, low=_NARROWEST, high=1, closed="left", hint=hint)
-    level = check_level(name, confidence_level)
-    assurance = check_real(name, "assurance", assurance, low=0, high=1, closed="neither")
-    check_prior(name, prior)
+    width = check_real("width", width, low=_NARROWEST, high=1, closed="left", hint=hint)
+    level = check_level(confidence_level)
+    assurance = check_real("assurance", assurance, low=0, high=1, closed="neither")
+    check_prior(prior)
     if n_unlabeled is not None:
-        n_unlabeled = check_integer(name, "n_unlabeled", n_unlabeled, low=1, high=MOST_ITEMS)
-    search = _Search(width, level, prior, guessed_range(name, alpha_guess), n_unlabeled)
+        n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=1, high=MOST_ITEMS)
+    search = _Search(width, level, prior, guessed_range(alpha_guess), n_unlabeled)
     n_items = search.smallest(assurance)
     if n_unlabeled is not None and n_unlabeled <= MOST_ENUMERATED:
-        every = Enumeration(width, level, check_prior(name, prior), search.positives, n_unlabeled)
+        every = Enumeration(width, level, check_prior(prior), search.positives, n_unlabeled)
         n_items = every.smallest(n_items, assurance)
         promised, alpha = every.promise(n_items)
     else:
@@ -427,7 +427,7 @@ class _Search:
 
         And whether k = 0 and k = n, whose intervals are stretched, are too wide beside these.
         """
-        a, b = check_prior("plan_audit", self.prior)
+        a, b = check_prior(self.prior)
         # Widths rise up to about here and fall after it, from k = 1 to k = n - 1.
         least, most = np.minimum(1, n), np.maximum(n - 1, 0)
         peak = np.clip(np.rint((n + a + b) / 2 - a).astype(np.int64), least, most)
@@ -445,7 +445,7 @@ class _Search:
         if self.n_unlabeled is None:
             low, high = beta_ends(k, n, self.prior, self.level)
             return np.asarray(high - low > self.width)
-        prior = check_prior("plan_audit", self.prior)
+        prior = check_prior(self.prior)
         widths = continuous_widths(k, n, self.n_unlabeled, prior, self.level)
         # All of them judged leave nothing open, whatever the margin.
         return np.asarray(
@@ -498,7 +498,7 @@ def _likeliest(low: IntArray, high: IntArray, n: IntArray) -> FloatArray:
 # -- what callers guess -----------------------------------------------------------------------
 
 
-def guessed_range(function: str, guess: Any) -> tuple[float, float]:
+def guessed_range(guess: Any) -> tuple[float, float]:
     """The range of alpha that a guess means."""
     if guess is None:
         return 0.0, 1.0
@@ -513,23 +513,23 @@ def guessed_range(function: str, guess: Any) -> tuple[float, float]:
     pair = isinstance(guess, (Sequence, np.ndarray)) and not isinstance(guess, (str, bytes))
     if not pair:
         try:
-            alpha = _share(function, guess)
+            alpha = _share(guess)
         except TypeError:
-            raise _no_guess(function, guess) from None
+            raise _no_guess(guess) from None
         return alpha, alpha
     if len(guess) != 2:
-        raise bad_value(function, "alpha_guess", "a number or two", f"{len(guess)} values")
-    low, high = (_share(function, each) for each in guess)
+        raise bad_value("alpha_guess", "a number or two", f"{len(guess)} values")
+    low, high = (_share(each) for each in guess)
     if low > high:
-        raise bad_value(function, "alpha_guess", "in rising order", show(guess))
+        raise bad_value("alpha_guess", "in rising order", show(guess))
     return low, high
 
 
-def _share(function: str, value: object) -> float:
-    return check_real(function, "alpha_guess", value, low=0, high=1, hint=percent_hint(value))
+def _share(value: object) -> float:
+    return check_real("alpha_guess", value, low=0, high=1, hint=percent_hint(value))
 
 
-def _no_guess(function: str, guess: object) -> InvalidInputError | TypeError:
+def _no_guess(guess: object) -> InvalidInputError | TypeError:
     must = "None, a number, a pair, an interval or an estimate of alpha"
     hint = "fit the estimator first" if hasattr(guess, "fit") else percent_hint(guess)
-    return bad_type(function, "alpha_guess", must, guess, hint)
+    return bad_type("alpha_guess", must, guess, hint)

@@ -15,7 +15,14 @@ import numpy as np
 
 from purecover._codec import Saved
 from purecover._typing import FloatArray, IntArray
-from purecover._validation import bad_type, bad_value, check_choice, check_integer, check_real
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_choice,
+    check_integer,
+    check_real,
+    public,
+)
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import MixtureProportions
 
@@ -72,6 +79,7 @@ def in_words(interval: Interval) -> str:
     return f"{interval.estimate:.4f}, {level} interval {interval.low:.4f} - {interval.high:.4f}"
 
 
+@public
 def alpha_from_audit(
     n_positive: int,
     n_audited: int,
@@ -138,18 +146,15 @@ def alpha_from_audit(
     >>> audit.proportions().alpha == audit.alpha.estimate
     True
     """
-    name = "alpha_from_audit"
-    n_positive, n_audited = check_audited(name, n_positive, n_audited)
-    level = check_level(name, confidence_level)
-    a, b = check_prior(name, prior)
+    n_positive, n_audited = check_audited(n_positive, n_audited)
+    level = check_level(confidence_level)
+    a, b = check_prior(prior)
     a, b = a + n_positive, b + n_audited - n_positive
     if n_unlabeled is None:
         low, high = beta_ends(n_positive, n_audited, prior, level)
         ends, mean, method = (float(low), float(high)), a / (a + b), "beta posterior"
     else:
-        n_unlabeled = check_integer(
-            name, "n_unlabeled", n_unlabeled, low=n_audited, high=MOST_ITEMS
-        )
+        n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=n_audited, high=MOST_ITEMS)
         rest = n_unlabeled - n_audited
         mean = (n_positive + rest * a / (a + b)) / n_unlabeled
         ends = finite_ends(n_positive, n_audited, n_unlabeled, (a, b), level)
@@ -259,23 +264,21 @@ def nearly_beta_binomial(n: Any, a: Any, b: Any, tail: float) -> tuple[FloatArra
 # -- what callers give ------------------------------------------------------------------------
 
 
-def check_audited(function: str, n_positive: object, n_audited: object) -> tuple[int, int]:
+def check_audited(n_positive: object, n_audited: object) -> tuple[int, int]:
     """Two whole numbers, the first not above the second."""
-    n = check_integer(function, "n_audited", n_audited, low=1, high=MOST_ITEMS)
-    return check_integer(function, "n_positive", n_positive, low=0, high=n), n
+    n = check_integer("n_audited", n_audited, low=1, high=MOST_ITEMS)
+    return check_integer("n_positive", n_positive, low=0, high=n), n
 
 
-def check_prior(function: str, prior: object) -> tuple[float, float]:
+def check_prior(prior: object) -> tuple[float, float]:
     """Parameters of the beta prior."""
     must = "'jeffreys', 'uniform' or two positive numbers"
     if isinstance(prior, str):
-        return _PRIORS[check_choice(function, "prior", prior, tuple(_PRIORS))]
+        return _PRIORS[check_choice("prior", prior, tuple(_PRIORS))]
     if not isinstance(prior, (Sequence, np.ndarray)):
         hint = "the prior is that of alpha: (2, 8) expects about 20 % positives"
-        raise bad_type(function, "prior", must, prior, hint)
+        raise bad_type("prior", must, prior, hint)
     if len(prior) != 2:
-        raise bad_value(function, "prior", must, f"{len(prior)} values")
-    low, high = (
-        check_real(function, "prior", each, low=0, high=1e9, closed="right") for each in prior
-    )
+        raise bad_value("prior", must, f"{len(prior)} values")
+    low, high = (check_real("prior", each, low=0, high=1e9, closed="right") for each in prior)
     return low, high

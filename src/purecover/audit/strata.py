@@ -21,6 +21,7 @@ from purecover._validation import (
     bad_value,
     check_integer,
     check_random_state,
+    public,
     read_only,
     show,
 )
@@ -33,7 +34,7 @@ from purecover.audit.posterior import (
     in_words,
     reaches_edge,
 )
-from purecover.exceptions import InvalidInputError, RecoveryWarning
+from purecover.exceptions import RecoveryWarning
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import MixtureProportions
 
@@ -184,6 +185,7 @@ class StratifiedAudit(Saved):
         """Alpha with a share of positives among the labeled; see :class:`AuditEstimate`."""
         return MixtureProportions(self.alpha.estimate, beta, origin="audit")
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The strata as a table; see :meth:`ScoreCounts.frame`."""
         columns = {
@@ -194,7 +196,7 @@ class StratifiedAudit(Saved):
             "low": np.array([share.low for share in self.shares]),
             "high": np.array([share.high for share in self.shares]),
         }
-        return make_frame("StratifiedAudit.frame", columns, backend)
+        return make_frame(columns, backend)
 
     def __str__(self) -> str:
         found, judged = int(self.n_positive.sum()), int(self.n_audited.sum())
@@ -212,6 +214,7 @@ class StratifiedAudit(Saved):
         return "\n".join(lines)
 
 
+@public
 def stratified_audit(
     n_unlabeled: ArrayLike,
     n_positive: ArrayLike,
@@ -291,10 +294,9 @@ def stratified_audit(
     >>> round(audit.precision[0].estimate, 2), round(audit.alpha.estimate, 3)
     (0.8, 0.055)
     """
-    name = "stratified_audit"
-    sizes = _whole_numbers(name, "n_unlabeled", n_unlabeled, low=1)
-    found = _whole_numbers(name, "n_positive", n_positive, low=0, like=sizes)
-    judged = _whole_numbers(name, "n_audited", n_audited, low=1, like=sizes)
+    sizes = _whole_numbers("n_unlabeled", n_unlabeled, low=1)
+    found = _whole_numbers("n_positive", n_positive, low=0, like=sizes)
+    judged = _whole_numbers("n_audited", n_audited, low=1, like=sizes)
     for few, many, parameter, other in (
         (judged, sizes, "n_audited", "n_unlabeled"),
         (found, judged, "n_positive", "n_audited"),
@@ -302,13 +304,13 @@ def stratified_audit(
         if (few > many).any():
             h = int(np.argmax(few > many))
             raise bad_value(
-                name, parameter, f"at most {other}", f"{few[h]} of {many[h]} in stratum {h + 1}"
+                parameter, f"at most {other}", f"{few[h]} of {many[h]} in stratum {h + 1}"
             )
-    level = check_level(name, confidence_level)
-    a, b = check_prior(name, prior)
-    n_draws = check_integer(name, "n_draws", n_draws, low=100, high=10**7)
-    rng = check_random_state(name, random_state)
-    _warn_of_few(name, judged, sizes)
+    level = check_level(confidence_level)
+    a, b = check_prior(prior)
+    n_draws = check_integer("n_draws", n_draws, low=100, high=10**7)
+    rng = check_random_state(random_state)
+    _warn_of_few(judged, sizes)
     group = Strata(sizes, found, judged, (a, b), level)
     limits = range(1, sizes.size)
     totals = [(group.part(0, j), group.part(j, sizes.size)) for j in limits]
@@ -333,14 +335,14 @@ def stratified_audit(
     )
 
 
-def _warn_of_few(function: str, judged: IntArray, sizes: IntArray) -> None:
+def _warn_of_few(judged: IntArray, sizes: IntArray) -> None:
     """Say where the answers are too few for their spread to be known."""
     few = np.flatnonzero((judged < _FEW) & (judged < sizes))
     if sizes.size > 1 and few.size:
         h = int(few[np.argmin(judged[few])])
         more = "" if few.size == 1 else f" ({few.size} strata have fewer than {_FEW})"
         warnings.warn(
-            f"{function} has {judged[h]} judged of {sizes[h]:,} examples in stratum {h + 1}{more}: "
+            f"The audit has {judged[h]} judged of {sizes[h]:,} examples in stratum {h + 1}{more}: "
             "the intervals rest on the prior there, and may be too narrow.\n"
             f"Hint: judge at least {_FEW} of each stratum, or join neighboring strata",
             RecoveryWarning,
@@ -348,6 +350,7 @@ def _warn_of_few(function: str, judged: IntArray, sizes: IntArray) -> None:
         )
 
 
+@public
 def plan_strata(
     n_unlabeled: ArrayLike,
     n_items: int,
@@ -396,24 +399,22 @@ def plan_strata(
     >>> pu.plan_strata([500, 1500, 8000], 300, shares=[0.9, 0.5, 0.02]).tolist()
     [22, 112, 166]
     """
-    name = "plan_strata"
-    sizes = _whole_numbers(name, "n_unlabeled", n_unlabeled, low=1)
-    n_items = check_integer(name, "n_items", n_items, low=1, high=MOST_ITEMS)
-    floor = np.minimum(sizes, check_integer(name, "least", least, low=1, high=MOST_ITEMS))
+    sizes = _whole_numbers("n_unlabeled", n_unlabeled, low=1)
+    n_items = check_integer("n_items", n_items, low=1, high=MOST_ITEMS)
+    floor = np.minimum(sizes, check_integer("least", least, low=1, high=MOST_ITEMS))
     if not floor.sum() <= n_items <= sizes.sum():
         raise bad_value(
-            name,
             "n_items",
             f"from {floor.sum()} (least in each stratum) to {sizes.sum()} (all examples)",
             str(n_items),
         )
     weight = sizes.astype(np.float64)
     if shares is not None:
-        guess = as_real_vector(name, "shares", shares)
+        guess = as_real_vector("shares", shares)
         if guess.size != sizes.size:
-            raise bad_value(name, "shares", f"of {sizes.size} strata", f"{guess.size} values")
+            raise bad_value("shares", f"of {sizes.size} strata", f"{guess.size} values")
         if guess.min() < 0 or guess.max() > 1:
-            raise bad_value(name, "shares", "in [0, 1]", show(guess.tolist()))
+            raise bad_value("shares", "in [0, 1]", show(guess.tolist()))
         weight *= np.sqrt(guess * (1 - guess))
     if not weight.any():
         weight = sizes.astype(np.float64)
@@ -446,19 +447,18 @@ def _spread(n_items: int, weight: FloatArray, floor: IntArray, ceiling: IntArray
 
 
 def _whole_numbers(
-    function: str, parameter: str, values: ArrayLike, *, low: int, like: IntArray | None = None
+    parameter: str, values: ArrayLike, *, low: int, like: IntArray | None = None
 ) -> IntArray:
     """A vector of counts, one for each stratum."""
-    numbers = as_real_vector(function, parameter, values)
+    numbers = as_real_vector(parameter, values)
     if like is not None and numbers.size != like.size:
-        raise InvalidInputError(
-            f"The {parameter!r} parameter of {function} must be of {like.size} strata, as "
-            f"n_unlabeled is, got {numbers.size} values."
+        raise bad_value(
+            parameter, f"of {like.size} strata, as n_unlabeled is", f"{numbers.size} values"
         )
     wrong = (numbers < low) | (numbers > MOST_ITEMS) | (numbers != np.floor(numbers))
     if wrong.any():
         must = f"whole numbers of at least {low}"
-        raise bad_value(function, parameter, must, f"{numbers[np.argmax(wrong)]:g}")
+        raise bad_value(parameter, must, f"{numbers[np.argmax(wrong)]:g}")
     return numbers.astype(np.int64)
 
 

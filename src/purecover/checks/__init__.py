@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-from purecover._validation import check_instance, check_names
+from purecover._validation import check_instance, check_names, public
 from purecover.checks.base import Check, CheckContext, CheckResult
 from purecover.checks.curves import (
     calibrated_outside_band,
@@ -84,6 +84,7 @@ def list_checks() -> tuple[Check, ...]:
     return tuple(CHECKS.values())
 
 
+@public
 def run_checks(context: CheckContext, *, ignore: Collection[str] = ()) -> tuple[CheckResult, ...]:
     """Run every check.
 
@@ -112,8 +113,8 @@ def run_checks(context: CheckContext, *, ignore: Collection[str] = ()) -> tuple[
     >>> [result.code for result in results if result.fired]
     ['PU005', 'PU010']
     """
-    check_instance("run_checks", "context", context, CheckContext, "build a CheckContext first")
-    silenced = check_names("run_checks", "ignore", ignore, CHECKS)
+    check_instance("context", context, CheckContext, "build a CheckContext first")
+    silenced = check_names("ignore", ignore, CHECKS)
     return tuple(
         check.silenced() if code in silenced else check.run(context)
         for code, check in CHECKS.items()

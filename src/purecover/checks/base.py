@@ -11,7 +11,14 @@ import numpy as np
 
 from purecover._codec import Saved
 from purecover._typing import CountArray, FloatArray
-from purecover._validation import bad_type, bad_value, check_instance, check_integer, check_real
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_instance,
+    check_integer,
+    check_real,
+    public,
+)
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimate
 from purecover.proportions import MixtureProportions
@@ -103,31 +110,29 @@ class CheckContext:
     interval_varies_proportions: bool = False
     estimation: PriorEstimate | None = None
 
+    @public
     def __post_init__(self) -> None:
-        name = "CheckContext"
         hint = "build it with ScoreCounts.from_scores(scores, labeled)"
-        check_instance(name, "counts", self.counts, ScoreCounts, hint)
-        check_instance(name, "proportions", self.proportions, MixtureProportions, PROPORTIONS_HINT)
+        check_instance("counts", self.counts, ScoreCounts, hint)
+        check_instance("proportions", self.proportions, MixtureProportions, PROPORTIONS_HINT)
         hint = "build it with recover_roc(counts, proportions)"
-        check_instance(name, "roc", self.roc, RecoveredRoc, hint)
+        check_instance("roc", self.roc, RecoveredRoc, hint)
         if self.threshold is not None:
-            check_real(name, "threshold", self.threshold)
+            check_real("threshold", self.threshold)
         if self.prior is not None:
-            check_real(name, "prior", self.prior, low=0, high=1)
+            check_real("prior", self.prior, low=0, high=1)
         if self.n_groups is not None:
-            check_integer(name, "n_groups", self.n_groups, low=1)
+            check_integer("n_groups", self.n_groups, low=1)
         if not isinstance(self.interval_varies_proportions, bool):
             must = "True or False"
-            raise bad_type(
-                name, "interval_varies_proportions", must, self.interval_varies_proportions
-            )
+            raise bad_type("interval_varies_proportions", must, self.interval_varies_proportions)
         if self.estimation is not None:
             hint = "take it from a report: evaluate(scores, labeled).estimation"
-            check_instance(name, "estimation", self.estimation, PriorEstimate, hint)
+            check_instance("estimation", self.estimation, PriorEstimate, hint)
         same_size = self.roc.fpr_raw.size == self.counts.n_thresholds + 1
         if self.roc.proportions != self.proportions or not same_size:
             raise bad_value(
-                name, "roc", "recovered from these counts and proportions", repr(self.roc), hint
+                "roc", "recovered from these counts and proportions", repr(self.roc), hint
             )
 
 

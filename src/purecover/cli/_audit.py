@@ -93,7 +93,7 @@ def run_estimate(
     quiet: bool,
 ) -> int:
     """Read the answers, print what follows."""
-    level = check_level("purecover audit", confidence_level)
+    level = check_level(confidence_level)
     for option, given in (("--estimator", estimator is not None), ("--clean", clean)):
         if given and scores is None:
             raise CommandError(f"{option} needs --scores, a file of scores and labels.")
@@ -105,7 +105,7 @@ def run_estimate(
     rows = None
     if scores is not None:
         with progress_bars(quiet=quiet) as steps:
-            rows = read_rows(scores, data, command="purecover audit", progress=steps("Reading"))
+            rows = read_rows(scores, data, progress=steps("Reading"))
             method = _estimator(estimator, clean=clean)
             both = _combine(rows, audit, method, level, resamples, seed)
             proportions = _believed(audit, both)
@@ -250,7 +250,7 @@ def _strata(source: str, table: Table) -> tuple[list[str], IntArray, IntArray]:
 def _estimator(name: str | None, *, clean: bool) -> PriorEstimator:
     """The estimator of that name, or the default; with beta = 1 if labels are clean."""
     named = None if name is None else name.casefold().replace("_", "-")
-    method = check_estimator("purecover audit", named)
+    method = check_estimator(named)
     if not clean:
         return method
     tell_clean(method, beta=1)

@@ -54,7 +54,7 @@ def run_sample(
         _keep_answers(out)
     thresholds = [] if strata is None else sorted(set(numbers("--strata", strata)), reverse=True)
     with progress_bars(quiet=quiet) as steps:
-        rows = read_rows(file, data, command="purecover audit", progress=steps("Reading"))
+        rows = read_rows(file, data, progress=steps("Reading"))
         table, names = _all_columns(file, data, columns, with_strata=bool(thresholds))
     candidates = ~rows.labeled if rows.negative is None else ~(rows.labeled | rows.negative)
     rng = np.random.default_rng(seed)

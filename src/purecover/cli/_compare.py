@@ -43,7 +43,6 @@ def run_compare(
         rows = read_rows(
             file,
             data.one,
-            command="purecover evaluate",
             truth=truth,
             group=asked.intervals.group,
             more_scores=names[1:],

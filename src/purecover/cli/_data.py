@@ -93,7 +93,6 @@ def read_rows(
     file: str,
     options: DataOptions,
     *,
-    command: str,
     truth: str | None = None,
     group: str | None = None,
     more_scores: tuple[str, ...] = (),
@@ -117,7 +116,7 @@ def read_rows(
         return Request(numbers, words, blanks, options.decimal)
 
     table = read_columns(file, request, options, asked=wanted.values(), progress=progress)
-    return make_rows(command, source, table, used, options, others=tuple(others))
+    return make_rows(source, table, used, options, others=tuple(others))
 
 
 def asked_columns(
@@ -149,7 +148,6 @@ def read_columns(
 
 
 def make_rows(
-    command: str,
     source: str,
     table: Table,
     used: dict[str, str],
@@ -159,7 +157,7 @@ def make_rows(
 ) -> Rows:
     """The rows of a table whose columns of roles are ``used``; ``others`` are further scores."""
     words = table.words
-    labeled, negative = read_labels(command, source, used["labeled"], words["labeled"], options)
+    labeled, negative = read_labels(source, used["labeled"], words["labeled"], options)
     truth = None
     if "truth" in used:
         truth = _read_truth(source, used["truth"], words["truth"], options)
@@ -214,7 +212,7 @@ def _without_blanks(words: Words) -> tuple[Words, bool]:
 
 
 def read_labels(
-    command: str, source: str, column: str, words: Words, options: TableOptions
+    source: str, column: str, words: Words, options: TableOptions
 ) -> tuple[BoolArray, BoolArray | None]:
     """Masks per row, from the meaning of each distinct value."""
     what = f"column {show(column)} of {source}, taken for --labeled,"
@@ -239,7 +237,6 @@ def read_labels(
         values = np.append(values, unlabeled_like(what, values, positive_label, negative_label))
     try:
         positive, negative = encode_labels(
-            command,
             values,
             values.size,
             positive_label=positive_label,

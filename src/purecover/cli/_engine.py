@@ -102,7 +102,6 @@ def _count(
         roles = {"weight": "sample_weight"}
         tolerance = _TOLERANCE if options.tolerance is None else options.tolerance
         counted = ScoreCounts._count_frame(
-            _NAME,
             frame,
             {roles.get(role, role): column for role, column in columns.items()},
             labels,
@@ -173,7 +172,7 @@ def _session(engine: str) -> Iterator[None]:
     if engine != "spark":
         yield
         return
-    sql = require("pyspark.sql", function=_NAME, extra="spark")
+    sql = require("pyspark.sql", extra="spark")
     if sql.SparkSession.getActiveSession() is not None:
         yield
         return
@@ -244,7 +243,6 @@ def _by_group(
     """Each group as `evaluate` sees it, with the same seed."""
     own = {*_OF_SETTINGS, *_OF_PROPORTIONS}
     how = Settings(
-        function=_NAME,
         metrics=_METRICS,
         level=settings["confidence_level"],
         simultaneous=False,

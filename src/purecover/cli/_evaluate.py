@@ -49,7 +49,6 @@ def run_evaluate(
         rows = read_rows(
             file,
             data,
-            command="purecover evaluate",
             truth=truth,
             group=asked.intervals.group,
             progress=steps("Reading"),

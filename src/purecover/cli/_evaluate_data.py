@@ -43,7 +43,6 @@ def run_evaluate_data(
             file,
             data,
             features,
-            function=_NAME,
             truth=truth,
             group=asked.intervals.group,
             progress=steps("Reading"),
@@ -51,7 +50,6 @@ def run_evaluate_data(
         read.features.say(quiet=output.quiet)
         rows = read.rows
         made = make_scores(
-            _NAME,
             read,
             features,
             default="auto",

@@ -61,7 +61,6 @@ def read_feature_rows(
     data: TableOptions,
     given: FeatureOptions,
     *,
-    function: str,
     score: str | None = None,
     truth: str | None = None,
     group: str | None = None,
@@ -90,7 +89,7 @@ def read_feature_rows(
     listed = [] if given.features is None else split_names(given.features)
     table = read_columns(file, request, data, asked=[*listed, *wanted.values()], progress=progress)
     try:
-        rows = make_rows(function, source, table, used, data)
+        rows = make_rows(source, table, used, data)
     except CommandError as error:
         # Where there are no scores, labels cannot have been taken for them.
         said = str(error)
@@ -103,7 +102,6 @@ def read_feature_rows(
 
 
 def make_scores(
-    function: str,
     read: FeatureRows,
     given: FeatureOptions,
     *,
@@ -117,12 +115,11 @@ def make_scores(
     classifier, X = make_model(model, read.features, seed=seed, folds=folds, jobs=jobs)
     try:
         examples = read_examples(
-            function, X, rows.label_column, groups=rows.groups, negative_label=rows.negative_label
+            X, rows.label_column, groups=rows.groups, negative_label=rows.negative_label
         )
         if model == "auto":  # which would take folds that cannot be for a fault of its candidates
-            make_splits(function, examples, folds, seed)
+            make_splits(examples, folds, seed)
         return unseen_scores(
-            function,
             classifier,
             examples,
             cv=folds,

@@ -161,7 +161,7 @@ def _add_labels(
         words = table.words[f"labeled {i}"]
         n_blank += count_blanks(words)
         try:
-            labeled, negative = read_labels(COMMAND, source, column, words, options)
+            labeled, negative = read_labels(source, column, words, options)
         except CommandError as error:
             first = first or error
             refused[column] = str(error).partition("\n")[0]

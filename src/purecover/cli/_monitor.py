@@ -92,8 +92,8 @@ def _added(
         before = ScoreMonitor.load(state)
         kept = before.settings["columns"]
         # Said before a long file is read; another process may still be faster.
-        before._settings.require("monitor", settings)
-        before._place("monitor", name, replacing)
+        before._settings.require(settings)
+        before._place(name, replacing)
     else:
         ScoreMonitor(**settings)
     with progress_bars(quiet=quiet) as steps:
@@ -101,7 +101,6 @@ def _added(
             rows = read_rows(
                 file,
                 _with_kept(data, kept),
-                command="purecover monitor",
                 progress=steps("Reading"),
             )
         monitor = ScoreMonitor.update(

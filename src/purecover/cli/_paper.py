@@ -60,7 +60,7 @@ def run_run(
     quiet: bool,
 ) -> int:
     """Compute what is missing."""
-    where = check_device("purecover paper", device)
+    where = check_device(device)
     settings = StudySettings(
         seed=seed,
         n_networks=networks or (QUICK_NETWORKS if quick else StudySettings.n_networks),
@@ -100,7 +100,7 @@ def _datasets(given: Sequence[str]) -> tuple[str, ...]:
     names = [name.strip().casefold() for text in given for name in text.split(",")]
     with _our_words({"dataset": "--dataset"}):
         for name in names:
-            check_choice("purecover paper", "dataset", name, tuple(DATASETS))
+            check_choice("dataset", name, tuple(DATASETS))
     return tuple(dict.fromkeys(names)) or tuple(DATASETS)
 
 
@@ -108,7 +108,7 @@ def _betas(given: Sequence[str]) -> tuple[float, ...]:
     found = []
     for text in (part for word in given for part in word.split(",")):
         try:
-            found.append(check_real("", "", float(text), low=0, high=1, closed="right"))
+            found.append(check_real("", float(text), low=0, high=1, closed="right"))
         except ValueError:
             must = "--beta must be a number in (0, 1]"
             raise CommandError(f"{must}, got {show(text)}.{share_hint(text)}") from None

@@ -47,7 +47,7 @@ def run_priors(
     names = _names(estimators)
     if clean and beta not in (None, 1):
         raise CommandError(f"--clean says that beta is 1, but --beta says {beta:g}.")
-    level = check_level(_COMMAND, confidence_level)
+    level = check_level(confidence_level)
     _check_features(features, data)
     if plot is not None:
         _check_plot(plot, file)
@@ -123,13 +123,12 @@ def _read(
 ) -> _Read:
     """Scores, features or both; scores are made only for those who look at them."""
     if not given.wanted:
-        rows = read_rows(file, data, command=_COMMAND, group=group, progress=steps("Reading"))
+        rows = read_rows(file, data, group=group, progress=steps("Reading"))
         return _Read(rows, rows.scores)
     read = read_feature_rows(
         file,
         data,
         given,
-        function=_COMMAND,
         score=data.score,
         group=group,
         progress=steps("Reading"),
@@ -140,7 +139,6 @@ def _read(
     if given.model is None and names is not None and not _any_for_scores(names):
         return _Read(read.rows, None, matrix, features=read.features)
     made = make_scores(
-        _COMMAND,
         read,
         given,
         default="logistic",
@@ -187,4 +185,4 @@ def _check_plot(path: str, file: str) -> None:
     check_writable("--plot", path, not_this=file)
     if Path(path).suffix.casefold() not in _FORMATS:
         raise CommandError(f"--plot must end in {', '.join(_FORMATS)}, got {show(path)}.")
-    require("matplotlib.figure", function=f"{_COMMAND} --plot", extra="plot")
+    require("matplotlib.figure", extra="plot")

@@ -67,7 +67,7 @@ def run_threshold(
     check_prior_knowledge(assumptions)
     target = parse_target(assumptions.target)
     ignore = check_codes(intervals.ignore_check)
-    level = check_level(_COMMAND, intervals.confidence_level)
+    level = check_level(intervals.confidence_level)
     how: dict[str, Any] = {
         "target": target,
         "repair": assumptions.repair or "isotonic",
@@ -76,9 +76,7 @@ def run_threshold(
         "cost_fp": weights.cost_fp,
     }
     with progress_bars(quiet=quiet) as steps:
-        rows = read_rows(
-            file, data, command=_COMMAND, group=intervals.group, progress=steps("Reading")
-        )
+        rows = read_rows(file, data, group=intervals.group, progress=steps("Reading"))
         counts, resampler = _count(rows)
         proportions, estimation = _proportions(assumptions, counts)
         try:
@@ -185,11 +183,11 @@ def _proportions(
         label_frequency=assumptions.label_frequency,
         scenario=assumptions.scenario,
         estimator=assumptions.estimator,
-    ).validated(_COMMAND, can_estimate=True)
+    ).validated(can_estimate=True)
     if given.ways:
-        return given.resolve(_COMMAND, counts), None
-    asked = check_estimator(_COMMAND, assumptions.estimator)
-    estimation = estimate_proportions(_COMMAND, counts, given, asked)
+        return given.resolve(counts), None
+    asked = check_estimator(assumptions.estimator)
+    estimation = estimate_proportions(counts, given, asked)
     return estimation.estimate.proportions, estimation
 
 

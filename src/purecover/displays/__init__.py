@@ -5,19 +5,6 @@ A display takes a result, ``plot(ax)`` draws it and ``frame()`` gives the drawn 
 only to draw: ``pip install 'purecover[plot]'``.
 """
 
-from __future__ import annotations
+from purecover._lazy import attach
 
-from purecover.displays.curves import RecoveredPrDisplay, RecoveredRocDisplay
-from purecover.displays.maps import ErrorMapDisplay, SensitivityDisplay
-from purecover.displays.priors import AlphaMaxDisplay, PriorsDisplay
-from purecover.displays.thresholds import ThresholdDisplay
-
-__all__ = [
-    "AlphaMaxDisplay",
-    "ErrorMapDisplay",
-    "PriorsDisplay",
-    "RecoveredPrDisplay",
-    "RecoveredRocDisplay",
-    "SensitivityDisplay",
-    "ThresholdDisplay",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

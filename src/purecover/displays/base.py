@@ -17,7 +17,7 @@ import numpy as np
 from purecover._frames import make_frame, refuse_frame
 from purecover._response import labeled_value, response_scores
 from purecover._typing import ArrayLike, FloatArray, IntArray, Scenario
-from purecover._validation import bad_type, bad_value, require, show
+from purecover._validation import bad_type, bad_value, public, require, show
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.proportions import GivenProportions, MixtureProportions
@@ -78,6 +78,7 @@ class Display(ABC):
     figure_: Figure | SubFigure
 
     @classmethod
+    @public
     def from_estimator(
         cls,
         estimator: Any,
@@ -126,11 +127,10 @@ class Display(ABC):
         Display
             The display, drawn.
         """
-        function = f"{cls.__name__}.from_estimator"
         given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
-        given.validated(function)  # complain before the classifier goes to work
+        given.validated()  # complain before the classifier goes to work
         cls._refuse_unknown("from_estimator", options)
-        scores = scores_of(function, estimator, X, labeled, positive_label, response_method)
+        scores = scores_of(estimator, X, labeled, positive_label, response_method)
         # Counts and proportions made here, so that complaints about them name this function.
         counts, mixture = cls._read(
             "from_estimator", given, scores, labeled, sample_weight, positive_label
@@ -140,6 +140,7 @@ class Display(ABC):
 
     @classmethod
     @abstractmethod
+    @public
     def from_predictions(
         cls, scores: ArrayLike | ScoreCounts, labeled: ArrayLike | None = None, **options: Any
     ) -> Self:
@@ -157,11 +158,10 @@ class Display(ABC):
         options: Mapping[str, Any] | None = None,
     ) -> tuple[ScoreCounts, MixtureProportions]:
         """What the caller of a class method gave: the counts, and alpha and beta."""
-        function = f"{cls.__name__}.{method}"
         cls._refuse_unknown(method, options or {})
-        given.validated(function)  # before the counting, which can take a while
-        counts = count(function, scores, labeled, sample_weight, positive_label)
-        return counts, given.resolve(function, counts)
+        given.validated()  # before the counting, which can take a while
+        counts = count(scores, labeled, sample_weight, positive_label)
+        return counts, given.resolve(counts)
 
     @classmethod
     def _refuse_unknown(cls, method: str, options: Mapping[str, Any]) -> None:
@@ -186,6 +186,7 @@ class Display(ABC):
             )
 
     @abstractmethod
+    @public
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw."""
 
@@ -193,6 +194,7 @@ class Display(ABC):
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         """The numbers that are drawn, as columns of equal length."""
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """What :meth:`plot` draws, as a table.
 
@@ -208,19 +210,17 @@ class Display(ABC):
             Exactly the drawn numbers: a curve of more than 5,000 points is thinned as it is
             in the picture. The results themselves have a ``frame`` with every point.
         """
-        return make_frame(f"{type(self).__name__}.frame", self._columns(), backend)
+        return make_frame(self._columns(), backend)
 
     def _open(self, ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
         """The axes to draw into, remembered; a new figure if there are none."""
-        function = f"{type(self).__name__}.plot"
-        pyplot = require("matplotlib.pyplot", function=function, extra="plot")
+        pyplot = require("matplotlib.pyplot", extra="plot")
         from matplotlib import axes
 
         if ax is None:
             ax = pyplot.subplots(figsize=figsize, layout="constrained")[1]
         if not isinstance(ax, axes.Axes):
             raise bad_type(
-                function,
                 "ax",
                 "a matplotlib Axes or None",
                 ax,
@@ -242,7 +242,6 @@ class Display(ABC):
 
 
 def scores_of(
-    function: str,
     estimator: Any,
     X: Any,
     labeled: ArrayLike,
@@ -251,17 +250,15 @@ def scores_of(
 ) -> FloatArray:
     """Scores of rows by a fitted classifier, larger where the label is likelier."""
     return response_scores(
-        function,
         estimator,
         X,
-        positive=labeled_value(function, labeled, positive_label),
+        positive=labeled_value(labeled, positive_label),
         methods=("predict_proba", "decision_function"),
         response_method=response_method,
     )
 
 
 def count(
-    function: str,
     scores: ArrayLike | ScoreCounts,
     labeled: ArrayLike | None,
     sample_weight: ArrayLike | None,
@@ -271,15 +268,14 @@ def count(
     if isinstance(scores, ScoreCounts):
         if not (labeled is sample_weight is positive_label is None):
             raise InvalidInputError(
-                f"{function} takes no 'labeled', 'sample_weight' or 'positive_label' beside a "
+                "{function} takes no 'labeled', 'sample_weight' or 'positive_label' beside a "
                 "ScoreCounts, which holds them already."
             )
         return scores
-    refuse_frame(function, scores)
+    refuse_frame(scores)
     if labeled is None:
-        raise bad_type(function, "labeled", "given with scores", labeled)
+        raise bad_type("labeled", "given with scores", labeled)
     return ScoreCounts._from_rows(
-        function,
         {"scores": scores},
         labeled,
         sample_weight=sample_weight,
@@ -291,14 +287,13 @@ def count(
 # -- drawing ------------------------------------------------------------------------------
 
 
-def check_band(function: str, band: Any) -> Band | None:
+def check_band(band: Any) -> Band | None:
     """A band, or None; anything with the five attributes will do."""
     if band is None:
         return None
     missing = [a for a in ("x", "low", "high", "confidence_level", "kind") if not hasattr(band, a)]
     if missing:
         raise bad_type(
-            function,
             "band",
             "a confidence band with x, low, high, confidence_level and kind",
             band,
@@ -307,7 +302,7 @@ def check_band(function: str, band: Any) -> Band | None:
     sizes = [np.shape(getattr(band, a)) for a in ("x", "low", "high")]
     if len(set(sizes)) > 1 or len(sizes[0]) != 1:
         shapes = ", ".join(str(size) for size in sizes)
-        raise bad_value(function, "band", "of three vectors of one length", f"shapes {shapes}")
+        raise bad_value("band", "of three vectors of one length", f"shapes {shapes}")
     return band
 
 
@@ -389,6 +384,7 @@ class ScoresDisplay(Display):
     """Base of displays of estimates of alpha and beta."""
 
     @classmethod
+    @public
     def from_estimator(
         cls,
         estimator: Any,
@@ -428,9 +424,8 @@ class ScoresDisplay(Display):
         Display
             The display, drawn.
         """
-        function = f"{cls.__name__}.from_estimator"
         cls._refuse_unknown("from_estimator", options)
-        scores = scores_of(function, estimator, X, labeled, positive_label, response_method)
-        counts = count(function, scores, labeled, sample_weight, positive_label)
+        scores = scores_of(estimator, X, labeled, positive_label, response_method)
+        counts = count(scores, labeled, sample_weight, positive_label)
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(counts, name=name, **options)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 
 from purecover._typing import AreaRule, ArrayLike, FloatArray, Repair, Scenario, Target
-from purecover._validation import check_instance
+from purecover._validation import check_instance, public
 from purecover.counts import ScoreCounts
 from purecover.displays.base import (
     BAND,
@@ -89,6 +89,7 @@ class CurveDisplay(Display):
             self._axes[1]: np.concatenate([y for _, _, y in parts]),
         }
 
+    @public
     def plot(
         self,
         ax: Axes | None = None,
@@ -255,18 +256,19 @@ class RecoveredRocDisplay(CurveDisplay):
     _labels = ("False positive rate", "True positive rate")
     _legend = "lower right"
 
+    @public
     def __init__(
         self, roc: RecoveredRoc, *, band: Band | None = None, name: str | None = None
     ) -> None:
-        function = type(self).__name__
         check_instance(
-            function, "roc", roc, RecoveredRoc, "make it with recover_roc(...), or take report.roc"
+            "roc", roc, RecoveredRoc, "make it with recover_roc(...), or take report.roc"
         )
         self.roc = roc
-        self.band = check_band(function, band)
+        self.band = check_band(band)
         self.name = name
 
     @classmethod
+    @public
     def from_predictions(
         cls,
         scores: ArrayLike | ScoreCounts,
@@ -408,21 +410,20 @@ class RecoveredPrDisplay(CurveDisplay):
     _labels = ("Recall", "Precision")
     _legend = "best"
 
+    @public
     def __init__(
         self, pr: RecoveredPr, *, band: Band | None = None, name: str | None = None
     ) -> None:
-        function = type(self).__name__
-        check_instance(
-            function, "pr", pr, RecoveredPr, "make it with recover_pr(...), or take report.pr"
-        )
+        check_instance("pr", pr, RecoveredPr, "make it with recover_pr(...), or take report.pr")
         self.pr = pr
-        self.band = check_band(function, band)
+        self.band = check_band(band)
         self.name = name
         if pr.area == "average-precision":
             # The rule gives the stretch up to a recall the precision reached there.
             self._drawstyle = "steps-pre"
 
     @classmethod
+    @public
     def from_predictions(
         cls,
         scores: ArrayLike | ScoreCounts,

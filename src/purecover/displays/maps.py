@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Repair, Scenario, Target
-from purecover._validation import bad_type, bad_value, check_instance, require
+from purecover._validation import bad_type, bad_value, check_instance, public, require
 from purecover.counts import ScoreCounts
 from purecover.displays.base import (
     BLUE,
@@ -211,9 +211,9 @@ class ErrorMapDisplay(Display):
     truth_: tuple[Line2D, Line2D]
     lines_: dict[str, Line2D]
 
+    @public
     def __init__(self, error_map: ErrorMap, *, name: str | None = None) -> None:
         check_instance(
-            type(self).__name__,
             "error_map",
             error_map,
             ErrorMap,
@@ -223,6 +223,7 @@ class ErrorMapDisplay(Display):
         self.name = name
 
     @classmethod
+    @public
     def from_predictions(
         cls,
         scores: ArrayLike | ScoreCounts,
@@ -282,6 +283,7 @@ class ErrorMapDisplay(Display):
         return cls(found, name=name).plot(ax, **options)
 
     @classmethod
+    @public
     def panels(
         cls, maps: Mapping[tuple[float, float, float], ErrorMap] | None = None
     ) -> dict[tuple[float, float, float], ErrorMapDisplay]:
@@ -305,15 +307,14 @@ class ErrorMapDisplay(Display):
         >>> len(displays)
         27
         """
-        function = f"{cls.__name__}.panels"
-        pyplot = require("matplotlib.pyplot", function=function, extra="plot")
+        pyplot = require("matplotlib.pyplot", extra="plot")
         found: Any = error_maps() if maps is None else maps
         if not isinstance(found, Mapping) or any(np.shape(truth) != (3,) for truth in found):
             found = {}
         alphas, betas, aucs = (sorted({truth[i] for truth in found}) for i in range(3))
         if not found or len(found) != len(alphas) * len(betas) * len(aucs):
             raise bad_type(
-                function, "maps", "a full grid of maps by (alpha, beta, auc)", maps,
+                "maps", "a full grid of maps by (alpha, beta, auc)", maps,
                 "make them with error_maps(alphas, betas, aucs)",
             )  # fmt: skip
         n_columns = len(alphas)
@@ -354,6 +355,7 @@ class ErrorMapDisplay(Display):
         return displays
 
     @classmethod
+    @public
     def with_diagram(cls, alpha: float, beta: float, auc: float, *, n_grid: int = 201) -> Self:
         """Draw a map and, beside it, the diagram that explains it.
 
@@ -378,7 +380,7 @@ class ErrorMapDisplay(Display):
         >>> sorted(display.lines_)
         ['one', 'true', 'zero']
         """
-        pyplot = require("matplotlib.pyplot", function=f"{cls.__name__}.with_diagram", extra="plot")
+        pyplot = require("matplotlib.pyplot", extra="plot")
         display = cls(error_map(alpha, beta, auc, n_grid=n_grid))
         _, axes = pyplot.subplots(1, 2, figsize=(10.4, 4.6), layout="constrained")
         return display.plot(axes[0]).plot_diagram(axes[1])
@@ -394,6 +396,7 @@ class ErrorMapDisplay(Display):
         alphas, betas = np.broadcast_arrays(found.alphas[:, np.newaxis], found.betas)
         return {"alpha": alphas.ravel(), "beta": betas.ravel(), "error": found.errors.ravel()}
 
+    @public
     def plot(
         self,
         ax: Axes | None = None,
@@ -536,6 +539,7 @@ class SensitivityDisplay(Display):
     observed_: Line2D | None
     mark_: Line2D | None
 
+    @public
     def __init__(
         self,
         grid: SensitivityGrid,
@@ -543,22 +547,18 @@ class SensitivityDisplay(Display):
         mark: MixtureProportions | None = None,
         name: str | None = None,
     ) -> None:
-        function = type(self).__name__
-        check_instance(
-            function, "grid", grid, SensitivityGrid, "make it with sensitivity(counts, ...)"
-        )
+        check_instance("grid", grid, SensitivityGrid, "make it with sensitivity(counts, ...)")
         if max(grid.values.shape) < 2:
-            raise bad_value(
-                function, "grid", "of at least two values of alpha or of beta", "one of each"
-            )
+            raise bad_value("grid", "of at least two values of alpha or of beta", "one of each")
         if mark is not None and not isinstance(mark, MixtureProportions):
             hint = "write MixtureProportions(alpha, beta)"
-            raise bad_type(function, "mark", "a MixtureProportions or None", mark, hint)
+            raise bad_type("mark", "a MixtureProportions or None", mark, hint)
         self.grid = grid
         self.mark = mark
         self.name = name
 
     @classmethod
+    @public
     def from_predictions(
         cls,
         scores: ArrayLike | ScoreCounts,
@@ -676,6 +676,7 @@ class SensitivityDisplay(Display):
             columns["observed"] = np.full(alphas.size, grid.auc_pu)
         return columns
 
+    @public
     def plot(
         self,
         ax: Axes | None = None,

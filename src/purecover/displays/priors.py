@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 import numpy as np
 
 from purecover._typing import ArrayLike, FloatArray, RandomState
-from purecover._validation import bad_type, bad_value, check_flag, check_instance, check_names
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_flag,
+    check_instance,
+    check_names,
+    public,
+)
 from purecover.counts import ScoreCounts
 from purecover.displays.base import (
     BLUE,
@@ -98,6 +105,7 @@ class PriorsDisplay(ScoresDisplay):
     intervals_: dict[str, LineCollection]
     default_: dict[str, Line2D]
 
+    @public
     def __init__(
         self,
         comparison: PriorComparison,
@@ -105,19 +113,19 @@ class PriorsDisplay(ScoresDisplay):
         quantities: Iterable[str] | None = None,
         name: str | None = None,
     ) -> None:
-        function = type(self).__name__
         hint = "make it with compare_priors(scores, labeled)"
-        check_instance(function, "comparison", comparison, PriorComparison, hint)
+        check_instance("comparison", comparison, PriorComparison, hint)
         if quantities is None:
             quantities = QUANTITIES if comparison.beta is None else QUANTITIES[:1]
-        asked = check_names(function, "quantities", quantities, QUANTITIES)
+        asked = check_names("quantities", quantities, QUANTITIES)
         if not asked:
-            raise bad_value(function, "quantities", "at least one name", "none")
+            raise bad_value("quantities", "at least one name", "none")
         self.comparison = comparison
         self.quantities = tuple(dict.fromkeys(asked))
         self.name = name
 
     @classmethod
+    @public
     def from_predictions(
         cls,
         scores: ArrayLike | ScoreCounts,
@@ -170,10 +178,9 @@ class PriorsDisplay(ScoresDisplay):
         # Here, because estimators bring scikit-learn, which the other displays do without.
         from purecover.estimators.compare import compare_priors
 
-        function = f"{cls.__name__}.from_predictions"
         cls._refuse_unknown("from_predictions", options)
         found = compare_priors(
-            count(function, scores, labeled, sample_weight, positive_label),
+            count(scores, labeled, sample_weight, positive_label),
             estimators=estimators,
             beta=beta,
             confidence_level=confidence_level,
@@ -213,6 +220,7 @@ class PriorsDisplay(ScoresDisplay):
             "high": ends[:, 1],
         }
 
+    @public
     def plot(
         self,
         ax: Axes | None = None,
@@ -433,6 +441,7 @@ class AlphaMaxDisplay(ScoresDisplay):
     heuristic_: Line2D | None
     heuristic_ax_: Axes | None
 
+    @public
     def __init__(
         self,
         curve: AlphaMax | AlphaMaxCurve,
@@ -441,10 +450,9 @@ class AlphaMaxDisplay(ScoresDisplay):
         heuristic: bool = False,
         name: str | None = None,
     ) -> None:
-        function = type(self).__name__
-        check_flag(function, "flipped", flipped)
-        check_flag(function, "heuristic", heuristic)
-        self.curve = _curve_of(function, curve, flipped=bool(flipped))
+        check_flag("flipped", flipped)
+        check_flag("heuristic", heuristic)
+        self.curve = _curve_of(curve, flipped=bool(flipped))
         self.flipped = bool(flipped)
         # What the share is: with wrong labels, not alpha alone.
         wrong_labels = getattr(curve, "curve_flipped_", None) is not None
@@ -453,6 +461,7 @@ class AlphaMaxDisplay(ScoresDisplay):
         self.name = name
 
     @classmethod
+    @public
     def from_predictions(
         cls,
         scores: ArrayLike | ScoreCounts,
@@ -505,13 +514,12 @@ class AlphaMaxDisplay(ScoresDisplay):
         from purecover.estimators.alphamax import AlphaMax
         from purecover.estimators.samples import flipped_counts
 
-        function = f"{cls.__name__}.from_predictions"
         cls._refuse_unknown("from_predictions", options)
-        check_flag(function, "flipped", flipped)
+        check_flag("flipped", flipped)
         if estimator is None:
             estimator = AlphaMax()
-        check_instance(function, "estimator", estimator, AlphaMax, "write AlphaMax(...)")
-        counts = count(function, scores, labeled, sample_weight, positive_label)
+        check_instance("estimator", estimator, AlphaMax, "write AlphaMax(...)")
+        counts = count(scores, labeled, sample_weight, positive_label)
         fitted = clone(estimator).fit(flipped_counts(counts) if flipped else counts)
         display = cls(fitted.curve_, flipped=flipped, heuristic=heuristic, name=name)
         return display.plot(ax, **options)
@@ -532,6 +540,7 @@ class AlphaMaxDisplay(ScoresDisplay):
             columns["heuristic"] = curve.heuristic
         return columns
 
+    @public
     def plot(
         self,
         ax: Axes | None = None,
@@ -602,7 +611,7 @@ class AlphaMaxDisplay(ScoresDisplay):
         return self
 
 
-def _curve_of(function: str, given: Any, *, flipped: bool) -> AlphaMaxCurve:
+def _curve_of(given: Any, *, flipped: bool) -> AlphaMaxCurve:
     """The curve itself, or that of a fitted estimator."""
     # Here, because estimators bring scikit-learn, which the other displays do without.
     from purecover.estimators.alphamax import AlphaMax, AlphaMaxCurve
@@ -611,13 +620,13 @@ def _curve_of(function: str, given: Any, *, flipped: bool) -> AlphaMaxCurve:
         return given
     if not isinstance(given, AlphaMax):
         must = "a fitted AlphaMax or AlphaMaxN, or its curve"
-        raise bad_type(function, "curve", must, given, "take AlphaMax().fit(scores, labeled)")
+        raise bad_type("curve", must, given, "take AlphaMax().fit(scores, labeled)")
     if not hasattr(given, "curve_"):
-        raise bad_value(function, "curve", "fitted", repr(given), "call fit(scores, labeled) first")
+        raise bad_value("curve", "fitted", repr(given), "call fit(scores, labeled) first")
     if not flipped:
         return given.curve_
     found: AlphaMaxCurve | None = getattr(given, "curve_flipped_", None)
     if found is None:
         hint = "AlphaMaxN(clean='never') always runs both ways"
-        raise bad_value(function, "curve", "run both ways for a flipped curve", repr(given), hint)
+        raise bad_value("curve", "run both ways for a flipped curve", repr(given), hint)
     return found

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 
 from purecover._typing import ArrayLike, FloatArray, Repair, Scenario, Target
-from purecover._validation import bad_value, check_choice, check_instance, check_names, check_real
+from purecover._validation import (
+    bad_value,
+    check_choice,
+    check_instance,
+    check_names,
+    check_real,
+    public,
+)
 from purecover.counts import ScoreCounts
 from purecover.displays.base import (
     CYCLE,
@@ -98,6 +105,7 @@ class ThresholdDisplay(Display):
     choice_line_: Line2D | None
     choice_points_: PathCollection | None
 
+    @public
     def __init__(
         self,
         curves: MetricCurves,
@@ -107,24 +115,20 @@ class ThresholdDisplay(Display):
         against: Against = "threshold",
         name: str | None = None,
     ) -> None:
-        function = type(self).__name__
-        check_instance(
-            function, "curves", curves, MetricCurves, "make it with recover_metric_curves(...)"
-        )
-        check_choice(function, "against", against, tuple(_AXIS_LABELS))
-        self.metrics = check_names(function, "metrics", metrics, tuple(curves.curves))
+        check_instance("curves", curves, MetricCurves, "make it with recover_metric_curves(...)")
+        check_choice("against", against, tuple(_AXIS_LABELS))
+        self.metrics = check_names("metrics", metrics, tuple(curves.curves))
         if not self.metrics:
-            raise bad_value(function, "metrics", "at least one name", "none")
+            raise bad_value("metrics", "at least one name", "none")
         if choice is not None and not isinstance(choice, ThresholdChoice):
-            choice = check_real(
-                function, "choice", choice, hint="take one from choose_threshold(...)"
-            )
+            choice = check_real("choice", choice, hint="take one from choose_threshold(...)")
         self.curves = curves
         self.choice = choice
         self.against = against
         self.name = name
 
     @classmethod
+    @public
     def from_predictions(
         cls,
         scores: ArrayLike | ScoreCounts,
@@ -197,7 +201,7 @@ class ThresholdDisplay(Display):
         if threshold is not None and criterion is not None:
             raise InvalidInputError(f"{cls.__name__} takes 'threshold' or 'criterion', not both.")
         if value is not None and criterion is None:
-            raise bad_value(cls.__name__, "criterion", "given with a value", "None")
+            raise bad_value("criterion", "given with a value", "None")
         given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
         counts, mixture = cls._read(
             "from_predictions", given, scores, labeled, sample_weight, positive_label, options
@@ -265,6 +269,7 @@ class ThresholdDisplay(Display):
             "chosen": chosen,
         }
 
+    @public
     def plot(
         self,
         ax: Axes | None = None,

@@ -25,7 +25,6 @@ _MAX_PASSES = 8
 
 
 def count_frame(
-    function: str,
     frame: Any,
     names: Mapping[str, str],
     labels: dict[str, object],
@@ -37,15 +36,14 @@ def count_frame(
     """
     lazy = lazy_frame(frame)
     if lazy is not None:
-        counted = count_lazy(function, lazy, names, labels, **settings)
+        counted = count_lazy(lazy, names, labels, **settings)
         return {group: (columns, {}) for group, columns in counted.items()}
-    rows = read_columns(function, frame, names)
+    rows = read_columns(frame, names)
     by = rows.pop("by", None)
     found = {}
-    for group, part in split_rows(function, rows, by):
+    for group, part in split_rows(rows, by):
         try:
             found[group] = count_rows(
-                function,
                 {"score": part["score"]},
                 part["labeled"],
                 sample_weight=part.get("sample_weight"),
@@ -60,7 +58,6 @@ def count_frame(
 
 
 def count_lazy(
-    function: str,
     frame: Any,
     names: Mapping[str, str],
     labels: dict[str, object],
@@ -77,14 +74,14 @@ def count_lazy(
     AUC is known to within ``tolerance``, which mostly takes no further pass. A group without
     labeled or without unlabeled rows is refused, unless ``one_sided`` groups are welcome.
     """
-    scan = Scan(function, frame, names, labels, keep)
+    scan = Scan(frame, names, labels, keep)
     found = scan.bins()
     if all(bins.tied.all() for bins in found.values()):
         return _columns(scan, found, labels, one_sided=one_sided)
     few = sum(bins.distinct() for bins in found.values()) <= exact_limit
     if tolerance == 0 or few:
         exact = scan.exact()
-        _require_same(function, found, exact)
+        _require_same(found, exact)
         return _columns(scan, exact, labels, one_sided=one_sided)
     for _ in range(_MAX_PASSES):
         regions = regions_to_refine(list(found.values()), tolerance)
@@ -93,13 +90,13 @@ def count_lazy(
         finer = scan.refined(regions)
         held = {group: regions.hold(bins) for group, bins in found.items()}
         before = {group: found[group].taken(held[group]) for group in found}
-        _require_same(function, before, finer)
+        _require_same(before, finer)
         for group, part in finer.items():
             found[group] = found[group].taken(~held[group]).joined(part)
     widest = max(float(bins.slack().sum()) for bins in found.values())
     if widest > tolerance:
         warnings.warn(
-            f"{function} knows the observed AUC to within {widest:.2g}, not {tolerance:g}, after "
+            f"The observed AUC is known to within {widest:.2g}, not {tolerance:g}, after "
             f"{scan.n_passes} passes: scores are extremely crowded.",
             PurecoverWarning,
             stacklevel=3,
@@ -107,13 +104,12 @@ def count_lazy(
     return _columns(scan, found, labels, one_sided=one_sided)
 
 
-def _require_same(function: str, one: dict[Group, Bins], other: dict[Group, Bins]) -> None:
+def _require_same(one: dict[Group, Bins], other: dict[Group, Bins]) -> None:
     """Refuse a frame that is not the same twice, such as one with random numbers in it."""
     for group in {*one, *other}:
         rows = [int(found[group].rows.sum()) if group in found else 0 for found in (one, other)]
         if rows[0] != rows[1]:
             raise bad_value(
-                function,
                 "frame",
                 "the same each time it is evaluated",
                 f"{rows[0]:,} and then {rows[1]:,} rows",
@@ -131,7 +127,6 @@ def _columns(
             if not getattr(bins, side).sum() > 0:
                 where = "" if group is None else f" in group {show(group)}"
                 raise bad_value(
-                    scan.function,
                     "labeled",
                     "both labeled and unlabeled somewhere",
                     f"no {side} row among {int(bins.rows.sum()):,}{where}",
@@ -185,7 +180,6 @@ class JointCells:
 
 
 def joint_cells(
-    function: str,
     frame: Any,
     edges: Mapping[str, FloatArray],
     labeled: str,
@@ -199,7 +193,7 @@ def joint_cells(
     import narwhals.stable.v2 as nw
 
     schema = frame.collect_schema()
-    codes = LabelCodes(function, labeled, schema[labeled], labels)
+    codes = LabelCodes(labeled, schema[labeled], labels)
     columns = {f"pu_x{i}": as_float(name, schema[name]) for i, name in enumerate(edges)}
     columns["pu_label"] = codes.group() if codes.has_column else codes.code()
     rows = _placed(frame.select(**columns), list(edges.values()))
@@ -212,11 +206,10 @@ def joint_cells(
         keys[f"pu_key{k}"] = key
     grouped = rows.select("pu_label", **keys).group_by("pu_label", *keys)
     result = grouped.agg(nw.len().alias("pu_n")).with_columns(nw.col("pu_n").cast(nw.Int64))
-    found = collected(function, result.head(MAX_CELLS + 1))
+    found = collected(result.head(MAX_CELLS + 1))
     n = found["pu_n"].astype(np.int64)
     if n.size > MAX_CELLS:
         raise bad_value(
-            function,
             "score",
             f"few enough that at most {MAX_CELLS:,} cells of their joint ranks hold rows",
             f"{len(edges)} of them, and more cells than that",

@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from purecover._validation import bad_type, bad_value, check_choice, check_integer, require, show
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_choice,
+    check_integer,
+    public,
+    require,
+    show,
+)
 from purecover.exceptions import InvalidInputError, PurecoverError
 
 ENGINES = ("duckdb", "polars", "spark")
@@ -22,9 +30,9 @@ _FORMATS = {
     ".txt": "csv",
 }
 _COMPRESSED = (".gz", ".zst")
-_NAME = "scan_files"
 
 
+@public
 def scan_files(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
@@ -69,17 +77,17 @@ def scan_files(
     ...     print(ScoreCounts.from_frame(frame, score="s", labeled="y"))
     ScoreCounts(1 labeled, 1 unlabeled, 2 thresholds)
     """
-    check_choice(_NAME, "engine", engine, ENGINES)
+    check_choice("engine", engine, ENGINES)
     names = _paths(paths)
     kind = _format(names)
     if threads is not None:
-        threads = check_integer(_NAME, "threads", threads, low=1)
+        threads = check_integer("threads", threads, low=1)
     if memory_limit is not None and not isinstance(memory_limit, str):
-        raise bad_type(_NAME, "memory_limit", "a size such as '2GB'", memory_limit)
+        raise bad_type("memory_limit", "a size such as '2GB'", memory_limit)
     if engine != "duckdb" and (memory_limit, threads) != (None, None):
         given = "memory_limit" if memory_limit is not None else "threads"
         hint = "leave it out, or configure that engine itself"
-        raise bad_value(_NAME, given, f"None with engine={engine!r}", "a value", hint)
+        raise bad_value(given, f"None with engine={engine!r}", "a value", hint)
     try:
         if engine == "duckdb":
             return _duckdb(names, kind, memory_limit, threads)
@@ -89,7 +97,6 @@ def scan_files(
     except Exception as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         raise bad_value(
-            _NAME,
             "paths",
             f"{'Parquet' if kind == 'parquet' else 'CSV'} files that {engine} can read",
             f"{show(names[0])}: {first[:200]}",
@@ -102,14 +109,14 @@ def _paths(paths: Any) -> list[str]:
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     if not isinstance(paths, Sequence) or isinstance(paths, bytes):
-        raise bad_type(_NAME, "paths", must, paths)
+        raise bad_type("paths", must, paths)
     out = []
     for path in paths:
         if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-            raise bad_type(_NAME, "paths", must, path)
+            raise bad_type("paths", must, path)
         out.append(_literal(os.fspath(path)))
     if not out or not all(out):
-        raise bad_value(_NAME, "paths", must, "nothing")
+        raise bad_value("paths", must, "nothing")
     _refuse_twice(out)
     return out
 
@@ -124,7 +131,7 @@ def _refuse_twice(patterns: list[str]) -> None:
             place = os.path.realpath(name)
             if place in seen:
                 must, hint = "different files", "its rows would count twice; name it once"
-                raise bad_value(_NAME, "paths", must, f"{show(name)} twice", hint)
+                raise bad_value("paths", must, f"{show(name)} twice", hint)
             seen.add(place)
 
 
@@ -153,17 +160,17 @@ def _format(names: list[str]) -> str:
         if kind is None:
             known = ", ".join(_FORMATS)
             raise bad_value(
-                _NAME, "paths", f"files whose names end in {known}", show(name),
+                "paths", f"files whose names end in {known}", show(name),
                 "for another format, pass a frame of your engine to ScoreCounts.from_frame",
             )  # fmt: skip
         found.add(kind)
     if len(found) > 1:
-        raise bad_value(_NAME, "paths", "files of one format", "both Parquet and CSV")
+        raise bad_value("paths", "files of one format", "both Parquet and CSV")
     return found.pop()
 
 
 def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int | None) -> Any:
-    duckdb = require("duckdb", function=_NAME, extra="engines")
+    duckdb = require("duckdb", extra="engines")
     # Order does not matter to counts, and keeping it costs memory. Nothing is downloaded.
     config: dict[str, Any] = {
         "preserve_insertion_order": False,
@@ -177,7 +184,7 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
             connection.execute("SET memory_limit = $1", [memory_limit])
         except duckdb.Error as error:
             got = show(memory_limit)
-            raise bad_value(_NAME, "memory_limit", "a size such as '2GB'", got) from error
+            raise bad_value("memory_limit", "a size such as '2GB'", got) from error
     # Before 2.0 DuckDB closes a connection that nobody holds, though its relations live on.
     if int(duckdb.__version__.partition(".")[0]) < 2:
         _KEPT[memory_limit, threads] = connection
@@ -189,7 +196,7 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
 
 
 def _polars(names: list[str], kind: str) -> Any:
-    polars = require("polars", function=_NAME, extra="engines")
+    polars = require("polars", extra="engines")
     if kind == "parquet":
         frame = polars.scan_parquet(names)
     else:
@@ -199,12 +206,13 @@ def _polars(names: list[str], kind: str) -> Any:
 
 
 def _spark(names: list[str], kind: str) -> Any:
-    sql = require("pyspark.sql", function=_NAME, extra="spark")
+    sql = require("pyspark.sql", extra="spark")
     try:
         session = sql.SparkSession.builder.getOrCreate()
     except Exception as error:
+        reason = next(iter(str(error).splitlines()), "")[:200]
         raise InvalidInputError(
-            f"{_NAME} could not start Spark: {next(iter(str(error).splitlines()), '')[:200]}.\n"
+            f"{{function}} could not start Spark: {reason}.\n"
             "Hint: Spark needs Java 17 or newer (JAVA_HOME), or start a SparkSession yourself "
             "before"
         ) from error

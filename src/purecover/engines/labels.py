@@ -33,10 +33,10 @@ class LabelCodes:
         ``positive_label`` and ``negative_label``.
     """
 
-    def __init__(self, function: str, column: str, dtype: Any, labels: dict[str, Any]) -> None:
+    def __init__(self, column: str, dtype: Any, labels: dict[str, Any]) -> None:
         import narwhals.stable.v2 as nw
 
-        self.function, self.column, self.labels = function, column, dict(labels)
+        self.column, self.labels = column, dict(labels)
         self.is_float = dtype.is_float()
         self.is_text = isinstance(dtype, (nw.String, nw.Categorical, nw.Enum, nw.Object))
         self.is_boolean = isinstance(dtype, nw.Boolean)
@@ -50,7 +50,7 @@ class LabelCodes:
                 if number is not None and number not in self.values:
                     self.values.append(number)
         elif not (self.is_text or self.is_boolean):
-            raise bad_type(function, "labeled", _MUST, dtype, "cast the column first")
+            raise bad_type("labeled", _MUST, dtype, "cast the column first")
 
     # -- in the engine --------------------------------------------------------------------
 
@@ -91,7 +91,6 @@ class LabelCodes:
         if len(set(seen.tolist())) > _MOST_WORDS:
             shown = ", ".join(repr(word) for word in list(dict.fromkeys(seen.tolist()))[:3])
             raise bad_value(
-                self.function,
                 "labeled",
                 "a column of two or three words",
                 f"more than {_MOST_WORDS} of them in column {self.column!r} ({shown}, ...)",
@@ -118,7 +117,6 @@ class LabelCodes:
         if self._meaning:
             if not self._meaning.keys() >= set(keys.tolist()):
                 raise bad_value(
-                    self.function,
                     "labeled",
                     "the same each time the frame is evaluated",
                     f"another value in column {self.column!r} the second time",
@@ -147,13 +145,13 @@ class LabelCodes:
                 # More than one behind one code: two-valued it is not, and that is what follows.
                 place = None
         try:
-            positive, negative = encode_labels(self.function, values, values.size, **self.labels)
+            positive, negative = encode_labels(values, values.size, **self.labels)
         except InvalidInputError as error:
             many = f"{int(rows.sum()):,} rows"
             text = str(error).replace(f"row among {values.size}.", f"row among {many}.")
             raise InvalidInputError(text) from None
         if place is None:
-            raise bad_value(self.function, "labeled", "two-valued", f"the values {values.tolist()}")
+            raise bad_value("labeled", "two-valued", f"the values {values.tolist()}")
         return positive[place], None if negative is None else negative[place]
 
     def _others(self, frame: Any) -> list[Any]:

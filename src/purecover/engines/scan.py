@@ -69,7 +69,6 @@ class Scan:
 
     def __init__(
         self,
-        function: str,
         frame: Any,
         names: Mapping[str, str],
         labels: dict[str, object],
@@ -78,18 +77,18 @@ class Scan:
         import narwhals.stable.v2 as nw
 
         schema = frame.collect_schema()
-        require_columns(function, names, list(schema.names()))
-        self.function, self.frame, self.names, self.keep = function, frame, dict(names), keep
+        require_columns(names, list(schema.names()))
+        self.frame, self.names, self.keep = frame, dict(names), keep
         for parameter in ("score", "sample_weight"):
             dtype = schema[names[parameter]] if parameter in names else nw.Int64()
             if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
                 hint = "convert the column to numbers first"
-                raise bad_type(function, parameter, "a numeric column", dtype, hint)
+                raise bad_type(parameter, "a numeric column", dtype, hint)
         self.dtype = schema[names["score"]]
         self.weighted = "sample_weight" in names
         self.by = "by" in names
         self.by_float = self.by and schema[names["by"]].is_float()
-        self.labels = LabelCodes(function, names["labeled"], schema[names["labeled"]], labels)
+        self.labels = LabelCodes(names["labeled"], schema[names["labeled"]], labels)
         self.labels.refuse_many_words(frame)
         self.n_passes = 0
         self._rows = self._prepared()
@@ -217,7 +216,7 @@ class Scan:
         numbers = [nw.col(name).cast(nw.Float64) for name in weights]
         result = rows.group_by(*also).agg(*found)
         result = result.with_columns(nw.col("pu_n").cast(nw.Int64), *numbers)
-        columns = collected(self.function, result)
+        columns = collected(result)
         codes = columns["pu_key"] % 8 if inside else self.labels.codes_of(columns["pu_label"])
         if exact:
             scores = columns["pu_x"] + 0.0
@@ -230,7 +229,7 @@ class Scan:
     ) -> dict[Group, Bins]:
         n = columns["pu_n"].astype(np.int64)
         if n.size == 0:
-            raise bad_value(self.function, "frame", "non-empty", "no rows at all")
+            raise bad_value("frame", "non-empty", "no rows at all")
         low, high = low.astype(np.float64), high.astype(np.float64)
         words = columns.get("pu_label") if self.labels.is_text else None
         if self.n_passes == 1 and self._suspicious(place, low, high, codes, words):
@@ -296,7 +295,7 @@ class Scan:
         for number, fault in reversed(faults.items()):
             kind = nw.when(fault).then(nw.lit(number, nw.Int64)).otherwise(kind)
         counted = self.frame.select(pu_kind=kind).group_by("pu_kind").agg(nw.len().alias("pu_n"))
-        columns = collected(self.function, counted)
+        columns = collected(counted)
         rows = dict(zip(columns["pu_kind"].tolist(), columns["pu_n"].tolist(), strict=True))
         total = int(sum(rows.values()))
         found = {number: int(rows[number]) for number in sorted(_KINDS) if rows.get(number)}
@@ -309,7 +308,6 @@ class Scan:
             place = "" if where == parameter else f" in column {self.names[where]!r}"
             texts.append(f"{many:,} {what}{place}")
         raise bad_value(
-            self.function,
             parameter,
             "a column of finite numbers" if parameter == "score" else "a column without gaps",
             f"{', '.join(texts)} of {total:,} rows (column {self.names[parameter]!r})",
@@ -327,13 +325,13 @@ def as_float(column: str, dtype: Any) -> Any:
     return value.cast(nw.Float64)
 
 
-def collected(function: str, frame: Any) -> dict[str, np.ndarray[Any, Any]]:
+def collected(frame: Any) -> dict[str, np.ndarray[Any, Any]]:
     """The columns of a query's result."""
     try:
         table = frame.collect()
     except ModuleNotFoundError as error:
         raise MissingDependencyError(
-            f"{function} needs the package {error.name!r} to take results from this "
+            f"{{function}} needs the package {error.name!r} to take results from this "
             "engine, and it is not installed.\nHint: pip install 'purecover[engines]'"
         ) from error
     return {name: np.asarray(table[name].to_numpy()) for name in table.columns}
@@ -353,15 +351,15 @@ def _logarithm(rows: Any) -> Any:
 
 
 def split_rows(
-    function: str, columns: dict[str, np.ndarray[Any, Any]], by: np.ndarray[Any, Any] | None
+    columns: dict[str, np.ndarray[Any, Any]], by: np.ndarray[Any, Any] | None
 ) -> Iterator[tuple[Any, dict[str, np.ndarray[Any, Any]]]]:
     """Columns of each group in turn; all of them, as group None, without groups."""
     if by is None:
         yield None, columns
         return
     for parameter, column in columns.items():
-        check_same_length(function, parameter, column.size, by.size)
-    refuse_missing(function, "by", by)
+        check_same_length(parameter, column.size, by.size)
+    refuse_missing("by", by)
     groups, which = np.unique(by, return_inverse=True)
     order = np.argsort(which, kind="stable")
     ends = np.cumsum(np.bincount(which, minlength=groups.size))
@@ -394,15 +392,15 @@ def merge_bins(columns: Columns, tops: list[tuple[Any, Any]]) -> Columns:
     return merged
 
 
-def read_highest(function: str, data: dict[str, Any], thresholds: FloatArray) -> FloatArray:
+def read_highest(data: dict[str, Any], thresholds: FloatArray) -> FloatArray:
     """The column ``highest`` of a dict that `ScoreCounts.to_dict` wrote; bins must not overlap."""
-    highest = as_real_vector(function, "data", data["highest"])
-    low = as_real_vector(function, "data", data["thresholds"])
+    highest = as_real_vector("data", data["highest"])
+    low = as_real_vector("data", data["thresholds"])
     highest = highest[np.argsort(-low, kind="stable")] if highest.size == low.size else highest
     fits = highest.shape == thresholds.shape and bool(
         np.all(highest >= thresholds) and np.all(highest[1:] < thresholds[:-1])
     )
     if not fits:
         got = "values of 'highest' below their thresholds or above the next"
-        raise bad_value(function, "data", "a dict written by ScoreCounts.to_dict", got)
+        raise bad_value("data", "a dict written by ScoreCounts.to_dict", got)
     return highest

@@ -47,7 +47,14 @@ from scipy.special import gammaincinv, xlogy
 from purecover._codec import plain_fields
 from purecover._frames import make_frame
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
-from purecover._validation import bad_value, check_choice, check_integer, check_real, read_only
+from purecover._validation import (
+    bad_value,
+    check_choice,
+    check_integer,
+    check_real,
+    public,
+    read_only,
+)
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.clean import CLEAN_RULES, clean_by_rule, clean_verdict
@@ -105,9 +112,10 @@ class AlphaMaxCurve:
         names = ("inclusion", "log_likelihood", "corrected", "heuristic")
         return {name: getattr(self, name) for name in names}
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The curve as a table; see :meth:`ScoreCounts.frame`."""
-        return make_frame("AlphaMaxCurve.frame", self._columns(), backend)
+        return make_frame(self._columns(), backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON; None where the heuristic is not defined."""
@@ -802,17 +810,16 @@ class AlphaMax(PriorEstimator):
         self.weighting = weighting
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_choice(name, "elbow", self.elbow, ELBOWS)
-        check_real(name, "step", self.step, low=1e-4, high=0.05)
+        check_choice("elbow", self.elbow, ELBOWS)
+        check_real("step", self.step, low=1e-4, high=0.05)
         if isinstance(self.bins, str):
-            check_choice(name, "bins", self.bins, ("auto", *BIN_RULES))
+            check_choice("bins", self.bins, ("auto", *BIN_RULES))
         else:
-            check_integer(name, "bins", self.bins, low=2, high=10_000)
-        check_choice(name, "weighting", self.weighting, WEIGHTINGS)
+            check_integer("bins", self.bins, low=2, high=10_000)
+        check_choice("weighting", self.weighting, WEIGHTINGS)
         if self.elbow == "likelihood_ratio" and self.weighting == "balanced":
             raise bad_value(
-                name, "weighting", "'counts' for a likelihood ratio", "'balanced'", "leave it out"
+                "weighting", "'counts' for a likelihood ratio", "'balanced'", "leave it out"
             )
 
     # -- one set of counts --------------------------------------------------------------
@@ -965,7 +972,7 @@ class AlphaMaxN(AlphaMax):
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_choice(type(self).__name__, "clean", self.clean, CLEAN_RULES)
+        check_choice("clean", self.clean, CLEAN_RULES)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         self.curve_, run = self._run(counts)

@@ -24,6 +24,7 @@ from purecover._validation import (
     check_choice,
     check_integer,
     check_random_state,
+    public,
 )
 from purecover.counts import ScoreCounts
 from purecover.estimators.samples import (
@@ -164,15 +165,14 @@ def proportion_intervals(
     resampler: Resampler | None = None,
 ) -> Mapping[str, Interval]:
     """Intervals of alpha, beta and delta; see :meth:`PriorEstimator.interval`."""
-    name = f"{type(estimator).__name__}.interval"
     level, n_resamples, rng = check_interval_settings(
-        name, confidence_level, method, n_resamples, random_state
+        confidence_level, method, n_resamples, random_state
     )
-    _check_resampler(name, method, resampler)
+    _check_resampler(method, resampler)
     if method == "bound":
         return _bounds(estimator, counts, level)
     if method == "posterior":
-        return _from_posterior(name, estimator, level)
+        return _from_posterior(estimator, level)
     words, share = "bootstrap percentile", 1.0
     if resampler is not None:
         words += ", groups" if isinstance(resampler, GroupResampler) else ", own resampler"
@@ -186,13 +186,13 @@ def proportion_intervals(
 
 
 def check_interval_settings(
-    function: str, confidence_level: float, method: str, n_resamples: int, random_state: RandomState
+    confidence_level: float, method: str, n_resamples: int, random_state: RandomState
 ) -> tuple[float, int, np.random.Generator]:
     """The level, the number of replicates and a generator, or a complaint."""
-    level = check_level(function, confidence_level)
-    check_choice(function, "method", method, INTERVAL_METHODS)
-    n_resamples = check_integer(function, "n_resamples", n_resamples, low=1, high=10**7)
-    return level, n_resamples, check_random_state(function, random_state)
+    level = check_level(confidence_level)
+    check_choice("method", method, INTERVAL_METHODS)
+    n_resamples = check_integer("n_resamples", n_resamples, low=1, high=10**7)
+    return level, n_resamples, check_random_state(random_state)
 
 
 def intervals_of_draws(
@@ -315,11 +315,10 @@ def _bounds(estimator: _Fitted, counts: ScoreCounts, level: float) -> Mapping[st
     return _intervals(estimator.proportions_, ends, level, "one-sided bounds")
 
 
-def _from_posterior(function: str, estimator: _Fitted, level: float) -> Mapping[str, Interval]:
+def _from_posterior(estimator: _Fitted, level: float) -> Mapping[str, Interval]:
     ends_at = getattr(estimator, "_posterior_ends", None)
     if ends_at is None:
         raise bad_value(
-            function,
             "method",
             "one that needs no posterior, which only LabelCurve has",
             "'posterior'",
@@ -371,15 +370,14 @@ def share_of_sizes(n_labeled: float, n_unlabeled: float) -> float:
     return min(1.0, max(n**_EXPONENT, _FEWEST) / n)
 
 
-def _check_resampler(function: str, method: str, resampler: object) -> None:
+def _check_resampler(method: str, resampler: object) -> None:
     if resampler is None:
         return
     if not (hasattr(resampler, "draw") and hasattr(resampler, "counts")):
         hint = "make one with group_resampler(scores, labeled, groups)"
-        raise bad_type(function, "resampler", "None or a resampler", resampler, hint)
+        raise bad_type("resampler", "None or a resampler", resampler, hint)
     if method != "bootstrap":
         raise bad_value(
-            function,
             "method",
             "'bootstrap' where a resampler is given",
             repr(method),
@@ -502,6 +500,7 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
 
     # -- what users call ----------------------------------------------------------------
 
+    @public
     def fit(
         self,
         scores: Any,
@@ -527,8 +526,8 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         """
         self._check_params()
         name = type(self).__name__
-        counts = read_counts(f"{name}.fit", scores, labeled, sample_weight)
-        check_both_sides(f"{name}.fit", counts)
+        counts = read_counts(scores, labeled, sample_weight)
+        check_both_sides(counts)
         inclusions = self._estimate(counts)
         self.proportions_ = proportions_of(inclusions, name)
         notes = (*common_notes(counts), *inclusions.notes)
@@ -544,6 +543,7 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         """Intervals of alpha, beta and delta at the default settings."""
         return self.interval()
 
+    @public
     def interval(
         self,
         *,
@@ -743,6 +743,7 @@ _BUILT_IN = (
 )
 
 
+@public
 def register_prior_estimator(name: str) -> Callable[[EstimatorT], EstimatorT]:
     """Add an estimator to :func:`prior_estimators` under a name.
 
@@ -781,28 +782,27 @@ def register_prior_estimator(name: str) -> Callable[[EstimatorT], EstimatorT]:
 
     >>> decorator = pu.register_prior_estimator("half")
     """
-    function = "register_prior_estimator"
     must = "a name of small letters and digits, words joined by hyphens"
     if not isinstance(name, str):
-        raise bad_type(function, "name", must, name, "write @register_prior_estimator('my-name')")
+        raise bad_type("name", must, name, "write @register_prior_estimator('my-name')")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        raise bad_value(function, "name", must, repr(name))
+        raise bad_value("name", must, repr(name))
 
     def register(cls: EstimatorT) -> EstimatorT:
         given: object = cls  # decorators meet anything
         if not (isinstance(given, type) and issubclass(given, PriorEstimator)):
-            raise bad_type(function, "cls", "a subclass of PriorEstimator", given)
+            raise bad_type("cls", "a subclass of PriorEstimator", given)
         if inspect.isabstract(given):
             hint = "write a method _estimate(self, counts) that returns Inclusions"
-            raise bad_value(function, "cls", "a class without abstract methods", repr(given), hint)
+            raise bad_value("cls", "a class without abstract methods", repr(given), hint)
         if needed := _required(given):
             must = "a class that can be made without arguments"
             got = f"{given.__name__}, which needs {', '.join(needed)}"
-            raise bad_value(function, "cls", must, got, "give each of them a default")
+            raise bad_value("cls", must, got, "give each of them a default")
         taken = _REGISTERED.get(name)
         # The same class again, from a notebook cell or a reloaded module, is welcome.
         if taken is not None and _identity(taken) != _identity(given):
-            raise bad_value(function, "name", "one that is not taken", f"{name!r} ({taken})")
+            raise bad_value("name", "one that is not taken", f"{name!r} ({taken})")
         _REGISTERED[name] = given
         return cls
 

@@ -87,9 +87,8 @@ class BBE(PriorEstimator):
         self.gamma = gamma
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_real(name, "error", self.error, low=0, high=1, closed="neither")
-        check_real(name, "gamma", self.gamma, low=0)
+        check_real("error", self.error, low=0, high=1, closed="neither")
+        check_real("gamma", self.gamma, low=0)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         cuts = self._cuts(counts, counts.labeled[None], counts.unlabeled[None])

@@ -22,7 +22,7 @@ def default_estimator() -> PriorEstimator:
 # -- The estimator that a caller asks for: by name, as an example, or none in particular ---------
 
 
-def check_estimator(function: str, value: Any, parameter: str = "estimator") -> PriorEstimator:
+def check_estimator(value: Any, parameter: str = "estimator") -> PriorEstimator:
     """An estimator from its name, from an example of it (which stays as it is), or the default.
 
     By name, a method for clean labels is run both ways, so that it means the same as in
@@ -37,7 +37,7 @@ def check_estimator(function: str, value: Any, parameter: str = "estimator") -> 
         return default_estimator()
     if isinstance(value, str):
         known = prior_estimators()
-        if check_choice(function, parameter, value, ("default", *known)) == "default":
+        if check_choice(parameter, value, ("default", *known)) == "default":
             return default_estimator()
         named = known[value]()
         return named if named.estimates_beta else NoisyLabels(named)
@@ -48,7 +48,7 @@ def check_estimator(function: str, value: Any, parameter: str = "estimator") -> 
     hint = "the names are those of prior_estimators()"
     if isinstance(value, type):
         hint = f"make one first: {value.__name__}()"
-    raise bad_type(function, parameter, must, value, hint)
+    raise bad_type(parameter, must, value, hint)
 
 
 def tell_clean(estimator: PriorEstimator, beta: float | None) -> None:

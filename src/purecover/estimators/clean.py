@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betainc
 
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray
-from purecover._validation import check_real
+from purecover._validation import check_real, public
 from purecover.counts import ScoreCounts
 from purecover.estimators.samples import read_both_sides, row_sizes
 
@@ -43,6 +43,7 @@ class CleanTest:
     clean: bool
 
 
+@public
 def clean_test(
     scores: ArrayLike | ScoreCounts,
     labeled: ArrayLike | None = None,
@@ -107,9 +108,8 @@ def clean_test(
     >>> pu.clean_test(noisy.scores, noisy.labeled).clean
     False
     """
-    name = "clean_test"
-    check_real(name, "significance", significance, low=0, high=1, closed="neither")
-    counts = read_both_sides(name, scores, labeled, sample_weight)
+    check_real("significance", significance, low=0, high=1, closed="neither")
+    counts = read_both_sides(scores, labeled, sample_weight)
     p_value = float(_p_values(counts, counts.labeled[None], counts.unlabeled[None])[0])
     return CleanTest(p_value, p_value > significance)
 

@@ -28,6 +28,7 @@ from purecover._validation import (
     check_random_state,
     check_real,
     kept_seed,
+    public,
     show,
     to_numpy,
 )
@@ -191,6 +192,7 @@ class PriorComparison:
                 spread[quantity] = max(values) - min(values)
         return FrozenDict(spread)
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The rows as a table; see :meth:`ScoreCounts.frame`."""
         columns: dict[str, np.ndarray[Any, Any]] = {
@@ -205,7 +207,7 @@ class PriorComparison:
         columns["is_default"] = np.array([row.is_default for row in self.rows])
         columns["notes"] = np.array(["; ".join(row.notes) for row in self.rows])
         columns["error"] = np.array([row.error or "" for row in self.rows])
-        return make_frame("PriorComparison.frame", columns, backend)
+        return make_frame(columns, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -450,7 +452,6 @@ class GroupedRows(Rows):
 
 
 def read_scores(
-    function: str,
     scores: Any,
     labeled: ArrayLike | None,
     beside: Mapping[str, Any],
@@ -462,53 +463,49 @@ def read_scores(
         given = [name for name, value in extra.items() if value is not None]
         if given:
             raise InvalidInputError(
-                f"{function} takes no {given[0]!r} beside a ScoreCounts, which holds no rows.\n"
+                f"{{function}} takes no {given[0]!r} beside a ScoreCounts, which holds no rows.\n"
                 "Hint: pass scores and labeled themselves"
             )
         sample = ScoreSample(scores)
     else:
-        refuse_frame(function, scores)
-        _require_labels(function, labeled, "scores")
-        sample = _column_sample(function, scores, labeled, beside, labels)
-    check_both_sides(function, sample.counts)
+        refuse_frame(scores)
+        _require_labels(labeled, "scores")
+        sample = _column_sample(scores, labeled, beside, labels)
+    check_both_sides(sample.counts)
     return sample
 
 
 def read_features(
-    function: str,
     features: Any,
     labeled: ArrayLike | None,
     beside: Mapping[str, Any],
     labels: Mapping[str, Any],
 ) -> tuple[ScoreSample | FeatureSample, int]:
     """Rows of features, and how many they are; a single one is counted like a score."""
-    _require_labels(function, labeled, "features")
-    matrix = read_matrix(function, features, "features")
-    n_rows = to_numpy(function, "labeled", labeled).size
+    _require_labels(labeled, "features")
+    matrix = read_matrix(features, "features")
+    n_rows = to_numpy("labeled", labeled).size
     if len(matrix) != n_rows:
         must, hint = f"as many rows as labeled has values ({n_rows})", "a row is an example"
-        raise bad_value(function, "features", must, f"{len(matrix)} rows", hint)
-    check_alignment(function, features, labeled)
-    positive, negative = encode_labels(function, labeled, n_rows, **labels)
+        raise bad_value("features", must, f"{len(matrix)} rows", hint)
+    check_alignment(features, labeled)
+    positive, negative = encode_labels(labeled, n_rows, **labels)
     kept = np.ones(n_rows, dtype=np.bool_) if negative is None else ~negative
     column, n_features = matrix[:, 0], matrix.shape[1]
     matrix, ours = matrix[kept], positive[kept]
-    check_differ(function, Rows(matrix[ours], matrix[~ours]))
+    check_differ(Rows(matrix[ours], matrix[~ours]))
     if n_features == 1:
-        return _column_sample(function, column, labeled, beside, labels), 1
+        return _column_sample(column, labeled, beside, labels), 1
     groups, weight = beside["groups"], beside["sample_weight"]
     if groups is not None:
         # For its reading of groups; what it counts is not looked at.
-        groups = make_group_resampler(
-            function, column, labeled, groups, sample_weight=None, **labels
-        ).group
+        groups = make_group_resampler(column, labeled, groups, sample_weight=None, **labels).group
     if weight is not None:
-        weight = as_weights(function, weight, n_rows)[kept]
+        weight = as_weights(weight, n_rows)[kept]
     return FeatureSample(matrix, ours, groups, weight), n_features
 
 
 def _column_sample(
-    function: str,
     column: Any,
     labeled: ArrayLike | None,
     beside: Mapping[str, Any],
@@ -516,26 +513,21 @@ def _column_sample(
 ) -> ScoreSample:
     weight, groups = beside["sample_weight"], beside["groups"]
     if groups is not None:
-        resampler = make_group_resampler(
-            function, column, labeled, groups, sample_weight=weight, **labels
-        )
+        resampler = make_group_resampler(column, labeled, groups, sample_weight=weight, **labels)
         return ScoreSample(resampler.counts, resampler)
-    counts = ScoreCounts._from_rows(
-        function, {"scores": column}, labeled, sample_weight=weight, **labels
-    )
+    counts = ScoreCounts._from_rows({"scores": column}, labeled, sample_weight=weight, **labels)
     return ScoreSample(counts)
 
 
-def _require_labels(function: str, labeled: ArrayLike | None, what: str) -> None:
+def _require_labels(labeled: ArrayLike | None, what: str) -> None:
     if labeled is None:
         must = f"given with {what}: for each, whether the example carries the label"
-        raise bad_type(function, "labeled", must, labeled)
+        raise bad_type("labeled", must, labeled)
 
 
 # -- All estimators of alpha and beta side by side on the same examples --------------------------
 
 
-_NAME = "compare_priors"
 DEFAULT = "default"
 """What the default estimator is called where it is not registered under another name."""
 
@@ -546,6 +538,7 @@ SCORE_RESAMPLES = 200
 """Replicates where nothing is said, from scores; from features each takes as long as the fit."""
 
 
+@public
 def compare_priors(
     scores: ArrayLike | ScoreCounts | None = None,
     labeled: ArrayLike | None = None,
@@ -645,15 +638,13 @@ def compare_priors(
     [('bbe', 'scores'), ('tice', 'features')]
     """
     if beta is not None:
-        beta = check_real(
-            _NAME, "beta", beta, low=0, high=1, closed="right", hint=percent_hint(beta)
-        )
-    level = check_level(_NAME, confidence_level)
+        beta = check_real("beta", beta, low=0, high=1, closed="right", hint=percent_hint(beta))
+    level = check_level(confidence_level)
     replicates = {"scores": SCORE_RESAMPLES, "features": 0}
     if n_resamples is not None:
-        n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
+        n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
         replicates = dict.fromkeys(replicates, n_resamples)
-    check_progress(_NAME, progress)
+    check_progress(progress)
     seed = _seed(random_state)
     samples, n_features = _read(
         scores,
@@ -800,16 +791,16 @@ def _choose(
                 pairs.append((each, known[each]()))
     chosen = dict(pairs)
     if not chosen:
-        raise bad_value(_NAME, "estimators", "at least one", "none")
+        raise bad_value("estimators", "at least one", "none")
     if len(chosen) < len(pairs):
         twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
         hint = "pass a dict to give variants of one estimator names of their own"
-        raise bad_value(_NAME, "estimators", "of different names", f"{show(twice)} twice", hint)
+        raise bad_value("estimators", "of different names", f"{show(twice)} twice", hint)
     for name, estimator in pairs:
         if "scores" not in kinds and not reads_features(estimator):
             must = "such as take features where no scores are given"
             hint = "make scores with cross_fit_scores(model, features, labeled)"
-            raise bad_value(_NAME, "estimators", must, f"{show(name)}, which needs scores", hint)
+            raise bad_value("estimators", must, f"{show(name)}, which needs scores", hint)
     return chosen, next((name for name, each in pairs if _alike(each, default)), None)
 
 
@@ -829,12 +820,12 @@ def _listed(estimators: Any, names: list[str]) -> list[str | PriorEstimator]:
     """A list of names and estimators, or a complaint."""
     if isinstance(estimators, PriorEstimator):
         hint = "put it into a list"
-        raise bad_type(_NAME, "estimators", "a list of names or estimators", estimators, hint)
+        raise bad_type("estimators", "a list of names or estimators", estimators, hint)
     if isinstance(estimators, str) or not isinstance(estimators, Iterable):
-        check_names(_NAME, "estimators", estimators, names)
+        check_names("estimators", estimators, names)
     given = list(estimators)
     words = [each for each in given if isinstance(each, str)]
-    check_names(_NAME, "estimators", words, names)
+    check_names("estimators", words, names)
     _check_estimators(each for each in given if not isinstance(each, str))
     return given
 
@@ -843,7 +834,7 @@ def _check_estimators(given: Iterable[Any]) -> None:
     for each in given:
         if not isinstance(each, PriorEstimator):
             hint = "make one, for example AlphaMax(), or name one of prior_estimators()"
-            raise bad_type(_NAME, "estimators", "names or PriorEstimator objects", each, hint)
+            raise bad_type("estimators", "names or PriorEstimator objects", each, hint)
 
 
 def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
@@ -860,7 +851,7 @@ def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
 
 def _seed(random_state: RandomState) -> int:
     """One seed for all estimators: a row does not depend on which others there are."""
-    rng = check_random_state(_NAME, random_state)
+    rng = check_random_state(random_state)
     seed = kept_seed(random_state)
     return int(rng.integers(2**32)) if seed is None else seed
 
@@ -876,13 +867,13 @@ def _read(
     samples: dict[str, ScoreSample | FeatureSample] = {}
     if scores is None and features is None:
         must = "scores of the examples, a ScoreCounts, or None where features are given"
-        raise bad_type(_NAME, "scores", must, scores)
+        raise bad_type("scores", must, scores)
     if scores is not None:
         more = {**beside, "features": features} if isinstance(scores, ScoreCounts) else beside
-        samples["scores"] = read_scores(_NAME, scores, labeled, more, labels)
+        samples["scores"] = read_scores(scores, labeled, more, labels)
     n_features = 0
     if features is not None:
-        samples["features"], n_features = read_features(_NAME, features, labeled, beside, labels)
+        samples["features"], n_features = read_features(features, labeled, beside, labels)
     return samples, n_features
 
 

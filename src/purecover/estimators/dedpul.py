@@ -237,12 +237,11 @@ class DEDPUL(PriorEstimator):
         self.n_points = n_points
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_choice(name, "scale", self.scale, SCALES)
+        check_choice("scale", self.scale, SCALES)
         for parameter in ("bandwidth_unlabeled", "bandwidth_labeled"):
             value = getattr(self, parameter)
-            check_real(name, parameter, value, low=0.001, high=10)
-        check_integer(name, "n_points", self.n_points, low=20, high=10**4)
+            check_real(parameter, value, low=0.001, high=10)
+        check_integer("n_points", self.n_points, low=20, high=10**4)
 
     def _resolved(self, counts: ScoreCounts) -> str:
         """The scale in use."""
@@ -250,7 +249,6 @@ class DEDPUL(PriorEstimator):
         inside = low > 0 and high < 1
         if self.scale == "logit" and not inside:
             raise bad_value(
-                f"{type(self).__name__}.fit",
                 "scores",
                 'strictly between 0 and 1 for scale="logit"',
                 f"scores from {low:g} to {high:g}",

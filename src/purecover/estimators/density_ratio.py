@@ -32,10 +32,9 @@ class BumpEstimator(FeaturePriorEstimator):
         self.random_state = random_state
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_integer(name, "n_centers", self.n_centers, low=1)
-        check_integer(name, "n_folds", self.n_folds, low=2)
-        check_random_state(name, self.random_state)
+        check_integer("n_centers", self.n_centers, low=1)
+        check_integer("n_folds", self.n_folds, low=2)
+        check_random_state(self.random_state)
 
 
 def prepared(rows: Rows, rng: np.random.Generator) -> tuple[Rows, tuple[str, ...]]:

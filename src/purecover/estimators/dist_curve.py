@@ -287,9 +287,8 @@ class DistCurve(PriorEstimator):
         self.random_state = random_state
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_integer(name, "n_curves", self.n_curves, low=1)
-        check_random_state(name, self.random_state)
+        check_integer("n_curves", self.n_curves, low=1)
+        check_random_state(self.random_state)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         curve = self._curves(counts.labeled[None], counts.unlabeled[None], self._orders())
@@ -318,7 +317,7 @@ class DistCurve(PriorEstimator):
         return found
 
     def _orders(self) -> IntArray:
-        rng = check_random_state(type(self).__name__, self.random_state)
+        rng = check_random_state(self.random_state)
         return draw_orders(self.n_curves, rng)
 
     @staticmethod

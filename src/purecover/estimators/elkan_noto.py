@@ -94,11 +94,10 @@ class ElkanNoto(PriorEstimator):
         self.quantile = quantile
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_choice(name, "variant", self.variant, VARIANTS)
-        check_choice(name, "calibration", self.calibration, CALIBRATIONS)
-        check_choice(name, "rule", self.rule, RULES)
-        check_real(name, "quantile", self.quantile, low=0, high=1, closed="right")
+        check_choice("variant", self.variant, VARIANTS)
+        check_choice("calibration", self.calibration, CALIBRATIONS)
+        check_choice("rule", self.rule, RULES)
+        check_real("quantile", self.quantile, low=0, high=1, closed="right")
 
     def _flip(self, counts: ScoreCounts) -> ScoreCounts:
         flipped = flipped_counts(counts)
@@ -149,7 +148,6 @@ class ElkanNoto(PriorEstimator):
             high, low = float(counts.thresholds[0]), float(counts.thresholds[-1])
             if low < 0 or high > 1:
                 raise bad_value(
-                    f"{type(self).__name__}.fit",
                     "scores",
                     'between 0 and 1 for calibration="none"',
                     f"scores from {low:g} to {high:g}",

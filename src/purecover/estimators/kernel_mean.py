@@ -132,12 +132,11 @@ class KernelMean(FeaturePriorEstimator):
         self.random_state = random_state
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_choice(name, "variant", self.variant, ("km2", "km1"))
+        check_choice("variant", self.variant, ("km2", "km1"))
         if self.width is not None:
-            check_real(name, "width", self.width, low=0, closed="neither")
-        check_integer(name, "max_points", self.max_points, low=10)
-        check_random_state(name, self.random_state)
+            check_real("width", self.width, low=0, closed="neither")
+        check_integer("max_points", self.max_points, low=10)
+        check_random_state(self.random_state)
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         notes = []

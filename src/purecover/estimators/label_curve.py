@@ -908,7 +908,7 @@ class LabelCurve(PriorEstimator):
         return self.clean != "always"
 
     def _check_params(self) -> None:
-        check_choice(type(self).__name__, "clean", self.clean, CLEAN_PRIORS)
+        check_choice("clean", self.clean, CLEAN_PRIORS)
 
     @property
     def _clean_prior(self) -> float:

@@ -329,13 +329,12 @@ class GaussianMixtures(FeaturePriorEstimator):
         return self.clean != "always"
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_choice(name, "clean", self.clean, CLEAN_RULES)
-        check_choice(name, "covariance", self.covariance, ("full", "diagonal"))
-        check_flag(name, "logit_scores", self.logit_scores)
-        check_integer(name, "n_starts", self.n_starts, low=1)
-        check_real(name, "ridge", self.ridge, low=0, closed="neither")
-        check_integer(name, "max_iter", self.max_iter, low=1)
+        check_choice("clean", self.clean, CLEAN_RULES)
+        check_choice("covariance", self.covariance, ("full", "diagonal"))
+        check_flag("logit_scores", self.logit_scores)
+        check_integer("n_starts", self.n_starts, low=1)
+        check_real("ridge", self.ridge, low=0, closed="neither")
+        check_integer("max_iter", self.max_iter, low=1)
 
     # -- scores -------------------------------------------------------------------------
 

@@ -84,9 +84,8 @@ class PatraSen(PriorEstimator):
         self.max_thresholds = max_thresholds
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_integer(name, "n_grid", self.n_grid, low=3)
-        check_integer(name, "max_thresholds", self.max_thresholds, low=10)
+        check_integer("n_grid", self.n_grid, low=3)
+        check_integer("max_thresholds", self.max_thresholds, low=10)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         shares = np.arange(1, self.n_grid + 1) / self.n_grid

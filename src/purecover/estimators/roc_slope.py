@@ -90,10 +90,9 @@ class RocSlope(PriorEstimator):
         self.n_thresholds = n_thresholds
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_real(name, "error", self.error, low=0, high=1, closed="neither")
+        check_real("error", self.error, low=0, high=1, closed="neither")
         if self.n_thresholds is not None:
-            check_integer(name, "n_thresholds", self.n_thresholds, low=2)
+            check_integer("n_thresholds", self.n_thresholds, low=2)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         few = counts if self.n_thresholds is None else counts.thinned(self.n_thresholds)
@@ -360,10 +359,9 @@ class FittedRoc(PriorEstimator):
         self.n_thresholds = n_thresholds
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_choice(name, "family", self.family, FAMILIES)
+        check_choice("family", self.family, FAMILIES)
         if self.n_thresholds is not None:
-            check_integer(name, "n_thresholds", self.n_thresholds, low=2)
+            check_integer("n_thresholds", self.n_thresholds, low=2)
 
     def _thinned(self, counts: ScoreCounts) -> ScoreCounts:
         return counts if self.n_thresholds is None else counts.thinned(self.n_thresholds)

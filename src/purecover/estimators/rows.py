@@ -19,6 +19,7 @@ from purecover._validation import (
     bad_type,
     bad_value,
     check_alignment,
+    public,
     read_only,
 )
 from purecover._validation import check_random_state as as_generator
@@ -45,33 +46,33 @@ from purecover.intervals.interval import Interval
 # -- Reading features: a matrix, a column or a data frame as rows of finite numbers --------------
 
 
-def read_matrix(function: str, X: Any, parameter: str = "X") -> FloatArray:
+def read_matrix(X: Any, parameter: str = "X") -> FloatArray:
     """Rows of finite numbers, or a complaint about that parameter."""
     if is_frame(X):
         # Columns of pandas are often called 0, 1 and so on, which are no texts.
         names: list[Any] = list(X.columns) if hasattr(X, "iloc") else column_names(X)
         if not names:
-            raise bad_value(function, parameter, "a table with at least one column", "none")
-        table = read_columns(function, X, {f"{parameter}[{name!r}]": name for name in names})
-        columns = [as_real_vector(function, place, values) for place, values in table.items()]
+            raise bad_value(parameter, "a table with at least one column", "none")
+        table = read_columns(X, {f"{parameter}[{name!r}]": name for name in names})
+        columns = [as_real_vector(place, values) for place, values in table.items()]
         return np.column_stack(columns)
     values = X
     if hasattr(values, "detach"):  # a torch tensor, perhaps with a gradient or on a GPU
         values = values.detach().cpu()
     if hasattr(values, "toarray"):
         must, hint = "a dense matrix", f"pass {parameter}.toarray(), or reduce it first"
-        raise bad_value(function, parameter, must, "a sparse one", hint)
+        raise bad_value(parameter, must, "a sparse one", hint)
     try:
         array = np.asarray(values)
     except Exception:  # noqa: BLE001 - ragged lists and foreign containers; the next line complains
         array = np.empty(0)
     if array.ndim != 2:
-        return as_real_vector(function, parameter, X)[:, None]
+        return as_real_vector(parameter, X)[:, None]
     n, p = array.shape
     if n == 0 or p == 0:
-        raise bad_value(function, parameter, "non-empty", f"an array of shape {array.shape}")
+        raise bad_value(parameter, "non-empty", f"an array of shape {array.shape}")
     flat = _flat(values, array)
-    return as_real_vector(function, parameter, flat).reshape(n, p)
+    return as_real_vector(parameter, flat).reshape(n, p)
 
 
 def _flat(values: Any, array: np.ndarray[Any, Any]) -> Any:
@@ -125,30 +126,31 @@ class Rows:
         return len(self.unlabeled)
 
     @classmethod
-    def from_data(cls, function: str, X: Any, labeled: ArrayLike | None) -> Rows:
+    @public
+    def from_data(cls, X: Any, labeled: ArrayLike | None) -> Rows:
         """Rows of a matrix, a column or a data frame, or a complaint in a function's name."""
         if labeled is None:
             raise bad_type(
-                function,
                 "labeled",
                 "an array: for each row, whether the example carries the label",
                 labeled,
                 "requires y to be passed, but the target y is None",
             )
-        check_alignment(function, X, labeled)
-        matrix = read_matrix(function, X)
-        ours, _ = encode_labels(function, labeled, len(matrix))
+        check_alignment(X, labeled)
+        matrix = read_matrix(X)
+        ours, _ = encode_labels(labeled, len(matrix))
         return cls(matrix[ours], matrix[~ours])
 
     @classmethod
-    def from_counts(cls, function: str, counts: ScoreCounts) -> Rows:
+    @public
+    def from_counts(cls, counts: ScoreCounts) -> Rows:
         """One column: each score as often as it was counted.
 
         Of more than :data:`MOST_COUNTED` examples on a side, as many are taken, evenly spaced
         in the order of their scores.
         """
         if counts.labeled_sq is not None or counts.unlabeled_sq is not None:
-            raise _no_weights(function)
+            raise _no_weights()
         sides = (_repeated(counts.thresholds, n) for n in (counts.labeled, counts.unlabeled))
         return cls(*sides)
 
@@ -210,9 +212,9 @@ class RowPriorEstimator(PriorEstimator):
 
     def _generator(self) -> np.random.Generator:
         """Where the randomness of an estimate comes from; a fresh one for each estimate."""
-        name = type(self).__name__
-        return as_generator(name, self.get_params(deep=False).get("random_state", 0))
+        return as_generator(self.get_params(deep=False).get("random_state", 0))
 
+    @public
     def fit(
         self,
         X: Any,
@@ -241,16 +243,15 @@ class RowPriorEstimator(PriorEstimator):
             self._rows: Rows | None = None
             return super().fit(X, labeled, sample_weight=sample_weight)
         name = type(self).__name__
-        function = f"{name}.fit"
         if sample_weight is not None:
-            raise _no_weights(function)
-        rows = Rows.from_data(function, X, labeled)
+            raise _no_weights()
+        rows = Rows.from_data(X, labeled)
         if rows.n_features == 1:
             pool = np.concatenate((rows.labeled[:, 0], rows.unlabeled[:, 0]))
             ours = np.arange(pool.size) < rows.n_labeled
             self._rows = None
             return super().fit(ScoreCounts.from_scores(pool, ours))
-        check_differ(function, rows)
+        check_differ(rows)
         inclusions = self._estimate_rows(rows, self._generator())
         self.proportions_ = proportions_of(inclusions, name)
         notes = (*size_notes(rows.n_labeled, rows.n_unlabeled), *inclusions.notes)
@@ -261,6 +262,7 @@ class RowPriorEstimator(PriorEstimator):
         self.__dict__.pop("interval_", None)  # of an earlier fit
         return self
 
+    @public
     def interval(
         self,
         *,
@@ -303,7 +305,6 @@ class RowPriorEstimator(PriorEstimator):
         part in each replicate, so that the interval knows of it.
         """
         self._check_fitted("interval")
-        name = f"{type(self).__name__}.interval"
         if n_resamples is None:
             n_resamples = ROW_RESAMPLES if self._reads_rows() else 1000
         rows = getattr(self, "_rows", None)
@@ -318,13 +319,13 @@ class RowPriorEstimator(PriorEstimator):
             )
         if resampler is not None:
             hint = "leave it out, or fit the estimator to scores"
-            raise bad_value(name, "resampler", "None for features", "a resampler", hint)
+            raise bad_value("resampler", "None for features", "a resampler", hint)
         level, n_resamples, rng = check_interval_settings(
-            name, confidence_level, method or "bootstrap", n_resamples, random_state
+            confidence_level, method or "bootstrap", n_resamples, random_state
         )
         if method in ("bound", "posterior"):
             must, hint = "'bootstrap' or 'm-out-of-n' for features", "fit the estimator to scores"
-            raise bad_value(name, "method", must, repr(method), hint)
+            raise bad_value("method", must, repr(method), hint)
         if rows is None:
             draws = proportion_draws(self, HalfResampler(self._counts), n_resamples, rng)
         elif halves:
@@ -379,7 +380,7 @@ class FeaturePriorEstimator(RowPriorEstimator):
     takes: ClassVar[str] = "features"
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        rows = Rows.from_counts(type(self).__name__, counts)
+        rows = Rows.from_counts(counts)
         return self._estimate_rows(rows, self._generator())
 
     def _compares_rows(self) -> bool:
@@ -406,19 +407,18 @@ def _some(rows: FloatArray, most: int, rng: np.random.Generator) -> FloatArray:
     return rows[np.sort(rng.choice(len(rows), size=most, replace=False))]
 
 
-def check_differ(function: str, rows: Rows) -> None:
+def check_differ(rows: Rows) -> None:
     """Refuse rows from which nobody can tell anything."""
     first = rows.labeled[0]
     if (rows.labeled == first).all() and (rows.unlabeled == first).all():
         raise IdentifiabilityError(
-            f"{function} needs rows that differ, got {rows.n_labeled + rows.n_unlabeled} times "
+            f"{{function}} needs rows that differ, got {rows.n_labeled + rows.n_unlabeled} times "
             "the same: constant features say nothing about alpha and beta."
         )
 
 
-def _no_weights(function: str) -> InvalidInputError:
+def _no_weights() -> InvalidInputError:
     return bad_value(
-        function,
         "sample_weight",
         "None, since this estimator counts rows and knows no weights",
         "weights",

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray
-from purecover._validation import bad_type, bad_value, check_choice
+from purecover._validation import bad_type, bad_value, check_choice, public
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals.interval import check_level
@@ -21,18 +21,17 @@ TOO_FEW_LABELED = 10
 
 
 def read_counts(
-    function: str, scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None
+    scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> ScoreCounts:
     """Counts of what an estimator was given, or those counts themselves."""
     if isinstance(scores, ScoreCounts):
         if labeled is not None or sample_weight is not None:
             raise InvalidInputError(
-                f"{function} takes no labels or weights beside a ScoreCounts, which holds them."
+                "{function} takes no labels or weights beside a ScoreCounts, which holds them."
             )
         return scores
     if labeled is None:
         raise bad_type(
-            function,
             "labeled",
             "an array: for each score, whether the example carries the label",
             labeled,
@@ -40,7 +39,6 @@ def read_counts(
         )
     # In the name of the estimator; a column, as scikit-learn's transformers give it, is welcome.
     return ScoreCounts._from_rows(
-        function,
         {"scores": scores},
         labeled,
         sample_weight=sample_weight,
@@ -49,16 +47,16 @@ def read_counts(
     )
 
 
-def check_both_sides(function: str, counts: ScoreCounts) -> None:
+def check_both_sides(counts: ScoreCounts) -> None:
     """Refuse counts from which nobody can tell anything."""
     for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
         if not total > 0:
-            raise bad_value(function, "labeled", f"such that an example is {side}", "none")
+            raise bad_value("labeled", f"such that an example is {side}", "none")
     used = (counts.labeled > 0) | (counts.unlabeled > 0)
     if int(used.sum()) < 2:
         raise IdentifiabilityError(
-            f"{function} needs scores that differ, got {counts.thresholds[used][0]:g} throughout: "
-            "a constant score says nothing about alpha and beta."
+            f"{{function}} needs scores that differ, got {counts.thresholds[used][0]:g} "
+            "throughout: a constant score says nothing about alpha and beta."
         )
 
 
@@ -141,6 +139,7 @@ FEWEST = 4
 """Levels reached by fewer labeled examples are left out: they could never give the best bound."""
 
 
+@public
 def inclusion_bound(
     scores: ArrayLike | ScoreCounts,
     labeled: ArrayLike | None = None,
@@ -219,10 +218,9 @@ def inclusion_bound(
     >>> 0.3 <= pu.inclusion_bound(sample.scores, sample.labeled)
     True
     """
-    name = "inclusion_bound"
-    error = 1 - check_level(name, confidence_level)
-    check_choice(name, "method", method, BOUND_METHODS)
-    counts = read_both_sides(name, scores, labeled, sample_weight)
+    error = 1 - check_level(confidence_level)
+    check_choice("method", method, BOUND_METHODS)
+    counts = read_both_sides(scores, labeled, sample_weight)
     n_labeled = effective_size(counts.n_labeled, counts.labeled_sq)
     n_unlabeled = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
     above: FloatArray = np.cumsum(counts.labeled, dtype=np.float64) / counts.n_labeled
@@ -245,7 +243,6 @@ def inclusion_bound(
 
 
 def read_both_sides(
-    function: str,
     scores: Any,
     labeled: ArrayLike | None,
     sample_weight: ArrayLike | None = None,
@@ -253,11 +250,11 @@ def read_both_sides(
     """Counts of scores and labels, or those given, with examples of both kinds."""
     if labeled is None and not isinstance(scores, ScoreCounts):
         must = "given with scores: for each, whether the example carries the label"
-        raise bad_type(function, "labeled", must, labeled, "or pass a ScoreCounts alone")
-    counts = read_counts(function, scores, labeled, sample_weight)
+        raise bad_type("labeled", must, labeled, "or pass a ScoreCounts alone")
+    counts = read_counts(scores, labeled, sample_weight)
     for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
         if not total > 0:
-            raise bad_value(function, "labeled", f"such that an example is {side}", "none")
+            raise bad_value("labeled", f"such that an example is {side}", "none")
     return counts
 
 

@@ -13,7 +13,14 @@ from sklearn.base import clone
 
 from purecover._codec import Saved
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
-from purecover._validation import bad_type, bad_value, check_integer, check_random_state, check_real
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_integer,
+    check_random_state,
+    check_real,
+    public,
+)
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import (
     Inclusions,
@@ -152,10 +159,10 @@ class ClusteredLabels(FeaturePriorEstimator):
         if isinstance(self.n_clusters, str):
             if self.n_clusters != "auto":
                 must = "'auto' or a whole number of at least 1"
-                raise bad_type(name, "n_clusters", must, self.n_clusters)
+                raise bad_type("n_clusters", must, self.n_clusters)
         else:
-            check_integer(name, "n_clusters", self.n_clusters, low=1)
-        check_classifier(name, self.classifier)
+            check_integer("n_clusters", self.n_clusters, low=1)
+        check_classifier(self.classifier)
         self._generator()
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
@@ -264,14 +271,14 @@ def out_of_fold_scores(
     return scores[: rows.n_labeled], scores[rows.n_labeled :]
 
 
-def check_classifier(function: str, classifier: Any) -> None:
+def check_classifier(classifier: Any) -> None:
     """None, or something that can be trained and then gives scores."""
     if classifier is None:
         return
     gives = any(hasattr(classifier, name) for name in ("decision_function", "predict_proba"))
     if isinstance(classifier, type) or not (hasattr(classifier, "fit") and gives):
         must = "a scikit-learn classifier with decision_function or predict_proba"
-        raise bad_type(function, "classifier", must, classifier)
+        raise bad_type("classifier", must, classifier)
 
 
 def _one_thread() -> AbstractContextManager[object]:
@@ -390,6 +397,7 @@ class ScarTest(Saved):
     notes: tuple[str, ...] = ()
 
 
+@public
 def scar_test(
     X: Any,
     labeled: ArrayLike,
@@ -492,16 +500,15 @@ def scar_test(
     >>> pu.scar_test(X, chosen, alpha=0.32).p_value < 0.05
     True
     """
-    name = "scar_test"
-    rows = Rows.from_data(name, X, labeled)
-    low, high = _alpha_ends(name, alpha)
-    n_permutations = check_integer(name, "n_permutations", n_permutations, low=19)
-    check_classifier(name, classifier)
-    rng = check_random_state(name, random_state)
+    rows = Rows.from_data(X, labeled)
+    low, high = _alpha_ends(alpha)
+    n_permutations = check_integer("n_permutations", n_permutations, low=19)
+    check_classifier(classifier)
+    rng = check_random_state(random_state)
     for side, n in (("labeled", rows.n_labeled), ("unlabeled", rows.n_unlabeled)):
         if n < FEWEST:
-            raise bad_value(name, "labeled", f"such that {FEWEST} examples are {side}", str(n))
-    ours, others = _both_scores(name, rows, labeled, scores, classifier, rng)
+            raise bad_value("labeled", f"such that {FEWEST} examples are {side}", str(n))
+    ours, others = _both_scores(rows, labeled, scores, classifier, rng)
 
     hidden = TOP * low * rows.n_unlabeled
     wanted = max(1, math.ceil(hidden))
@@ -535,27 +542,27 @@ def scar_test(
     )
 
 
-def _alpha_ends(name: str, alpha: Any) -> tuple[float, float]:
+def _alpha_ends(alpha: Any) -> tuple[float, float]:
     """The ends of an interval, or twice the number that is given."""
     interval = alpha
     if isinstance(alpha, PriorEstimate):
         interval = alpha.intervals.get("alpha")
         if interval is None:
             hint = "let evaluate draw replicates: n_resamples=200"
-            raise bad_value(name, "alpha", "one with an interval of alpha", "none", hint)
+            raise bad_value("alpha", "one with an interval of alpha", "none", hint)
     elif not isinstance(alpha, Interval):
         # Audits, which are not known at this depth, hold their interval under this name.
         interval = getattr(alpha, "alpha", alpha)
     if isinstance(interval, Interval):
         ends = (interval.low, interval.high)
-        low, high = (check_real(name, "alpha", end, low=0, high=1) for end in ends)
+        low, high = (check_real("alpha", end, low=0, high=1) for end in ends)
         if not low < min(high, 1):
-            raise bad_value(name, "alpha", "an interval that ends after it begins", repr(ends))
+            raise bad_value("alpha", "an interval that ends after it begins", repr(ends))
         return low, high
     if interval is not alpha:
         must = "a number in (0, 1), an Interval, or an estimate with an interval of alpha"
-        raise bad_type(name, "alpha", must, alpha, "for example alpha_from_audit(27, 100)")
-    number = check_real(name, "alpha", alpha, low=0, high=1, closed="neither")
+        raise bad_type("alpha", must, alpha, "for example alpha_from_audit(27, 100)")
+    number = check_real("alpha", alpha, low=0, high=1, closed="neither")
     return number, number
 
 
@@ -582,7 +589,6 @@ def _doubts(n_labeled: int, n_unlabeled: int, ratio: float) -> tuple[str, ...]:
 
 
 def _both_scores(
-    name: str,
     rows: Rows,
     labeled: ArrayLike,
     scores: ArrayLike | None,
@@ -594,14 +600,14 @@ def _both_scores(
         return out_of_fold_scores(rows, classifier, rng)
     if classifier is not None:
         hint = "scores are given, so that nothing needs to be trained"
-        raise bad_value(name, "classifier", "None beside scores", repr(classifier), hint)
+        raise bad_value("classifier", "None beside scores", repr(classifier), hint)
     from purecover._labels import encode_labels
     from purecover._validation import as_real_vector, check_alignment, check_same_length
 
-    check_alignment(name, scores, labeled)
-    values = as_real_vector(name, "scores", scores)
-    check_same_length(name, "scores", values.size, rows.n_labeled + rows.n_unlabeled)
-    ours, _ = encode_labels(name, labeled, values.size)
+    check_alignment(scores, labeled)
+    values = as_real_vector("scores", scores)
+    check_same_length("scores", values.size, rows.n_labeled + rows.n_unlabeled)
+    ours, _ = encode_labels(labeled, values.size)
     return values[ours], values[~ours]
 
 

@@ -130,17 +130,16 @@ class TIcE(FeaturePriorEstimator):
         self.random_state = random_state
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_integer(name, "n_intervals", self.n_intervals, low=2, high=1000)
-        check_real(name, "max_bepp", self.max_bepp, low=0)
-        check_integer(name, "max_splits", self.max_splits, low=1)
+        check_integer("n_intervals", self.n_intervals, low=2, high=1000)
+        check_real("max_bepp", self.max_bepp, low=0)
+        check_integer("max_splits", self.max_splits, low=1)
         if self.min_size is not None:
-            check_integer(name, "min_size", self.min_size, low=1)
+            check_integer("min_size", self.min_size, low=1)
         if self.error is not None:
-            check_real(name, "error", self.error, low=0, high=1, closed="neither")
-        check_integer(name, "n_folds", self.n_folds, low=2)
-        check_integer(name, "n_rounds", self.n_rounds, low=1)
-        check_random_state(name, self.random_state)
+            check_real("error", self.error, low=0, high=1, closed="neither")
+        check_integer("n_folds", self.n_folds, low=2)
+        check_integer("n_rounds", self.n_rounds, low=1)
+        check_random_state(self.random_state)
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         n_labeled, n_unlabeled = len(rows.labeled), len(rows.unlabeled)

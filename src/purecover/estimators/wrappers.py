@@ -76,7 +76,6 @@ class MedianEnsemble(PriorEstimator):
         return any(member.estimates_beta for member in self.estimators or ())
 
     def _check_params(self) -> None:
-        name = type(self).__name__
         if self.estimators is None:
             return
         if isinstance(self.estimators, (str, PriorEstimator)) or not isinstance(
@@ -84,11 +83,11 @@ class MedianEnsemble(PriorEstimator):
         ):
             must = "a list of estimators of alpha"
             hint = "one is not an ensemble; write [AlphaMax(), BBE(), RocSlope()]"
-            raise bad_type(name, "estimators", must, self.estimators, hint)
+            raise bad_type("estimators", must, self.estimators, hint)
         if not len(self.estimators):
-            raise bad_value(name, "estimators", "at least one estimator", "an empty list")
+            raise bad_value("estimators", "at least one estimator", "an empty list")
         for member in self.estimators:
-            check_estimator_parameter(name, "estimators", member)
+            check_estimator_parameter("estimators", member)
 
     def _members(self) -> list[PriorEstimator]:
         """Copies, so that an estimate leaves no trace in the parameters."""
@@ -179,7 +178,7 @@ def default_members() -> list[PriorEstimator]:
     return [DEDPUL(), RocSlope(), AlphaMax(elbow="paper")]
 
 
-def check_estimator_parameter(function: str, parameter: str, value: object) -> None:
+def check_estimator_parameter(parameter: str, value: object) -> None:
     """An estimator with good parameters, as a parameter of another one."""
     if not isinstance(value, PriorEstimator):
         hint = "register your own as a subclass of PriorEstimator"
@@ -187,7 +186,7 @@ def check_estimator_parameter(function: str, parameter: str, value: object) -> N
             hint = f"this is the class; write {value.__name__}()"
         elif isinstance(value, str):
             hint = f'write prior_estimators()["{value}"]()'
-        raise bad_type(function, parameter, "made of estimators of alpha", value, hint)
+        raise bad_type(parameter, "made of estimators of alpha", value, hint)
     value._check_params()
 
 
@@ -297,14 +296,13 @@ class NoisyLabels(RowPriorEstimator):
 
     def _check_params(self) -> None:
         name = type(self).__name__
-        check_choice(name, "clean", self.clean, CLEAN_RULES)
+        check_choice("clean", self.clean, CLEAN_RULES)
         if self.estimator is None:
             return
-        check_estimator_parameter(name, "estimator", self.estimator)
+        check_estimator_parameter("estimator", self.estimator)
         if self.estimator.estimates_beta:
             kind = type(self.estimator).__name__
             raise bad_value(
-                name,
                 "estimator",
                 "one that takes labels as clean",
                 f"{kind}, which estimates beta itself",
@@ -488,7 +486,7 @@ class Regrouping(PriorEstimator):
 
     def _check_params(self) -> None:
         name = type(self).__name__
-        check_real(name, "share", self.share, low=0, high=1, closed="neither")
+        check_real("share", self.share, low=0, high=1, closed="neither")
         check_one_sided(name, self.estimator)
 
     def _inner(self) -> PriorEstimator:
@@ -570,10 +568,9 @@ def check_one_sided(name: str, estimator: object) -> None:
     """None, or an estimator that takes labels as clean, as a parameter of one that wraps it."""
     if estimator is None:
         return
-    check_estimator_parameter(name, "estimator", estimator)
+    check_estimator_parameter("estimator", estimator)
     if isinstance(estimator, PriorEstimator) and estimator.estimates_beta:
         raise bad_value(
-            name,
             "estimator",
             "one that takes labels as clean",
             f"{type(estimator).__name__}, which estimates beta itself",
@@ -657,7 +654,7 @@ class Subsampling(PriorEstimator):
 
     def _check_params(self) -> None:
         name = type(self).__name__
-        check_real(name, "ceiling", self.ceiling, low=0, high=1, closed="right")
+        check_real("ceiling", self.ceiling, low=0, high=1, closed="right")
         check_one_sided(name, self.estimator)
 
     def _inner(self) -> PriorEstimator:

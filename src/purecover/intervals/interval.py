@@ -9,7 +9,7 @@ from typing import Any, Literal
 from purecover._codec import Saved
 from purecover._frames import make_frame
 from purecover._typing import FloatArray, OrNan
-from purecover._validation import check_choice, check_instance, check_real, read_only
+from purecover._validation import check_choice, check_instance, check_real, public, read_only
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu, auc_pu_variance
 from purecover.proportions import MixtureProportions
@@ -18,10 +18,9 @@ from purecover.recovery.rates import effective_size
 Varied = Literal["scores", "scores and proportions"]
 
 
-def check_level(function: str, value: object) -> float:
+def check_level(value: object) -> float:
     """A confidence level strictly between 0 and 1."""
     return check_real(
-        function,
         "confidence_level",
         value,
         low=0,
@@ -100,15 +99,17 @@ class CurveBand(Saved):
         for array in (self.x, self.estimate, self.low, self.high):
             read_only(array)
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The band as a table; see :meth:`ScoreCounts.frame`."""
         columns = {"x": self.x, "estimate": self.estimate, "low": self.low, "high": self.high}
-        return make_frame("CurveBand.frame", columns, backend)
+        return make_frame(columns, backend)
 
 
 # -- Intervals for the AUC without resampling ----------------------------------------------------
 
 
+@public
 def auc_interval(
     counts: ScoreCounts,
     proportions: MixtureProportions,
@@ -159,11 +160,9 @@ def auc_interval(
     >>> round(interval.estimate, 4), round(interval.low, 4), interval.high
     (0.875, 0.2694, 1.0)
     """
-    name = "auc_interval"
-    check_choice(name, "method", method, ("logit", "wald"))
-    level = check_level(name, confidence_level)
+    check_choice("method", method, ("logit", "wald"))
+    level = check_level(confidence_level)
     check_instance(
-        name,
         "proportions",
         proportions,
         MixtureProportions,
@@ -191,7 +190,7 @@ def auc_interval(
     if delta_error is None:
         low, high = 0.5 + (low - 0.5) / delta, 0.5 + (high - 0.5) / delta
     else:
-        delta_error = check_real(name, "delta_error", delta_error, low=0, high=1)
+        delta_error = check_real("delta_error", delta_error, low=0, high=1)
         extra = abs(observed - 0.5) * delta_error / delta**2
         # Add the uncertainty of delta to each arm, so that the logit shape is kept.
         estimate = 0.5 + (observed - 0.5) / delta

@@ -20,6 +20,7 @@ from purecover._validation import (
     check_progress,
     check_random_state,
     check_real,
+    public,
 )
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
@@ -160,6 +161,7 @@ class BootstrapResult:
             f"{len(self.replicates)} metrics, {100 * self.confidence_level:g} %)"
         )
 
+    @public
     def interval(self, metric: str) -> Interval:
         """Percentile interval of one metric.
 
@@ -185,7 +187,7 @@ class BootstrapResult:
         .. [1] B. Efron, "Nonparametric standard errors and confidence intervals", Canadian
            Journal of Statistics 9(2), 139-158, 1981.
         """
-        check_choice("BootstrapResult.interval", "metric", metric, self.replicates)
+        check_choice("metric", metric, self.replicates)
         values = self.replicates[metric]
         defined = values[~np.isnan(values)]
         estimate = self.estimates[metric]
@@ -217,6 +219,7 @@ class BootstrapResult:
         """Intervals of all metrics, and of the proportions if they were estimated again."""
         return {name: self.interval(name) for name in self.replicates}
 
+    @public
     def roc_band(self, kind: Literal["pointwise", "simultaneous"] = "pointwise") -> CurveBand:
         """Band of the true-positive rate over the false-positive rate.
 
@@ -232,17 +235,15 @@ class BootstrapResult:
         """
         return self._band("roc", kind)
 
+    @public
     def pr_band(self, kind: Literal["pointwise", "simultaneous"] = "pointwise") -> CurveBand:
         """Band of precision over recall; see :meth:`roc_band`."""
         return self._band("pr", kind)
 
     def _band(self, curve: str, kind: Literal["pointwise", "simultaneous"]) -> CurveBand:
-        name = f"BootstrapResult.{curve}_band"
-        check_choice(name, "kind", kind, ("pointwise", "simultaneous"))
+        check_choice("kind", kind, ("pointwise", "simultaneous"))
         if curve not in self._curves:
-            raise bad_value(
-                "bootstrap", "curves", "True for bands", "False", "run bootstrap(..., curves=True)"
-            )
+            raise bad_value("curves", "True for bands", "False", "run bootstrap(..., curves=True)")
         x, estimate, draws, highest_low = self._curves[curve]
         ordered = np.sort(draws, axis=0)
         n = draws.shape[0]
@@ -303,6 +304,7 @@ MAX_ESTIMATED = 2**12
 Progress = Callable[[int, int], None]
 
 
+@public
 def bootstrap(
     counts: ScoreCounts,
     proportions: MixtureProportions,
@@ -389,30 +391,25 @@ def bootstrap(
     >>> 0.8556 in result.interval("roc_auc")
     True
     """
-    name = "bootstrap"
-    check_instance(
-        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
-    )
-    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     if estimator is not None and not callable(getattr(estimator, "proportions_many", None)):
         must = "an estimator of alpha and beta, such as AlphaMax()"
-        raise bad_type(name, "estimator", must, estimator)
-    check_target(name, target)
+        raise bad_type("estimator", must, estimator)
+    check_target(target)
     if repair is not None:
-        check_choice(name, "repair", repair, REPAIRS)
-    check_flag(name, "curves", curves)
-    check_progress(name, progress)
-    check_choice(name, "method", method, ("multinomial", "poisson"))
-    n_resamples = check_integer(name, "n_resamples", n_resamples, low=1, high=10**7)
-    level = check_level(name, confidence_level)
-    rng = check_random_state(name, random_state)
-    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(name)
-    wanted = resolve_metrics(name, metrics, counts, options)
+        check_choice("repair", repair, REPAIRS)
+    check_flag("curves", curves)
+    check_progress(progress)
+    check_choice("method", method, ("multinomial", "poisson"))
+    n_resamples = check_integer("n_resamples", n_resamples, low=1, high=10**7)
+    level = check_level(confidence_level)
+    rng = check_random_state(random_state)
+    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
+    wanted = resolve_metrics(metrics, counts, options)
 
     roc, roc_pr = recover_both(counts, proportions, repair)
-    threshold = (
-        youden_threshold(roc) if threshold is None else check_real(name, "threshold", threshold)
-    )
+    threshold = youden_threshold(roc) if threshold is None else check_real("threshold", threshold)
     many = resampler is None and counts.n_thresholds > MANY_THRESHOLDS
     if resampler is None:
         most = FEW_GROUPS if many else MAX_THRESHOLDS
@@ -423,11 +420,10 @@ def bootstrap(
         drawn = "Poisson" if type(resampler).__name__.startswith("Poisson") else "multinomial"
     else:
         if not callable(getattr(resampler, "draw", None)):
-            raise bad_type(name, "resampler", "an object with a 'draw' method", resampler)
+            raise bad_type("resampler", "an object with a 'draw' method", resampler)
         if estimator is not None:
             # Estimators fix bins and the like by the data, then look at the replicates.
             check_instance(
-                name,
                 "resampler.counts",
                 getattr(resampler, "counts", None),
                 ScoreCounts,

@@ -17,6 +17,7 @@ from purecover._validation import (
     bad_type,
     bad_value,
     check_same_length,
+    public,
     to_numpy,
 )
 from purecover.counts import ScoreCounts
@@ -247,6 +248,7 @@ def _poisson(rng: np.random.Generator, tally: CountArray, squares: FloatArray | 
 # -- Dependent rows: the cluster bootstrap -------------------------------------------------------
 
 
+@public
 def group_resampler(
     scores: ArrayLike,
     labeled: ArrayLike,
@@ -290,7 +292,6 @@ def group_resampler(
     'bootstrap percentile, groups'
     """
     return make_group_resampler(
-        "group_resampler",
         scores,
         labeled,
         groups,
@@ -301,7 +302,6 @@ def group_resampler(
 
 
 def make_group_resampler(
-    name: str,
     scores: ArrayLike,
     labeled: ArrayLike,
     groups: ArrayLike,
@@ -311,16 +311,15 @@ def make_group_resampler(
     negative_label: object,
 ) -> GroupResampler:
     """The same, in the name of another function."""
-    values = as_real_vector(name, "scores", scores)
+    values = as_real_vector("scores", scores)
     positive, negative = encode_labels(
-        name, labeled, values.size, positive_label=positive_label, negative_label=negative_label
+        labeled, values.size, positive_label=positive_label, negative_label=negative_label
     )
-    codes = to_numpy(name, "groups", groups)
-    check_same_length(name, "groups", codes.size, values.size)
+    codes = to_numpy("groups", groups)
+    check_same_length("groups", codes.size, values.size)
     missing = np.array([is_missing(v) for v in codes.tolist()])
     if missing.any():
         raise bad_value(
-            name,
             "groups",
             "free of missing values",
             f"{int(missing.sum())} missing of {codes.size}",
@@ -330,9 +329,9 @@ def make_group_resampler(
     try:
         _, group = np.unique(codes[known], return_inverse=True)
     except Exception as error:  # foreign objects raise whatever they like when compared
-        raise bad_type(name, "groups", "of one type that can be sorted", codes[0]) from error
+        raise bad_type("groups", "of one type that can be sorted", codes[0]) from error
     if int(group.max()) < 1:
-        raise bad_value(name, "groups", "at least two groups", "one group")
+        raise bad_value("groups", "at least two groups", "one group")
     counts = ScoreCounts.from_scores(
         values,
         labeled,
@@ -342,7 +341,7 @@ def make_group_resampler(
     )
     weight = np.ones(values.size)
     if sample_weight is not None:
-        weight = as_weights(name, sample_weight, values.size)
+        weight = as_weights(sample_weight, values.size)
     below = np.searchsorted(counts.thresholds[::-1], values[known])
     return GroupResampler(
         counts=counts,

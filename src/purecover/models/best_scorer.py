@@ -17,7 +17,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from purecover._frames import make_frame
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
-from purecover._validation import FrozenDict, bad_type, bad_value, check_choice, read_only, show
+from purecover._validation import (
+    FrozenDict,
+    bad_type,
+    bad_value,
+    check_choice,
+    public,
+    read_only,
+    show,
+)
 from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
 from purecover.intervals.interval import check_level
 from purecover.intervals.paired import RowwiseAuc, rowwise_auc
@@ -135,7 +143,6 @@ class Tried:
 
 
 def try_candidates(
-    function: str,
     candidates: Mapping[str, Any],
     examples: Examples,
     *,
@@ -149,7 +156,7 @@ def try_candidates(
     for key, candidate in candidates.items():
         start = time.perf_counter()
         try:
-            found = unseen_scores(function, candidate, examples, cv=splits, n_jobs=n_jobs)
+            found = unseen_scores(candidate, examples, cv=splits, n_jobs=n_jobs)
         except Exception as error:  # noqa: BLE001 - one candidate must not stop the others
             failed[key] = f"{type(error).__name__}: {error}"
             only_types = only_types and isinstance(error, TypeError)
@@ -160,7 +167,7 @@ def try_candidates(
     if not tried:
         reasons = "\n".join(f"{key}: {reason}" for key, reason in failed.items())
         kind = InvalidTypeError if only_types else InvalidInputError
-        raise kind(f"{function} has no candidate that could be fitted.\n{reasons}")
+        raise kind(f"{{function}} has no candidate that could be fitted.\n{reasons}")
     return tried, failed
 
 
@@ -356,6 +363,7 @@ class BestScorer(
 
     # -- what users call ----------------------------------------------------------------
 
+    @public
     def fit(self, X: Any, y: ArrayLike | None = None, *, groups: ArrayLike | None = None) -> Self:
         """Try the candidates, and fit the one chosen to all rows.
 
@@ -375,6 +383,7 @@ class BestScorer(
         with called_y():
             return self._fit(X, y, groups)
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """How each candidate did, as a table; see :meth:`ScoreCounts.frame`.
 
@@ -397,8 +406,9 @@ class BestScorer(
             "chosen": np.array([row.name == self.best_name_ for row in rows]),
             "error": np.array([row.error or "" for row in rows]),
         }
-        return make_frame(f"{type(self).__name__}.frame", columns, backend)
+        return make_frame(columns, backend)
 
+    @public
     def decision_function(self, X: Any) -> FloatArray:
         """Scores of the winner: its decision function, or else what it scores with.
 
@@ -415,12 +425,11 @@ class BestScorer(
         self._check_rows(X)
         has = hasattr(self.best_estimator_, "decision_function")
         method = "decision_function" if has else self._response
-        scores = row_scores(
-            f"{type(self).__name__}.decision_function", self.best_estimator_, X, method
-        )
+        scores = row_scores(self.best_estimator_, X, method)
         return self._turned(log_odds(scores) if method == "predict_proba" else scores)
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @public
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the labels by the winner, where it gives any.
 
@@ -438,6 +447,7 @@ class BestScorer(
         proba = np.asarray(self.best_estimator_.predict_proba(X))
         return proba if self._labeled_last else proba[:, ::-1]
 
+    @public
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """The likelier label by the winner.
 
@@ -458,24 +468,21 @@ class BestScorer(
     # -- in parts -----------------------------------------------------------------------
 
     def _fit(self, X: Any, y: ArrayLike | None, groups: ArrayLike | None) -> Self:
-        name, function = type(self).__name__, f"{type(self).__name__}.fit"
-        check_choice(name, "rule", self.rule, RULES)
-        check_level(name, self.confidence_level)
-        seed = check_seed(name, self.random_state)
+        check_choice("rule", self.rule, RULES)
+        check_level(self.confidence_level)
+        seed = check_seed(self.random_state)
         if isinstance(seed, np.random.Generator):
             seed = int(seed.integers(2**31))
-        labeling = read_labeling(function, X, y, groups=groups, positive_label=self.positive_label)
+        labeling = read_labeling(X, y, groups=groups, positive_label=self.positive_label)
         examples = labeling.examples
-        candidates, left_out = self._checked_candidates(name, examples.X, seed)
+        candidates, left_out = self._checked_candidates(examples.X, seed)
         validate_data(self, X, skip_check_array=True)
         # Made once: a splitter may draw anew each time, and an iterable is used up.
-        splits, _ = make_splits(function, examples, self.cv, seed)
-        tried, failed = try_candidates(
-            function, candidates, examples, splits=splits, n_jobs=self.n_jobs
-        )
+        splits, _ = make_splits(examples, self.cv, seed)
+        tried, failed = try_candidates(candidates, examples, splits=splits, n_jobs=self.n_jobs)
         for key, reason in failed.items():
             warnings.warn(
-                f"{function} leaves out the candidate {key!r}. {reason[:_SHOWN]}",
+                f"{type(self).__name__} leaves out the candidate {key!r}. {reason[:_SHOWN]}",
                 PurecoverWarning,
                 stacklevel=3,
             )
@@ -489,41 +496,39 @@ class BestScorer(
         if fitted is None:
             fitted = fit_all(candidates[self.best_name_], examples)
         self.best_estimator_ = fitted
-        self._response = check_model(name, self.best_estimator_, METHODS)
+        self._response = check_model(self.best_estimator_, METHODS)
         return self
 
-    def _checked_candidates(
-        self, name: str, X: Any, seed: int
-    ) -> tuple[dict[str, Any], dict[str, str]]:
+    def _checked_candidates(self, X: Any, seed: int) -> tuple[dict[str, Any], dict[str, str]]:
         given = self.candidates
         left_out: dict[str, str] = {}
         if given is None:
             candidates, left_out = default_candidates(X, seed, self.n_jobs)
         elif not isinstance(given, Mapping):
             must, hint = "a mapping of names to classifiers", "write {'name': classifier}"
-            raise bad_type(name, "candidates", must, given, hint)
+            raise bad_type("candidates", must, given, hint)
         else:
             candidates = dict(given)
         if not candidates:
-            raise bad_value(name, "candidates", "at least one classifier", "none")
+            raise bad_value("candidates", "at least one classifier", "none")
         for key, candidate in candidates.items():
             if not isinstance(key, str):
-                raise bad_type(name, "candidates", "named by strings", key)
+                raise bad_type("candidates", "named by strings", key)
             try:
                 check_settings(
-                    name, candidate, cv=self.cv, method="auto", combine="auto", n_jobs=self.n_jobs
+                    candidate, cv=self.cv, method="auto", combine="auto", n_jobs=self.n_jobs
                 )
             except TypeError as error:
                 if "'estimator'" not in str(error):
                     raise
                 must = "a mapping of names to scikit-learn classifiers that score rows"
                 got = f"{show(candidate)} under {key!r}"
-                raise bad_value(name, "candidates", must, got) from error
+                raise bad_value("candidates", must, got) from error
         return candidates, left_out
 
     def _check_rows(self, X: Any) -> None:
         check_is_fitted(self)
-        check_rows(type(self).__name__, X)
+        check_rows(X)
         validate_data(self, X, reset=False, skip_check_array=True)
 
     def __sklearn_tags__(self) -> Tags:

@@ -26,7 +26,14 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState, Scenario, Target
-from purecover._validation import bad_value, check_choice, check_random_state, read_only, show
+from purecover._validation import (
+    bad_value,
+    check_choice,
+    check_random_state,
+    public,
+    read_only,
+    show,
+)
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator
 from purecover.estimators.choice import check_estimator, tell_clean
@@ -205,15 +212,13 @@ def _parts(labeled: BoolArray, rng: np.random.Generator) -> np.ndarray[Any, Any]
 # -- Alpha and beta for a classifier, estimated from scores of rows it has not seen --------------
 
 
-def estimate_from_scores(
-    function: str, estimator: PriorEstimator, counts: ScoreCounts
-) -> MixtureProportions:
+def estimate_from_scores(estimator: PriorEstimator, counts: ScoreCounts) -> MixtureProportions:
     """Alpha and beta of cross-fitted scores, or a complaint in a function's name."""
     try:
         return estimator.fit(counts).proportions_
     except IdentifiabilityError as error:
         raise IdentifiabilityError(
-            f"{function} cannot estimate alpha and beta from the cross-fitted scores. {error}"
+            f"{{function}} cannot estimate alpha and beta from the cross-fitted scores. {error}"
         ) from error
 
 
@@ -395,6 +400,7 @@ class PUCalibratedClassifier(
 
     # -- what users call ----------------------------------------------------------------
 
+    @public
     def fit(
         self,
         X: Any,
@@ -423,6 +429,7 @@ class PUCalibratedClassifier(
         with called_y():
             return self._fit(X, y, sample_weight, groups)
 
+    @public
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of the true classes.
 
@@ -436,8 +443,9 @@ class PUCalibratedClassifier(
         ndarray of shape (n, 2)
             One column for each of ``classes_``.
         """
-        return self._columns(self._positive(self._scores(X, "predict_proba")))
+        return self._columns(self._positive(self._scores(X)))
 
+    @public
     def decision_function(self, X: Any) -> FloatArray:
         """Log-odds of the true class ``classes_[1]``, at most about 36 in size.
 
@@ -451,8 +459,9 @@ class PUCalibratedClassifier(
         ndarray of shape (n,)
             Above 0 where ``predict`` says ``classes_[1]``.
         """
-        return self._turned(log_odds(self._positive(self._scores(X, "decision_function"))))
+        return self._turned(log_odds(self._positive(self._scores(X))))
 
+    @public
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """The likelier of the true classes.
 
@@ -478,21 +487,19 @@ class PUCalibratedClassifier(
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
     ) -> Self:
-        name, function = type(self).__name__, f"{type(self).__name__}.fit"
-        given, prior_estimator = self._check_params(name)
-        seed = check_seed(name, self.random_state)
-        labeling = read_labeling(function, X, y, groups=groups, positive_label=self.positive_label)
+        given, prior_estimator = self._check_params()
+        seed = check_seed(self.random_state)
+        labeling = read_labeling(X, y, groups=groups, positive_label=self.positive_label)
         examples = labeling.examples
-        weight = read_weights(function, sample_weight, examples)
+        weight = read_weights(sample_weight, examples)
         validate_data(self, X, skip_check_array=True)
         self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
-        self.response_method_ = check_model(name, self.estimator, RESPONSES)
-        warn_of_weights(function, self.estimator, weight)
+        self.response_method_ = check_model(self.estimator, RESPONSES)
+        warn_of_weights(self.estimator, weight)
         if self._takes_out_of_bag:
-            self.estimator_, scores = fit_out_of_bag(function, self.estimator, examples, weight)
+            self.estimator_, scores = fit_out_of_bag(self.estimator, examples, weight)
         else:
             scores = cross_fit(
-                function,
                 self.estimator,
                 examples,
                 cv=self.cv,
@@ -506,11 +513,9 @@ class PUCalibratedClassifier(
         counts = ScoreCounts.from_scores(scores, examples.positive, sample_weight=weight)
         self.prior_estimator_ = prior_estimator
         if prior_estimator is None:
-            self.proportions_ = given.resolve(name, counts)
+            self.proportions_ = given.resolve(counts)
         else:
-            self.proportions_ = given.estimated(
-                estimate_from_scores(function, prior_estimator, counts)
-            )
+            self.proportions_ = given.estimated(estimate_from_scores(prior_estimator, counts))
         self.target_prior_ = self.proportions_.prior(self.target, counts)
         self.calibrator_, self.labeled_share_ = choose_calibrator(
             self._scaled(scores),
@@ -518,43 +523,40 @@ class PUCalibratedClassifier(
             np.ones(scores.size) if weight is None else weight,
             self.proportions_,
             method=self.method,
-            rng=check_random_state(name, seed),
+            rng=check_random_state(seed),
         )
         self.method_ = self.calibrator_.method
         self.oob_score_samples_ = read_only(scores)
         self.oob_proba_ = read_only(self._positive(scores))
         return self
 
-    def _check_params(self, name: str) -> tuple[GivenProportions, PriorEstimator | None]:
-        check_choice(name, "method", self.method, METHODS)
-        check_target(name, self.target)
+    def _check_params(self) -> tuple[GivenProportions, PriorEstimator | None]:
+        check_choice("method", self.method, METHODS)
+        check_target(self.target)
         out_of_bag = self._takes_out_of_bag
         cv = 2 if out_of_bag else self.cv
-        check_settings(
-            name, self.estimator, cv=cv, method="auto", combine="raw", n_jobs=self.n_jobs
-        )
-        check_model(name, self.estimator, RESPONSES[:1] if out_of_bag else RESPONSES)
+        check_settings(self.estimator, cv=cv, method="auto", combine="raw", n_jobs=self.n_jobs)
+        check_model(self.estimator, RESPONSES[:1] if out_of_bag else RESPONSES)
         told = (self.alpha, self.beta, self.proportions, self.prior, self.label_frequency)
-        given = GivenProportions(*told, self.scenario).validated(name, can_estimate=True)
+        given = GivenProportions(*told, self.scenario).validated(can_estimate=True)
         if not given.ways:
-            found = check_estimator(name, self.prior_estimator, "prior_estimator")
+            found = check_estimator(self.prior_estimator, "prior_estimator")
             tell_clean(found, given.beta)
             return given, found
         if self.prior_estimator is not None:
             must = f"left out where {given.ways[0]!r} is given"
-            raise bad_value(name, "prior_estimator", must, show(self.prior_estimator))
+            raise bad_value("prior_estimator", must, show(self.prior_estimator))
         return given, None
 
     @property
     def _takes_out_of_bag(self) -> bool:
         return isinstance(self.cv, str) and self.cv == "oob"
 
-    def _scores(self, X: Any, method: str) -> FloatArray:
+    def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        function = f"{type(self).__name__}.{method}"
-        check_rows(function, X)
+        check_rows(X)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return row_scores(function, self.estimator_, X, self.response_method_)
+        return row_scores(self.estimator_, X, self.response_method_)
 
     def _scaled(self, scores: FloatArray) -> FloatArray:
         """Scores on the scale of log-odds, on which a sigmoid is one."""

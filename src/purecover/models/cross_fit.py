@@ -15,7 +15,15 @@ from sklearn.utils.validation import _check_method_params
 
 from purecover._response import response_scores
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from purecover._validation import bad_type, bad_value, check_choice, check_integer, read_only, show
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_choice,
+    check_integer,
+    public,
+    read_only,
+    show,
+)
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.models.networks import check_jobs
@@ -36,16 +44,14 @@ Split: TypeAlias = tuple[IntArray, IntArray]
 MUST = "a number of folds, a splitter of scikit-learn or a list of (train, test) rows"
 
 
-def make_splits(
-    function: str, examples: Examples, cv: Any, random_state: RandomState
-) -> tuple[list[Split], int]:
+def make_splits(examples: Examples, cv: Any, random_state: RandomState) -> tuple[list[Split], int]:
     """Checked folds, and how often they score each row."""
-    seed = check_seed(function, random_state)
+    seed = check_seed(random_state)
     if isinstance(cv, (int, np.integer)):
         # The seed itself, so that a splitter made by hand gives the same folds.
         if isinstance(seed, np.random.Generator):
             seed = int(seed.integers(2**31))
-        cv = _default_splitter(function, examples, int(cv), seed)
+        cv = _default_splitter(examples, int(cv), seed)
     target = examples.positive.astype(np.int64)
     rows = cv
     if hasattr(cv, "split"):
@@ -53,26 +59,25 @@ def make_splits(
             rows = list(cv.split(examples.X, target, examples.groups))
         except (TypeError, ValueError) as error:
             got = f"{show(cv)}, which cannot split these rows ({error})"
-            raise bad_value(function, "cv", MUST, got) from error
-    splits = [_checked_split(function, pair, examples) for pair in rows]
+            raise bad_value("cv", MUST, got) from error
+    splits = [_checked_split(pair, examples) for pair in rows]
     times = np.zeros(examples.n_rows, dtype=np.int64)
     for _, test in splits:
         times[test] += 1
     low, high = int(times.min()), int(times.max())
     if not splits or low != high:
         raise bad_value(
-            function,
             "cv",
             "a way to score every row equally often",
             f"{show(cv)}, which scores some rows {low} and others {high} times",
             "use StratifiedKFold or RepeatedStratifiedKFold rather than random or growing parts",
         )
     for split in splits:
-        _require_both_sides(function, split, examples)
+        _require_both_sides(split, examples)
     return splits, low
 
 
-def _default_splitter(function: str, examples: Examples, n_folds: int, seed: int) -> Any:
+def _default_splitter(examples: Examples, n_folds: int, seed: int) -> Any:
     # Here, because loading it draws from the random numbers of the standard library.
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -86,25 +91,24 @@ def _default_splitter(function: str, examples: Examples, n_folds: int, seed: int
             if n < 2:
                 parameter = "labeled" if codes is None else "groups"
                 must = f"a column with at least two {what}"
-                raise bad_value(function, parameter, must, str(n), hint)
+                raise bad_value(parameter, must, str(n), hint)
             must = f"at most the number of {what}, {n}"
-            raise bad_value(function, "cv", must, str(n_folds), hint)
+            raise bad_value("cv", must, str(n_folds), hint)
     kind = StratifiedKFold if examples.groups is None else StratifiedGroupKFold
     return kind(n_folds, shuffle=True, random_state=seed)
 
 
-def _checked_split(function: str, pair: Any, examples: Examples) -> Split:
+def _checked_split(pair: Any, examples: Examples) -> Split:
     try:
         train, test = (_row_numbers(part, examples.n_rows) for part in pair)
     except (TypeError, ValueError, IndexError) as error:
-        raise bad_type(function, "cv", MUST, pair) from error
+        raise bad_type("cv", MUST, pair) from error
     if np.unique(test).size != test.size or np.isin(test, train).any():
         got = "a fold with rows that are scored twice or by a model that saw them"
-        raise bad_value(function, "cv", "folds of rows that the model has not seen", got)
+        raise bad_value("cv", "folds of rows that the model has not seen", got)
     codes = examples.group_codes
     if codes is not None and np.isin(codes[test], codes[train]).any():
         raise bad_value(
-            function,
             "cv",
             "a splitter that keeps groups together",
             "a fold with a group on both sides",
@@ -113,12 +117,11 @@ def _checked_split(function: str, pair: Any, examples: Examples) -> Split:
     return train, test
 
 
-def _require_both_sides(function: str, split: Split, examples: Examples) -> None:
+def _require_both_sides(split: Split, examples: Examples) -> None:
     for rows, part in zip(split, ("train on", "score"), strict=True):
         for side, member in (("labeled", examples.positive), ("unlabeled", examples.unlabeled)):
             if not member[rows].any():
                 raise bad_value(
-                    function,
                     "cv",
                     "folds with labeled and unlabeled rows on both sides",
                     f"a fold with no {side} row to {part}",
@@ -200,6 +203,7 @@ class CrossFit:
         )
 
 
+@public
 def cross_fit_scores(
     estimator: Any,
     X: Any,
@@ -299,9 +303,7 @@ def cross_fit_scores(
     >>> report.auc > report.auc_pu
     True
     """
-    name = "cross_fit_scores"
     check_settings(
-        name,
         estimator,
         cv=cv,
         method=method,
@@ -310,7 +312,6 @@ def cross_fit_scores(
         fit_params=fit_params,
     )
     examples = read_examples(
-        name,
         X,
         labeled,
         groups=groups,
@@ -318,7 +319,6 @@ def cross_fit_scores(
         negative_label=negative_label,
     )
     return cross_fit(
-        name,
         estimator,
         examples,
         cv=cv,
@@ -331,7 +331,6 @@ def cross_fit_scores(
 
 
 def check_settings(
-    function: str,
     estimator: Any,
     *,
     cv: Any,
@@ -341,20 +340,19 @@ def check_settings(
     fit_params: Any = None,
 ) -> None:
     """Complain of what is wrong whatever the data are."""
-    check_choice(function, "method", method, ("auto", *METHODS))
-    check_choice(function, "combine", combine, COMBINES)
-    check_model(function, estimator, METHODS if method == "auto" else (method,))
-    check_jobs(function, n_jobs)
+    check_choice("method", method, ("auto", *METHODS))
+    check_choice("combine", combine, COMBINES)
+    check_model(estimator, METHODS if method == "auto" else (method,))
+    check_jobs(n_jobs)
     if isinstance(cv, (int, np.integer)):
-        check_integer(function, "cv", cv, low=2)
+        check_integer("cv", cv, low=2)
     elif isinstance(cv, (str, type)) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
-        raise bad_type(function, "cv", MUST, cv)
+        raise bad_type("cv", MUST, cv)
     if fit_params is not None and not isinstance(fit_params, Mapping):
-        raise bad_type(function, "fit_params", "a dict of arguments of fit", fit_params)
+        raise bad_type("fit_params", "a dict of arguments of fit", fit_params)
 
 
 def cross_fit(
-    function: str,
     estimator: Any,
     examples: Examples,
     *,
@@ -367,10 +365,10 @@ def cross_fit(
     progress: Callable[[int, int], None] | None = None,
 ) -> CrossFit:
     """Out-of-fold scores of rows that were checked before."""
-    used = check_model(function, estimator, METHODS if method == "auto" else (method,))
+    used = check_model(estimator, METHODS if method == "auto" else (method,))
     if combine == "auto":
         combine = "raw" if used == "predict_proba" else "rank"
-    splits, n_repeats = make_splits(function, examples, cv, random_state)
+    splits, n_repeats = make_splits(examples, cv, random_state)
     positive, unlabeled = examples.positive, examples.unlabeled
     share = positive.sum() / (positive.sum() + unlabeled.sum())
 
@@ -379,15 +377,13 @@ def cross_fit(
     except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
         parallel = Parallel(n_jobs=n_jobs)
     jobs = parallel(
-        delayed(_scores_of_fold)(function, estimator, examples, split, used, fit_params)
-        for split in splits
+        delayed(_scores_of_fold)(estimator, examples, split, used, fit_params) for split in splits
     )
     total, areas = np.zeros(examples.n_rows), np.zeros(len(splits))
     for k, ((_, test), scores) in enumerate(zip(splits, jobs, strict=True)):
         if not np.isfinite(scores).all():
             bad = int((~np.isfinite(scores)).sum())
             raise bad_value(
-                function,
                 "estimator",
                 f"a classifier whose {used} is finite",
                 f"{bad} NaN or infinite of {scores.size} in fold {k + 1} from {show(estimator)}",
@@ -427,7 +423,6 @@ def fold_ranks(
 
 
 def _scores_of_fold(
-    function: str,
     estimator: Any,
     examples: Examples,
     split: Split,
@@ -442,11 +437,10 @@ def _scores_of_fold(
         _safe_indexing(examples.X, train), examples.positive[train].astype(np.int64), **params
     )
     part = _safe_indexing(examples.X, test)
-    found = response_scores(function, model, part, positive=1, methods=(method,))
+    found = response_scores(model, part, positive=1, methods=(method,))
     scores = np.asarray(found, dtype=np.float64)
     if scores.shape != (test.size,):
         raise bad_value(
-            function,
             "estimator",
             f"a classifier whose {method} gives a number per row",
             f"an array of shape {scores.shape} for {test.size} rows from {show(estimator)}",
@@ -499,7 +493,6 @@ def makes_own_scores(estimator: Any) -> bool:
 
 
 def unseen_scores(
-    function: str,
     estimator: Any,
     examples: Examples,
     *,
@@ -517,11 +510,10 @@ def unseen_scores(
     With ``own=False``, cross-validation in any case.
     """
     if own and not fit_params and makes_own_scores(estimator):
-        made = _own_scores(function, estimator, examples)
+        made = _own_scores(estimator, examples)
         if made is not None:
             return made
     result = cross_fit(
-        function,
         estimator,
         examples,
         cv=cv,
@@ -535,7 +527,7 @@ def unseen_scores(
     return UnseenScores(result.scores, result.description)
 
 
-def _own_scores(function: str, estimator: Any, examples: Examples) -> UnseenScores | None:
+def _own_scores(estimator: Any, examples: Examples) -> UnseenScores | None:
     """Out-of-bag scores; None where the model has none, or none that keep to the rules.
 
     Groups must be kept together, so that ``fit`` must take them. Known negatives must be scored
@@ -550,13 +542,13 @@ def _own_scores(function: str, estimator: Any, examples: Examples) -> UnseenScor
     if examples.negative is not None:
         return None
     model.fit(examples.X, examples.positive.astype(np.int64), **more)
-    scores = out_of_bag(function, model, examples.n_rows)
+    scores = out_of_bag(model, examples.n_rows)
     if scores is None:
         return None
     return UnseenScores(scores, f"{_name(model)}, its own scores of rows unseen", model)
 
 
-def out_of_bag(function: str, fitted: Any, n_rows: int) -> FloatArray | None:
+def out_of_bag(fitted: Any, n_rows: int) -> FloatArray | None:
     """Out-of-bag scores of a fitted model; None if it has none, an error if some are missing."""
     scores = getattr(fitted, ATTRIBUTE, None)
     if scores is None and hasattr(fitted, FORESTS):
@@ -570,7 +562,6 @@ def out_of_bag(function: str, fitted: Any, n_rows: int) -> FloatArray | None:
     finite = np.isfinite(scores)
     if scores.shape != (n_rows,) or not finite.all():
         raise bad_value(
-            function,
             "estimator",
             "a classifier with a finite out-of-bag score of every row",
             f"{int(finite.sum())} of {n_rows} from {show(fitted)}",
@@ -580,25 +571,25 @@ def out_of_bag(function: str, fitted: Any, n_rows: int) -> FloatArray | None:
 
 
 def fit_out_of_bag(
-    function: str, estimator: Any, examples: Examples, weight: FloatArray | None
+    estimator: Any, examples: Examples, weight: FloatArray | None
 ) -> tuple[Any, FloatArray]:
     """A model fitted to all rows, and its out-of-bag scores, which must be probabilities."""
     hint = "a number of folds serves any classifier"
     if examples.groups is not None:
         got = "'oob' beside groups, which bags do not keep together"
-        raise bad_value(function, "cv", "a number or a splitter", got, hint)
+        raise bad_value("cv", "a number or a splitter", got, hint)
     must = "a number or a splitter for a classifier without out-of-bag scores"
     if not _final(estimator):
         got = f"'oob' for {show(estimator)}, which keeps scores before calibration"
-        raise bad_value(function, "cv", must, got, hint)
+        raise bad_value("cv", must, got, hint)
     fitted = fit_all(estimator, examples, weight)
-    scores = out_of_bag(function, fitted, examples.n_rows)
+    scores = out_of_bag(fitted, examples.n_rows)
     if scores is None:
-        raise bad_value(function, "cv", must, f"'oob' for {show(fitted)}", hint)
+        raise bad_value("cv", must, f"'oob' for {show(fitted)}", hint)
     if not bool(((scores >= 0) & (scores <= 1)).all()):
         must = "a classifier whose out-of-bag scores are probabilities"
         got = f"{show(fitted)} with scores from {scores.min():g} to {scores.max():g}"
-        raise bad_value(function, "estimator", must, got)
+        raise bad_value("estimator", must, got)
     return fitted, scores
 
 

@@ -16,7 +16,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from purecover._validation import bad_type, bad_value, check_choice, check_integer, require, show
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_choice,
+    check_integer,
+    public,
+    require,
+    show,
+)
 from purecover.exceptions import PurecoverWarning
 from purecover.models.tables import (
     Standardizer,
@@ -50,32 +58,32 @@ DEVICE_BLOCK = 2**27
 _KINDS = ("cpu", "cuda", "mps", "xpu")
 
 
-def check_device(function: str, device: object) -> str:
+def check_device(device: object) -> str:
     """The device in torch's words, "numpy" for none, from what the user asks for."""
     must = "'auto', 'cpu', or a device of torch such as 'cuda', 'cuda:1' or 'torch:cpu'"
     if not isinstance(device, str):
-        raise bad_type(function, "device", must, device)
+        raise bad_type("device", must, device)
     if device == "cpu":
         return "numpy"
     if device == "auto":
         return "cuda" if _has_cuda() else "numpy"
     if device.removeprefix("torch:").partition(":")[0] not in _KINDS:
-        raise bad_value(function, "device", must, show(device))
-    torch = require("torch", function=f"{function} with device={device!r}", extra="torch")
+        raise bad_value("device", must, show(device))
+    torch = require("torch", extra="torch")
     name = device.removeprefix("torch:")
     try:
         found = torch.device(name)
         torch.empty(0, device=found)
     except (RuntimeError, AssertionError) as error:
         hint = "use device='cpu', or a torch built for this device on a machine that has it"
-        raise bad_value(function, "device", must, show(device), hint) from error
+        raise bad_value("device", must, show(device), hint) from error
     return str(found)
 
 
-def check_jobs(function: str, n_jobs: object) -> None:
+def check_jobs(n_jobs: object) -> None:
     """A number of threads as joblib takes it."""
-    if n_jobs is not None and check_integer(function, "n_jobs", n_jobs, low=-(2**15)) == 0:
-        raise bad_value(function, "n_jobs", "None or a whole number other than 0", "0")
+    if n_jobs is not None and check_integer("n_jobs", n_jobs, low=-(2**15)) == 0:
+        raise bad_value("n_jobs", "None or a whole number other than 0", "0")
 
 
 def _has_cuda() -> bool:
@@ -373,6 +381,7 @@ class BaggedNetworks(VersionedPickle, TwoClasses, ClassifierMixin, BaseEstimator
         self.random_state = random_state
         self.verbose = verbose
 
+    @public
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Train on labeled against unlabeled rows.
 
@@ -390,10 +399,8 @@ class BaggedNetworks(VersionedPickle, TwoClasses, ClassifierMixin, BaseEstimator
         BaggedNetworks
             Itself.
         """
-        name = type(self).__name__
-        size = check_integer(name, "n_estimators", self.n_estimators, low=1)
+        size = check_integer("n_estimators", self.n_estimators, low=1)
         training = check_training(
-            name,
             preset=self.preset,
             hidden=self.hidden,
             output=self.output,
@@ -406,19 +413,18 @@ class BaggedNetworks(VersionedPickle, TwoClasses, ClassifierMixin, BaseEstimator
             split=self.split,
             stratify=self.stratify,
         )
-        dtype = np.dtype(check_choice(name, "dtype", self.dtype, ("float32", "float64")))
-        device = check_device(name, self.device)
-        check_jobs(name, self.n_jobs)
+        dtype = np.dtype(check_choice("dtype", self.dtype, ("float32", "float64")))
+        device = check_device(self.device)
+        check_jobs(self.n_jobs)
         if not isinstance(self.verbose, bool):
-            check_integer(name, "verbose", self.verbose, low=0)
-        seeds = seeds_of(name, self.random_state, size)
-        function = f"{name}.fit"
-        labeling = read_labeling(function, X, y, positive_label=self.positive_label)
+            check_integer("verbose", self.verbose, low=0)
+        seeds = seeds_of(self.random_state, size)
+        labeling = read_labeling(X, y, positive_label=self.positive_label)
         is_labeled = labeling.examples.positive
-        X = numeric_matrix(self, function, labeling.examples.X, reset=True)
-        check_sides(function, "y", is_labeled)
+        X = numeric_matrix(self, labeling.examples.X, reset=True)
+        check_sides("y", is_labeled)
         if not training.stratify:
-            _warn_of_few(function, is_labeled)
+            _warn_of_few(is_labeled)
         self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
         self._training = training
         self._standardizer = Standardizer.of(X)
@@ -440,16 +446,18 @@ class BaggedNetworks(VersionedPickle, TwoClasses, ClassifierMixin, BaseEstimator
         self.oob_score_samples_ = mean_scores(ensemble.oob_sums, ensemble.oob_counts)
         return self
 
+    @public
     def score_samples(self, X: Any) -> FloatArray:
         """Mean output of all networks in [0, 1], larger where a row looks more labeled.
 
         Of rows that were trained on, take ``oob_score_samples_``.
         """
         check_is_fitted(self)
-        X = numeric_matrix(self, f"{type(self).__name__}.score_samples", X, reset=False)
+        X = numeric_matrix(self, X, reset=False)
         rows = self._standardizer.transform(X, self._weights.dtype)
         return apply_ensemble(rows, self._weights, self._training)
 
+    @public
     def predict_proba(self, X: Any) -> FloatArray:
         """Shares of the classes, in the order of ``classes_``: of labels, not of true classes.
 
@@ -457,10 +465,12 @@ class BaggedNetworks(VersionedPickle, TwoClasses, ClassifierMixin, BaseEstimator
         """
         return self._columns(self.score_samples(X))
 
+    @public
     def decision_function(self, X: Any) -> FloatArray:
         """Score above one half, positive for the second of ``classes_``, as in scikit-learn."""
         return self._turned(self.score_samples(X) - 0.5)
 
+    @public
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """The likelier label of each row."""
         second = self.decision_function(X) > 0
@@ -473,20 +483,20 @@ class BaggedNetworks(VersionedPickle, TwoClasses, ClassifierMixin, BaseEstimator
         return tags
 
 
-def check_sides(function: str, parameter: str, labeled: BoolArray) -> None:
+def check_sides(parameter: str, labeled: BoolArray) -> None:
     """At least two rows of either kind: without its only one a network knows no such rows."""
     for side, size in (("labeled", int(labeled.sum())), ("unlabeled", int((~labeled).sum()))):
         if size == 1:
             must = f"{side} in two rows or more: a network without the only one knows none"
             hint = "get more labels; from a handful on, stratify=True gives the fairest scores"
-            raise bad_value(function, parameter, must, f"1 {side} row of {labeled.size}", hint)
+            raise bad_value(parameter, must, f"1 {side} row of {labeled.size}", hint)
 
 
-def _warn_of_few(function: str, labeled: BoolArray) -> None:
+def _warn_of_few(labeled: BoolArray) -> None:
     for side, size in (("labeled", int(labeled.sum())), ("unlabeled", int((~labeled).sum()))):
         if size < FEW:
             warnings.warn(
-                f"{function} has {size} {side} rows. A bag that misses one of so few has fewer of "
+                f"There are {size} {side} rows. A bag that misses one of so few has fewer of "
                 "them on average, and out of bag they score too low for it.\n"
                 "Hint: BaggedNetworks(stratify=True) draws labeled and unlabeled rows apart.",
                 PurecoverWarning,
@@ -521,6 +531,7 @@ _CARD_BYTES = 2**33
 """Memory of one launch on a card; more ensembles are trained in turn."""
 
 
+@public
 def bagged_scores_many(
     X: ArrayLike,
     rows: ArrayLike,
@@ -578,13 +589,12 @@ def bagged_scores_many(
     >>> scores.shape
     (3, 400)
     """
-    name = "bagged_scores_many"
-    size = check_integer(name, "n_estimators", n_estimators, low=1)
-    training = check_training(name, preset=preset, hidden=hidden)
-    table, rows, labeled = _check_tables(name, X, rows, labeled)
-    where = check_device(name, device)
-    check_jobs(name, n_jobs)
-    streams = _streams(name, random_state, len(rows))
+    size = check_integer("n_estimators", n_estimators, low=1)
+    training = check_training(preset=preset, hidden=hidden)
+    table, rows, labeled = _check_tables(X, rows, labeled)
+    where = check_device(device)
+    check_jobs(n_jobs)
+    streams = _streams(random_state, len(rows))
     scores: list[FloatArray] = []
     if where.startswith("cuda"):
         from purecover.models import cuda as _fused
@@ -609,18 +619,18 @@ def bagged_scores_many(
     return np.stack(scores)
 
 
-def _streams(name: str, random_state: Any, size: int) -> list[np.random.SeedSequence]:
+def _streams(random_state: Any, size: int) -> list[np.random.SeedSequence]:
     """A stream of random numbers for each ensemble."""
     if not isinstance(random_state, (list, tuple, np.ndarray)):
-        return seeds_of(name, random_state, size)
+        return seeds_of(random_state, size)
     if len(random_state) != size:
         must = f"one seed, or one for each of the {size} ensembles"
-        raise bad_value(name, "random_state", must, f"{len(random_state)} seeds")
-    return [seeds_of(name, seed, 1)[0] for seed in random_state]
+        raise bad_value("random_state", must, f"{len(random_state)} seeds")
+    return [seeds_of(seed, 1)[0] for seed in random_state]
 
 
 def _check_tables(
-    name: str, X: ArrayLike, rows: ArrayLike, labeled: ArrayLike
+    X: ArrayLike, rows: ArrayLike, labeled: ArrayLike
 ) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.bool_]]:
     from sklearn.utils import check_array
 
@@ -628,20 +638,19 @@ def _check_tables(
         table = check_array(X, dtype=[np.float64, np.float32], input_name="X")
     except (TypeError, ValueError) as error:
         must, got = "a matrix of finite numbers", str(error).partition("\n")[0].rstrip(".")
-        raise bad_value(name, "X", must, f"what fails with: {got}") from error
-    chosen, marks = _as_array(name, "rows", rows), _as_array(name, "labeled", labeled)
+        raise bad_value("X", must, f"what fails with: {got}") from error
+    chosen, marks = _as_array("rows", rows), _as_array("labeled", labeled)
     if chosen.ndim != 2 or chosen.dtype.kind not in "iu" or chosen.size == 0:
         must = "whole numbers of shape (n_ensembles, n_rows)"
-        raise bad_value(name, "rows", must, f"{chosen.dtype} of shape {chosen.shape}")
+        raise bad_value("rows", must, f"{chosen.dtype} of shape {chosen.shape}")
     if chosen.min() < 0 or chosen.max() >= len(table):
         must = f"rows of X, from 0 to {len(table) - 1}"
-        raise bad_value(name, "rows", must, f"{chosen.min()} to {chosen.max()}")
+        raise bad_value("rows", must, f"{chosen.min()} to {chosen.max()}")
     ordered = np.sort(chosen, axis=1)
     again = ordered[:, 1:] == ordered[:, :-1]
     if again.any():
         ensemble, place = np.argwhere(again)[0]
         raise bad_value(
-            name,
             "rows",
             "distinct rows of X in every ensemble",
             f"row {ordered[ensemble, place]} more than once in ensemble {ensemble}",
@@ -650,22 +659,22 @@ def _check_tables(
         )
     if marks.shape != chosen.shape or marks.dtype.kind != "b":
         must = f"booleans of the shape of rows, {chosen.shape}"
-        raise bad_value(name, "labeled", must, f"{marks.dtype} of shape {marks.shape}")
+        raise bad_value("labeled", must, f"{marks.dtype} of shape {marks.shape}")
     one_sided = np.flatnonzero(marks.all(axis=1) | ~marks.any(axis=1))
     if one_sided.size:
         must = "labeled and unlabeled rows in every ensemble"
-        raise bad_value(name, "labeled", must, f"only one kind in ensemble {one_sided[0]}")
+        raise bad_value("labeled", must, f"only one kind in ensemble {one_sided[0]}")
     for one in marks:
-        check_sides(name, "labeled", one)
+        check_sides("labeled", one)
     return table, chosen.astype(np.int64), np.array(marks)
 
 
-def _as_array(name: str, parameter: str, values: ArrayLike) -> NDArray[Any]:
+def _as_array(parameter: str, values: ArrayLike) -> NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError as error:  # rows of different lengths
         must = "an array of shape (n_ensembles, n_rows)"
-        raise bad_value(name, parameter, must, "rows of different lengths") from error
+        raise bad_value(parameter, must, "rows of different lengths") from error
 
 
 def _on_card(

@@ -63,7 +63,6 @@ class Examples:
 
 
 def read_examples(
-    function: str,
     X: Any,
     labeled: ArrayLike | str,
     *,
@@ -80,26 +79,25 @@ def read_examples(
         "truth": truth,
         "sample_weight": sample_weight,
     }
-    X, parts = _take_out(function, X, parts)
-    X, n_rows = read_rows(function, X)
-    values = to_numpy(function, "labeled", parts["labeled"])
-    check_as_long(function, "labeled", values.size, n_rows)
-    check_alignment(function, X, parts["labeled"], names=("X", "labeled"))
+    X, parts = _take_out(X, parts)
+    X, n_rows = read_rows(X)
+    values = to_numpy("labeled", parts["labeled"])
+    check_as_long("labeled", values.size, n_rows)
+    check_alignment(X, parts["labeled"], names=("X", "labeled"))
     positive, negative = encode_labels(
-        function,
         values,
         n_rows,
         positive_label=positive_label,
         negative_label=negative_label,
     )
     if parts["groups"] is not None:
-        parts["groups"] = read_groups(function, parts["groups"], n_rows)
+        parts["groups"] = read_groups(parts["groups"], n_rows)
     weight = None
     if parts["sample_weight"] is not None:
-        weight = to_numpy(function, "sample_weight", parts["sample_weight"])
-        check_as_long(function, "sample_weight", weight.size, n_rows)
-        weight = as_weights(function, weight, n_rows)
-        check_weights(function, weight, positive, _others(positive, negative))
+        weight = to_numpy("sample_weight", parts["sample_weight"])
+        check_as_long("sample_weight", weight.size, n_rows)
+        weight = as_weights(weight, n_rows)
+        check_weights(weight, positive, _others(positive, negative))
     return Examples(X, values, positive, negative, parts["groups"], parts["truth"], weight)
 
 
@@ -107,79 +105,77 @@ def _others(positive: BoolArray, negative: BoolArray | None) -> BoolArray:
     return ~positive if negative is None else ~(positive | negative)
 
 
-def check_weights(
-    function: str, weight: FloatArray, labeled: BoolArray, unlabeled: BoolArray
-) -> None:
+def check_weights(weight: FloatArray, labeled: BoolArray, unlabeled: BoolArray) -> None:
     """Weights that leave rows on either side."""
     for side, rows in (("labeled", labeled), ("unlabeled", unlabeled)):
         if not float(weight[rows].sum()) > 0:
             must = "positive for some labeled and some unlabeled rows: both classes are needed"
-            raise bad_value(function, "sample_weight", must, f"zero for all {side} rows")
+            raise bad_value("sample_weight", must, f"zero for all {side} rows")
 
 
-def _take_out(function: str, X: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _take_out(X: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The columns that names stand for, and the frame without them."""
     names = {role: value for role, value in parts.items() if isinstance(value, str)}
     if not names or isinstance(X, Mapping) or not is_frame(X):
         return X, parts
     import narwhals.stable.v2 as nw
 
-    found = read_columns(function, X, names)
+    found = read_columns(X, names)
     rest = nw.from_native(X, eager_only=True).drop(list(dict.fromkeys(names.values())))
     return rest.to_native(), {**parts, **found}
 
 
-def read_rows(function: str, X: Any) -> tuple[Any, int]:
+def read_rows(X: Any) -> tuple[Any, int]:
     """The features as something that has rows, and how many; a complaint if it has none."""
     if isinstance(X, Mapping):
         say = "make a data frame of it, or an array with np.column_stack"
-        raise bad_type(function, "X", _MUST, X, say)
+        raise bad_type("X", _MUST, X, say)
     if isinstance(X, (list, tuple)) and not any(isinstance(row, (str, dict)) for row in X):
         # Texts and dicts are for a pipeline that reads them; all else is a matrix.
         try:
             X = np.asarray(X)
         except ValueError as error:
-            raise bad_type(function, "X", _MUST, X, "rows must be of one length") from error
+            raise bad_type("X", _MUST, X, "rows must be of one length") from error
     if isinstance(X, (str, bytes, type)):
-        raise bad_type(function, "X", _MUST, X)
+        raise bad_type("X", _MUST, X)
     hint: str | None
     try:
         n_rows = int(_num_samples(X))
     except Exception as error:  # foreign things raise whatever they like
         hint = "collect a lazy frame first" if hasattr(X, "collect") else None
-        raise bad_type(function, "X", _MUST, X, hint) from error
+        raise bad_type("X", _MUST, X, hint) from error
     if isinstance(X, np.ndarray) and X.ndim != 2 and X.dtype.kind not in "OUST":
         hint = "a single feature is X.reshape(-1, 1)" if X.ndim == 1 else None
-        raise bad_value(function, "X", _MUST, f"an array of shape {X.shape}", hint)
+        raise bad_value("X", _MUST, f"an array of shape {X.shape}", hint)
     if n_rows == 0:
-        raise bad_value(function, "X", _MUST, "no rows at all")
+        raise bad_value("X", _MUST, "no rows at all")
     return X, n_rows
 
 
-def read_groups(function: str, groups: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
+def read_groups(groups: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
     """The group of each row."""
-    codes = to_numpy(function, "groups", groups)
-    check_as_long(function, "groups", codes.size, n_rows)
+    codes = to_numpy("groups", groups)
+    check_as_long("groups", codes.size, n_rows)
     missing = sum(is_missing(v) for v in codes.tolist())
     if missing:
         hint = "give each such row a group of its own"
         got = f"{missing} missing of {codes.size}"
-        raise bad_value(function, "groups", "free of missing values", got, hint)
+        raise bad_value("groups", "free of missing values", got, hint)
     try:
         n_groups = np.unique(codes).size
     except Exception as error:  # foreign objects raise whatever they like when compared
         must = "of one type that can be sorted"
-        raise bad_type(function, "groups", must, codes[0]) from error
+        raise bad_type("groups", must, codes[0]) from error
     if n_groups < 2:
-        raise bad_value(function, "groups", "at least two groups", "one group")
+        raise bad_value("groups", "at least two groups", "one group")
     return codes
 
 
-def check_as_long(function: str, parameter: str, size: int, n_rows: int) -> None:
+def check_as_long(parameter: str, size: int, n_rows: int) -> None:
     """A value for each row."""
     if size != n_rows:
         must = f"as long as X has rows ({n_rows})"
-        raise bad_value(function, parameter, must, f"{size} values")
+        raise bad_value(parameter, must, f"{size} values")
 
 
 def model_name(estimator: Any) -> str:
@@ -195,20 +191,20 @@ def model_name(estimator: Any) -> str:
     return f"{name}({model_name(inner)})" if hasattr(inner, "fit") else name
 
 
-def check_model(function: str, estimator: Any, methods: tuple[str, ...]) -> str:
+def check_model(estimator: Any, methods: tuple[str, ...]) -> str:
     """The method a model scores with; a complaint if it has none, or cannot be copied."""
     must = "a scikit-learn classifier with " + (
         f"{', '.join(methods[:-1])} or {methods[-1]}" if len(methods) > 1 else methods[0]
     )
     if isinstance(estimator, type):
-        raise bad_type(function, "estimator", must, estimator, f"make one: {estimator.__name__}()")
+        raise bad_type("estimator", must, estimator, f"make one: {estimator.__name__}()")
     usable = all(callable(getattr(estimator, m, None)) for m in ("fit", "get_params"))
     found = next((m for m in methods if hasattr(estimator, m)), None)
     if not usable or found is None:
         hint = "for scores from elsewhere use evaluate(scores, labeled)"
         if usable and hasattr(estimator, "predict"):
             hint = f"{show(estimator)} has predict alone, and yes and no are no ranking"
-        raise bad_type(function, "estimator", must, estimator, hint)
+        raise bad_type("estimator", must, estimator, hint)
     return found
 
 
@@ -253,7 +249,6 @@ def called_y() -> Iterator[None]:
 
 
 def read_labeling(
-    function: str,
     X: Any,
     y: ArrayLike | None,
     *,
@@ -263,41 +258,39 @@ def read_labeling(
     """Rows and labels of scikit-learn's ``fit(X, y)``, or a complaint in a function's name."""
     from sklearn.utils import indexable
 
-    check_rows(function, X)
+    check_rows(X)
     if not isinstance(X, (list, tuple, str, bytes, type)):
         (X,) = indexable(X)  # sparse matrices of a kind that can be cut into folds
     must = "an array: for each row, whether the example carries the label"
     if y is None:
         got = "None; fit requires y to be passed, but the target y is None"
-        raise bad_value(function, "y", must, got)
+        raise bad_value("y", must, got)
     if isinstance(y, str):  # predictions are made of frames without that column
-        raise bad_type(function, "y", must, y, "pass the column itself")
+        raise bad_type("y", must, y, "pass the column itself")
     if isinstance(groups, str):
         must = "an array: for each row, its group"
-        raise bad_type(function, "groups", must, groups, "pass the column itself")
+        raise bad_type("groups", must, groups, "pass the column itself")
     if getattr(y, "ndim", 1) == 2:
-        _warn_of_column(function)
-    X, n_rows = read_rows(function, X)
-    values = _plain(to_numpy(function, "y", y))
-    check_as_long(function, "y", values.size, n_rows)
-    check_alignment(function, X, y, names=("X", "y"))
-    refuse_missing(function, "y", values)
-    classes = _two_classes(function, values)
+        _warn_of_column()
+    X, n_rows = read_rows(X)
+    values = _plain(to_numpy("y", y))
+    check_as_long("y", values.size, n_rows)
+    check_alignment(X, y, names=("X", "y"))
+    refuse_missing("y", values)
+    classes = _two_classes(values)
     if positive_label is None:
         at = labeled_of_two(classes)
         if at is None:
             must = "two-valued, one value for labeled and one for unlabeled rows"
             got = f"{show(classes.tolist())}, which both mean the same"
             hint = "name the value that means labeled with positive_label="
-            raise bad_value(function, "y", must, got, hint)
+            raise bad_value("y", must, got, hint)
         positive = np.asarray(values == classes[at], dtype=np.bool_)
     else:
-        positive, _ = encode_labels(
-            function, values, n_rows, positive_label=positive_label, parameter="y"
-        )
+        positive, _ = encode_labels(values, n_rows, positive_label=positive_label, parameter="y")
         at = int(np.flatnonzero(classes == values[int(np.argmax(positive))])[0])
     if groups is not None:
-        groups = read_groups(function, groups, n_rows)
+        groups = read_groups(groups, n_rows)
     return Labeling(Examples(X, values, positive, None, groups, None), classes, at)
 
 
@@ -311,20 +304,20 @@ def _plain(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.array(values.tolist()) if kinds in ({int}, {float}) else values
 
 
-def _two_classes(function: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _two_classes(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The two values in ascending order, or a complaint that scikit-learn's users know."""
     try:
         classes = np.unique(values)
     except TypeError as error:  # values that cannot be compared
         must, hint = "of one type throughout", "map it to booleans first"
-        raise bad_type(function, "y", must, values[0], hint) from error
+        raise bad_type("y", must, values[0], hint) from error
     if classes.size == 2:
         return classes
     must = "two-valued, one value for labeled and one for unlabeled rows"
     if classes.size == 1:
         got = f"one class: {show(classes.tolist()[0])} in all {values.size} rows"
         hint = "training needs labeled and unlabeled rows; is that the right column?"
-        raise bad_value(function, "y", must, got, hint)
+        raise bad_value("y", must, got, hint)
     got = f"{classes.size} values, {show(classes[:5].tolist())}"
     if values.dtype.kind == "f" and not bool((values == np.round(values)).all()):
         hint = "Unknown label type: continuous. Are these scores?"
@@ -333,38 +326,34 @@ def _two_classes(function: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any,
             "Only binary classification is supported. The type of the target is multiclass. "
             "Map the column to booleans first, for example y == 'positive'"
         )
-    raise bad_value(function, "y", must, got, hint)
+    raise bad_value("y", must, got, hint)
 
 
-def check_rows(function: str, X: Any) -> None:
+def check_rows(X: Any) -> None:
     """Refuse at the door what no classifier takes, before it is cut into folds."""
     if getattr(getattr(X, "dtype", None), "kind", "") == "c":
-        raise bad_value(
-            function, "X", "real", "complex numbers", "Complex data not supported: pass parts"
-        )
+        raise bad_value("X", "real", "complex numbers", "Complex data not supported: pass parts")
     if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "fiub":
         hint = "Reshape your data: X.reshape(1, -1) is one row, X.reshape(-1, 1) one feature"
-        raise bad_value(function, "X", "a matrix", f"an array of shape {X.shape}", hint)
+        raise bad_value("X", "a matrix", f"an array of shape {X.shape}", hint)
 
 
-def _warn_of_column(function: str) -> None:
+def _warn_of_column() -> None:
     from sklearn.exceptions import DataConversionWarning
 
     warnings.warn(
-        f"A column-vector y was passed when a 1d array was expected by {function}",
+        "A column-vector y was passed when a 1d array was expected",
         DataConversionWarning,
         stacklevel=4,
     )
 
 
-def read_weights(
-    function: str, sample_weight: ArrayLike | None, examples: Examples
-) -> FloatArray | None:
+def read_weights(sample_weight: ArrayLike | None, examples: Examples) -> FloatArray | None:
     """Weights of the rows, some of them on either side; None if none were given."""
     if sample_weight is None:
         return None
-    weight = as_weights(function, sample_weight, examples.n_rows)
-    check_weights(function, weight, examples.positive, examples.unlabeled)
+    weight = as_weights(sample_weight, examples.n_rows)
+    check_weights(weight, examples.positive, examples.unlabeled)
     return weight
 
 
@@ -396,12 +385,12 @@ def fit_parameters(estimator: Any, weight: FloatArray | None) -> dict[str, Float
     return {} if name is None or weight is None else {name: weight}
 
 
-def warn_of_weights(function: str, estimator: Any, weight: FloatArray | None) -> None:
+def warn_of_weights(estimator: Any, weight: FloatArray | None) -> None:
     """Say where weights of rows do not reach the training."""
     if weight is None or weight_parameter(estimator) is not None:
         return
     warnings.warn(
-        f"{model_name(estimator)} takes no weights in its fit, so that sample_weight of {function} "
+        f"{model_name(estimator)} takes no weights in its fit, so that sample_weight "
         "counts in the calibration and in alpha, but not in its training.",
         PurecoverWarning,
         stacklevel=4,
@@ -417,9 +406,9 @@ def fit_all(estimator: Any, examples: Examples, weight: FloatArray | None = None
     return fresh.fit(examples.X, examples.positive.astype(np.int64), **parameters)
 
 
-def row_scores(function: str, estimator: Any, X: Any, method: str) -> FloatArray:
+def row_scores(estimator: Any, X: Any, method: str) -> FloatArray:
     """Scores by a classifier that was fitted to 1 for labeled and 0 for unlabeled."""
-    scores = response_scores(function, estimator, X, positive=1, methods=(method,))
+    scores = response_scores(estimator, X, positive=1, methods=(method,))
     return np.asarray(scores, dtype=np.float64)
 
 
@@ -462,9 +451,9 @@ _NUMBERS = "a table of numbers"
 _HINT = "make numbers of it first, for example with {} in a pipeline, or leave it out"
 
 
-def numeric_matrix(model: Any, function: str, X: Any, *, reset: bool) -> NDArray[Any]:
+def numeric_matrix(model: Any, X: Any, *, reset: bool) -> NDArray[Any]:
     """Finite numbers, checked by scikit-learn, with the zeros of sparse matrices written out."""
-    _refuse_other_columns(function, X)
+    _refuse_other_columns(X)
     kinds = [np.float64, np.float32]
     try:
         X = validate_data(model, X, accept_sparse="csr", dtype=kinds, reset=reset)
@@ -473,12 +462,11 @@ def numeric_matrix(model: Any, function: str, X: Any, *, reset: bool) -> NDArray
         if "could not convert string to float" not in text:
             raise
         hint = _HINT.format("sklearn.preprocessing.OneHotEncoder")
-        raise bad_value(function, "X", _NUMBERS, f"text ({text})", hint) from error
+        raise bad_value("X", _NUMBERS, f"text ({text})", hint) from error
     if not hasattr(X, "toarray"):
         return np.asarray(X)
     if X.shape[0] * X.shape[1] * X.dtype.itemsize > _LARGEST_DENSE:
         raise bad_value(
-            function,
             "X",
             f"small enough to write out its zeros in {_LARGEST_DENSE // 2**30} GiB",
             f"a sparse matrix of shape {X.shape}",
@@ -487,25 +475,25 @@ def numeric_matrix(model: Any, function: str, X: Any, *, reset: bool) -> NDArray
     return np.asarray(X.toarray())
 
 
-def _refuse_other_columns(function: str, X: Any) -> None:
+def _refuse_other_columns(X: Any) -> None:
     """Texts and times, of which scikit-learn would not say in which column they are."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
-        raise _bad_column(function, "times", "")
+        raise _bad_column("times", "")
     if not is_frame(X):
         return
     import narwhals.stable.v2 as nw
 
     for name, kind in nw.from_native(X, eager_only=True).schema.items():
         if kind.is_temporal():
-            raise _bad_column(function, "times", f" in column {show(name)}")
+            raise _bad_column("times", f" in column {show(name)}")
         if kind == nw.String:
-            raise _bad_column(function, "text", f" in column {show(name)}")
+            raise _bad_column("text", f" in column {show(name)}")
 
 
-def _bad_column(function: str, what: str, where: str) -> InvalidInputError:
+def _bad_column(what: str, where: str) -> InvalidInputError:
     tool = "FunctionTransformer" if what == "times" else "OneHotEncoder"
     hint = _HINT.format(f"sklearn.preprocessing.{tool}")
-    return bad_value(function, "X", _NUMBERS, f"{what}{where}", hint)
+    return bad_value("X", _NUMBERS, f"{what}{where}", hint)
 
 
 # -- Features on one scale, whatever their own: mean 0 and standard deviation 1 over all rows ----
@@ -571,22 +559,20 @@ def _blocks(n: int, d: int) -> Iterator[slice]:
 # -- Seeds of models: whole numbers of any kind, generators, and NumPy's older RandomState -------
 
 
-def check_seed(
-    function: str, random_state: RandomState | np.random.RandomState
-) -> int | np.random.Generator:
+def check_seed(random_state: RandomState | np.random.RandomState) -> int | np.random.Generator:
     """A seed itself, so that all it is handed to draw the same, or else a generator."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4).tolist())
-    rng = check_random_state(function, random_state)
+    rng = check_random_state(random_state)
     whole: object = random_state  # NumPy's integers are not in the type
     return int(whole) if isinstance(whole, numbers.Integral) else rng
 
 
 def seeds_of(
-    function: str, random_state: RandomState | np.random.RandomState, size: int
+    random_state: RandomState | np.random.RandomState, size: int
 ) -> list[np.random.SeedSequence]:
     """A stream for each of several networks or ensembles."""
-    seed = check_seed(function, random_state)
+    seed = check_seed(random_state)
     if isinstance(seed, np.random.Generator):
         return np.random.SeedSequence(seed.integers(2**63, size=2).tolist()).spawn(size)
     return np.random.SeedSequence(seed).spawn(size)

@@ -133,7 +133,6 @@ probabilities fitted by maximum likelihood with torch's optimizer."""
 
 
 def check_training(
-    function: str,
     *,
     preset: str,
     hidden: int,
@@ -148,10 +147,10 @@ def check_training(
     stratify: bool = False,
 ) -> Training:
     """The preset with the choices that were made by hand in place of its own."""
-    training = PRESETS[check_choice(function, "preset", preset, tuple(PRESETS))]
-    check_flag(function, "stratify", stratify)
+    training = PRESETS[check_choice("preset", preset, tuple(PRESETS))]
+    check_flag("stratify", stratify)
     made: dict[str, Any] = {
-        "hidden": check_integer(function, "hidden", hidden, low=1),
+        "hidden": check_integer("hidden", hidden, low=1),
         "stratify": bool(stratify),
     }
     for name, value, choices in (
@@ -161,17 +160,17 @@ def check_training(
         ("split", split, ("rows", "positions")),
     ):
         if value is not None:
-            made[name] = check_choice(function, name, value, choices)
+            made[name] = check_choice(name, value, choices)
     if constants is not None:
-        chosen = check_choice(function, "constants", constants, tuple(RPROP_CONSTANTS))
+        chosen = check_choice("constants", constants, tuple(RPROP_CONSTANTS))
         made["constants"] = RPROP_CONSTANTS[chosen]
     if max_epochs is not None:
-        made["max_epochs"] = check_integer(function, "max_epochs", max_epochs, low=1)
+        made["max_epochs"] = check_integer("max_epochs", max_epochs, low=1)
     if patience is not None:
-        made["patience"] = check_integer(function, "patience", patience, low=1)
+        made["patience"] = check_integer("patience", patience, low=1)
     if validation_fraction is not None:
         made["validation_fraction"] = check_real(
-            function, "validation_fraction", validation_fraction, low=0, high=1, closed="neither"
+            "validation_fraction", validation_fraction, low=0, high=1, closed="neither"
         )
     return replace(training, **made)
 

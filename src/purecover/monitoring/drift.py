@@ -46,7 +46,6 @@ _OBSERVED = MixtureProportions(0.0, 1.0)
 
 
 def figures(
-    function: str,
     counts: ScoreCounts,
     given: GivenProportions,
     *,
@@ -62,11 +61,11 @@ def figures(
         "auc": None,
     }
     if given.ways:
-        used = given.resolve(function, counts)
+        used = given.resolve(counts)
         auc = auc_interval(counts, used, confidence_level=level)
         ends = _made_interval(used.alpha, level, used.alpha, used.alpha, "given")
         return found | {"alpha": ends, "beta": used.beta, "auc": auc}
-    estimator = make_estimator(function, given)
+    estimator = make_estimator(given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RecoveryWarning)
         try:
@@ -76,9 +75,9 @@ def figures(
         return found | _estimated_figures(counts, given, estimator, level, n_resamples, seed)
 
 
-def make_estimator(function: str, given: GivenProportions) -> PriorEstimator:
+def make_estimator(given: GivenProportions) -> PriorEstimator:
     """A new estimator, told if labels are known to be clean."""
-    estimator = check_estimator(function, given.estimator)
+    estimator = check_estimator(given.estimator)
     tell_clean(estimator, given.beta)
     return estimator
 
@@ -396,7 +395,6 @@ def share_of_look(look: int, false_alarms: float) -> float:
 
 
 def compare(
-    function: str,
     new: ScoreCounts,
     before: list[ScoreCounts],
     given: GivenProportions,
@@ -414,7 +412,7 @@ def compare(
         return MonitorDrift(look=look, n_before=len(before), spent=0.0, note=few)
     note = None
     if given.ways:
-        deltas = [given.resolve(function, counts).delta for counts in (new, reference)]
+        deltas = [given.resolve(counts).delta for counts in (new, reference)]
         found = {"auc": _observed(new, reference, *deltas)}
     else:
         found = {"auc_pu": _observed(new, reference, 1.0, 1.0)}
@@ -425,7 +423,7 @@ def compare(
         else:
             rng = np.random.default_rng([seed, look])
             try:
-                found |= _estimated(function, new, reference, given, n_draws, rng)
+                found |= _estimated(new, reference, given, n_draws, rng)
             except PurecoverError as error:
                 note = f"alpha is not compared: {str(error).partition(chr(10))[0]}"
     limit = spent / len(found)
@@ -522,7 +520,6 @@ def _moments(
 
 
 def _estimated(
-    function: str,
     new: ScoreCounts,
     reference: ScoreCounts,
     given: GivenProportions,
@@ -546,7 +543,7 @@ def _estimated(
     columns = np.array(rows["labeled"]), np.array(rows["unlabeled"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RecoveryWarning)
-        estimator = make_estimator(function, given)
+        estimator = make_estimator(given)
         estimator.fit(pooled)
         alpha, beta = _proportions(estimator, pooled, given, *columns).T
     observed = _areas(*columns)

@@ -15,7 +15,15 @@ import numpy as np
 from purecover._codec import Saved, decode, plain_fields
 from purecover._frames import make_frame
 from purecover._typing import ArrayLike, Scenario
-from purecover._validation import bad_type, bad_value, check_flag, check_integer, check_real, show
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_flag,
+    check_integer,
+    check_real,
+    public,
+    show,
+)
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.estimators.choice import check_estimator
@@ -63,14 +71,14 @@ class Settings(Saved):
             self.estimator,
         )
 
-    def require(self, function: str, wanted: Mapping[str, Any]) -> None:
+    def require(self, wanted: Mapping[str, Any]) -> None:
         """Complain of settings that are not these; files may name their columns anew."""
         mine = self.to_dict()
         for key, value in wanted.items():
             if key != "columns" and not _same(value, mine[key]):
                 must = f"{show(mine[key])}, as in the state file"
                 hint = "leave it out, or start a new state file"
-                raise bad_value(function, key, must, show(value), hint)
+                raise bad_value(key, must, show(value), hint)
 
 
 def _same(one: object, other: object) -> bool:
@@ -80,20 +88,20 @@ def _same(one: object, other: object) -> bool:
         return False
 
 
-def make_settings(function: str, given: dict[str, Any]) -> Settings:
+def make_settings(given: dict[str, Any]) -> Settings:
     """Settings, or a complaint about the first that cannot be."""
     estimator, columns = given["estimator"], given["columns"]
     if estimator is not None and not isinstance(estimator, str):
         hint = "a state file can keep nothing else; the names are those of prior_estimators()"
-        raise bad_type(function, "estimator", "the name of an estimator", estimator, hint)
+        raise bad_type("estimator", "the name of an estimator", estimator, hint)
     columns = {} if columns is None else columns
     if not isinstance(columns, Mapping) or not all(
         isinstance(word, str) for pair in columns.items() for word in pair
     ):
-        raise bad_type(function, "columns", "a mapping of text to text", columns)
-    known = Settings(**given).given.validated(function, can_estimate=True)
+        raise bad_type("columns", "a mapping of text to text", columns)
+    known = Settings(**given).given.validated(can_estimate=True)
     if estimator is not None:
-        check_estimator(function, estimator)
+        check_estimator(estimator)
     shares = ("alpha", "beta", "prior", "label_frequency")
     numbers: dict[str, Any] = {
         name: None if getattr(known, name) is None else float(getattr(known, name))
@@ -101,55 +109,52 @@ def make_settings(function: str, given: dict[str, Any]) -> Settings:
     }
     whole = {"window": (1, 10**6), "n_resamples": (0, 10**6), "max_thresholds": (64, 10**7)}
     for name, (low, high) in whole.items():
-        numbers[name] = check_integer(function, name, given[name], low=low, high=high)
+        numbers[name] = check_integer(name, given[name], low=low, high=high)
     return Settings(
         **numbers,
         scenario=known.scenario,
         estimator=estimator,
         false_alarms=check_real(
-            function, "false_alarms", given["false_alarms"], low=0, high=1, closed="neither"
+            "false_alarms", given["false_alarms"], low=0, high=1, closed="neither"
         ),
-        confidence_level=check_level(function, given["confidence_level"]),
-        random_state=check_integer(function, "random_state", given["random_state"], low=0),
+        confidence_level=check_level(given["confidence_level"]),
+        random_state=check_integer("random_state", given["random_state"], low=0),
         columns=dict(columns),
     )
 
 
-def check_settings(function: str, settings: object) -> dict[str, Any]:
+def check_settings(settings: object) -> dict[str, Any]:
     """Settings to be passed on by name."""
     must = "a mapping of parameters of ScoreMonitor"
     if settings is None:
         return {}
     if not isinstance(settings, Mapping):
-        raise bad_type(function, "settings", must, settings)
+        raise bad_type("settings", must, settings)
     known = list(Settings.__dataclass_fields__)
     for key in settings:
         if key not in known:
             hint = f"they are {', '.join(known)}"
-            raise bad_value(function, "settings", must, f"one called {show(key)}", hint)
+            raise bad_value("settings", must, f"one called {show(key)}", hint)
     return dict(settings)
 
 
-def check_name(function: str, name: object) -> str:
+def check_name(name: object) -> str:
     """The name of a partition, which stands in tables."""
     if not isinstance(name, str):
-        raise bad_type(function, "name", "a text", name)
+        raise bad_type("name", "a text", name)
     if not 0 < len(name) <= _LONGEST or not name.isprintable() or name != name.strip():
         must = f"1 to {_LONGEST} printable characters without blanks at the ends"
-        raise bad_value(function, "name", must, show(name))
+        raise bad_value("name", must, show(name))
     return name
 
 
-def read_counts(
-    function: str, scores: Any, labeled: Any, sample_weight: Any, **labels: object
-) -> ScoreCounts:
+def read_counts(scores: Any, labeled: Any, sample_weight: Any, **labels: object) -> ScoreCounts:
     """Counts of rows, or those that are given instead of rows."""
     if not isinstance(scores, ScoreCounts):
         if labeled is None:
             hint = "pass the labels of the scores, or counts of both as scores"
-            raise bad_type(function, "labeled", "given beside scores", labeled, hint)
+            raise bad_type("labeled", "given beside scores", labeled, hint)
         return ScoreCounts._from_rows(
-            function,
             {"scores": scores},
             labeled,
             sample_weight=sample_weight,
@@ -158,7 +163,7 @@ def read_counts(
         )
     for parameter, value in (("labeled", labeled), ("sample_weight", sample_weight)):
         if value is not None:
-            raise bad_value(function, parameter, "left out beside a ScoreCounts", show(value))
+            raise bad_value(parameter, "left out beside a ScoreCounts", show(value))
     return scores
 
 
@@ -398,6 +403,7 @@ class ScoreMonitor:
     (800, 8000)
     """
 
+    @public
     def __init__(
         self,
         *,
@@ -416,7 +422,6 @@ class ScoreMonitor:
         columns: Mapping[str, str] | None = None,
     ) -> None:
         self._settings = make_settings(
-            "ScoreMonitor",
             {
                 "alpha": alpha,
                 "beta": beta,
@@ -468,6 +473,7 @@ class ScoreMonitor:
 
     # -- adding ---------------------------------------------------------------------------
 
+    @public
     def add(
         self,
         name: str,
@@ -498,17 +504,15 @@ class ScoreMonitor:
         MonitorPartition
             Its figures, and in ``drift`` the comparison.
         """
-        function = "ScoreMonitor.add"
-        place = self._place(function, name, replace)
+        place = self._place(name, replace)
         labels = {"positive_label": positive_label, "negative_label": negative_label}
-        counts = read_counts(function, scores, labeled, sample_weight, **labels)
+        counts = read_counts(scores, labeled, sample_weight, **labels)
         keep = self._settings
         small = binned(counts, keep.max_thresholds)
         drift = None
         before = [p.counts for p in self._partitions[:place] if p.counts is not None]
         if before:
             drift = compare(
-                function,
                 small,
                 before[-keep.window :],
                 keep.given,
@@ -526,7 +530,6 @@ class ScoreMonitor:
             drift=drift,
             counts=small,
             **figures(
-                function,
                 counts,
                 keep.given,
                 level=keep.confidence_level,
@@ -537,9 +540,9 @@ class ScoreMonitor:
         self._put(place, made)
         return made
 
-    def _place(self, function: str, name: str, replacing: bool) -> int:
-        name = check_name(function, name)
-        check_flag(function, "replace", replacing)
+    def _place(self, name: str, replacing: bool) -> int:
+        name = check_name(name)
+        check_flag("replace", replacing)
         names = [p.name for p in self._partitions]
         if name not in names:
             return len(names)
@@ -548,11 +551,11 @@ class ScoreMonitor:
             added = self._partitions[place].added
             must = "one that was not added yet"
             hint = "replace=True takes the place of the partition of that name"
-            raise bad_value(function, "name", must, f"{show(name)}, added {added}", hint)
+            raise bad_value("name", must, f"{show(name)}, added {added}", hint)
         if self._partitions[place].counts is None:
             must = f"one of the last {self._settings.window + 1:,} partitions, to be replaced"
             got = f"{show(name)}, whose counts are only kept as part of the total"
-            raise bad_value(function, "name", must, got, "start a new monitor with all partitions")
+            raise bad_value("name", must, got, "start a new monitor with all partitions")
         return place
 
     def _put(self, place: int, made: MonitorPartition) -> None:
@@ -570,6 +573,7 @@ class ScoreMonitor:
     # -- files ----------------------------------------------------------------------------
 
     @classmethod
+    @public
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read a state file.
 
@@ -585,19 +589,19 @@ class ScoreMonitor:
         """
         from msgspec import ValidationError
 
-        function = "ScoreMonitor.load"
-        target = as_path(function, path)
-        data, checksum = read_state(function, target)
+        target = as_path(path)
+        data, checksum = read_state(target)
         try:
             state = decode(MonitorState, data)
             monitor = cls(**state.settings)
         except (ValidationError, TypeError, ValueError) as error:
-            raise damaged(function, target, error) from error
+            raise damaged(target, error) from error
         monitor._partitions, monitor._archive = state.partitions, state.archive
         monitor._n_looks = state.n_looks
         monitor._checksum = checksum
         return monitor
 
+    @public
     def save(self, path: str | PathLike[str]) -> None:
         """Write a state file, whole or not at all.
 
@@ -609,17 +613,17 @@ class ScoreMonitor:
         path : str or path
             The file. One beside it, with ``.lock`` after its name, makes processes take turns.
         """
-        function = "ScoreMonitor.save"
-        target = as_path(function, path)
-        with locked(function, target):
-            if target.exists() and read_state(function, target)[1] != self._checksum:
+        target = as_path(path)
+        with locked(target):
+            if target.exists() and read_state(target)[1] != self._checksum:
                 must = "a new file, or the one this monitor was loaded from as it was then"
                 hint = "add partitions with ScoreMonitor.update, which takes turns with others"
                 got = f"{show(str(target))}, which holds something else"
-                raise bad_value(function, "path", must, got, hint)
+                raise bad_value("path", must, got, hint)
             self._checksum = write_state(target, self._state())
 
     @classmethod
+    @public
     def update(
         cls,
         path: str | PathLike[str],
@@ -652,12 +656,11 @@ class ScoreMonitor:
         ScoreMonitor
             The monitor as it is in the file now.
         """
-        function = "ScoreMonitor.update"
-        target, wanted = as_path(function, path), check_settings(function, settings)
-        with locked(function, target):
+        target, wanted = as_path(path), check_settings(settings)
+        with locked(target):
             if target.exists():
                 monitor = cls.load(target)
-                monitor._settings.require(function, wanted)
+                monitor._settings.require(wanted)
             else:
                 monitor = cls(**wanted)
             monitor.add(
@@ -688,9 +691,10 @@ class ScoreMonitor:
             "partitions": [p.to_dict() for p in self._partitions],
         }
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The figures of all partitions as a table; see :meth:`ScoreCounts.frame`."""
-        return make_frame("ScoreMonitor.frame", columns_of(self._partitions), backend)
+        return make_frame(columns_of(self._partitions), backend)
 
     def __str__(self) -> str:
         return monitor_text(self)

@@ -24,21 +24,21 @@ _MUST = "a state file of purecover monitor"
 _BACKUP = "take the file from a backup, or start a new one from the partitions"
 
 
-def as_path(function: str, path: object) -> Path:
+def as_path(path: object) -> Path:
     """A path, or a complaint."""
     if isinstance(path, (str, os.PathLike)) and str(path) and "\0" not in str(path):
         return Path(os.path.realpath(path))  # so that a link stays one when its file is replaced
-    raise bad_type(function, "path", "the name of a file", path)
+    raise bad_type("path", "the name of a file", path)
 
 
 # -- reading ----------------------------------------------------------------------------------
 
 
-def read_state(function: str, path: Path) -> tuple[dict[str, Any], str]:
+def read_state(path: Path) -> tuple[dict[str, Any], str]:
     """The state in a file, and its checksum."""
 
     def wrong(got: str, hint: str) -> InvalidInputError:
-        return _wrong(function, path, got, hint)
+        return _wrong(path, got, hint)
 
     other = "is it another file? purecover monitor starts a new state under a name that is free"
     try:
@@ -65,22 +65,22 @@ def read_state(function: str, path: Path) -> tuple[dict[str, Any], str]:
     return state, str(checksum)
 
 
-def damaged(function: str, path: Path, error: Exception) -> InvalidInputError:
+def damaged(path: Path, error: Exception) -> InvalidInputError:
     """The complaint about a file whose checksum is right and whose content is not."""
     why = " ".join(str(error).split())
-    return _wrong(function, path, f"whose content cannot be used ({why})", _BACKUP)
+    return _wrong(path, f"whose content cannot be used ({why})", _BACKUP)
 
 
-def _wrong(function: str, path: Path, got: str, hint: str) -> InvalidInputError:
-    return bad_value(function, "path", _MUST, f"{show(str(path))}, {got}", hint)
+def _wrong(path: Path, got: str, hint: str) -> InvalidInputError:
+    return bad_value("path", _MUST, f"{show(str(path))}, {got}", hint)
 
 
-def _unwritable(function: str, path: Path, error: OSError) -> InvalidInputError:
+def _unwritable(path: Path, error: OSError) -> InvalidInputError:
     hint = "is the name right, and may you write there?"
     if not path.parent.exists():
         hint = f"make the folder {str(path.parent)!r} first"  # in full, to be copied
     got = f"{show(str(path))}: {error.strerror or error}"
-    return bad_value(function, "path", "a file in a folder that can be written", got, hint)
+    return bad_value("path", "a file in a folder that can be written", got, hint)
 
 
 def _checksum(state: dict[str, Any]) -> str:
@@ -127,7 +127,7 @@ def _glob(name: str) -> str:
 
 
 @contextmanager
-def locked(function: str, path: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
+def locked(path: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
     """Hold the lock of a state file; wait for others who do.
 
     The lock is the operating system's, on a file beside the state, and ends with the process
@@ -138,7 +138,7 @@ def locked(function: str, path: Path, *, wait_s: float = _WAIT_S) -> Iterator[No
     try:
         file = lock.open("ab")
     except OSError as error:
-        raise _unwritable(function, path, error) from error
+        raise _unwritable(path, error) from error
     with file:
         deadline = time.monotonic() + wait_s
         while not _take(file):

@@ -36,6 +36,7 @@ from purecover._validation import (
     bad_value,
     check_choice,
     check_flag,
+    public,
     read_only,
     require,
     show,
@@ -470,7 +471,7 @@ def _from_frame(features: Any, target: Any) -> Table:
 
 def from_openml(data_id: int) -> Table:
     """A table of OpenML, by scikit-learn."""
-    require("pandas", function=_FUNCTION, extra="engines")
+    require("pandas", extra="engines")
     from sklearn.datasets import fetch_openml
 
     # Not every table there says which column is the target, so all of them are asked for, and as
@@ -548,7 +549,7 @@ def _pima() -> Table:
 
 def _concrete() -> Table:
     (file,) = _common("regression/concrete/Concrete_Data.xlsx")
-    pandas = require("pandas", function=_FUNCTION, extra="engines")
+    pandas = require("pandas", extra="engines")
     frame = pandas.read_excel(file)
     return _from_frame(frame.iloc[:, :-1], frame.iloc[:, -1])
 
@@ -568,9 +569,6 @@ def from_packages(name: str) -> tuple[str, Callable[[], Table]] | None:
 
 
 # -- The twelve data sets of the paper: what they are, and how to get them -----------------------
-
-
-_FUNCTION = "load_paper_data"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -617,6 +615,7 @@ class PaperData:
         )
 
 
+@public
 def load_paper_data(
     name: str,
     folder: str | os.PathLike[str] | None = None,
@@ -687,10 +686,10 @@ def load_paper_data(
     >>> print(*data.differences, sep="\n")
     values: not those that the published results were made with
     """
-    spec = DATASETS[check_choice(_FUNCTION, "name", name, DATASETS)]
+    spec = DATASETS[check_choice("name", name, DATASETS)]
     given = _given_folder(folder)
     kept = cache_folder() if cache is None else _path("cache", cache)
-    check_flag(_FUNCTION, "download", download)
+    check_flag("download", download)
     tried: list[str] = []
     for parameter, place in (("folder", given), ("cache", kept)):
         if place is None:
@@ -720,10 +719,10 @@ def load_paper_data(
 
 def _path(parameter: str, value: object) -> Path:
     if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
-        raise bad_type(_FUNCTION, parameter, "a path", value)
+        raise bad_type(parameter, "a path", value)
     path: Any = os.fspath(value)
     if not isinstance(path, str):
-        raise bad_type(_FUNCTION, parameter, "a path", value)
+        raise bad_type(parameter, "a path", value)
     return Path(path).expanduser()
 
 
@@ -736,7 +735,7 @@ def _given_folder(folder: object) -> Path | None:
             return None
     path = _path("folder", folder)
     if not path.is_dir():
-        raise bad_value(_FUNCTION, "folder", "an existing folder", f"{show(str(path))}{origin}")
+        raise bad_value("folder", "an existing folder", f"{show(str(path))}{origin}")
     return path
 
 
@@ -750,7 +749,6 @@ def _from_file(spec: PaperDataset, parameter: str, file: Path) -> PaperData:
             else f"take the file away to use another source, or correct it: {_layout(spec)}"
         )
         raise bad_value(
-            _FUNCTION,
             parameter,
             f"a folder whose {file.name} is the paper's {spec.title}",
             f"a file that is not: {error}",
@@ -775,7 +773,7 @@ def _keep(table: Table, file: Path) -> None:
         write_table(table, file)
     except OSError as error:  # the data are here; that they cannot be kept is no reason to stop
         warnings.warn(
-            f"{_FUNCTION} could not keep what it downloaded in {file}: {_short(error)}.\n"
+            f"{{function}} could not keep what it downloaded in {file}: {_short(error)}.\n"
             f"Hint: name a folder that can be written to by cache= or PURECOVER_CACHE.",
             PurecoverWarning,
             stacklevel=3,
@@ -798,7 +796,6 @@ def _layout(spec: PaperDataset) -> str:
 def _nowhere(spec: PaperDataset, folder: Path | None, tried: Sequence[str]) -> InvalidInputError:
     name = spec.name
     return bad_value(
-        _FUNCTION,
         "folder",
         f"a folder with {name}.csv.gz or {name}.csv, as no other source has it here",
         show(None if folder is None else str(folder)),

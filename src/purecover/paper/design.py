@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from purecover._typing import BoolArray, IntArray
-from purecover._validation import bad_value
+from purecover._validation import bad_value, public
 
 BETAS = (1.0, 0.95, 0.75)
 REPEATS = 50
@@ -121,6 +121,7 @@ def cells(
                 yield Cell(dataset, beta, repeat, shared)
 
 
+@public
 def draw(cell: Cell, positive: BoolArray, n_labeled: int) -> Draw:
     """The rows of a cell.
 
@@ -133,7 +134,6 @@ def draw(cell: Cell, positive: BoolArray, n_labeled: int) -> Draw:
     n_false = n_labeled - n_true
     if n_true >= ones.size or n_false >= zeros.size:
         raise bad_value(
-            "draw",
             "n_labeled",
             "small enough to leave unlabeled rows of both classes",
             f"{n_labeled} of {cell.dataset} with {ones.size} positive and {zeros.size} other rows",

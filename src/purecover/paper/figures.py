@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._typing import FloatArray
-from purecover._validation import require
+from purecover._validation import public, require
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
 from purecover.displays.base import (
@@ -58,6 +58,7 @@ BINS = ((0.0, 0.1), (0.1, 0.2), (0.2, np.inf))
 _COLORS = {"pu": "#9a9a9a", "ir": BLUE, "dr": SKY, "ie": VERMILLION, "de": ORANGE}
 
 
+@public
 def figure1() -> Figure:
     """The worked example: a ranking, and the curves it gives.
 
@@ -66,7 +67,7 @@ def figure1() -> Figure:
     matplotlib Figure
         Left the ranking, right the observed, the true and the recovered curves.
     """
-    pyplot = _pyplot("figure1")
+    pyplot = _pyplot()
     figure, (left, right) = pyplot.subplots(
         1, 2, figsize=(8.2, 4.2), width_ratios=(1, 2.6), layout="constrained"
     )
@@ -156,6 +157,7 @@ def _bin_title(low: float, high: float) -> str:
     return f"e ≥ {low:g}" if np.isinf(high) else f"{low:g} ≤ e < {high:g}"
 
 
+@public
 def figure2(runs: Runs, methods: Methods, truth: Truth) -> Figure:
     """Box plots of signed errors: AUC above, AUC-PR below; by beta left, by e right.
 
@@ -174,7 +176,7 @@ def figure2(runs: Runs, methods: Methods, truth: Truth) -> Figure:
         Panels a to d. A box holds the middle half of the runs, its line the median, the
         whiskers reach the last run within one and a half times its length.
     """
-    pyplot = _pyplot("figure2")
+    pyplot = _pyplot()
     figure, axes = pyplot.subplots(2, 2, figsize=(9.6, 6.4), layout="constrained", sharey="row")
     for row, metric in enumerate(ERROR_COLUMNS):
         for column, by in enumerate(("beta", "e")):
@@ -240,6 +242,7 @@ def figure4(n_grid: int = 201) -> Figure:
     return figure
 
 
+@public
 def thresholds_figure(errors: Sequence[ThresholdErrors]) -> Figure:
     """Mean absolute error of Algorithm 1 against the number of thresholds.
 
@@ -253,7 +256,7 @@ def thresholds_figure(errors: Sequence[ThresholdErrors]) -> Figure:
     matplotlib Figure
         AUC left, AUC-PR right, a line per kind of scores with the middle 80 % of its runs.
     """
-    pyplot = _pyplot("thresholds_figure")
+    pyplot = _pyplot()
     figure, axes = pyplot.subplots(1, 2, figsize=(9.6, 3.8), layout="constrained")
     numbers = list(dict.fromkeys(each.number for each in errors))
     for ax, metric in zip(axes, TITLES, strict=True):
@@ -274,6 +277,7 @@ def thresholds_figure(errors: Sequence[ThresholdErrors]) -> Figure:
     return figure
 
 
+@public
 def standings_figure(standings: Mapping[str, Sequence[Standing]], most: int = 15) -> Figure:
     """The best combinations of estimator and repair, with intervals.
 
@@ -289,7 +293,7 @@ def standings_figure(standings: Mapping[str, Sequence[Standing]], most: int = 15
     matplotlib Figure
         The best on top; the defaults in color.
     """
-    pyplot = _pyplot("standings_figure")
+    pyplot = _pyplot()
     height = 1.1 + 0.26 * min(most, max(map(len, standings.values()), default=1))
     figure, axes = pyplot.subplots(
         1, len(standings), figsize=(9.6, height), layout="constrained", squeeze=False
@@ -310,6 +314,7 @@ def standings_figure(standings: Mapping[str, Sequence[Standing]], most: int = 15
     return figure
 
 
+@public
 def beside_figure(panels: Mapping[str, Mapping[Row, tuple[float, float]]]) -> Figure:
     """Errors of every row of a table beside the printed ones.
 
@@ -323,7 +328,7 @@ def beside_figure(panels: Mapping[str, Mapping[Row, tuple[float, float]]]) -> Fi
     matplotlib Figure
         A panel each with a mark per row; below the line ours is the smaller.
     """
-    pyplot = _pyplot("beside_figure")
+    pyplot = _pyplot()
     figure, axes = pyplot.subplots(
         1, len(panels), figsize=(2.6 * len(panels), 3.3), layout="constrained", squeeze=False,
         sharex=True, sharey=True,
@@ -347,12 +352,13 @@ def beside_figure(panels: Mapping[str, Mapping[Row, tuple[float, float]]]) -> Fi
     return figure
 
 
+@public
 def to_svg(figure: Figure) -> str:
     """A figure as SVG, the same text for the same figure; the figure is closed.
 
     Letters are drawn as paths, so that it looks the same without any font.
     """
-    pyplot = _pyplot("to_svg")
+    pyplot = _pyplot()
     out = io.StringIO()
     # A fixed salt and no date: without them every page would differ from the last.
     with pyplot.rc_context({"svg.hashsalt": "purecover", "svg.fonttype": "path"}):
@@ -361,5 +367,5 @@ def to_svg(figure: Figure) -> str:
     return out.getvalue()
 
 
-def _pyplot(function: str) -> Any:
-    return require("matplotlib.pyplot", function=function, extra="plot")
+def _pyplot() -> Any:
+    return require("matplotlib.pyplot", extra="plot")

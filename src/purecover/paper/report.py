@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from purecover._validation import bad_type, bad_value, require
+from purecover._validation import bad_type, bad_value, public, require
 from purecover.exceptions import InvalidInputError
 from purecover.html.page import _policy, _resource
 from purecover.html.words import versions
@@ -184,6 +184,7 @@ def paper_report(
     )
 
 
+@public
 def write_report(
     records: Iterable[Record],
     *,
@@ -215,25 +216,24 @@ def write_report(
     PaperReport
         What was written.
     """
-    function = "write_report"
     targets = {"html": html, "markdown": markdown, "csv": csv}
     for parameter, path in targets.items():
         if path is None:
             continue
         if not isinstance(path, Path):
-            raise bad_type(function, parameter, "a Path or None", path)
+            raise bad_type(parameter, "a Path or None", path)
         if not path.parent.is_dir():
             raise bad_value(
-                function, parameter, "a file in a folder that exists", str(path),
+                parameter, "a file in a folder that exists", str(path),
                 f"make the folder {path.parent} first",
             )  # fmt: skip
     if all(path is None for path in targets.values()):
         raise InvalidInputError(
-            f"{function} needs somewhere to write: pass html, markdown or csv.\n"
+            "{function} needs somewhere to write: pass html, markdown or csv.\n"
             "Hint: on the command line --html FILE, --markdown FILE or --csv FILE"
         )
     if html is not None:  # before minutes are spent on tables
-        require("matplotlib.pyplot", function=function, extra="plot")
+        require("matplotlib.pyplot", extra="plot")
     report = paper_report(records, provenance=provenance, kept_scores=kept_scores)
     if html is not None:
         html.write_text(to_html(report), encoding="utf-8")

@@ -16,7 +16,7 @@ import numpy as np
 
 from purecover import __version__
 from purecover._typing import BoolArray, FloatArray, Repair
-from purecover._validation import bad_value
+from purecover._validation import bad_value, public
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.estimators.alphamax import AlphaMaxN
@@ -236,6 +236,7 @@ def load_problems(names: Iterable[str], folder: str | Path | None = None) -> dic
     return found
 
 
+@public
 def run_study(
     cells: Iterable[Cell],
     *,
@@ -299,7 +300,7 @@ def run_study(
     (1, 1, 1)
     """
     began = time.perf_counter()
-    check_jobs("run_study", n_jobs)
+    check_jobs(n_jobs)
     wanted = {cell.key: cell for cell in cells}
     done = store.done(wanted)
     missing = [cell for key, cell in wanted.items() if key not in done]
@@ -308,7 +309,7 @@ def run_study(
     unknown = [name for name in names if name not in problems]
     if unknown:
         must = "a mapping with all data sets of the cells"
-        raise bad_value("run_study", "data", must, f"one without {unknown[0]!r}")
+        raise bad_value("data", must, f"one without {unknown[0]!r}")
     failed, n_added = [], 0
     if on_progress is not None:
         on_progress(len(done), len(wanted))
@@ -350,7 +351,7 @@ def _about(missing: Sequence[Cell]) -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}",
     }
     if any(cell.settings.device == _CARD for cell in missing):
-        check_device("run_study", _CARD)  # says what is missing, before anything is computed
+        check_device(_CARD)  # says what is missing, before anything is computed
         import torch
 
         found |= {"torch": str(torch.__version__), "card": str(torch.cuda.get_device_name())}

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self, TextIO
 import numpy as np
 
 from purecover._frames import make_frame
-from purecover._validation import bad_type, bad_value, show
+from purecover._validation import bad_type, bad_value, public, show
 from purecover.exceptions import InvalidInputError
 from purecover.paper.design import Cell, Record
 
@@ -47,6 +47,7 @@ _SCHEMA = (
 class StoreFile:
     """A connection to the file, shared by the threads of a process."""
 
+    @public
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = self.file_of(path)
         self.uri = uri_of(self.path, read_only=read_only)
@@ -153,7 +154,7 @@ class StoreFile:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """All or nothing, and nobody else writes meanwhile."""
         if self.read_only:
-            raise bad_value("Store", "read_only", "False to change the store", "True")
+            raise bad_value("read_only", "False to change the store", "True")
         with self._lock:
             try:
                 self._connection.execute("begin immediate")
@@ -176,7 +177,7 @@ class StoreFile:
 def _as_path(path: object) -> Path:
     if isinstance(path, (str, Path)) and str(path):
         return Path(path)
-    raise bad_type("Store", "path", "a folder", path)
+    raise bad_type("path", "a folder", path)
 
 
 def uri_of(path: Path, *, read_only: bool) -> str:
@@ -200,7 +201,7 @@ def _patiently(action: Callable[[], object]) -> None:
 
 def _bad_path(path: Path, got: str, hint: str | None = None) -> InvalidInputError:
     must = "a store of results"
-    return bad_value("Store", "path", must, f"{show(str(path))}, {got}", hint)
+    return bad_value("path", must, f"{show(str(path))}, {got}", hint)
 
 
 def broken(path: Path, error: object) -> InvalidInputError:
@@ -283,6 +284,7 @@ class Store(StoreFile):
 
     # -- write --------------------------------------------------------------------------------
 
+    @public
     def add(
         self,
         cell: Cell,
@@ -312,7 +314,7 @@ class Store(StoreFile):
         strangers = [row for row in rows if row[:3] != place]
         if strangers:
             must = f"records of the cell {place}"
-            raise bad_value("Store.add", "records", must, f"one of {strangers[0][:3]}")
+            raise bad_value("records", must, f"one of {strangers[0][:3]}")
         settings, config = settings_of(cell), _json(cell.config())
         finished = datetime.now(UTC).isoformat(timespec="seconds")
         with self._transaction() as connection:
@@ -396,6 +398,7 @@ class Store(StoreFile):
             Record._make([*row[:7], np.nan if row[7] is None else row[7], *row[8:]]) for row in rows
         ]
 
+    @public
     def frame(self, backend: Any = None, **wanted: Any) -> Any:
         """The tidy rows as a dict of arrays, or as a data frame of pandas, polars or pyarrow."""
         rows = self.records(**wanted)
@@ -404,7 +407,7 @@ class Store(StoreFile):
             name: np.array(column, dtype=_DTYPES.get(name, np.float64))
             for name, column in zip(Record._fields, columns, strict=True)
         }
-        return make_frame("Store.frame", arrays, backend)
+        return make_frame(arrays, backend)
 
     def to_csv(self, file: TextIO, **wanted: Any) -> int:
         """Write the tidy rows as CSV to an open file; returns their number."""

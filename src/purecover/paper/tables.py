@@ -15,7 +15,7 @@ import numpy as np
 
 from purecover import simulate
 from purecover._typing import BoolArray, FloatArray, IntArray
-from purecover._validation import bad_value
+from purecover._validation import bad_value, public
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, auc_pu, pu_roc_curve
 from purecover.paper.design import Record
@@ -116,11 +116,12 @@ class Runs:
     [0.1]
     """
 
+    @public
     def __init__(self, records: Iterable[Record]) -> None:
         listed = list(records)
         if not listed:
             raise bad_value(
-                "Runs", "records", "at least one record", "none",
+                "records", "at least one record", "none",
                 "run the study first: purecover paper run --store FOLDER",
             )  # fmt: skip
         place = {row: i for i, row in enumerate(printed_table("auc"))}

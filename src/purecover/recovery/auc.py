@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from purecover._typing import FloatArray
-from purecover._validation import check_flag, check_instance, check_real
+from purecover._validation import check_flag, check_instance, check_real, public
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
@@ -15,6 +15,7 @@ from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import PROPORTIONS_HINT, map_curve, trapezoid
 
 
+@public
 def recover_auc(
     counts: ScoreCounts, proportions: MixtureProportions, *, clip: bool = True
 ) -> float:
@@ -57,11 +58,9 @@ def recover_auc(
     >>> round(recover_auc(counts, MixtureProportions(alpha=0.25)), 4)
     0.9444
     """
-    check_instance(
-        "recover_auc", "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
-    )
-    check_instance("recover_auc", "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    check_flag("recover_auc", "clip", clip)
+    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_flag("clip", clip)
     value = auc_from_pu(auc_pu(counts), proportions)
     if clip and not 0 <= value <= 1:
         clipped = min(max(value, 0.0), 1.0)
@@ -76,6 +75,7 @@ def recover_auc(
     return value
 
 
+@public
 def auc_from_pu(auc: float, proportions: MixtureProportions) -> float:
     r"""True AUC from the observed one, unclipped.
 
@@ -101,11 +101,12 @@ def auc_from_pu(auc: float, proportions: MixtureProportions) -> float:
     >>> round(auc_from_pu(0.7, MixtureProportions(0.25, 0.75)), 12)
     0.9
     """
-    auc = check_real("auc_from_pu", "auc", auc, low=0, high=1)
-    check_instance("auc_from_pu", "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    auc = check_real("auc", auc, low=0, high=1)
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     return 0.5 + (auc - 0.5) / proportions.delta
 
 
+@public
 def auc_to_pu(auc: float, proportions: MixtureProportions) -> float:
     r"""AUC one would observe on labeled against unlabeled.
 
@@ -131,11 +132,12 @@ def auc_to_pu(auc: float, proportions: MixtureProportions) -> float:
     >>> round(auc_to_pu(0.9, MixtureProportions(0.25, 0.75)), 12)
     0.7
     """
-    auc = check_real("auc_to_pu", "auc", auc, low=0, high=1)
-    check_instance("auc_to_pu", "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    auc = check_real("auc", auc, low=0, high=1)
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     return 0.5 + (auc - 0.5) * proportions.delta
 
 
+@public
 def auc_identification_interval(
     auc: float, unlabeled_inclusion: float, labeled_inclusion: float = 0.0
 ) -> tuple[float, float]:
@@ -169,11 +171,10 @@ def auc_identification_interval(
     >>> round(low, 6), round(high, 6)
     (0.7, 0.772222)
     """
-    name = "auc_identification_interval"
-    auc = check_real(name, "auc", auc, low=0, high=1)
+    auc = check_real("auc", auc, low=0, high=1)
     limits = {"low": 0, "high": 1, "closed": "left"}
-    a = check_real(name, "unlabeled_inclusion", unlabeled_inclusion, **limits)  # type: ignore[arg-type]
-    b = check_real(name, "labeled_inclusion", labeled_inclusion, **limits)  # type: ignore[arg-type]
+    a = check_real("unlabeled_inclusion", unlabeled_inclusion, **limits)  # type: ignore[arg-type]
+    b = check_real("labeled_inclusion", labeled_inclusion, **limits)  # type: ignore[arg-type]
     far = auc_from_pu(auc, MixtureProportions.from_inclusions(a, b))
     low, high = sorted((auc, min(max(far, 0.0), 1.0)))
     return low, high
@@ -182,6 +183,7 @@ def auc_identification_interval(
 # -- Partial AUC straight from the observed curve ------------------------------------------------
 
 
+@public
 def recover_partial_auc_direct(
     counts: ScoreCounts, proportions: MixtureProportions, max_fpr: float
 ) -> float:
@@ -224,9 +226,8 @@ def recover_partial_auc_direct(
     >>> round(area, 12)
     0.04
     """
-    name = "recover_partial_auc_direct"
-    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    limit = check_real(name, "max_fpr", max_fpr, low=0, high=1, closed="right")
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    limit = check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
     roc = pu_roc_curve(counts)
     return partial_auc_of_observed(roc.tpr_pu, roc.fpr_pu, proportions, limit)
 

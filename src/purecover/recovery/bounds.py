@@ -32,6 +32,7 @@ from purecover._validation import (
     check_choice,
     check_instance,
     check_real,
+    public,
     read_only,
     show,
 )
@@ -124,7 +125,6 @@ def count_bounds(
     first, last = (min(int(_floor(a * n_unlabeled)), n_unlabeled - 1) for a in alphas)
     if target == "deployment" and last == 0:
         raise bad_value(
-            "recover_bounds",
             "alpha_range",
             "large enough for one positive among the unlabeled",
             f"at most {alphas[1]:g} of {n_unlabeled}",
@@ -363,11 +363,12 @@ class RecoveredBounds:
         """Plain data, ready for JSON; what is not finite becomes None."""
         return plain_fields(self, "simultaneous")
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The bounds as a table; see :meth:`ScoreCounts.frame`."""
         columns = {"threshold": self.thresholds}
         columns.update({name: getattr(self, name) for name in _CURVES})
-        return make_frame("RecoveredBounds.frame", columns, backend)
+        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         beta = "" if self.beta_range == (1, 1) else f", beta in {_interval(self.beta_range)}"
@@ -380,6 +381,7 @@ class RecoveredBounds:
         )
 
 
+@public
 def recover_bounds(
     counts: ScoreCounts,
     alpha_range: tuple[float, float] | float,
@@ -466,19 +468,17 @@ def recover_bounds(
     >>> noisy.auc_lower < bounds.auc_lower, noisy.auc_upper > bounds.auc_upper
     (True, True)
     """
-    name = "recover_bounds"
-    check_instance(name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores")
-    check_choice(name, "method", method, ("dkw", "bootstrap", "box"))
-    check_choice(name, "target", target, ("pooled", "deployment"))
-    alphas = _check_range(name, "alpha_range", alpha_range)
-    betas = _check_range(name, "beta_range", beta_range)
-    level = check_real(name, "confidence_level", confidence_level, low=0, high=1, closed="neither")
+    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores")
+    check_choice("method", method, ("dkw", "bootstrap", "box"))
+    check_choice("target", target, ("pooled", "deployment"))
+    alphas = _check_range("alpha_range", alpha_range)
+    betas = _check_range("beta_range", beta_range)
+    level = check_real("confidence_level", confidence_level, low=0, high=1, closed="neither")
     if not isinstance(latent_noise, (bool, np.bool_)):
-        raise bad_type(name, "latent_noise", "True or False", latent_noise)
+        raise bad_type("latent_noise", "True or False", latent_noise)
     tallies = (counts.labeled, counts.unlabeled, counts.negative)
     if any(tally is not None and tally.dtype.kind != "i" for tally in tallies):
         raise bad_value(
-            name,
             "counts",
             "made of whole numbers of examples",
             "weighted counts",
@@ -486,14 +486,14 @@ def recover_bounds(
         )
     if not alphas[1] < betas[0]:
         raise IdentifiabilityError(
-            f"{name} needs alpha < beta throughout, got an alpha_range up to {alphas[1]:g} and a "
-            f"beta_range from {betas[0]:g} (PU001).\nHint: narrow the ranges until they are apart"
+            "{function} needs alpha < beta throughout, "
+            f"got an alpha_range up to {alphas[1]:g} and a beta_range from {betas[0]:g} (PU001).",
+            hint="narrow the ranges until they are apart",
         )
     if method == "box":
         curves = map_bounds(counts, alphas, betas, target, level)
     elif betas != (1, 1):
         raise bad_value(
-            name,
             "beta_range",
             f"1 for method={method!r}, which counts labeled examples as positives",
             show(beta_range),
@@ -514,19 +514,19 @@ def recover_bounds(
     )
 
 
-def _check_range(function: str, parameter: str, value: object) -> tuple[float, float]:
+def _check_range(parameter: str, value: object) -> tuple[float, float]:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, numbers.Real):
         value = (value, value)
     must = "a number in [0, 1] or a pair of them, the smaller first"
     if not isinstance(value, (tuple, list, np.ndarray)):
-        raise bad_type(function, parameter, must, value)
+        raise bad_type(parameter, must, value)
     if len(value) != 2:
-        raise bad_value(function, parameter, must, show(value))
-    low, high = (check_real(function, parameter, end, low=0, high=1) for end in value)
+        raise bad_value(parameter, must, show(value))
+    low, high = (check_real(parameter, end, low=0, high=1) for end in value)
     if low > high:
-        raise bad_value(function, parameter, must, show(value))
+        raise bad_value(parameter, must, show(value))
     return low, high
 
 
@@ -575,6 +575,7 @@ class BinningBounds(Saved):
         return self.auc_pu[1] - self.auc_pu[0]
 
 
+@public
 def binning_bounds(
     counts: ScoreCounts,
     proportions: MixtureProportions | None = None,
@@ -624,10 +625,9 @@ def binning_bounds(
     >>> round(bounds.width, 4)
     0.0014
     """
-    name = "binning_bounds"
     hint = "build it with ScoreCounts.from_frame(...)"
-    check_instance(name, "counts", counts, ScoreCounts, hint)
-    check_target(name, target)
+    check_instance("counts", counts, ScoreCounts, hint)
+    check_target(target)
     roc = pu_roc_curve(counts)
     several = np.zeros(counts.n_thresholds, dtype=np.bool_)
     if counts.highest is not None:
@@ -642,7 +642,7 @@ def binning_bounds(
     area_pr = _pr_bounds(roc, roc, several, counts.labeled_share)
     if proportions is None:
         return BinningBounds(n_bins=n_bins, auc_pu=area, auc_pr_pu=area_pr)
-    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     upper, lower = _recovered_boxes(counts, proportions, several)
     return BinningBounds(
         n_bins=n_bins,

@@ -21,6 +21,7 @@ from purecover._validation import (
     check_instance,
     check_integer,
     check_real,
+    public,
     read_only,
 )
 from purecover.counts import ScoreCounts
@@ -91,6 +92,7 @@ class SensitivityGrid(Saved):
         usable = self.values[~self.infeasible & ~np.isnan(self.values)]
         return (float(usable.min()), float(usable.max())) if usable.size else (math.nan, math.nan)
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """One row per pair of alpha and beta; see :meth:`ScoreCounts.frame`."""
         columns = {
@@ -98,7 +100,7 @@ class SensitivityGrid(Saved):
             "value": self.values.ravel(),
             "infeasible": self.infeasible.ravel(),
         }
-        return make_frame("SensitivityGrid.frame", columns, backend)
+        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         low, high = self.range
@@ -108,6 +110,7 @@ class SensitivityGrid(Saved):
         )
 
 
+@public
 def sensitivity(
     counts: ScoreCounts,
     metric: str = "roc_auc",
@@ -169,19 +172,18 @@ def sensitivity(
     array([[0.5702],
            [0.7273]])
     """
-    name = "sensitivity"
-    check_instance(name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores")
-    check_choice(name, "metric", metric, [m for m in METRICS if METRICS[m].kind != "top_k"])
+    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores")
+    check_choice("metric", metric, [m for m in METRICS if METRICS[m].kind != "top_k"])
     if repair is not None:
-        check_choice(name, "repair", repair, REPAIRS)
+        check_choice("repair", repair, REPAIRS)
     MixtureProportions(0.0, 1.0, "grid", scenario).prior(target, counts)  # complains if need be
-    grid_alpha = _as_shares(name, "alphas", np.linspace(0, 0.95, 20) if alphas is None else alphas)
-    grid_beta = _as_shares(name, "betas", np.linspace(0.5, 1, 11) if betas is None else betas)
+    grid_alpha = _as_shares("alphas", np.linspace(0, 0.95, 20) if alphas is None else alphas)
+    grid_beta = _as_shares("betas", np.linspace(0.5, 1, 11) if betas is None else betas)
     if METRICS[metric].kind == "threshold":
         if threshold is None:
             roc = pu_roc_curve(counts)
             threshold = float(roc.thresholds[1 + np.argmax(roc.tpr_pu[1:] - roc.fpr_pu[1:])])
-        threshold = check_real(name, "threshold", threshold)
+        threshold = check_real("threshold", threshold)
     else:
         threshold = None  # it has no say
     observed = auc_pu(counts)
@@ -257,13 +259,12 @@ def auc_sensitivity(
     )
 
 
-def _as_shares(function: str, parameter: str, values: ArrayLike) -> FloatArray:
+def _as_shares(parameter: str, values: ArrayLike) -> FloatArray:
     if isinstance(values, numbers.Real):
         values = [values]
-    shares = as_real_vector(function, parameter, values).copy()  # frozen later: not the user's
+    shares = as_real_vector(parameter, values).copy()  # frozen later: not the user's
     if shares.min() < 0 or shares.max() > 1 or np.any(np.diff(shares) <= 0):
         raise bad_value(
-            function,
             parameter,
             "increasing numbers in [0, 1]",
             f"{shares.size} from {shares.min():g} to {shares.max():g}"
@@ -317,6 +318,7 @@ class ErrorMap(Saved):
         r"""Share of the unit square, exactly: :math:`1 - (1 - |2A_{pu} - 1|)^2`."""
         return 1 - (1 - abs(2 * self.auc_pu - 1)) ** 2
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """One row per pair of guesses; see :meth:`ScoreCounts.frame`."""
         columns = {
@@ -324,7 +326,7 @@ class ErrorMap(Saved):
             "recovered": self.recovered.ravel(),
             "error": self.errors.ravel(),
         }
-        return make_frame("ErrorMap.frame", columns, backend)
+        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         return (
@@ -334,6 +336,7 @@ class ErrorMap(Saved):
         )
 
 
+@public
 def error_map(alpha: float, beta: float, auc: float, *, n_grid: int = 101) -> ErrorMap:
     r"""Map the error of the recovered AUC over all guesses of alpha and beta.
 
@@ -372,8 +375,8 @@ def error_map(alpha: float, beta: float, auc: float, *, n_grid: int = 101) -> Er
     >>> found.auc_pu, round(found.infeasible_area, 12)
     (0.7, 0.64)
     """
-    truth, auc = _truth("error_map", alpha, beta, auc)
-    n_grid = check_integer("error_map", "n_grid", n_grid, low=2, high=10_001)
+    truth, auc = _truth(alpha, beta, auc)
+    n_grid = check_integer("n_grid", n_grid, low=2, high=10_001)
     observed = auc_to_pu(auc, truth)
     step = np.arange(n_grid)
     # From whole numbers, so that equal guesses differ by exactly 0.
@@ -394,6 +397,7 @@ def error_map(alpha: float, beta: float, auc: float, *, n_grid: int = 101) -> Er
     )
 
 
+@public
 def error_maps(
     alphas: ArrayLike = (0.05, 0.25, 0.50),
     betas: ArrayLike = (0.75, 0.95, 1.0),
@@ -427,7 +431,7 @@ def error_maps(
     (27, 0.605)
     """
     axes = {"alphas": alphas, "betas": betas, "aucs": aucs}
-    columns = [as_real_vector("error_maps", name, axis).tolist() for name, axis in axes.items()]
+    columns = [as_real_vector(name, axis).tolist() for name, axis in axes.items()]
     return {
         (alpha, beta, auc): error_map(alpha, beta, auc, n_grid=n_grid)
         for alpha, beta, auc in itertools.product(*columns)
@@ -458,6 +462,7 @@ class LineOfInterest(Saved):
     segment: tuple[tuple[float, float], tuple[float, float]] | None
 
 
+@public
 def lines_of_interest(alpha: float, beta: float, auc: float) -> tuple[LineOfInterest, ...]:
     r"""Find the lines where guessed proportions recover a telling value of the AUC.
 
@@ -501,7 +506,7 @@ def lines_of_interest(alpha: float, beta: float, auc: float) -> tuple[LineOfInte
     half      0.50   inf
     zero      0.00 -0.40
     """
-    truth, auc = _truth("lines_of_interest", alpha, beta, auc)
+    truth, auc = _truth(alpha, beta, auc)
     observed = auc_to_pu(auc, truth)
     values: tuple[tuple[Literal["observed", "true", "one", "half", "zero"], float], ...] = (
         ("observed", observed),
@@ -532,7 +537,5 @@ def _in_unit_square(delta: float) -> tuple[tuple[float, float], tuple[float, flo
     return (-delta, 0.0), (1.0, 1 + delta)
 
 
-def _truth(
-    function: str, alpha: float, beta: float, auc: float
-) -> tuple[MixtureProportions, float]:
-    return MixtureProportions(alpha, beta), check_real(function, "auc", auc, low=0, high=1)
+def _truth(alpha: float, beta: float, auc: float) -> tuple[MixtureProportions, float]:
+    return MixtureProportions(alpha, beta), check_real("auc", auc, low=0, high=1)

@@ -26,6 +26,7 @@ from purecover._validation import (
     check_integer,
     check_names,
     check_real,
+    public,
 )
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
@@ -52,17 +53,19 @@ class MetricOptions:
     top_k: int | None = None
     area: AreaRule = "davis-goadrich"
 
-    def validated(self, function: str) -> MetricOptions:
+    def validated(
+        self,
+    ) -> MetricOptions:
         """The same options as plain numbers, or a complaint in the name of ``function``."""
         infinity = math.inf
-        f_beta = check_real(function, "f_beta", self.f_beta, low=0, high=1e6, closed="right")
-        cost_fn = check_real(function, "cost_fn", self.cost_fn, low=0, high=infinity, closed="left")
-        cost_fp = check_real(function, "cost_fp", self.cost_fp, low=0, high=infinity, closed="left")
-        max_fpr = check_real(function, "max_fpr", self.max_fpr, low=0, high=1, closed="right")
-        check_choice(function, "area", self.area, AREA_RULES)
+        f_beta = check_real("f_beta", self.f_beta, low=0, high=1e6, closed="right")
+        cost_fn = check_real("cost_fn", self.cost_fn, low=0, high=infinity, closed="left")
+        cost_fp = check_real("cost_fp", self.cost_fp, low=0, high=infinity, closed="left")
+        max_fpr = check_real("max_fpr", self.max_fpr, low=0, high=1, closed="right")
+        check_choice("area", self.area, AREA_RULES)
         top_k = self.top_k
         if top_k is not None:
-            top_k = check_integer(function, "top_k", top_k, low=1)
+            top_k = check_integer("top_k", top_k, low=1)
         return MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, self.area)
 
 
@@ -243,21 +246,19 @@ METRICS: Mapping[str, Metric] = MappingProxyType(_registry())
 
 
 def resolve_metrics(
-    function: str, names: Iterable[str] | None, counts: ScoreCounts, options: MetricOptions
+    names: Iterable[str] | None, counts: ScoreCounts, options: MetricOptions
 ) -> tuple[Metric, ...]:
     """Metrics by name, or all that apply."""
     top_k = options.top_k
     if top_k is not None and top_k > counts.n_unlabeled:
-        raise bad_value(
-            function, "top_k", f"at most the {counts.n_unlabeled:g} unlabeled", f"{top_k}"
-        )
+        raise bad_value("top_k", f"at most the {counts.n_unlabeled:g} unlabeled", f"{top_k}")
     if names is None:
         return tuple(m for m in METRICS.values() if m.kind != "top_k" or top_k is not None)
     wanted = []
-    for metric_name in check_names(function, "metrics", names, METRICS):
+    for metric_name in check_names("metrics", names, METRICS):
         metric = METRICS[metric_name]
         if metric.kind == "top_k" and top_k is None:
-            raise bad_value(function, "top_k", f"given for {metric_name!r}", "None")
+            raise bad_value("top_k", f"given for {metric_name!r}", "None")
         wanted.append(metric)
     return tuple(wanted)
 
@@ -311,6 +312,7 @@ class RecoveredMetrics(Mapping[str, float]):
         document["recovered"] = document.pop("values_")
         return document
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The metrics as a table; see :meth:`ScoreCounts.frame`."""
         names = list(self)
@@ -319,7 +321,7 @@ class RecoveredMetrics(Mapping[str, float]):
             "observed": np.array([self.observed[n] for n in names]),
             "recovered": np.array([self[n] for n in names]),
         }
-        return make_frame("RecoveredMetrics.frame", columns, backend)
+        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         head = f"RecoveredMetrics at threshold {self.threshold:.6g}, prior {self.prior:.4g}"
@@ -330,6 +332,7 @@ class RecoveredMetrics(Mapping[str, float]):
         return "\n".join([head + " (observed -> recovered)", *rows])
 
 
+@public
 def recover_metrics(
     counts: ScoreCounts,
     proportions: MixtureProportions,
@@ -404,19 +407,13 @@ def recover_metrics(
     >>> round(metrics["precision"], 7), round(metrics["mcc"], 7)
     (0.7272727, 0.6788336)
     """
-    name = "recover_metrics"
-    check_instance(
-        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
-    )
-    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    check_target(name, target)
-    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(name)
-    wanted = resolve_metrics(name, metrics, counts, options)
+    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_target(target)
+    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
+    wanted = resolve_metrics(metrics, counts, options)
     roc, roc_pr = recover_both(counts, proportions, repair)
-    if threshold is None:
-        threshold = youden_threshold(roc)
-    else:
-        threshold = check_real(name, "threshold", threshold)
+    threshold = youden_threshold(roc) if threshold is None else check_real("threshold", threshold)
     return metrics_from_roc(
         roc,
         roc_pr,
@@ -591,6 +588,7 @@ class RecoveredConfusion(Saved):
         )
 
 
+@public
 def recover_confusion(
     counts: ScoreCounts,
     proportions: MixtureProportions,
@@ -638,13 +636,10 @@ def recover_confusion(
     >>> print(recover_confusion(counts, MixtureProportions(0.25, 0.75), threshold=1))
     of the 275 unlabeled at or above 1 about 200 are positive; about 50 positives are below
     """
-    name = "recover_confusion"
-    check_instance(
-        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
-    )
-    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    check_choice(name, "among", among, ("unlabeled", "pooled"))
-    threshold = check_real(name, "threshold", threshold)
+    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_choice("among", among, ("unlabeled", "pooled"))
+    threshold = check_real("threshold", threshold)
     roc = recover_roc(counts, proportions, repair=repair)
     return confusion_from_roc(roc, counts, threshold, among)
 

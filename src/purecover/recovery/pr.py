@@ -11,7 +11,7 @@ import numpy as np
 from purecover._codec import picked
 from purecover._frames import make_frame
 from purecover._typing import AreaRule, FloatArray, Repair, Target
-from purecover._validation import check_choice, check_instance, check_real, read_only
+from purecover._validation import check_choice, check_instance, check_real, public, read_only
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
 from purecover.proportions import MixtureProportions, check_target
@@ -75,6 +75,7 @@ class RecoveredPr:
         curve = ("recall", "precision", "thresholds", "prior", "auc_pr", "auc_pr_pu")
         return picked(self, *curve, "area", "repair", "proportions")
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The curve as a table; see :meth:`ScoreCounts.frame`."""
         columns = {
@@ -82,7 +83,7 @@ class RecoveredPr:
             "recall": self.recall,
             "precision": self.precision,
         }
-        return make_frame("RecoveredPr.frame", columns, backend)
+        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         return (
@@ -92,6 +93,7 @@ class RecoveredPr:
         )
 
 
+@public
 def recover_pr(
     counts: ScoreCounts,
     proportions: MixtureProportions,
@@ -144,13 +146,10 @@ def recover_pr(
     >>> round(pr.auc_pr, 7)
     0.6111111
     """
-    name = "recover_pr"
-    check_target(name, target)
-    check_choice(name, "area", area, AREA_RULES)
-    check_instance(
-        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
-    )
-    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_target(target)
+    check_choice("area", area, AREA_RULES)
+    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     roc = recover_roc(counts, proportions, repair=repair)
     return pr_from_roc(roc, counts, proportions.prior(target, counts), area)
 
@@ -203,6 +202,7 @@ def area_under_pr(tpr: FloatArray, fpr: FloatArray, prior: float, area: AreaRule
     return trapezoid(precision, tpr)
 
 
+@public
 def recover_auc_pr_direct(counts: ScoreCounts, proportions: MixtureProportions) -> float:
     r"""Area under the precision-recall curve without recovering the curve.
 
@@ -244,8 +244,7 @@ def recover_auc_pr_direct(counts: ScoreCounts, proportions: MixtureProportions) 
     >>> round(recover_auc_pr_direct(counts, MixtureProportions(alpha=0.2)), 3)
     0.417
     """
-    name = "recover_auc_pr_direct"
-    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     roc = pu_roc_curve(counts)
     keep = np.append(0, np.flatnonzero(roc.fpr_pu > 0))
     tpr_pu, fpr_pu = roc.tpr_pu[keep], roc.fpr_pu[keep]
@@ -264,6 +263,7 @@ def auc_pr_functional(over_tpr: float, over_fpr: float, proportions: MixtureProp
     return alpha / delta**2 * bracket
 
 
+@public
 def min_auc_pr(prior: float) -> float:
     r"""Smallest area any classifier can have under its precision-recall curve.
 
@@ -283,7 +283,7 @@ def min_auc_pr(prior: float) -> float:
     >>> round(min_auc_pr(0.25), 7)
     0.1369538
     """
-    pi = check_real("min_auc_pr", "prior", prior, low=0, high=1)
+    pi = check_real("prior", prior, low=0, high=1)
     if pi in (0.0, 1.0):
         return pi
     if pi < 1e-5:

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from purecover._typing import FloatArray
-from purecover._validation import as_real_vector, bad_type, bad_value, check_instance, check_real
+from purecover._validation import (
+    as_real_vector,
+    bad_type,
+    bad_value,
+    check_instance,
+    check_real,
+    public,
+)
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc
 from purecover.proportions import MixtureProportions
@@ -21,6 +28,7 @@ from purecover.proportions import MixtureProportions
 PROPORTIONS_HINT = "build it with MixtureProportions(alpha=..., beta=...)"
 
 
+@public
 def recover_rates(
     tpr_pu: Any, fpr_pu: Any, proportions: MixtureProportions
 ) -> tuple[FloatArray, FloatArray]:
@@ -59,10 +67,8 @@ def recover_rates(
     >>> round(float(tpr), 12), round(float(fpr), 12)
     (0.8, 0.1)
     """
-    tpr_pu, fpr_pu = _as_rates("recover_rates", tpr_pu, fpr_pu, ("tpr_pu", "fpr_pu"))
-    check_instance(
-        "recover_rates", "proportions", proportions, MixtureProportions, PROPORTIONS_HINT
-    )
+    tpr_pu, fpr_pu = _as_rates(tpr_pu, fpr_pu, ("tpr_pu", "fpr_pu"))
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     tpr, fpr = map_rates(tpr_pu, fpr_pu, proportions)
     return np.asarray(tpr), np.asarray(fpr)
 
@@ -91,6 +97,7 @@ def map_curve(
     return tpr, fpr
 
 
+@public
 def observe_rates(
     tpr: Any, fpr: Any, proportions: MixtureProportions
 ) -> tuple[FloatArray, FloatArray]:
@@ -120,14 +127,13 @@ def observe_rates(
     >>> round(float(tpr_pu), 12), round(float(fpr_pu), 12)
     (0.625, 0.275)
     """
-    tpr, fpr = _as_rates("observe_rates", tpr, fpr, ("tpr", "fpr"))
-    check_instance(
-        "observe_rates", "proportions", proportions, MixtureProportions, PROPORTIONS_HINT
-    )
+    tpr, fpr = _as_rates(tpr, fpr, ("tpr", "fpr"))
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     alpha, beta = proportions.alpha, proportions.beta
     return np.asarray(beta * tpr + (1 - beta) * fpr), np.asarray(alpha * tpr + (1 - alpha) * fpr)
 
 
+@public
 def recover_precision(
     precision_pu: Any, labeled_share: float, proportions: MixtureProportions
 ) -> FloatArray:
@@ -165,13 +171,11 @@ def recover_precision(
     >>> round(float(p), 7)
     0.7272727
     """
-    name = "recover_precision"
-    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    share = check_real(name, "labeled_share", labeled_share, low=0, high=1, closed="neither")
-    rho = as_rate(name, "precision_pu", precision_pu)
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    share = check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
+    rho = as_rate("precision_pu", precision_pu)
     if np.any(rho >= 1):
         raise bad_value(
-            name,
             "precision_pu",
             "below 1",
             "1, where nothing unlabeled is predicted positive",
@@ -182,13 +186,10 @@ def recover_precision(
     return alpha * (1 - alpha) / delta * (odds - proportions.labeled_inclusion)
 
 
-def _as_rates(
-    function: str, first: Any, second: Any, names: tuple[str, str]
-) -> tuple[FloatArray, FloatArray]:
-    one, two = as_rate(function, names[0], first), as_rate(function, names[1], second)
+def _as_rates(first: Any, second: Any, names: tuple[str, str]) -> tuple[FloatArray, FloatArray]:
+    one, two = as_rate(names[0], first), as_rate(names[1], second)
     if one.shape != two.shape and one.ndim and two.ndim:
         raise bad_value(
-            function,
             names[1],
             f"as long as {names[0]} (shape {one.shape})",
             f"shape {two.shape}",
@@ -196,23 +197,23 @@ def _as_rates(
     return one, two
 
 
-def as_rate(function: str, parameter: str, value: Any) -> FloatArray:
+def as_rate(parameter: str, value: Any) -> FloatArray:
     must = "a rate in [0, 1] or an array of them"
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return np.asarray(check_real(function, parameter, value, low=0, high=1))
+        return np.asarray(check_real(parameter, value, low=0, high=1))
     shape: tuple[int, ...] = (-1,)
     if isinstance(value, (np.ndarray, list, tuple)):
         try:
             array = np.asarray(value)
         except Exception as error:  # ragged lists and foreign objects
-            raise bad_type(function, parameter, must, value) from error
+            raise bad_type(parameter, must, value) from error
         if array.size == 0:
             return np.empty(array.shape)
         shape, value = array.shape, array.reshape(-1)
-    rate = as_real_vector(function, parameter, value)
+    rate = as_real_vector(parameter, value)
     good = (rate >= 0) & (rate <= 1)
     if not good.all():
-        raise bad_value(function, parameter, must, f"{rate[int(np.argmin(good))]:g}")
+        raise bad_value(parameter, must, f"{rate[int(np.argmin(good))]:g}")
     return rate.reshape(shape)
 
 
@@ -315,6 +316,7 @@ def effective_size(total: float, squares: FloatArray | None) -> float:
 # -- From the probability of being labeled to the probability of being positive ------------------
 
 
+@public
 def correct_posterior(
     posterior_pu: Any,
     labeled_share: float,
@@ -377,10 +379,9 @@ def correct_posterior(
     >>> correct_posterior([0.3, 0.5, 0.7], 0.5, proportions, prior=0.5).round(6)
     array([0.1, 0.5, 0.9])
     """
-    name = "correct_posterior"
-    tau = as_rate(name, "posterior_pu", posterior_pu)
-    share, alpha, beta = _check(name, labeled_share, proportions)
-    target = alpha if prior is None else check_real(name, "prior", prior, low=0, high=1)
+    tau = as_rate("posterior_pu", posterior_pu)
+    share, alpha, beta = _check(labeled_share, proportions)
+    target = alpha if prior is None else check_real("prior", prior, low=0, high=1)
     # Both densities times c (1-c) over that of the pool: no division, so tau = 1 is no
     # special case.
     labeled, unlabeled = (1 - share) * tau, share * (1 - tau)
@@ -403,6 +404,7 @@ def correct_posterior(
     return np.where((negative == 0) & (positive > 0), 1.0, quotient)
 
 
+@public
 def posterior_band(labeled_share: float, proportions: MixtureProportions) -> tuple[float, float]:
     r"""Range in which calibrated probabilities of being labeled must lie.
 
@@ -435,15 +437,13 @@ def posterior_band(labeled_share: float, proportions: MixtureProportions) -> tup
     >>> round(low, 12), round(high, 12)
     (0.25, 0.75)
     """
-    share, alpha, beta = _check("posterior_band", labeled_share, proportions)
+    share, alpha, beta = _check(labeled_share, proportions)
     low = share * (1 - beta) / (share * (1 - beta) + (1 - share) * (1 - alpha))
     high = share * beta / (share * beta + (1 - share) * alpha)
     return low, high
 
 
-def _check(
-    function: str, labeled_share: float, proportions: MixtureProportions
-) -> tuple[float, float, float]:
-    share = check_real(function, "labeled_share", labeled_share, low=0, high=1, closed="neither")
-    check_instance(function, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+def _check(labeled_share: float, proportions: MixtureProportions) -> tuple[float, float, float]:
+    share = check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     return share, proportions.alpha, proportions.beta

@@ -11,7 +11,14 @@ import numpy as np
 from purecover._codec import picked
 from purecover._frames import make_frame
 from purecover._typing import FloatArray, Repair
-from purecover._validation import check_choice, check_flag, check_instance, check_real, read_only
+from purecover._validation import (
+    check_choice,
+    check_flag,
+    check_instance,
+    check_real,
+    public,
+    read_only,
+)
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, auc_pu, pu_roc_curve, variance_along
 from purecover.exceptions import RecoveryWarning
@@ -95,6 +102,7 @@ class RecoveredRoc:
             )
         )
 
+    @public
     def partial_auc(self, max_fpr: float, *, standardized: bool = False) -> float:
         r"""Area under the repaired curve up to a false-positive rate.
 
@@ -111,19 +119,19 @@ class RecoveredRoc:
         float
             The partial area.
         """
-        limit = check_real(
-            "RecoveredRoc.partial_auc", "max_fpr", max_fpr, low=0, high=1, closed="right"
-        )
+        limit = check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
         return partial_area(self.fpr, self.tpr, limit, standardized=standardized)
 
+    @public
     def tpr_at(self, fpr: float) -> float:
         """True-positive rate of the repaired curve at a false-positive rate."""
-        wanted = check_real("RecoveredRoc.tpr_at", "fpr", fpr, low=0, high=1)
+        wanted = check_real("fpr", fpr, low=0, high=1)
         return float(np.interp(wanted, self.fpr, self.tpr))
 
+    @public
     def fpr_at(self, tpr: float) -> float:
         """False-positive rate of the repaired curve at a true-positive rate."""
-        wanted = check_real("RecoveredRoc.fpr_at", "tpr", tpr, low=0, high=1)
+        wanted = check_real("tpr", tpr, low=0, high=1)
         # The first point that reaches the rate: the cheapest way to get it.
         i = int(np.searchsorted(self.tpr, wanted, side="left"))
         if i in (0, self.tpr.size):
@@ -136,10 +144,11 @@ class RecoveredRoc:
         curve = ("fpr", "tpr", "thresholds", "auc", "auc_direct", "auc_pu")
         return picked(self, *curve, "repair", "proportions")
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The repaired curve as a table; see :meth:`ScoreCounts.frame`."""
         columns = {"threshold": self.thresholds, "fpr": self.fpr, "tpr": self.tpr}
-        return make_frame("RecoveredRoc.frame", columns, backend)
+        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         return (
@@ -149,6 +158,7 @@ class RecoveredRoc:
         )
 
 
+@public
 def recover_roc(
     counts: ScoreCounts,
     proportions: MixtureProportions,
@@ -217,13 +227,10 @@ def recover_roc(
     >>> round(float(roc.fpr_raw.min()), 3), float(roc.fpr.min())
     (-0.083, 0.0)
     """
-    name = "recover_roc"
-    check_instance(
-        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
-    )
-    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    check_flag(name, "concavity_guard", concavity_guard)
-    check_choice(name, "repair", repair, REPAIRS)
+    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_flag("concavity_guard", concavity_guard)
+    check_choice("repair", repair, REPAIRS)
     if repair == "blend":
         return blended(recover_roc(counts, proportions), counts)
     observed = pu_roc_curve(counts)

@@ -20,6 +20,7 @@ from purecover._validation import (
     check_instance,
     check_integer,
     check_real,
+    public,
     show,
 )
 from purecover.counts import ScoreCounts
@@ -75,6 +76,7 @@ class MetricCurves:
             f"prior={self.prior:.4g})"
         )
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """The curves as a table; see :meth:`ScoreCounts.frame`."""
         columns = {
@@ -82,7 +84,7 @@ class MetricCurves:
             "flagged_unlabeled": self.flagged_unlabeled,
             **self.curves,
         }
-        return make_frame("MetricCurves.frame", columns, backend)
+        return make_frame(columns, backend)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,6 +127,7 @@ class ThresholdChoice(Saved):
         )
 
 
+@public
 def recover_metric_curves(
     counts: ScoreCounts,
     proportions: MixtureProportions,
@@ -168,13 +171,10 @@ def recover_metric_curves(
     >>> curves.curves["precision"].round(4)
     array([0.7273, 0.25  ])
     """
-    name = "recover_metric_curves"
-    check_instance(
-        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
-    )
-    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    check_target(name, target)
-    options = MetricOptions(f_beta, cost_fn, cost_fp).validated(name)
+    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_target(target)
+    options = MetricOptions(f_beta, cost_fn, cost_fp).validated()
     prior = proportions.prior(target, counts)
     roc = recover_roc(counts, proportions, repair=repair)
     fpr, tpr = rates_at_thresholds(roc, counts)
@@ -191,6 +191,7 @@ def recover_metric_curves(
     )
 
 
+@public
 def choose_threshold(
     counts: ScoreCounts,
     proportions: MixtureProportions,
@@ -262,18 +263,15 @@ def choose_threshold(
     >>> choose_threshold(counts, MixtureProportions(0.08), "recall", 0.8).threshold
     1.0
     """
-    name = "choose_threshold"
-    check_instance(
-        name, "counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)"
-    )
-    check_instance(name, "proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    check_target(name, target)
-    check_choice(name, "criterion", criterion, THRESHOLD_METRICS)
+    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_target(target)
+    check_choice("criterion", criterion, THRESHOLD_METRICS)
     constrained = criterion in (*_AT_LEAST, *_AT_MOST)
     if constrained != (value is not None):
         must = "given" if constrained else "left out"
         why = "its best value is trivial" if constrained else "the best threshold is chosen"
-        raise bad_value(name, "value", f"{must} for {criterion!r}", show(value), why)
+        raise bad_value("value", f"{must} for {criterion!r}", show(value), why)
     curves = recover_metric_curves(
         counts,
         proportions,
@@ -284,7 +282,7 @@ def choose_threshold(
         cost_fp=cost_fp,
     )
     at = curves.curves[criterion]
-    min_labeled = check_integer(name, "min_labeled", min_labeled, low=0)
+    min_labeled = check_integer("min_labeled", min_labeled, low=0)
     if criterion in _RATIOS:
         enough = min(min_labeled, counts.n_labeled)
         at = np.where(np.cumsum(counts.labeled) >= enough, at, np.nan)
@@ -301,7 +299,7 @@ def choose_threshold(
         if sign * nothing > sign * at[best]:
             best = -1
     else:
-        value = check_real(name, "value", value, low=0, high=1)
+        value = check_real("value", value, low=0, high=1)
         reached: BoolArray = at >= value if criterion in _AT_LEAST else at <= value
         if not reached.any():
             closest = float(np.nanmax(at) if criterion in _AT_LEAST else np.nanmin(at))
@@ -310,7 +308,6 @@ def choose_threshold(
             if criterion in _RATIOS:
                 hint += f" (thresholds with fewer than {min_labeled} labeled were left out)"
             raise bad_value(
-                name,
                 "value",
                 f"attainable: the {word} {criterion} of any threshold is {closest:.4g}",
                 f"{value:g}",
@@ -338,7 +335,7 @@ def choose_threshold(
         counts,
         threshold=threshold,
         prior=curves.prior,
-        metrics=resolve_metrics(name, THRESHOLD_METRICS, counts, options),
+        metrics=resolve_metrics(THRESHOLD_METRICS, counts, options),
         options=options,
     )
     return ThresholdChoice(

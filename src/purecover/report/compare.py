@@ -45,6 +45,7 @@ from purecover._validation import (
     check_real,
     check_same_length,
     kept_seed,
+    public,
     show,
 )
 from purecover.checks import CHECKS
@@ -155,6 +156,7 @@ class ScoreComparison:
         """Alpha and beta, the same for all."""
         return self.reports[self.baseline].proportions
 
+    @public
     def best(self, metric: str = "roc_auc") -> str | None:
         """The score with the best recovered value; None if the metric is undefined for all.
 
@@ -171,12 +173,13 @@ class ScoreComparison:
         str or None
             The name of the score, the first of equals.
         """
-        check_choice("ScoreComparison.best", "metric", metric, self.differences)
+        check_choice("metric", metric, self.differences)
         sign = 1 if METRICS[metric].greater_is_better else -1
         values = {name: sign * report.metrics[metric] for name, report in self.reports.items()}
         defined = {name: value for name, value in values.items() if not math.isnan(value)}
         return max(defined, key=lambda name: defined[name]) if defined else None
 
+    @public
     def against(self, baseline: str) -> ScoreComparison:
         """The same comparison with another baseline; nothing is resampled again.
 
@@ -190,7 +193,7 @@ class ScoreComparison:
         ScoreComparison
             Differences from that score.
         """
-        check_choice("ScoreComparison.against", "baseline", baseline, self.reports)
+        check_choice("baseline", baseline, self.reports)
         if self._rows is None:
             if baseline == self.baseline:
                 return self
@@ -207,6 +210,7 @@ class ScoreComparison:
         )
         return replace(self, baseline=baseline, differences=differences, better=better)
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """A row for each metric and score; see :meth:`ScoreCounts.frame`.
 
@@ -230,7 +234,7 @@ class ScoreComparison:
                 for key, value in zip(_COLUMNS, row, strict=True):
                     columns[key].append(value)
         arrays = {key: np.array(values) for key, values in columns.items()}
-        return make_frame("ScoreComparison.frame", arrays, backend)
+        return make_frame(arrays, backend)
 
     def to_dict(self, *, curves: bool = False, counts: bool = False) -> dict[str, Any]:
         """Plain data, ready for JSON.
@@ -265,6 +269,7 @@ class ScoreComparison:
         return json_text(self.to_dict(curves=curves, counts=counts), indent)
 
     @classmethod
+    @public
     def from_dict(cls, data: Mapping[str, Any]) -> ScoreComparison:
         """A comparison from plain data; see :meth:`from_json`.
 
@@ -278,9 +283,10 @@ class ScoreComparison:
         ScoreComparison
             The comparison.
         """
-        return read_comparison(_source("ScoreComparison.from_dict", "data"), data)
+        return read_comparison(_source("data"), data)
 
     @classmethod
+    @public
     def from_json(cls, text: str | bytes) -> ScoreComparison:
         """A comparison from JSON text.
 
@@ -295,7 +301,7 @@ class ScoreComparison:
             The comparison, with the same figures. Replicates and rows are not kept, so that
             :meth:`against` knows no other baseline.
         """
-        source = _source("ScoreComparison.from_json", "text")
+        source = _source("text")
         return read_comparison(source, source.parse(text))
 
     def to_html(self) -> str:
@@ -527,7 +533,6 @@ class ComparedRows:
 
 
 def read_compared(
-    function: str,
     data: Any,
     score: Any,
     parts: Mapping[str, Any],
@@ -539,25 +544,22 @@ def read_compared(
     if not is_frame(data):
         must = "a data frame or a dict with a column of scores for each model"
         hint = "pass {'one': scores, 'other': scores}; to look at one model, use evaluate"
-        raise bad_type(function, "data", must, data, hint)
+        raise bad_type("data", must, data, hint)
     named = {key: value for key, value in parts.items() if isinstance(value, str)}
-    beside = read_columns(function, data, named)
-    names = compared_names(function, data, score, set(named.values()), named.get("labeled"))
-    columns = read_columns(function, data, {f"score[{name}]": name for name in names})
+    beside = read_columns(data, named)
+    names = compared_names(data, score, set(named.values()), named.get("labeled"))
+    columns = read_columns(data, {f"score[{name}]": name for name in names})
     given = {key: beside.get(key, value) for key, value in parts.items()}
-    check_alignment(function, data, given["labeled"], names=("data", "labeled"))
-    scores = {
-        name: as_real_vector(function, f"score[{name}]", columns[f"score[{name}]"])
-        for name in names
-    }
+    check_alignment(data, given["labeled"], names=("data", "labeled"))
+    scores = {name: as_real_vector(f"score[{name}]", columns[f"score[{name}]"]) for name in names}
     size = scores[names[0]].size
     for name in names[1:]:
-        check_same_length(function, f"score[{name}]", scores[name].size, size)
+        check_same_length(f"score[{name}]", scores[name].size, size)
     labels: dict[str, Any] = {"positive_label": positive_label, "negative_label": negative_label}
-    positive, negative = encode_labels(function, given["labeled"], size, **labels)
+    positive, negative = encode_labels(given["labeled"], size, **labels)
     weight = given["sample_weight"]
     if weight is not None:
-        weight = as_weights(function, weight, size)
+        weight = as_weights(weight, size)
     counts = {
         name: ScoreCounts.from_scores(values, given["labeled"], sample_weight=weight, **labels)
         for name, values in scores.items()
@@ -565,7 +567,6 @@ def read_compared(
     group = None
     if given["groups"] is not None:
         first = make_group_resampler(
-            function,
             scores[names[0]],
             given["labeled"],
             given["groups"],
@@ -575,7 +576,7 @@ def read_compared(
         group = first.group
     kept = None if negative is None else ~negative
     if given["truth"] is not None:
-        encode_truth(function, given["truth"], size, kept)  # or `evaluate` would complain
+        encode_truth(given["truth"], size, kept)  # or `evaluate` would complain
     labeled = positive if kept is None else positive[kept]
     mass = weight if weight is None or kept is None else weight[kept]
     areas = {
@@ -597,40 +598,38 @@ def read_compared(
     )
 
 
-def compared_names(
-    function: str, data: Any, score: Any, taken: set[str], labels: str | None
-) -> tuple[str, ...]:
+def compared_names(data: Any, score: Any, taken: set[str], labels: str | None) -> tuple[str, ...]:
     """The columns to compare: as asked, or all that nothing else uses."""
     if score is None:
         names = tuple(name for name in column_names(data) if name not in taken)
         for name in names:
             if not isinstance(name, str):
-                raise bad_type(function, "data", "a table whose columns have words as names", name)
+                raise bad_type("data", "a table whose columns have words as names", name)
         if len(names) < 2:
             listed = ", ".join(map(repr, names)) or "none"
             must = "a table with a column of scores for each of two models or more"
-            raise bad_value(function, "data", must, listed, "for one model, use evaluate")
+            raise bad_value("data", must, listed, "for one model, use evaluate")
         return names
     must = "a list of two names of columns or more"
     if isinstance(score, (str, set, frozenset)) or not isinstance(score, Iterable):
         # The first is the baseline, and a set has none.
         hint = "for one model, use evaluate" if isinstance(score, str) else None
-        raise bad_type(function, "score", must, score, hint)
+        raise bad_type("score", must, score, hint)
     names = tuple(score)
     for name in names:
         if not isinstance(name, str):
-            raise bad_type(function, "score", must, name)
+            raise bad_type("score", must, name)
         if name not in column_names(data):
             hint = f"the columns are {', '.join(map(repr, column_names(data)[:20]))}"
-            raise bad_value(function, "score", must, show(name), hint)
+            raise bad_value("score", must, show(name), hint)
         if name == labels:
             got = f"{show(name)}, which holds the labels"
-            raise bad_value(function, "score", "columns of scores", got)
+            raise bad_value("score", "columns of scores", got)
     if len(names) < 2:
         what = "one" if names else "none"
-        raise bad_value(function, "score", must, what, "for one model, use evaluate")
+        raise bad_value("score", must, what, "for one model, use evaluate")
     if twice := [name for name in names if names.count(name) > 1]:
-        raise bad_value(function, "score", f"{must} that differ", f"{show(twice[0])} twice")
+        raise bad_value("score", f"{must} that differ", f"{show(twice[0])} twice")
     return names
 
 
@@ -649,7 +648,6 @@ many of unlabeled rows, which is what a replicate costs.
 class ComparedFrame:
     """A lazy frame and the counts of each of its scores."""
 
-    function: str
     frame: Any
     labeled: str
     labels: dict[str, object]
@@ -663,6 +661,7 @@ class ComparedFrame:
         """What `evaluate` is given of one score."""
         return {"scores": self.counts[name]}
 
+    @public
     def paired(self, thresholds: Mapping[str, float]) -> ComparedCells:
         """Rows counted in cells of all scores, none of which lies across a threshold."""
         coarse = {
@@ -670,7 +669,7 @@ class ComparedFrame:
             for name, counts in self.counts.items()
         }
         edges = {name: counts.thresholds[::-1] for name, counts in coarse.items()}
-        cells = joint_cells(self.function, self.frame, edges, self.labeled, self.labels)
+        cells = joint_cells(self.frame, edges, self.labeled, self.labels)
         # From here on places count from the top, as thresholds do.
         place = {name: coarse[name].n_thresholds - 1 - cells.place[name] for name in coarse}
         cells = JointCells(place, cells.labeled, cells.rows)
@@ -684,7 +683,6 @@ class ComparedFrame:
             place, times = cells.place[name][side], cells.rows[side]
             if not np.array_equal(np.bincount(place, times, minlength=rows.size), rows):
                 raise bad_value(
-                    self.function,
                     "data",
                     "the same each time it is evaluated",
                     f"other rows in column {name!r} the second time",
@@ -733,7 +731,6 @@ class ComparedCells:
 
 
 def read_lazy(
-    function: str,
     frame: Any,
     score: Any,
     parts: Mapping[str, Any],
@@ -744,34 +741,33 @@ def read_lazy(
     for parameter in ("sample_weight", "groups", "truth"):
         if parts[parameter] is not None:
             raise InvalidInputError(
-                f"{function} takes no {parameter!r} with a lazy frame, of which it sees counts and "
-                "no rows.\nHint: collect the columns first if they fit into memory, or leave "
+                f"{{function}} takes no {parameter!r} with a lazy frame, of which it sees counts "
+                "and no rows.\nHint: collect the columns first if they fit into memory, or leave "
                 f"{parameter} out"
             )
     labeled = parts["labeled"]
     if not isinstance(labeled, str):
         must = "the name of a column where a lazy frame is given"
-        raise bad_type(function, "labeled", must, labeled)
-    names = compared_names(function, frame, score, {labeled}, labeled)
+        raise bad_type("labeled", must, labeled)
+    names = compared_names(frame, score, {labeled}, labeled)
     counts = {}
     for name in names:
         keep = threshold.get(name) if isinstance(threshold, Mapping) else threshold
         settings = {"tolerance": 1e-4, "keep": usable_threshold(keep)}
         columns = {"score": name, "labeled": labeled}
-        found = ScoreCounts._count_frame(function, frame, columns, labels, settings)
+        found = ScoreCounts._count_frame(frame, columns, labels, settings)
         counts[name] = found[None]
-    return ComparedFrame(function, frame, labeled, labels, counts)
+    return ComparedFrame(frame, labeled, labels, counts)
 
 
 # -- `compare_scores`: several models on the same rows, and how far apart they really are --------
 
 
-_NAME = "compare_scores"
-
 USUAL, FEWEST, MOST_DRAWN = 2000, 200, 2**30
 """Replicates where nobody says how many: as usual, and fewer where rows times scores are many."""
 
 
+@public
 def compare_scores(
     data: Any,
     labeled: ArrayLike | str,
@@ -892,42 +888,42 @@ def compare_scores(
     >>> found.best("auc_pr")
     'good'
     """
-    check_flag(_NAME, "simultaneous", simultaneous)
-    level = check_level(_NAME, confidence_level)
+    check_flag("simultaneous", simultaneous)
+    level = check_level(confidence_level)
     if n_resamples is not None:
-        n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
+        n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
     given = GivenProportions(
         alpha, beta, proportions, prior, label_frequency, scenario, estimator
-    ).validated(_NAME, can_estimate=True)
-    asked = None if given.ways else check_estimator(_NAME, estimator)
+    ).validated(can_estimate=True)
+    asked = None if given.ways else check_estimator(estimator)
     if estimate_from is not None and asked is None:
         must = f"left out where {given.ways[0]!r} is given"
-        raise bad_value(_NAME, "estimate_from", must, show(estimate_from))
-    rng = check_random_state(_NAME, random_state)
+        raise bad_value("estimate_from", must, show(estimate_from))
+    rng = check_random_state(random_state)
     # What evaluate would refuse, in our own name and before any work.
-    check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
-    check_target(_NAME, target)
-    check_progress(_NAME, progress)
+    check_names("ignore_checks", ignore_checks, CHECKS)
+    check_target(target)
+    check_progress(progress)
     if repair is not None:
-        check_choice(_NAME, "repair", repair, REPAIRS)
-    parameters = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
+        check_choice("repair", repair, REPAIRS)
+    parameters = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
     parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
     labels: dict[str, Any] = {"positive_label": positive_label, "negative_label": negative_label}
     counted: ComparedRows | ComparedFrame
     if (frame := lazy_frame(data)) is None:
-        counted = read_compared(_NAME, data, score, parts, **labels)
+        counted = read_compared(data, score, parts, **labels)
     else:
-        counted = read_lazy(_NAME, frame, score, parts, labels, threshold)
+        counted = read_lazy(frame, score, parts, labels, threshold)
     names = tuple(counted.counts)
-    resolve_metrics(_NAME, None, counted.counts[names[0]], parameters)
-    base = names[0] if baseline is None else check_choice(_NAME, "baseline", baseline, names)
+    resolve_metrics(None, counted.counts[names[0]], parameters)
+    base = names[0] if baseline is None else check_choice("baseline", baseline, names)
     thresholds = _thresholds(threshold, names)
     reference = _reference(counted, estimate_from)
     estimation = None
     if asked is None:
-        used = given.resolve(_NAME, counted.counts[reference])
+        used = given.resolve(counted.counts[reference])
     else:
-        estimation = estimate_proportions(_NAME, counted.counts[reference], given, asked)
+        estimation = estimate_proportions(counted.counts[reference], given, asked)
         used = estimation.estimate.proportions
     options: dict[str, Any] = {
         "target": target,
@@ -1005,18 +1001,18 @@ def _thresholds(value: Any, names: tuple[str, ...]) -> dict[str, float | None]:
     """A threshold for each score; None where its own is to be found."""
     if not isinstance(value, Mapping):
         if value is not None:
-            check_real(_NAME, "threshold", value)
+            check_real("threshold", value)
         return dict.fromkeys(names, value)
     if set(value) != set(names):
         must = f"a number, or a number for each of {', '.join(map(repr, names))}"
-        raise bad_value(_NAME, "threshold", must, show(value))
-    return {name: check_real(_NAME, "threshold", value[name]) for name in names}
+        raise bad_value("threshold", must, show(value))
+    return {name: check_real("threshold", value[name]) for name in names}
 
 
 def _reference(rows: ComparedRows | ComparedFrame, asked: Any) -> str:
     """The score to estimate from: as asked, or the one with the highest observed AUC."""
     if asked is not None:
-        return check_choice(_NAME, "estimate_from", asked, tuple(rows.counts))
+        return check_choice("estimate_from", asked, tuple(rows.counts))
     return max(rows.counts, key=rows.observed)  # the first of equals
 
 
@@ -1049,9 +1045,9 @@ def _estimate(
 # -- A comparison from plain data: what `ScoreComparison.from_dict` and `from_json` read ---------
 
 
-def _source(function: str, parameter: str) -> Source:
+def _source(parameter: str) -> Source:
     writer = "comparison.to_json(counts=True)"
-    return Source(function, parameter, "a comparison", SCHEMA, writer)
+    return Source(parameter, "a comparison", SCHEMA, writer)
 
 
 def read_comparison(source: Source, data: object) -> ScoreComparison:

@@ -151,7 +151,7 @@ class Estimation:
 
 
 def estimate_proportions(
-    function: str, counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator
+    counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator
 ) -> Estimation:
     """Estimate alpha, and beta unless it is known."""
     from purecover.estimators.base import prior_estimators
@@ -161,7 +161,9 @@ def estimate_proportions(
     try:
         estimator.fit(counts)
     except IdentifiabilityError as error:
-        raise IdentifiabilityError(f"{function} cannot estimate alpha and beta. {error}") from error
+        raise IdentifiabilityError(
+            f"{{function}} cannot estimate alpha and beta. {error}"
+        ) from error
     found, diagnostics = estimator.proportions_, estimator.diagnostics_
     name = registered_name(estimator, prior_estimators())
     used = given.estimated(replace(found, origin=full_name(estimator)))

@@ -21,6 +21,7 @@ from purecover._validation import (
     check_random_state,
     check_real,
     kept_seed,
+    public,
     show,
     to_numpy,
 )
@@ -52,12 +53,11 @@ if TYPE_CHECKING:
     from purecover.models.cross_fit import Combine, Method
 
 
-_NAME = "evaluate"
-
 USUAL = 2000
 """Replicates where the caller does not say how many; half as many for large data."""
 
 
+@public
 def evaluate(
     scores: Any,
     labeled: ArrayLike | str | None = None,
@@ -185,19 +185,19 @@ def evaluate(
     True
     """
     if repair is not None:
-        check_choice(_NAME, "repair", repair, REPAIRS)
-    check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
-    level = check_level(_NAME, confidence_level)
+        check_choice("repair", repair, REPAIRS)
+    check_names("ignore_checks", ignore_checks, CHECKS)
+    level = check_level(confidence_level)
     if n_resamples is not None:
-        n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
-    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
+        n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
+    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
     given = GivenProportions(
         alpha, beta, proportions, prior, label_frequency, scenario, estimator
-    ).validated(_NAME, can_estimate=True)
-    asked = None if given.ways else check_estimator(_NAME, estimator)
-    check_target(_NAME, target)
-    check_progress(_NAME, progress)
-    rng = check_random_state(_NAME, random_state)
+    ).validated(can_estimate=True)
+    asked = None if given.ways else check_estimator(estimator)
+    check_target(target)
+    check_progress(progress)
+    rng = check_random_state(random_state)
     rows = read_rows(
         scores,
         {
@@ -216,16 +216,16 @@ def evaluate(
         n_resamples = USUAL // 2 if counts.n_thresholds > MANY_THRESHOLDS else USUAL
     estimation = None
     if asked is None:
-        used = given.resolve(_NAME, counts)
+        used = given.resolve(counts)
     else:
-        estimation = estimate_proportions(_NAME, counts, given, asked)
+        estimation = estimate_proportions(counts, given, asked)
         used = estimation.estimate.proportions
     prior_ = used.prior(target, counts)
-    wanted = resolve_metrics(_NAME, None, counts, options)
+    wanted = resolve_metrics(None, counts, options)
 
     roc, roc_pr = recover_both(counts, used, repair)
     chosen = threshold is not None
-    threshold = check_real(_NAME, "threshold", threshold) if chosen else youden_threshold(roc)
+    threshold = check_real("threshold", threshold) if chosen else youden_threshold(roc)
     metrics = metrics_from_roc(
         roc, roc_pr, counts, threshold=threshold, prior=prior_, metrics=wanted, options=options
     )
@@ -325,12 +325,11 @@ def usable_threshold(threshold: object) -> float | None:
 # -- `evaluate_model`: features in, report out ---------------------------------------------------
 
 
-_MODEL_NAME = "evaluate_model"
-
 FOLDS = 5
 """Folds where nobody says how many."""
 
 
+@public
 def evaluate_model(
     estimator: Any,
     X: Any,
@@ -446,7 +445,6 @@ def evaluate_model(
     """
     # All that can be wrong is said before the long work of fitting.
     check_settings(
-        _MODEL_NAME,
         estimator,
         cv=FOLDS if cv is None else cv,
         method=method,
@@ -455,26 +453,25 @@ def evaluate_model(
         fit_params=fit_params,
     )
     given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
-    given.validated(_MODEL_NAME, can_estimate=True)
+    given.validated(can_estimate=True)
     if prior_estimator is not None:
-        check_estimator(_MODEL_NAME, prior_estimator, "prior_estimator")
+        check_estimator(prior_estimator, "prior_estimator")
         if given.ways:
             must = f"left out where {given.ways[0]!r} is given"
-            raise bad_value(_MODEL_NAME, "prior_estimator", must, show(prior_estimator))
+            raise bad_value("prior_estimator", must, show(prior_estimator))
     if repair is not None:
-        check_choice(_MODEL_NAME, "repair", repair, REPAIRS)
+        check_choice("repair", repair, REPAIRS)
     if threshold is not None:
-        check_real(_MODEL_NAME, "threshold", threshold)
-    check_names(_MODEL_NAME, "ignore_checks", ignore_checks, CHECKS)
-    check_level(_MODEL_NAME, confidence_level)
+        check_real("threshold", threshold)
+    check_names("ignore_checks", ignore_checks, CHECKS)
+    check_level(confidence_level)
     if n_resamples is not None:
-        check_integer(_MODEL_NAME, "n_resamples", n_resamples, low=0, high=10**7)
-    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_MODEL_NAME)
-    check_target(_MODEL_NAME, target)
-    check_progress(_MODEL_NAME, progress)
-    seed = check_seed(_MODEL_NAME, random_state)
+        check_integer("n_resamples", n_resamples, low=0, high=10**7)
+    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
+    check_target(target)
+    check_progress(progress)
+    seed = check_seed(random_state)
     examples = read_examples(
-        _MODEL_NAME,
         X,
         labeled,
         groups=groups,
@@ -485,7 +482,6 @@ def evaluate_model(
     )
     _check_rows(examples, options)
     made = unseen_scores(
-        _MODEL_NAME,
         estimator,
         examples,
         cv=FOLDS if cv is None else cv,
@@ -537,9 +533,9 @@ def _check_rows(examples: Examples, options: MetricOptions) -> None:
         examples.positive[kept],
         sample_weight=None if examples.weight is None else examples.weight[kept],
     )
-    resolve_metrics(_MODEL_NAME, None, counts, options)
+    resolve_metrics(None, counts, options)
     if examples.truth is None:
         return
-    truth = to_numpy(_MODEL_NAME, "truth", examples.truth)
-    check_as_long(_MODEL_NAME, "truth", truth.size, examples.n_rows)
-    encode_labels(_MODEL_NAME, truth[kept], int(kept.sum()), parameter="truth")
+    truth = to_numpy("truth", examples.truth)
+    check_as_long("truth", truth.size, examples.n_rows)
+    encode_labels(truth[kept], int(kept.sum()), parameter="truth")

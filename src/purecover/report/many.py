@@ -48,6 +48,7 @@ from purecover._validation import (
     check_real,
     check_same_length,
     kept_seed,
+    public,
     show,
     to_numpy,
 )
@@ -171,6 +172,7 @@ class ManyReports:
     def __iter__(self) -> Iterator[ManyRow]:
         return iter(self.rows)
 
+    @public
     def __getitem__(self, key: tuple[Any, str]) -> ManyRow:
         """The row of a task and a score."""
         for row in self.rows:
@@ -178,7 +180,7 @@ class ManyReports:
                 return row
         must = "a pair of a task and a score, in brackets"
         hint = f"the first is {show((self.rows[0].task, self.rows[0].score))}"
-        raise bad_value("ManyReports", "key", must, show(key), hint)
+        raise bad_value("key", must, show(key), hint)
 
     @property
     def evaluated(self) -> tuple[ManyRow, ...]:
@@ -195,6 +197,7 @@ class ManyReports:
         """Whole reports by task and score; empty unless they were to be kept."""
         return {(r.task, r.score): r.report for r in self.rows if r.report is not None}
 
+    @public
     def top(self, n: int | None = None, metric: str = "roc_auc") -> tuple[ManyRow, ...]:
         """The rows with the best recovered values, the best first.
 
@@ -212,13 +215,14 @@ class ManyReports:
         tuple of ManyRow
             Rows in which the metric is defined.
         """
-        check_choice("ManyReports.top", "metric", metric, self.metrics)
+        check_choice("metric", metric, self.metrics)
         if n is not None:
-            n = check_integer("ManyReports.top", "n", n, low=0)
+            n = check_integer("n", n, low=0)
         sign = -1 if METRICS[metric].greater_is_better else 1
         defined = [r for r in self.evaluated if not math.isnan(r.recovered[metric])]
         return tuple(sorted(defined, key=lambda row: sign * row.recovered[metric])[:n])
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """All rows as a table; see :meth:`ScoreCounts.frame`.
 
@@ -245,7 +249,7 @@ class ManyReports:
         columns["reason"] = [row.reason or "" for row in self.rows]
         columns["seed"] = [row.seed for row in self.rows]
         arrays = {name: np.array(values) for name, values in columns.items()}
-        return make_frame("ManyReports.frame", arrays, backend)
+        return make_frame(arrays, backend)
 
     def _ends(self, name: str) -> dict[str, list[float]]:
         found = [row.intervals.get(name) for row in self.rows]
@@ -259,10 +263,11 @@ class ManyReports:
         n_evaluated = len(self.evaluated)
         return {"schema": "purecover.many/1", "n_evaluated": n_evaluated, **plain_fields(self)}
 
+    @public
     def to_json(self, *, indent: int | None = 2) -> str:
         """:meth:`to_dict` as strict JSON text."""
         if indent is not None:
-            indent = check_integer("ManyReports.to_json", "indent", indent, low=0, high=16)
+            indent = check_integer("indent", indent, low=0, high=16)
         return json_text(self.to_dict(), indent)
 
     def __str__(self) -> str:
@@ -335,7 +340,9 @@ class Part:
             where=None,
         )
 
-    def counted(self, function: str) -> ScoreCounts:
+    def counted(
+        self,
+    ) -> ScoreCounts:
         """The counts, made now if they are not."""
         if self.counts is not None:
             return self.counts
@@ -351,7 +358,6 @@ class Part:
         if self.negative is not None:
             labels = self.labeled.astype(np.int64) - self.negative
         return ScoreCounts._from_rows(
-            function,
             {f"score[{self.score}]": values},
             labels,
             sample_weight=self.weight,
@@ -367,14 +373,14 @@ TOLERANCE = 1e-4
 """How precisely an observed AUC is known where a lazy frame has too many scores to count each."""
 
 
-def count_parts(function: str, frame: Any, columns: Columns, labels: dict[str, Any]) -> list[Part]:
+def count_parts(frame: Any, columns: Columns, labels: dict[str, Any]) -> list[Part]:
     """Counts made by the engine: in one pass if scores or labels can be put below one another."""
     found: dict[tuple[Any, str], ScoreCounts | str] = {}
     names = list(dict.fromkeys(str(pair[1]) for pair in columns.pairs))
     scores = list(dict.fromkeys(pair[2] for pair in columns.pairs))
     weight = {} if columns.weight is None else {"sample_weight": columns.weight}
     if columns.by is None:
-        found |= _in_one_pass(function, frame, names, scores, weight, labels)
+        found |= _in_one_pass(frame, names, scores, weight, labels)
     first = None
     for _, label, score in columns.pairs:
         if (label, score) in found:
@@ -383,7 +389,7 @@ def count_parts(function: str, frame: Any, columns: Columns, labels: dict[str, A
         if columns.by is not None:
             asked["by"] = columns.by
         try:
-            counted = _counts(function, frame, asked, labels)
+            counted = _counts(frame, asked, labels)
         except InvalidInputError as error:
             if columns.by is not None:  # which tasks there are remains unknown
                 raise
@@ -407,7 +413,6 @@ def _place(columns: Columns, key: tuple[Any, str]) -> int:
 
 
 def _in_one_pass(
-    function: str,
     frame: Any,
     names: list[str],
     scores: list[str],
@@ -432,7 +437,7 @@ def _in_one_pass(
     asked = {"score": beside, "labeled": beside, "by": "pu_which", **weight}
     asked["score" if below is scores else "labeled"] = "pu_value"
     try:
-        counted = _counts(function, long, asked, labels)
+        counted = _counts(long, asked, labels)
     except InvalidInputError:
         return {}
     if below is scores:
@@ -464,12 +469,10 @@ def _unpivoted(frame: Any, kept: list[str], below: list[str]) -> Any:
     return None
 
 
-def _counts(
-    function: str, frame: Any, names: dict[str, str], labels: dict[str, Any]
-) -> dict[Any, ScoreCounts]:
+def _counts(frame: Any, names: dict[str, str], labels: dict[str, Any]) -> dict[Any, ScoreCounts]:
     from purecover.engines.count import count_lazy
 
-    counted = count_lazy(function, frame, names, labels, tolerance=TOLERANCE, one_sided=True)
+    counted = count_lazy(frame, names, labels, tolerance=TOLERANCE, one_sided=True)
     return {task: ScoreCounts(**columns) for task, columns in counted.items()}
 
 
@@ -489,24 +492,21 @@ def _counted_part(task: Any, score: str, counts: ScoreCounts | str) -> Part:
 # -- From data to the parts that `evaluate_many` looks at: which columns are what, and whose rows
 
 
-def name_columns(
-    function: str, data: Any, labeled: Any, score: Any, by: Any, weight: Any
-) -> Columns:
+def name_columns(data: Any, labeled: Any, score: Any, by: Any, weight: Any) -> Columns:
     """Settle which columns are labels, scores, tasks and weights."""
     if not is_frame(data):
         must = "a data frame or a dict of columns"
-        raise bad_type(function, "data", must, data, "for one column of scores, use evaluate")
+        raise bad_type("data", must, data, "for one column of scores, use evaluate")
     available = column_names(data)
     for parameter, column in (("by", by), ("sample_weight", weight)):
         if column is None or (parameter == "sample_weight" and not isinstance(column, str)):
             continue
         if not isinstance(column, str):
-            raise bad_type(function, parameter, "the name of a column", column)
-        require_columns(function, {parameter: column}, available)
-    labels = _label_columns(function, labeled, available)
+            raise bad_type(parameter, "the name of a column", column)
+        require_columns({parameter: column}, available)
+    labels = _label_columns(labeled, available)
     if by is not None and len(labels) > 1:
         raise bad_value(
-            function,
             "labeled",
             "one column where 'by' names the tasks",
             f"{len(labels)} columns",
@@ -514,28 +514,27 @@ def name_columns(
         )
     given = {column for column in labels.values() if column is not None}
     used = given | {c for c in (by, weight) if isinstance(c, str)}
-    wanted = _score_columns(function, score, labels, available, used)
+    wanted = _score_columns(score, labels, available, used)
     pairs = tuple((name, column, one) for name, column in labels.items() for one in wanted[name])
     return Columns(pairs, by, weight if isinstance(weight, str) else None)
 
 
-def _label_columns(function: str, labeled: Any, available: list[str]) -> dict[str, str | None]:
+def _label_columns(labeled: Any, available: list[str]) -> dict[str, str | None]:
     """Columns of labels by name; None for labels that are no column of the data."""
     if isinstance(labeled, str):
-        require_columns(function, {"labeled": labeled}, available)
+        require_columns({"labeled": labeled}, available)
         return {labeled: labeled}
     words = isinstance(labeled, (list, tuple)) and all(isinstance(v, str) for v in labeled)
     if words and len(labeled) and set(labeled) & set(available):
         for name in labeled:
-            require_columns(function, {"labeled": name}, available)
+            require_columns({"labeled": name}, available)
         if len(set(labeled)) < len(labeled):
-            raise bad_value(function, "labeled", "a list of different columns", "a name twice")
+            raise bad_value("labeled", "a list of different columns", "a name twice")
         return {name: name for name in labeled}
     return {"labeled": None}
 
 
 def _score_columns(
-    function: str,
     score: Any,
     labels: Mapping[str, str | None],
     available: list[str],
@@ -547,7 +546,7 @@ def _score_columns(
         free = tuple(name for name in available if name not in used)
         if not free:
             raise bad_value(
-                function, "data", "a table with a column of scores", "none that nothing else uses"
+                "data", "a table with a column of scores", "none that nothing else uses"
             )
         return dict.fromkeys(labels, free)
     if isinstance(score, Mapping):
@@ -556,7 +555,7 @@ def _score_columns(
             lacking = [name for name in labels if name not in score]
             got = f"{show(unknown[0])} as a key" if unknown else f"none for {show(lacking[0])}"
             hint = f"the columns of labels are {', '.join(map(repr, list(labels)[:20]))}"
-            raise bad_value(function, "score", must, got, hint)
+            raise bad_value("score", must, got, hint)
         chosen = {name: score[name] for name in labels}
     else:
         chosen = dict.fromkeys(labels, score)
@@ -564,20 +563,19 @@ def _score_columns(
     for name, value in chosen.items():
         names = (value,) if isinstance(value, str) else value
         if not isinstance(names, Iterable) or isinstance(names, (bytes, Mapping)):
-            raise bad_type(function, "score", must, value)
+            raise bad_type("score", must, value)
         names = tuple(names)
         for one in names:
             if not isinstance(one, str):
-                raise bad_type(function, "score", must, one)
-            require_columns(function, {"score": one}, available)
+                raise bad_type("score", must, one)
+            require_columns({"score": one}, available)
         if not names or len(set(names)) < len(names):
-            raise bad_value(function, "score", must, "a name twice" if names else "none")
+            raise bad_value("score", must, "a name twice" if names else "none")
         out[name] = names
     return out
 
 
 def read_parts(
-    function: str,
     data: Any,
     columns: Columns,
     labeled: Any,
@@ -589,15 +587,14 @@ def read_parts(
     if lazy is not None:
         must = "the name of a column where the frame is lazy"
         if columns.pairs[0][1] is None:
-            raise bad_type(function, "labeled", must, labeled)
+            raise bad_type("labeled", must, labeled)
         if weight is not None and columns.weight is None:
-            raise bad_type(function, "sample_weight", must, weight)
-        return count_parts(function, lazy, columns, dict(labels))
-    return list(_in_memory(function, data, columns, labeled, weight, labels))
+            raise bad_type("sample_weight", must, weight)
+        return count_parts(lazy, columns, dict(labels))
+    return list(_in_memory(data, columns, labeled, weight, labels))
 
 
 def _in_memory(
-    function: str,
     data: Any,
     columns: Columns,
     labeled: Any,
@@ -605,20 +602,20 @@ def _in_memory(
     labels: Mapping[str, Any],
 ) -> Iterator[Part]:
     first = columns.pairs[0]
-    scores = {pair[2]: _numbers(function, data, pair[2]) for pair in columns.pairs}
+    scores = {pair[2]: _numbers(data, pair[2]) for pair in columns.pairs}
     size = np.size(scores[first[2]])
     for name, values in scores.items():
-        check_same_length(function, f"score[{name}]", np.size(values), size)
+        check_same_length(f"score[{name}]", np.size(values), size)
     if columns.weight is not None:
-        weight = read_columns(function, data, {"sample_weight": columns.weight})["sample_weight"]
-    mass = None if weight is None else as_weights(function, weight, size)
+        weight = read_columns(data, {"sample_weight": columns.weight})["sample_weight"]
+    mass = None if weight is None else as_weights(weight, size)
     if mass is not None and not mass.any():
-        raise bad_value(function, "sample_weight", "positive somewhere", "0 everywhere")
+        raise bad_value("sample_weight", "positive somewhere", "0 everywhere")
     groups = None
     if columns.by is not None:
-        by = read_columns(function, data, {"by": columns.by})["by"]
-        check_same_length(function, "by", by.size, size)
-        groups = _split(function, by)
+        by = read_columns(data, {"by": columns.by})["by"]
+        check_same_length("by", by.size, size)
+        groups = _split(by)
     several = len({pair[0] for pair in columns.pairs}) > 1
     seen: dict[str, Any] = {}
     for name, column, score in columns.pairs:
@@ -626,8 +623,8 @@ def _in_memory(
             try:
                 values = labeled
                 if column is not None:
-                    values = read_columns(function, data, {"labeled": column})["labeled"]
-                seen[name] = encode_labels(function, values, size, **labels)
+                    values = read_columns(data, {"labeled": column})["labeled"]
+                seen[name] = encode_labels(values, size, **labels)
             except InvalidInputError as error:
                 if not several:
                     raise
@@ -645,10 +642,10 @@ def _in_memory(
             yield part
 
 
-def _numbers(function: str, data: Any, column: str) -> np.ndarray[Any, Any]:
+def _numbers(data: Any, column: str) -> np.ndarray[Any, Any]:
     """A column of scores, NaN where one is missing: which tasks that concerns is seen later."""
     if isinstance(data, Mapping):
-        return to_numpy(function, f"score[{column}]", data[column])
+        return to_numpy(f"score[{column}]", data[column])
     import narwhals.stable.v2 as nw
 
     series = nw.from_native(data, eager_only=True).get_column(column)
@@ -658,13 +655,13 @@ def _numbers(function: str, data: Any, column: str) -> np.ndarray[Any, Any]:
     return np.asarray(series.to_numpy())
 
 
-def _split(function: str, by: np.ndarray[Any, Any]) -> list[tuple[Any, Any]]:
-    refuse_missing(function, "by", by)
+def _split(by: np.ndarray[Any, Any]) -> list[tuple[Any, Any]]:
+    refuse_missing("by", by)
     try:
         tasks, which = np.unique(by, return_inverse=True)
     except TypeError as error:
         must = "a column of values of one kind"
-        raise bad_value(function, "by", must, "values that have no order") from error
+        raise bad_value("by", must, "values that have no order") from error
     order = np.argsort(which, kind="stable")
     ends = np.cumsum(np.bincount(which, minlength=tasks.size))
     return list(zip(tasks.tolist(), np.split(order, ends[:-1]), strict=True))
@@ -729,7 +726,6 @@ class Settings:
     tails; ``options`` are further arguments of :func:`evaluate`.
     """
 
-    function: str
     metrics: tuple[str, ...]
     level: float
     simultaneous: bool
@@ -794,10 +790,12 @@ def in_parallel(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
     yield from parallel(jobs)
 
 
-def observed_auc(part: Part, function: str) -> float:
+def observed_auc(
+    part: Part,
+) -> float:
     """The observed AUC, by which the score to estimate from is chosen; NaN if there is none."""
     try:
-        return auc_pu(part.counted(function))
+        return auc_pu(part.counted())
     except PurecoverError:
         return math.nan
 
@@ -807,7 +805,7 @@ def run_job(job: Job) -> Done:
     part, settings = job.part, job.settings
     about: dict[str, Any] = {"task": part.task, "score": part.score, "seed": job.seed}
     try:
-        counts = part.counted(settings.function)
+        counts = part.counted()
         with warnings.catch_warnings():
             # Of hundreds of rows many warn of the same; checks of each row say it too.
             warnings.simplefilter("ignore", RecoveryWarning)
@@ -963,10 +961,10 @@ def _stretched(name: str, interval: Interval, settings: Settings) -> Interval:
 # -- `evaluate_many`: one table over hundreds of tasks or models ---------------------------------
 
 
-_NAME = "evaluate_many"
 _WAYS = ("bonferroni", "sidak")
 
 
+@public
 def evaluate_many(
     data: Any,
     labeled: ArrayLike | str | Sequence[str],
@@ -1101,35 +1099,34 @@ def evaluate_many(
     >>> found["GO:3", "s"].reason
     'no labeled row among 5'
     """
-    check_flag(_NAME, "keep", keep)
-    check_progress(_NAME, progress)
-    check_jobs(_NAME, n_jobs)
-    min_rows = check_integer(_NAME, "min_rows", min_rows, low=1)
-    level = check_level(_NAME, confidence_level)
-    n_resamples = check_integer(_NAME, "n_resamples", n_resamples, low=0, high=10**7)
+    check_flag("keep", keep)
+    check_progress(progress)
+    check_jobs(n_jobs)
+    min_rows = check_integer("min_rows", min_rows, low=1)
+    level = check_level(confidence_level)
+    n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
     if simultaneous is not None:
-        check_choice(_NAME, "simultaneous", simultaneous, _WAYS)
+        check_choice("simultaneous", simultaneous, _WAYS)
     if threshold is not None:
-        threshold = check_real(_NAME, "threshold", threshold)
+        threshold = check_real("threshold", threshold)
     if repair is not None:
-        check_choice(_NAME, "repair", repair, REPAIRS)
-    check_target(_NAME, target)
-    check_names(_NAME, "ignore_checks", ignore_checks, CHECKS)
-    MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated(_NAME)
-    rng = check_random_state(_NAME, random_state)
+        check_choice("repair", repair, REPAIRS)
+    check_target(target)
+    check_names("ignore_checks", ignore_checks, CHECKS)
+    MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
+    rng = check_random_state(random_state)
     own_seed = kept_seed(random_state)
     seed = int(rng.integers(2**62)) if own_seed is None else own_seed
-    columns = name_columns(_NAME, data, labeled, score, by, sample_weight)
+    columns = name_columns(data, labeled, score, by, sample_weight)
     if estimate_from is not None:
         names = tuple(dict.fromkeys(pair[2] for pair in columns.pairs))
-        check_choice(_NAME, "estimate_from", estimate_from, names)
+        check_choice("estimate_from", estimate_from, names)
     labels = {"positive_label": positive_label, "negative_label": negative_label}
-    parts = read_parts(_NAME, data, columns, labeled, sample_weight, labels)
+    parts = read_parts(data, columns, labeled, sample_weight, labels)
     given = _given(parts, alpha, beta, scenario, estimator)
     refused = {id(part): _refusal(part, min_rows) for part in parts}
     good = [part for part in parts if refused[id(part)] is None]
     settings = Settings(
-        function=_NAME,
         metrics=_metrics(metrics, top_k),
         level=_row_level(level, simultaneous, len(good)),
         simultaneous=simultaneous is not None,
@@ -1163,12 +1160,12 @@ def evaluate_many(
 
 
 def _metrics(names: Any, top_k: int | None) -> tuple[str, ...]:
-    wanted = tuple(dict.fromkeys(check_names(_NAME, "metrics", names, METRICS)))
+    wanted = tuple(dict.fromkeys(check_names("metrics", names, METRICS)))
     if not wanted:
-        raise bad_value(_NAME, "metrics", "a list of one metric or more", "none")
+        raise bad_value("metrics", "a list of one metric or more", "none")
     for name in wanted:
         if METRICS[name].kind == "top_k" and top_k is None:
-            raise bad_value(_NAME, "top_k", f"given for {name!r}", "None")
+            raise bad_value("top_k", f"given for {name!r}", "None")
     return wanted
 
 
@@ -1206,7 +1203,7 @@ def _given(
             shown = ", ".join(map(show, tasks[:10])) + (", ..." if len(tasks) > 10 else "")
             must = "a number, or a mapping from tasks to numbers"
             got = f"one for {show(unknown[0])}"
-            raise bad_value(_NAME, name, must, got, f"the tasks are {shown}")
+            raise bad_value(name, must, got, f"the tasks are {shown}")
         both[name] = {task: value.get(task) for task in tasks}
     out = {}
     asked = None
@@ -1214,9 +1211,9 @@ def _given(
         one = {"alpha": both["alpha"][task], "beta": both["beta"][task], "scenario": scenario}
         mixed = isinstance(alpha, Mapping) and one["alpha"] is not None
         one["estimator"] = None if mixed else estimator
-        GivenProportions(**one).validated(_NAME, can_estimate=True)
+        GivenProportions(**one).validated(can_estimate=True)
         if one["alpha"] is None:
-            asked = check_estimator(_NAME, estimator) if asked is None else asked
+            asked = check_estimator(estimator) if asked is None else asked
             one["estimator"] = asked
         out[task] = one
     return out
@@ -1299,7 +1296,7 @@ def _references(
         for part in own
         if estimate_from is None or estimate_from not in {p.score for p in own}
     ]
-    jobs = (delayed(observed_auc)(part.cut(), _NAME) for part in candidates)
+    jobs = (delayed(observed_auc)(part.cut()) for part in candidates)
     areas: dict[Any, dict[str, float]] = {}
     for part, area in zip(candidates, in_parallel(jobs, n_jobs), strict=True):
         areas.setdefault(part.task, {})[part.score] = -math.inf if math.isnan(area) else area

@@ -17,7 +17,7 @@ import numpy as np
 
 from purecover._codec import Source, json_schema, json_text, plain, written
 from purecover._frames import make_frame
-from purecover._validation import FrozenDict, check_choice, check_flag, check_integer, show
+from purecover._validation import FrozenDict, check_choice, check_flag, check_integer, public, show
 from purecover.checks import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, auc_pu
@@ -205,6 +205,7 @@ class PUReport:
         spoke = [check for check in self.checks if check.fired]
         return tuple(sorted(spoke, key=lambda check: order.index(check.severity)))
 
+    @public
     def frame(self, backend: Any = None) -> Any:
         """All metrics with intervals as a table; see :meth:`ScoreCounts.frame`."""
         import numpy as np
@@ -221,8 +222,9 @@ class PUReport:
         }
         if self.truth is not None:
             columns["true"] = np.array([self.truth.metrics[n] for n in names])
-        return make_frame("PUReport.frame", columns, backend)
+        return make_frame(columns, backend)
 
+    @public
     def to_dict(self, *, curves: bool = False, counts: bool | None = None) -> dict[str, Any]:
         """Plain data, ready for JSON; :meth:`from_dict` reads them back.
 
@@ -241,13 +243,14 @@ class PUReport:
             Counts, proportions, metrics, intervals, bands, checks and, if known, the truth; all
             but the replicates. :meth:`json_schema` describes it.
         """
-        check_flag("PUReport.to_dict", "curves", curves)
+        check_flag("curves", curves)
         if counts is not None:
-            check_flag("PUReport.to_dict", "counts", counts)
+            check_flag("counts", counts)
         else:
             counts = self.counts.n_thresholds <= MAX_THRESHOLDS
         return make_document(self, curves=curves, counts=counts)
 
+    @public
     def to_json(
         self, *, curves: bool = False, counts: bool | None = None, indent: int | None = 2
     ) -> str:
@@ -274,10 +277,11 @@ class PUReport:
         True
         """
         if indent is not None:
-            indent = check_integer("PUReport.to_json", "indent", indent, low=0, high=16)
+            indent = check_integer("indent", indent, low=0, high=16)
         return json_text(self.to_dict(curves=curves, counts=counts), indent)
 
     @classmethod
+    @public
     def from_dict(cls, data: dict[str, Any]) -> PUReport:
         """Read a report written by :meth:`to_dict`.
 
@@ -297,9 +301,10 @@ class PUReport:
         InvalidInputError
             If a field is missing or wrong; the message names it.
         """
-        return read_document(report_source("PUReport.from_dict", "data"), data)
+        return read_document(report_source("data"), data)
 
     @classmethod
+    @public
     def from_json(cls, text: str | bytes) -> PUReport:
         """Read a report written by :meth:`to_json`, or by the command line with ``--json``.
 
@@ -313,7 +318,7 @@ class PUReport:
         PUReport
             As from :meth:`from_dict`.
         """
-        source = report_source("PUReport.from_json", "text")
+        source = report_source("text")
         return read_document(source, source.parse(text))
 
     @staticmethod
@@ -401,13 +406,13 @@ class KeptBootstrap(BootstrapResult):
         self.interval("roc_auc")
 
     def _band(self, curve: str, kind: Literal["pointwise", "simultaneous"]) -> CurveBand:
-        check_choice(f"BootstrapResult.{curve}_band", "kind", kind, KINDS)
+        check_choice("kind", kind, KINDS)
         return self.bands[curve, kind]
 
 
-def report_source(function: str, parameter: str) -> Source:
+def report_source(parameter: str) -> Source:
     """A report that comes in by a parameter."""
-    return Source(function, parameter, "a report", SCHEMA, "report.to_json()")
+    return Source(parameter, "a report", SCHEMA, "report.to_json()")
 
 
 def read_document(source: Source, data: object) -> PUReport:
@@ -417,6 +422,7 @@ def read_document(source: Source, data: object) -> PUReport:
     return read_report(source, source.read(SavedReport, data))
 
 
+@public
 def read_report(source: Source, saved: SavedReport) -> PUReport:
     """The report in a document."""
     counts = _counts(source, saved)
@@ -425,8 +431,8 @@ def read_report(source: Source, saved: SavedReport) -> PUReport:
         area=saved.area,
     )
     with source.reading("options", saved.options):
-        options = options.validated(source.function)
-        names = [m.name for m in resolve_metrics(source.function, None, counts, options)]
+        options = options.validated()
+        names = [m.name for m in resolve_metrics(None, counts, options)]
     metrics = RecoveredMetrics(
         values_=_known(source, "metrics.recovered", saved.metrics.recovered, names),
         observed=_known(source, "metrics.observed", saved.metrics.observed, names),

@@ -60,15 +60,13 @@ class TrueFigures:
         return picked(self, "alpha", "beta", "prior", "metrics")
 
 
-def encode_truth(
-    function: str, truth: ArrayLike, size: int, kept: BoolArray | None = None
-) -> BoolArray:
+def encode_truth(truth: ArrayLike, size: int, kept: BoolArray | None = None) -> BoolArray:
     """The true classes as a mask, one for each row, or for each that is kept."""
-    values = to_numpy(function, "truth", truth)
-    check_same_length(function, "truth", values.size, size)
+    values = to_numpy("truth", truth)
+    check_same_length("truth", values.size, size)
     if kept is not None:
         values = values[kept]
-    return encode_labels(function, values, values.size, parameter="truth")[0]
+    return encode_labels(values, values.size, parameter="truth")[0]
 
 
 def true_figures(
@@ -123,9 +121,6 @@ def _prior(
 # -- The rows that `evaluate` was given: arrays, a frame of any engine, or counts ----------------
 
 
-_NAME = "evaluate"
-
-
 @dataclass(frozen=True)
 class ReadRows:
     """The data after the door: counts, and rows where something needs them."""
@@ -158,11 +153,11 @@ def read_rows(
         names = _column_names(data, parts)
         if lazy_frame(data) is not None:
             return ReadRows(_count_lazy(data, names, positive_label, negative_label, keep))
-        columns = read_columns(_NAME, data, names)
+        columns = read_columns(data, names)
         data = columns.pop("score")
         parts = {name: columns.get(name) for name in parts}
     elif parts["score"] is not None:
-        raise bad_type(_NAME, "scores", "a data frame where 'score' names a column", data)
+        raise bad_type("scores", "a data frame where 'score' names a column", data)
     if parts["labeled"] is None:
         raise InvalidInputError(
             "evaluate needs 'labeled': for each score, whether the example carries the label."
@@ -171,16 +166,16 @@ def read_rows(
         "positive_label": positive_label,
         "negative_label": negative_label,
     }
-    check_alignment(_NAME, data, parts["labeled"])
-    values = as_real_vector(_NAME, "scores", data)
-    positive, negative = encode_labels(_NAME, parts["labeled"], values.size, **labels)
+    check_alignment(data, parts["labeled"])
+    values = as_real_vector("scores", data)
+    positive, negative = encode_labels(parts["labeled"], values.size, **labels)
     weight = None
     if parts["sample_weight"] is not None:
-        weight = as_weights(_NAME, parts["sample_weight"], values.size)
+        weight = as_weights(parts["sample_weight"], values.size)
     resampler = None
     if parts["groups"] is not None:
         resampler = make_group_resampler(
-            _NAME, values, parts["labeled"], parts["groups"], sample_weight=weight, **labels
+            values, parts["labeled"], parts["groups"], sample_weight=weight, **labels
         )
         counts = resampler.counts
     else:
@@ -189,7 +184,7 @@ def read_rows(
         return ReadRows(counts, resampler)
     # Known negatives are neither labeled nor unlabeled: the true figures leave them out.
     others = None if negative is None else ~negative
-    truth = encode_truth(_NAME, parts["truth"], values.size, others)
+    truth = encode_truth(parts["truth"], values.size, others)
     if others is not None:
         values, positive = values[others], positive[others]
         weight = None if weight is None else weight[others]
@@ -213,7 +208,7 @@ def _count_lazy(
             )
     labels = {"positive_label": positive_label, "negative_label": negative_label}
     settings = {"tolerance": 1e-4, "keep": keep}
-    return ScoreCounts._count_frame(_NAME, frame, names, labels, settings)[None]
+    return ScoreCounts._count_frame(frame, names, labels, settings)[None]
 
 
 def _column_names(frame: Any, parts: dict[str, Any]) -> dict[str, str]:
@@ -223,9 +218,7 @@ def _column_names(frame: Any, parts: dict[str, Any]) -> dict[str, str]:
         if column is None:
             continue
         if not isinstance(column, str):
-            raise bad_type(
-                _NAME, parameter, "the name of a column where a data frame is given", column
-            )
+            raise bad_type(parameter, "the name of a column where a data frame is given", column)
         names[parameter] = column
     for parameter in ("score", "labeled"):
         if parameter not in names:

@@ -11,7 +11,14 @@ import numpy as np
 from scipy import special
 
 from purecover._typing import ArrayLike, FloatArray
-from purecover._validation import FrozenDict, as_real_vector, bad_type, bad_value, check_real
+from purecover._validation import (
+    FrozenDict,
+    as_real_vector,
+    bad_type,
+    bad_value,
+    check_real,
+    public,
+)
 from purecover.simulate.components import Beta, Component, Histogram, Laplace, Normal
 from purecover.simulate.worlds import World, integrate
 
@@ -23,6 +30,7 @@ _SHAPES = (0.25, 1e4)
 _LARGEST_EDGE = 1e100
 
 
+@public
 def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
     r"""Normal scores: negatives :math:`N(0, 1)`, positives :math:`N(d, \sigma^2)`.
 
@@ -46,8 +54,8 @@ def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
     0.9214
     """
     limit = _LARGEST_SEPARATION
-    d = check_real("binormal", "separation", separation, low=-limit, high=limit)
-    sd = check_real("binormal", "positive_sd", positive_sd, low=_SPREADS[0], high=_SPREADS[1])
+    d = check_real("separation", separation, low=-limit, high=limit)
+    sd = check_real("positive_sd", positive_sd, low=_SPREADS[0], high=_SPREADS[1])
     # The ratio of two normal densities of unlike spread has one interior extremum.
     positive_inclusion = negative_inclusion = 0.0
     if sd > 1:
@@ -68,6 +76,7 @@ def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
     )
 
 
+@public
 def nonconcave() -> World:
     """Normal scores whose ROC curve crosses the diagonal: ``binormal(1.0, 3.0)``.
 
@@ -99,6 +108,7 @@ def nonconcave() -> World:
     )
 
 
+@public
 def laplace(separation: float = 2.0) -> World:
     r"""Double-exponential scores of scale 1, a distance apart.
 
@@ -122,7 +132,7 @@ def laplace(separation: float = 2.0) -> World:
     >>> round(world.auc, 4), round(world.positive_inclusion, 4)
     (0.8647, 0.1353)
     """
-    d = check_real("laplace", "separation", separation, low=0, high=_LARGEST_SEPARATION)
+    d = check_real("separation", separation, low=0, high=_LARGEST_SEPARATION)
     return _world(
         "laplace",
         {"separation": d},
@@ -135,6 +145,7 @@ def laplace(separation: float = 2.0) -> World:
     )
 
 
+@public
 def beta(
     positive: tuple[float, float] = (5.0, 2.0), negative: tuple[float, float] = (2.0, 5.0)
 ) -> World:
@@ -173,6 +184,7 @@ def beta(
     )
 
 
+@public
 def histogram(
     positive_mass: ArrayLike, negative_mass: ArrayLike, edges: ArrayLike | None = None
 ) -> World:
@@ -201,17 +213,11 @@ def histogram(
     p = _mass("positive_mass", positive_mass)
     q = _mass("negative_mass", negative_mass)
     if p.size != q.size:
-        raise bad_value(
-            "histogram", "negative_mass", f"as long as positive_mass ({p.size})", f"{q.size} values"
-        )
-    if edges is None:
-        cuts = np.linspace(0.0, 1.0, p.size + 1)
-    else:
-        cuts = as_real_vector("histogram", "edges", edges)
+        raise bad_value("negative_mass", f"as long as positive_mass ({p.size})", f"{q.size} values")
+    cuts = np.linspace(0.0, 1.0, p.size + 1) if edges is None else as_real_vector("edges", edges)
     in_range = bool((np.abs(cuts) <= _LARGEST_EDGE).all())
     if cuts.size != p.size + 1 or not in_range or not (np.diff(cuts) > 0).all():
         raise bad_value(
-            "histogram",
             "edges",
             f"{p.size + 1} increasing numbers of size at most {_LARGEST_EDGE:g}",
             f"{cuts.size} values from {cuts[0]:g} to {cuts[-1]:g}",
@@ -278,19 +284,15 @@ def _beta_log_ratio_range(one: Beta, zero: Beta) -> tuple[float, float]:
 
 def _shapes(parameter: str, values: object) -> tuple[float, float]:
     if not isinstance(values, (tuple, list)) or len(values) != 2:
-        raise bad_type("beta", parameter, "a pair of shapes (a, b)", values)
-    a, b = (
-        check_real("beta", parameter, value, low=_SHAPES[0], high=_SHAPES[1]) for value in values
-    )
+        raise bad_type(parameter, "a pair of shapes (a, b)", values)
+    a, b = (check_real(parameter, value, low=_SHAPES[0], high=_SHAPES[1]) for value in values)
     return a, b
 
 
 def _mass(parameter: str, values: ArrayLike) -> FloatArray:
-    mass = as_real_vector("histogram", parameter, values)
+    mass = as_real_vector(parameter, values)
     with np.errstate(over="ignore"):
         total = float(mass.sum())
     if not (mass >= 0).all() or not 0 < total < math.inf:
-        raise bad_value(
-            "histogram", parameter, "shares of at least 0, not all 0", f"a sum of {total:g}"
-        )
+        raise bad_value(parameter, "shares of at least 0, not all 0", f"a sum of {total:g}")
     return mass / total

@@ -17,6 +17,7 @@ from purecover._validation import (
     check_integer,
     check_random_state,
     check_real,
+    public,
     read_only,
     show,
 )
@@ -93,7 +94,6 @@ Values = TypeVar("Values", float, FloatArray)
 
 
 def apply(
-    function: str,
     parameter: str,
     curve: Callable[[FloatArray], FloatArray],
     values: Values,
@@ -102,25 +102,25 @@ def apply(
     high: float = np.inf,
 ) -> Values:
     """Apply a curve to a number or an array, and hand back the like."""
-    array = _reals(function, parameter, values, low, high)
+    array = _reals(parameter, values, low, high)
     result = curve(np.atleast_1d(array))
     like: Any = float(result[0]) if array.ndim == 0 else result.reshape(array.shape)
     return cast("Values", like)
 
 
-def _reals(function: str, parameter: str, values: ArrayLike, low: float, high: float) -> FloatArray:
+def _reals(parameter: str, values: ArrayLike, low: float, high: float) -> FloatArray:
     must = "a number or an array of numbers"
     if low > -np.inf:
         must += f" in [{low:g}, {high:g}]"
     try:
         array = np.asarray(values)
     except Exception as error:  # foreign containers raise whatever they like
-        raise bad_type(function, parameter, must, values) from error
+        raise bad_type(parameter, must, values) from error
     if array.dtype.kind not in "fiu":
-        raise bad_type(function, parameter, must, values)
+        raise bad_type(parameter, must, values)
     array = array.astype(np.float64)
     if not np.all((array >= low) & (array <= high)):  # NaN fails too; infinities may be asked
-        raise bad_value(function, parameter, must, show(values))
+        raise bad_value(parameter, must, show(values))
     return array
 
 
@@ -222,18 +222,22 @@ class World:
 
     # -- rates and curves ---------------------------------------------------------------
 
+    @public
     def tpr(self, threshold: Values) -> Values:
         """Share of positives at or above the threshold."""
-        return apply("World.tpr", "threshold", self.positive.survival, threshold)
+        return apply("threshold", self.positive.survival, threshold)
 
+    @public
     def fpr(self, threshold: Values) -> Values:
         """Share of negatives at or above the threshold."""
-        return apply("World.fpr", "threshold", self.negative.survival, threshold)
+        return apply("threshold", self.negative.survival, threshold)
 
+    @public
     def roc(self, fpr: Values) -> Values:
         """True-positive rate at a false-positive rate: the ROC curve."""
-        return apply("World.roc", "fpr", self._roc, fpr, low=0.0, high=1.0)
+        return apply("fpr", self._roc, fpr, low=0.0, high=1.0)
 
+    @public
     def partial_auc(self, max_fpr: float) -> float:
         r"""Area under the ROC curve up to a false-positive rate, by quadrature.
 
@@ -253,11 +257,12 @@ class World:
         >>> round(simulate.binormal(1.5).partial_auc(0.1), 6)
         0.041084
         """
-        end = check_real("World.partial_auc", "max_fpr", max_fpr, low=0, high=1, closed="right")
+        end = check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
         return integrate(self._roc, 0.0, end, self._breaks(self.negative))
 
     # -- what depends on the prior ------------------------------------------------------
 
+    @public
     def precision(self, threshold: Values, prior: float) -> Values:
         r"""Share of positives among those at or above the threshold.
 
@@ -274,14 +279,14 @@ class World:
             :math:`\pi\,tpr / (\pi\,tpr + (1-\pi)\,fpr)`; NaN where nobody is predicted
             positive.
         """
-        share = check_real("World.precision", "prior", prior, low=0, high=1)
+        share = check_real("prior", prior, low=0, high=1)
         return apply(
-            "World.precision",
             "threshold",
             lambda t: _precision(self.positive.survival(t), self.negative.survival(t), share),
             threshold,
         )
 
+    @public
     def auc_pr(self, prior: float) -> float:
         r"""Area under the precision-recall curve, by quadrature.
 
@@ -301,7 +306,7 @@ class World:
         >>> round(simulate.binormal(1.5).auc_pr(prior=0.1), 7)
         0.4780717
         """
-        share = check_real("World.auc_pr", "prior", prior, low=0, high=1, closed="neither")
+        share = check_real("prior", prior, low=0, high=1, closed="neither")
 
         def at_recall(recall: FloatArray) -> FloatArray:
             fpr = self.negative.survival(self.positive.inverse_survival(recall))
@@ -309,9 +314,10 @@ class World:
 
         return integrate(at_recall, 0.0, 1.0, self._breaks(self.positive))
 
+    @public
     def posterior(self, score: Values, prior: float) -> Values:
         """Probability of being positive given the score; NaN where neither class goes."""
-        share = check_real("World.posterior", "prior", prior, low=0, high=1)
+        share = check_real("prior", prior, low=0, high=1)
 
         def at_score(scores: FloatArray) -> FloatArray:
             # Through logarithms, so that far tails do not become 0/0.
@@ -320,21 +326,19 @@ class World:
                 out: FloatArray = special.expit(special.logit(share) + ratio)
             return out
 
-        return apply("World.posterior", "score", at_score, score)
+        return apply("score", at_score, score)
 
     # -- densities ----------------------------------------------------------------------
 
+    @public
     def positive_density(self, score: Values) -> Values:
         """Density of the scores of positives."""
-        return apply(
-            "World.positive_density", "score", lambda s: np.exp(self.positive.log_density(s)), score
-        )
+        return apply("score", lambda s: np.exp(self.positive.log_density(s)), score)
 
+    @public
     def negative_density(self, score: Values) -> Values:
         """Density of the scores of negatives."""
-        return apply(
-            "World.negative_density", "score", lambda s: np.exp(self.negative.log_density(s)), score
-        )
+        return apply("score", lambda s: np.exp(self.negative.log_density(s)), score)
 
     # -- identifiability ----------------------------------------------------------------
 
@@ -374,6 +378,7 @@ class World:
 
     # -- samples ------------------------------------------------------------------------
 
+    @public
     def sample(
         self,
         n_labeled: int,
@@ -414,13 +419,12 @@ class World:
         >>> int(sample.truth[~sample.labeled].sum())
         10
         """
-        function = "World.sample"
-        n_labeled = check_integer(function, "n_labeled", n_labeled, low=1)
-        n_unlabeled = check_integer(function, "n_unlabeled", n_unlabeled, low=1)
+        n_labeled = check_integer("n_labeled", n_labeled, low=1)
+        n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=1)
         proportions = MixtureProportions.from_case_control(alpha, beta, origin="simulated")
         if not isinstance(fixed_counts, (bool, np.bool_)):
-            raise bad_type(function, "fixed_counts", "True or False", fixed_counts)
-        rng = check_random_state(function, random_state)
+            raise bad_type("fixed_counts", "True or False", fixed_counts)
+        rng = check_random_state(random_state)
         truth = np.concatenate(
             [
                 _classes(n_labeled, proportions.beta, rng, bool(fixed_counts)),
@@ -430,6 +434,7 @@ class World:
         labeled = np.arange(n_labeled + n_unlabeled) < n_labeled
         return self._sample(truth, labeled, proportions, rng)
 
+    @public
     def sample_censored(
         self,
         n: int,
@@ -470,18 +475,14 @@ class World:
         >>> round(sample.proportions.alpha, 7)
         0.1666667
         """
-        function = "World.sample_censored"
-        n = check_integer(function, "n", n, low=1)
-        prior = check_real(function, "prior", prior, low=0, high=1, closed="neither")
-        frequency = check_real(
-            function, "label_frequency", label_frequency, low=0, high=1, closed="right"
-        )
-        beta = check_real(function, "beta", beta, low=0, high=1, closed="right")
+        n = check_integer("n", n, low=1)
+        prior = check_real("prior", prior, low=0, high=1, closed="neither")
+        frequency = check_real("label_frequency", label_frequency, low=0, high=1, closed="right")
+        beta = check_real("beta", beta, low=0, high=1, closed="right")
         mislabeling = prior * frequency * (1 - beta) / (beta * (1 - prior))
         # At a share of labeled rows of 1 nothing is left to be unlabeled.
         if not (mislabeling <= 1 and prior * frequency / beta < 1):
             raise bad_value(
-                function,
                 "beta",
                 f"larger for prior={prior:g} and label_frequency={frequency:g}",
                 f"{beta:g}, which would label negatives with probability {mislabeling:.4g}",
@@ -492,7 +493,7 @@ class World:
             beta=beta,
             origin="simulated",
         )
-        rng = check_random_state(function, random_state)
+        rng = check_random_state(random_state)
         truth = rng.random(n) < prior
         labeled = rng.random(n) < np.where(truth, frequency, mislabeling)
         return self._sample(truth, labeled, proportions, rng)

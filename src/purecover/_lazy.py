@@ -1,0 +1,43 @@
+"""Public names of a package, each loaded when it is first used.
+
+A package lists its names once, as imports in the file ``__init__.pyi`` beside its ``__init__.py``:
+type checkers and editors read that file, and so does :func:`attach`.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def attach(
+    package: str, file: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """What ``__getattr__``, ``__dir__`` and ``__all__`` of a package must be.
+
+    Parameters
+    ----------
+    package, file : str
+        ``__name__`` and ``__file__`` of the package.
+    """
+    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    homes = {name.asname or name.name: node.module for node in imports for name in node.names}
+
+    def load(name: str) -> Any:
+        home = homes.get(name)
+        if home is None:
+            # With these two Python asks "Did you mean ...?" as for any other module.
+            words = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(words, name=name, obj=sys.modules[package])
+        if home == package:  # one of its own modules
+            return importlib.import_module(f"{package}.{name}")
+        value = getattr(importlib.import_module(home), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load, lambda: sorted(homes), list(homes)
