@@ -14,8 +14,8 @@ from typing import Any
 from starlette.testclient import TestClient
 
 import purecover
-from purecover.app import Settings, make_site
-from purecover.app._site import Site
+from purecover.app.jobs import Settings
+from purecover.app.server import Site
 from purecover.cli._serve import WORKER
 
 EXAMPLE = Path(purecover.__file__).parent / "data" / "example_scores.csv"
@@ -26,15 +26,15 @@ COLUMNS = {"score": ["score"], "labeled": "labeled"}
 # A worker that obeys: the name of the file says what to do with it.
 OBEDIENT = """
 import json, os, sys, time
-print(json.dumps({"ready": True}), flush=True)
+print(json.dumps({"type": "Step", "step": "ready"}), flush=True)
 for line in sys.stdin:
     task = json.loads(line)
-    if task["do"] == "look":
+    if task["type"] == "Look":
         with open(os.path.join(task["folder"], task["file"]), "rb") as file:
             file.read(1)
-        say = {"result": {"columns": [], "rows": [], "guess": {}}}
+        say = {"type": "Looked", "columns": [], "rows": [], "guess": {}}
     elif task["file"] == "slow.csv":
-        print(json.dumps({"step": "Reading", "done": 1, "total": 4}), flush=True)
+        print(json.dumps({"type": "Step", "step": "Reading", "done": 1, "total": 4}), flush=True)
         time.sleep(600)
     elif task["file"] == "crash.csv":
         os._exit(3)
@@ -44,7 +44,7 @@ for line in sys.stdin:
         for name in ("report.html", "report.json"):
             with open(os.path.join(task["folder"], name), "w") as file:
                 file.write("{}")
-        say = {"result": {"notes": [str(os.getpid())], "figures": {}}}
+        say = {"type": "Evaluated", "notes": [str(os.getpid())], "figures": {}}
     print(json.dumps(say), flush=True)
 """
 
@@ -53,7 +53,7 @@ for line in sys.stdin:
 def running(*, obedient: bool = False, **settings: Any) -> Iterator[tuple[TestClient, Site]]:
     """A client that knows the token, and the site it talks to."""
     worker = (sys.executable, "-c", OBEDIENT) if obedient else WORKER
-    site = make_site(
+    site = Site(
         Settings(**{"worker": worker, "example": EXAMPLE, "token": TOKEN, "workers": 1} | settings)
     )
     with TestClient(site, base_url=ADDRESS, raise_server_exceptions=True) as client:

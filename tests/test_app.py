@@ -19,12 +19,11 @@ from starlette.testclient import TestClient
 from tests.app_server import EXAMPLE, TOKEN, running, send, start, wait_for
 
 from purecover import simulate
-from purecover.app._guard import HEADERS
-from purecover.app._openapi import OPERATIONS, openapi_document
-from purecover.app._site import Site
-from purecover.app._store import plain_name
+from purecover.app.api import FIELDS, OPERATIONS, openapi_document, worded
+from purecover.app.guard import HEADERS
+from purecover.app.jobs import Failed, WorkError, plain_name
+from purecover.app.server import Site
 from purecover.cli import main
-from purecover.cli._worker import FORM, in_form
 
 QUICK = {"alpha": 0.4048, "resamples": 0}
 GOOD = EXAMPLE.read_bytes()
@@ -248,9 +247,16 @@ def test_every_option_of_the_form_has_a_field() -> None:
     page = (Path(__file__).parents[1] / "src/purecover/app/start.html.j2").read_text()
     labels = set(re.findall(r'<label for="\w+">([^<]+)</label>', page))
     labels |= set(re.findall(r"<input [^>]*> ([^<]+)</label>", page))
-    named = {text.strip("“”") for text in FORM.values()} - {"alpha", "beta"}
+    named = {text.strip("“”") for text in FIELDS.values()} - {"alpha", "beta"}
     assert named <= labels
-    assert in_form("--score must be '--score' here.") == "“Score” must be '--score' here."
+
+
+def test_complaints_are_about_fields_of_the_form() -> None:
+    option = WorkError("--score must be '--score' here, or --decimal ,.")
+    assert worded(option) == "“Score” must be '--score' here, or “Decimal comma”."
+    parts = Failed("", parameter="n_resamples", must="whole", got="1.5", hint="see --group")
+    said = "“Resamples” must be whole, got 1.5.\nHint: see “Group”"
+    assert worded(WorkError("", parts)) == said
 
 
 # -- too large ------------------------------------------------------------------------------
@@ -471,7 +477,7 @@ def test_the_document_lists_every_route(client: TestClient, site: Site) -> None:
         (b'{"file": "FILE", "score": ["a"], "labeled": "b", "resamples": 1.5}', 422),
         (b'{"file": "FILE", "score": ["a"], "labeled": "b", "html": "/etc/passwd"}', 422),
         (b'{"file": "FILE", "score": ["a"], "labeled": "b", "decimal": ";"}', 422),
-        (b'{"file": "FILE", "score": ["\\ud800"], "labeled": "b"}', 422),
+        (b'{"file": "FILE", "score": ["\\ud800"], "labeled": "b"}', 400),
         (b'{"file": "FILE", "score": ["a"], "labeled": "b"}', 404),
         (b"[" * 100_000, 400),
     ],

@@ -31,10 +31,19 @@ from tests.app_server import (
     wait_for,
 )
 
-from purecover.app import Settings, _answers, _server, make_site
-from purecover.app._pool import Pool, WorkError
-from purecover.app._site import Site
-from purecover.app._store import FullError, Store
+from purecover.app import api, server
+from purecover.app.jobs import (
+    Evaluate,
+    FullError,
+    Look,
+    Pool,
+    ReportRequest,
+    Settings,
+    Store,
+    WorkError,
+    pack,
+)
+from purecover.app.server import Site
 from purecover.cli import main
 from purecover.cli._peek import peek
 
@@ -120,7 +129,7 @@ def test_workers_are_replaced_after_some_tasks() -> None:
 
 
 def test_a_worker_that_held_much_memory_is_replaced() -> None:
-    worn = OBEDIENT.replace('"figures": {}}', '"figures": {}}, "worn": True')
+    worn = OBEDIENT.replace('"figures": {}}', '"figures": {}, "worn": True}')
     assert worn != OBEDIENT
     with running(worker=(sys.executable, "-c", worn)) as (client, _):
         file = send(client, GOOD, "good.csv").json()["file"]
@@ -131,7 +140,7 @@ def test_a_worker_that_held_much_memory_is_replaced() -> None:
 def test_a_worker_that_cannot_start_is_an_error_of_the_task() -> None:
     pool = Pool([sys.executable, "-c", "pass"], size=1, tasks_per_worker=1)
     with pytest.raises(WorkError, match="ended unexpectedly"):
-        asyncio.run(pool.run({}, timeout=5, progress=lambda *_: None))
+        asyncio.run(pool.run(Look("", "", 0), timeout=5))
 
 
 # -- uploads that do not end well -----------------------------------------------------------
@@ -182,7 +191,7 @@ def ask_by_hand(
 
 def obedient_site(**settings: Any) -> Site:
     worker = (sys.executable, "-c", OBEDIENT)
-    return make_site(Settings(worker=worker, token=TOKEN, **settings))
+    return Site(Settings(worker=worker, token=TOKEN, **settings))
 
 
 def test_a_client_that_leaves_leaves_no_file() -> None:
@@ -199,7 +208,7 @@ def test_an_upload_that_stands_still_is_given_up() -> None:
 
 
 def test_a_body_of_json_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_answers, "BODY_PATIENCE", 0.1)
+    monkeypatch.setattr(api, "BODY_PATIENCE", 0.1)
     part = {"type": "http.request", "body": b"{", "more_body": True}
     sent, _ = ask_by_hand(obedient_site(), [part], path="/api/jobs", kind=b"application/json")
     assert sent[0]["status"] == 408
@@ -212,25 +221,25 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
     announced: queue.Queue[str] = queue.Queue()
     opened: list[str] = []
 
-    class Caught(_server._Server):
+    class Caught(server._Server):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
             servers.append(self)
 
-    monkeypatch.setattr(_server, "_Server", Caught)
-    monkeypatch.setattr(_server, "_HEAD_PATIENCE", 0.2)
+    monkeypatch.setattr(server, "_Server", Caught)
+    monkeypatch.setattr(server, "_HEAD_PATIENCE", 0.2)
     monkeypatch.setattr(webbrowser, "open", opened.append)
     settings = Settings(worker=(sys.executable, "-c", OBEDIENT), token=TOKEN)
     options = {"host": "127.0.0.1", "port": 0, "announce": announced.put, "browser": True}
-    thread = threading.Thread(target=_server.serve, args=(settings,), kwargs=options)
+    thread = threading.Thread(target=server.serve, args=(settings,), kwargs=options)
     thread.start()
     try:
         address = announced.get(timeout=60)
         assert eventually(lambda: bool(opened))
         yield address, opened[0]
     finally:
-        for server in servers:
-            server.should_exit = True
+        for started in servers:
+            started.should_exit = True
         thread.join(60)
     assert not thread.is_alive()
 
@@ -325,16 +334,16 @@ def test_what_nobody_uses_expires() -> None:
         with pytest.raises(FullError):
             store.begin_job(upload, ["s"])
         now = 11.0
-        assert store.upload(upload.id, "me") is None
-        assert store.job(job.id, "me") is job  # not before it has ended
+        assert store.find(store.uploads, upload.id, "me") is None
+        assert store.find(store.jobs, job.id, "me") is job  # not before it has ended
         job.state = "done"
         (job.folder / "report.html").write_text("x")
         store.end_job(job)
         now = 20.0
-        assert store.job(job.id, "me") is job
-        assert store.job(job.id, "you") is None
+        assert store.find(store.jobs, job.id, "me") is job
+        assert store.find(store.jobs, job.id, "you") is None
         now = 31.0
-        assert store.job(job.id, "me") is None
+        assert store.find(store.jobs, job.id, "me") is None
         assert list(store.root.iterdir()) == []
     finally:
         store.close()
@@ -431,16 +440,17 @@ def test_a_worker_does_not_eat_the_memory(tmp_path: Path) -> None:
     pytest.importorskip("resource")
     (tmp_path / "a.csv").write_bytes(b"score,labeled\n" + b"0.5,1\n0.25,0\n" * 2_000_000)
     command = [sys.executable, "-m", "purecover.cli._worker", str(tmp_path), "report"]
-    task = f'{{"do": "report", "folder": "{tmp_path}", "file": "a.csv", "arguments": []}}\n'
+    request = ReportRequest(file="a" * 32, score=["score"], labeled="labeled")
+    task = pack(Evaluate(str(tmp_path), "a.csv", request))
     with subprocess.Popen(
-        [*command, str(150_000_000)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*command, str(330_000_000)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(task)
         process.stdin.flush()
-        answers = iter(process.stdout.readline, "")
-        answer = next(line for line in answers if "ready" not in line and "step" not in line)
+        answers = iter(process.stdout.readline, b"")
+        answer = next(line.decode() for line in answers if b"step" not in line)
         process.stdin.close()
     assert "not enough memory" in answer
     assert '"worn": true' in answer

@@ -20,6 +20,7 @@ import pytest
 
 import purecover as pu
 from purecover._codec import decode, find_fault, json_schema, plain
+from purecover.monitoring.state import write_state
 
 SAVED = Path(__file__).parent / "saved"
 READERS = {
@@ -67,6 +68,18 @@ def test_a_saved_monitor_goes_on(tmp_path: Path) -> None:
     again = pu.ScoreMonitor.load(path)
     assert str(again) == str(monitor)
     assert again.to_dict()["partitions"][:4] == monitor.to_dict()["partitions"][:4]
+
+
+@pytest.mark.parametrize("place", ["archive", "partition"])
+def test_a_state_with_impossible_counts_is_refused(place: str, tmp_path: Path) -> None:
+    """A checksum tells of accidents, not of somebody who computes it anew."""
+    state = json.loads((SAVED / "monitor-0.1.0.json").read_bytes())["state"]
+    counts = state["archive"] if place == "archive" else state["partitions"][-1]["counts"]
+    counts["labeled"][0] = -1
+    path = tmp_path / "state.json"
+    write_state(path, state)
+    with pytest.raises(pu.exceptions.InvalidInputError, match="content cannot be used"):
+        pu.ScoreMonitor.load(path)
 
 
 # -- faults, in words -----------------------------------------------------------------------

@@ -186,15 +186,20 @@ def describe_source(file: str, rows: Rows) -> dict[str, Any]:
     return source
 
 
+def blank_note(rows: Rows) -> str | None:
+    """How many rows --missing-is-unlabeled was about."""
+    if rows.blank_labels is None:
+        return None
+    column, size = show(rows.columns["labeled"]), rows.labeled.size
+    blank = f"{rows.blank_labels:,} of {size:,} rows are blank in column {column}"
+    return f"{blank} and count as unlabeled"
+
+
 def note_blank_labels(rows: Rows, *, quiet: bool) -> None:
-    """Say how many rows --missing-is-unlabeled was about."""
-    if rows.blank_labels is not None:
-        column, size = show(rows.columns["labeled"]), rows.labeled.size
-        note(
-            f"{rows.blank_labels:,} of {size:,} rows are blank in column {column} and count as "
-            "unlabeled",
-            quiet=quiet,
-        )
+    """Say so."""
+    text = blank_note(rows)
+    if text is not None:
+        note(text, quiet=quiet)
 
 
 def count_blanks(words: Words) -> int:

@@ -38,7 +38,8 @@ def run_serve(
             f"purecover app needs {' and '.join(missing)}, which cannot be imported.\n"
             "Hint: pip install 'purecover[app]'"
         )
-    from purecover.app import Settings, serve
+    from purecover.app.jobs import Settings
+    from purecover.app.server import serve
 
     def announce(address: str) -> None:
         if quiet:

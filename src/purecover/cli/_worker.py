@@ -1,127 +1,144 @@
 """A process that works for the local page: tasks come as lines of JSON, and so do the answers.
 
 ``python -m purecover.cli._worker ROOT KIND MEMORY`` reads tasks from standard input until the
-server leaves. A report is made by the command ``purecover evaluate`` itself, run in the folder of
-the task, so that the page and the shell cannot differ. No object is ever pickled.
+server leaves. Files are read by what the command line reads them with, and the report says which
+command makes the same. No object is ever pickled.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import queue
-import re
+import shlex
 import shutil
 import sys
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FORM", "in_form", "main"]
+import msgspec
 
-FORM = {
-    "alpha": "alpha",
-    "beta": "beta",
-    "confidence-level": "“Confidence level”",
-    "decimal ,": "“Decimal comma”",
-    "decimal": "“Decimal comma”",
-    "estimator": "“Estimator”",
-    "group": "“Group”",
-    "labeled": "“Labeled”",
-    "missing-is-unlabeled": "“Blank labels are unlabeled”",
-    "negative-label": "“Value of known negatives”",
-    "positive-label": "“Value that means labeled”",
-    "resamples": "“Resamples”",
-    "scenario": "“How the data were drawn”",
-    "score": "“Score”",
-    "truth": "“True class”",
-    "weight": "“Weight”",
-}
-"""Options, and what the form calls them."""
+from purecover._codec import json_text, plain
+from purecover.app.jobs import Evaluate, Evaluated, Failed, Look, Looked, ReportRequest, Step, pack
+from purecover.exceptions import PurecoverError, PurecoverWarning
 
-# In quotes it is data.
-_OPTION = re.compile(rf"(?<![\w'\"-])--({'|'.join(FORM)})(?![\w-])")
+__all__ = ["main"]
+
 _SAYS_OFTEN = 0.1
 _WORN = 4
 """A process that held more than this part of its memory is replaced: it may not give it back."""
-Tell = Callable[[dict[str, Any]], None]
+_SETTINGS = {
+    "alpha": "alpha",
+    "beta": "beta",
+    "scenario": "scenario",
+    "estimator": "estimator",
+    "resamples": "n_resamples",
+    "confidence_level": "confidence_level",
+    "seed": "random_state",
+}
+"""Fields of a request that the library takes beside the data, and what it calls them."""
+_READING = (
+    "labeled", "weight", "positive_label", "negative_label", "missing_is_unlabeled", "decimal",
+)  # fmt: skip
+"""Fields that say how the file is to be read."""
+Tell = Callable[[msgspec.Struct], None]
 
 
-def in_form(message: str) -> str:
-    """A message of the command line, about the fields of the form where it speaks of options."""
-    return _OPTION.sub(lambda match: FORM[match[1]], message)
+def make_report(task: Evaluate, tell: Tell) -> Evaluated:
+    """Evaluate the file, and leave report.html and report.json in the folder."""
+    import purecover as pu
+    from purecover.cli._data import blank_note, describe_source, read_rows
+    from purecover.cli._options import DataOptions
+    from purecover.html import render_report
+    from purecover.html.compare_page import render_comparison
+
+    given = task.request.given
+    score, *more = given["score"]
+    how = (
+        "labeled",
+        "weight",
+        "positive_label",
+        "negative_label",
+        "missing_is_unlabeled",
+        "decimal",
+    )
+    data = DataOptions(score=score, **{name: given[name] for name in how if name in given})
+    settings = {name: given[field] for field, name in _SETTINGS.items() if field in given}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", category=PurecoverWarning)
+        rows = read_rows(
+            task.file,
+            data,
+            truth=given.get("truth"),
+            group=given.get("group"),
+            more_scores=tuple(more),
+            progress=_steps(tell, "Reading"),
+        )
+        call: Any = pu.compare_scores if more else pu.evaluate
+        found = call(
+            rows.score_columns if more else rows.scores,
+            rows.label_column,
+            **rows.companions,
+            progress=_steps(tell, "Resampling"),
+            **settings,
+        )
+    document = found.to_dict() | {"source": describe_source(task.file, rows)}
+    Path("report.json").write_text(json_text(plain(document)) + "\n", encoding="utf-8")
+    render: Any = render_comparison if more else render_report
+    page = render(found, command=_command(task.file, task.request))
+    Path("report.html").write_text(page, encoding="utf-8")
+    said = dict.fromkeys(f"warning: {each.message}" for each in caught)
+    notes = [*said, *filter(None, [blank_note(rows)])]
+    return Evaluated(notes, {} if more else _figures(found))
 
 
-def make_report(task: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Run ``purecover evaluate`` in the folder of the task; it leaves report.html and .json."""
-    from purecover.cli._progress import LISTENER
-    from purecover.cli._shell import run
+def _steps(tell: Tell, title: str) -> Callable[[int, int], None]:
+    """Begin a step; the result tells how far it is, not too often."""
+    said = 0.0
 
-    def start(title: str) -> Callable[[int, int], None]:
-        said = 0.0
+    def advance(done: int, total: int) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if now - said >= _SAYS_OFTEN:
+            said = now
+            tell(Step(title, int(done), int(total)))
 
-        def advance(done: int, total: int) -> None:
-            nonlocal said
-            now = time.monotonic()
-            if now - said >= _SAYS_OFTEN:
-                said = now
-                tell({"step": title, "done": int(done), "total": int(total)})
-
-        tell({"step": title, "done": 0, "total": 0})
-        return advance
-
-    arguments = ["evaluate", task["file"], *task["arguments"], "--json", "--html=report.html"]
-    said = io.StringIO()
-    token = LISTENER.set(start)
-    try:
-        with (
-            Path("report.json").open("w", encoding="utf-8") as out,
-            redirect_stdout(out),
-            redirect_stderr(said),
-        ):
-            code = run(arguments)
-    finally:
-        LISTENER.reset(token)
-    notes, _, error = said.getvalue().partition("purecover: error: ")
-    if code:
-        return {"error": in_form(error.strip() or "the report could not be made.")}
-    lines = [line.removeprefix("purecover: ") for line in notes.splitlines()]
-    shown = [in_form(line) for line in lines if not line.startswith("report written to ")]
-    return {"result": {"notes": shown, "figures": _figures(Path("report.json"))}}
+    tell(Step(title))
+    return advance
 
 
-def look(task: dict[str, Any], tell: Tell) -> dict[str, Any]:
+def _command(file: str, request: ReportRequest) -> str:
+    """What makes the same report in a shell; each option is one word, so that no value is one."""
+    words = []
+    for name, value in request.given.items():
+        option = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            words += [option] if value else []
+        else:
+            values = value if isinstance(value, list) else [value]
+            words += [f"{option}={item}" for item in values]
+    return shlex.join(["purecover", "evaluate", file, *words, "--json", "--html=report.html"])
+
+
+def _figures(report: Any) -> dict[str, float]:
+    """The few figures that the list of reports shows."""
+    figures = {} if report.infeasible else {"auc": report.auc}  # clipped, it is no finding
+    shares = report.proportions
+    return figures | {"auc_pu": report.auc_pu, "alpha": shares.alpha, "beta": shares.beta}
+
+
+def look(task: Look) -> Looked:
     """Columns and first rows of a file that was just dropped."""
     from purecover.cli._peek import peek, refuse_bomb
-    from purecover.exceptions import PurecoverError
 
-    del tell
-    try:
-        refuse_bomb(task["file"], task["limit"])
-        return {"result": peek(task["file"])}
-    except PurecoverError as error:
-        return {"error": in_form(str(error))}
-
-
-def _figures(path: Path) -> dict[str, float]:
-    """The few figures that the list of reports shows."""
-    document = json.loads(path.read_text(encoding="utf-8"))
-    figures = {name: document.get(name) for name in ("auc", "auc_pu")}
-    if document.get("infeasible"):
-        del figures["auc"]  # clipped, it would pass for a finding
-    figures |= {name: document.get("proportions", {}).get(name) for name in ("alpha", "beta")}
-    return {name: value for name, value in figures.items() if isinstance(value, (int, float))}
-
-
-_DO: dict[str, Callable[[dict[str, Any], Tell], dict[str, Any]]] = {
-    "look": look,
-    "report": make_report,
-}
+    refuse_bomb(task.file, task.limit)
+    return msgspec.convert(peek(task.file) | {"type": "Looked"}, Looked)
 
 
 def main(argv: list[str]) -> None:
@@ -131,24 +148,29 @@ def main(argv: list[str]) -> None:
     tasks = _listen(Path(root))
     _limit_memory(int(memory))
     if kind == "report":  # so that the first one is as quick as the others
-        import purecover.cli._evaluate
-        import purecover.cli._shell  # noqa: F401
-    tell({"ready": True})
+        import purecover.cli._data
+        import purecover.html
+        import purecover.report.compare  # noqa: F401
+    tell(Step("ready"))
     while True:
         task = tasks.get()
+        answer: Looked | Evaluated | Failed
         try:
-            os.chdir(task["folder"])
+            os.chdir(task.folder)
             # Where a killed worker's own temporary files are removed too.
-            tempfile.tempdir = task["folder"]
-            answer = _DO[task["do"]](task, tell)
+            tempfile.tempdir = task.folder
+            answer = look(task) if isinstance(task, Look) else make_report(task, tell)
         except MemoryError:
-            answer = {"error": "there is not enough memory for this data."}
+            answer = Failed("there is not enough memory for this data.")
+        except PurecoverError as error:
+            answer = Failed(str(error), error.parameter, error.must, error.got, error.hint)
         except OSError as error:
-            answer = {"error": f"{error.strerror or error}."}
+            answer = Failed(f"{error.strerror or error}.")
         except Exception as error:  # noqa: BLE001 - the user must hear of it
-            answer = {"error": f"internal error, {type(error).__name__}: {str(error)[:500]}"}
+            answer = Failed(f"internal error, {type(error).__name__}: {str(error)[:500]}")
         os.chdir(root)
-        tell(answer | {"worn": _peak() > int(memory) / _WORN})
+        answer.worn = _peak() > int(memory) / _WORN
+        tell(answer)
 
 
 def _peak() -> int:
@@ -163,28 +185,27 @@ def _peak() -> int:
 
 def _answers() -> Tell:
     """Writes to what was standard output; what anyone else prints there goes nowhere."""
-    channel = os.fdopen(os.dup(1), "w", encoding="ascii")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
+    channel = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
-    def tell(answer: dict[str, Any]) -> None:
-        channel.write(json.dumps(answer) + "\n")
+    def tell(answer: msgspec.Struct) -> None:
+        channel.write(pack(answer))
         channel.flush()
 
     return tell
 
 
-def _listen(root: Path) -> queue.SimpleQueue[dict[str, Any]]:
+def _listen(root: Path) -> queue.SimpleQueue[Look | Evaluate]:
     """Tasks as they come. If the server is gone, so is the reason for its folder and this process.
 
     A server that stops in order kills its workers and removes the folder itself; this is for one
     that was killed.
     """
-    tasks: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    tasks: queue.SimpleQueue[Look | Evaluate] = queue.SimpleQueue()
 
     def read() -> None:
         for line in sys.stdin:
-            tasks.put(json.loads(line))
+            tasks.put(msgspec.convert(json.loads(line), Look | Evaluate))
         for _ in range(2):  # a second time for what was written meanwhile
             shutil.rmtree(root, ignore_errors=True)
         os._exit(0)

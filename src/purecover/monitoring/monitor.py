@@ -330,6 +330,11 @@ class MonitorState:
     partitions: tuple[MonitorPartition, ...]
 
 
+def _checked(counts: ScoreCounts | None) -> ScoreCounts | None:
+    """Counts of a file, which may be anybody's: no negative ones, no thresholds in disorder."""
+    return None if counts is None else ScoreCounts.from_dict(counts.to_dict())
+
+
 _TOTAL = 16
 """Times as many bins as a partition may have, for all partitions together."""
 _DRAWS = 200
@@ -587,16 +592,18 @@ class ScoreMonitor:
         ScoreMonitor
             The monitor as it was. Files that are cut off, changed or of another kind are refused.
         """
-        from msgspec import ValidationError
-
         target = as_path(path)
         data, checksum = read_state(target)
         try:
             state = decode(MonitorState, data)
             monitor = cls(**state.settings)
-        except (ValidationError, TypeError, ValueError) as error:
+            monitor._archive = _checked(state.archive)
+            monitor._partitions = tuple(
+                changed(partition, counts=_checked(partition.counts))
+                for partition in state.partitions
+            )
+        except (TypeError, ValueError) as error:
             raise damaged(target, error) from error
-        monitor._partitions, monitor._archive = state.partitions, state.archive
         monitor._n_looks = state.n_looks
         monitor._checksum = checksum
         return monitor

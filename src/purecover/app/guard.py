@@ -14,11 +14,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from purecover.app._answers import json_answer
-from purecover.app._settings import LOOPBACK
+from purecover.app.api import json_answer
 
-__all__ = ["HEADERS", "Guard"]
-
+LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
+"""Names under which this machine may call itself."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,0 +1,685 @@
+"""The operations: take files, start reports, tell how far they are, hand them out.
+
+Each is declared above the code that does it; routes, the OpenAPI document and its page are made
+of these declarations and of the types they name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import html
+import json
+import re
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+
+from purecover._codec import components, find_fault
+from purecover.app.jobs import (
+    ColumnInfo,
+    Evaluate,
+    Evaluated,
+    FullError,
+    Id,
+    Job,
+    Look,
+    Looked,
+    Pool,
+    ReportRequest,
+    Settings,
+    Step,
+    Store,
+    Upload,
+    WorkError,
+)
+
+MAX_BODY = 1 << 20
+"""Bytes of the longest JSON body."""
+BODY_PATIENCE = 30.0
+"""Seconds that a JSON body may take."""
+FIELDS = {
+    "alpha": "alpha",
+    "beta": "beta",
+    "confidence_level": "“Confidence level”",
+    "decimal": "“Decimal comma”",
+    "estimator": "“Estimator”",
+    "group": "“Group”",
+    "labeled": "“Labeled”",
+    "missing_is_unlabeled": "“Blank labels are unlabeled”",
+    "negative_label": "“Value of known negatives”",
+    "positive_label": "“Value that means labeled”",
+    "resamples": "“Resamples”",
+    "scenario": "“How the data were drawn”",
+    "score": "“Score”",
+    "truth": "“True class”",
+    "weight": "“Weight”",
+}
+"""What the form calls the fields of a request."""
+PARAMETERS = {
+    "groups": "group",
+    "n_resamples": "resamples",
+    "sample_weight": "weight",
+    "scores": "score",
+}
+"""Fields of a request that the library calls otherwise."""
+# What reads files speaks of options; in quotes it is data.
+_OPTION = re.compile(r"(?<![\w'\"-])--([a-z-]+)(?: ,)?(?![\w-])")
+
+_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
+_HEAD = 1 << 16
+_WRITE = 1 << 20
+_SWEEP = 60.0
+_LOOKS = 2
+"""Files looked into at the same time, so that one that is slow to open holds up no other."""
+FormT = TypeVar("FormT", bound=Struct)
+
+# -- Bodies, answers and operations --------------------------------------------------------------
+
+
+class FileQuery(Struct):
+    """How a file is called.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file, whose end tells the format.
+    """
+
+    name: Annotated[str, Meta(min_length=1, max_length=255)]
+
+
+class DownloadQuery(Struct):
+    """How a report is handed out.
+
+    Attributes
+    ----------
+    download : str
+        1 to save it instead of showing it.
+    """
+
+    download: Literal["0", "1"] = "0"
+
+
+class FileAnswer(Struct):
+    """Columns and first rows of a file.
+
+    Attributes
+    ----------
+    file : str
+        What the file is called here.
+    name : str
+        Its own name.
+    size : int
+        Its bytes.
+    columns : list
+        Its columns.
+    rows : list
+        Cells of the first rows.
+    guess : dict
+        Columns whose role is plain from their names, by role.
+    """
+
+    id: Id = msgspec.field(name="file")
+    name: str
+    size: int
+    columns: list[ColumnInfo]
+    rows: list[list[str]]
+    guess: dict[str, str]
+
+
+class JobAnswer(Struct):
+    """How far a report is.
+
+    Attributes
+    ----------
+    job : str
+        What the report is called here.
+    name : str
+        Name of the file.
+    score : list
+        Columns of scores.
+    state : str
+        Whether it waits, is being made, or has ended.
+    step : str
+        What is being done.
+    done : int
+        How much of it is done.
+    total : int
+        And of how much; 0 where it is unknown.
+    error : str
+        Why it failed.
+    notes : list
+        What to know beside the figures.
+    figures : dict
+        Observed and recovered AUC, alpha and beta.
+    """
+
+    id: Id = msgspec.field(name="job")
+    name: str
+    score: list[str]
+    state: Literal["waiting", "running", "done", "failed"]
+    step: str
+    done: int
+    total: int
+    error: str
+    notes: list[str]
+    figures: dict[str, float]
+
+
+class ErrorAnswer(Struct):
+    """Why there is no other answer.
+
+    Attributes
+    ----------
+    error : str
+        The reason.
+    """
+
+    error: str
+
+
+_REASONS = {
+    400: "Malformed, or a foreign host.",
+    401: "The token is missing or wrong.",
+    403: "Sent by a page of another site.",
+    404: "There is none of yours with this name.",
+    408: "The upload stood still, or the body took too long.",
+    409: "The report is not finished.",
+    413: "Too large.",
+    415: "Not application/json.",
+    422: "The file or the values cannot be used; the message says why.",
+    429: "Too much is under way already.",
+    507: "The disk is full.",
+}
+
+
+class ApiError(Exception):
+    """A request that cannot be served, with the status and the words of the answer."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One method of one path, with the types of what comes and goes; a page is "text/html"."""
+
+    name: str
+    method: str
+    path: str
+    summary: str
+    status: int = 200
+    answer: Any = None
+    query: Any = None
+    body: Any = None
+    errors: tuple[int, ...] = ()
+
+
+Endpoint = Callable[["Api", Request], Awaitable[Response]]
+OPERATIONS: list[Operation] = []
+
+
+def operation(route: str, summary: str, **about: Any) -> Callable[[Endpoint], Endpoint]:
+    """Declare what a method of the interface answers."""
+
+    def declare(endpoint: Endpoint) -> Endpoint:
+        method, path = route.split()
+        name = endpoint.__name__
+        found = Operation(name=name, method=method, path=path, summary=summary, **about)
+        OPERATIONS.append(found)
+        return endpoint
+
+    return declare
+
+
+def json_answer(
+    content: Any, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A JSON document in plain ASCII, so that halves of surrogate pairs in names do no harm."""
+    text = json.dumps(msgspec.to_builtins(content), allow_nan=False)
+    return Response(text, status, headers, media_type="application/json")
+
+
+def _checked(form: type[FormT], data: Any) -> FormT:
+    """What was sent, as the interface describes it, or the first fault in words."""
+    try:
+        return msgspec.convert(data, form)
+    except msgspec.ValidationError as error:
+        fault = find_fault(form, data)
+        if fault is None:
+            raise ApiError(422, f"{error}.") from error
+        what = repr(fault.path) if fault.path else "the body"
+        raise ApiError(422, f"{what} must be {fault.must}, got {fault.got}.") from error
+
+
+async def _read_body(request: Request) -> Any:
+    """The JSON document of a request; a number without decimals is a whole one."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise ApiError(415, "the body must be application/json.")
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_PATIENCE):
+            async for part in request.stream():
+                body += part
+                if len(body) > MAX_BODY:
+                    raise ApiError(413, f"the body may have up to {MAX_BODY:,} bytes.")
+    except TimeoutError:
+        raise ApiError(408, "the body took too long to come.") from None
+    try:
+        data = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ApiError(400, f"the body is not JSON: {str(error)[:200]}.") from error
+    if isinstance(data, dict):
+        data = {
+            name: int(value) if isinstance(value, float) and value.is_integer() else value
+            for name, value in data.items()
+        }
+    return data
+
+
+class Api:
+    """The operations, with the files and workers they need."""
+
+    store: Store
+    looks: Pool
+    reports: Pool
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._uploading = 0
+        self._sweeper: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Make the folder and start the first workers."""
+        self.store = Store(self.settings)
+        self.looks = self._pool("look", _LOOKS)
+        self.reports = self._pool("report", self.settings.workers)
+        self._sweeper = asyncio.create_task(self._sweep())
+
+    def _pool(self, kind: str, size: int) -> Pool:
+        settings = self.settings
+        command = (*settings.worker, str(self.store.root), kind, str(settings.max_memory))
+        return Pool(command, size=size, tasks_per_worker=settings.jobs_per_worker)
+
+    async def stop(self) -> None:
+        """End the workers and remove every file."""
+        known = (self._sweeper, *(job.task for job in self.store.jobs.values()))
+        tasks = [task for task in known if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.looks.close()
+        await self.reports.close()
+        self.store.close()
+
+    async def _sweep(self) -> None:
+        # A worker that waits makes the first report quick.
+        await asyncio.gather(self.looks.warm(), self.reports.warm(), return_exceptions=True)
+        while True:
+            await asyncio.sleep(_SWEEP)
+            self.store.sweep()
+
+    # -- files ----------------------------------------------------------------------------
+
+    @operation(
+        "POST /api/files",
+        "Send a file: CSV, TSV, JSON or Parquet; text may be gzipped",
+        status=201,
+        answer=FileAnswer,
+        query=FileQuery,
+        body=bytes,
+        errors=(408, 413, 422, 429, 507),
+    )
+    async def add_file(self, request: Request) -> Response:
+        """Receive a file as it comes, and look into it."""
+        name = _checked(FileQuery, dict(request.query_params)).name
+        declared = request.headers.get("content-length", "")
+        if declared.isascii() and declared.isdigit() and int(declared) > self.settings.max_upload:
+            raise _too_large(self.settings.max_upload)
+        return await self._take(request, name, request.stream())
+
+    @operation(
+        "POST /api/example",
+        "Take the scores that come with purecover as if they had been sent",
+        status=201,
+        answer=FileAnswer,
+        errors=(404, 422, 429, 507),
+    )
+    async def add_example(self, request: Request) -> Response:
+        """The bundled scores, as if they had been sent."""
+        example = self.settings.example
+        if example is None:
+            raise ApiError(404, "this server has no example.")
+
+        async def content() -> AsyncIterator[bytes]:
+            yield await asyncio.to_thread(example.read_bytes)
+
+        return await self._take(request, example.name, content())
+
+    async def _take(self, request: Request, name: str, content: AsyncIterator[bytes]) -> Response:
+        if self._uploading >= self.settings.max_uploads_at_once:
+            raise ApiError(429, f"{self._uploading} uploads are under way; try again in a while.")
+        self._uploading += 1
+        upload = self.store.begin_upload(_owner(request), name)
+        try:
+            upload.size = await self._write(upload, content)
+            task = Look(str(upload.folder), upload.name, self.settings.max_upload)
+            found: Looked = await self.looks.run(task, timeout=self.settings.look_timeout)
+            upload.columns, upload.rows, upload.guess = found.columns, found.rows, found.guess
+        except BaseException as error:
+            self.store.drop_upload(upload)
+            if isinstance(error, WorkError):
+                raise ApiError(422, worded(error)) from error
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise ApiError(507, "there is no room for the file on the disk.") from error
+            raise
+        finally:
+            self._uploading -= 1
+        self.store.keep_upload(upload)
+        return _about(FileAnswer, upload, 201, f"/api/files/{upload.id}")
+
+    async def _write(self, upload: Upload, content: AsyncIterator[bytes]) -> int:
+        """Write to the disk while counting: a chunked body does not say how long it is."""
+        size = 0
+        buffer = bytearray()
+        parts = aiter(content)
+        with (upload.folder / upload.name).open("wb") as file:
+            while True:
+                try:
+                    async with asyncio.timeout(self.settings.upload_pause):
+                        part = await anext(parts, None)
+                except TimeoutError:
+                    raise ApiError(408, "the upload stood still for too long.") from None
+                if part is None:
+                    break
+                size += len(part)
+                if size > self.settings.max_upload:
+                    raise _too_large(self.settings.max_upload)
+                buffer += part
+                if len(buffer) >= _WRITE:
+                    await asyncio.to_thread(file.write, bytes(buffer))
+                    buffer.clear()
+            file.write(bytes(buffer))
+        return size
+
+    @operation(
+        "GET /api/files/{file}",
+        "Columns and first rows of a file",
+        answer=FileAnswer,
+        errors=(404,),
+    )
+    async def show_file(self, request: Request) -> Response:
+        """Columns and first rows."""
+        return _about(FileAnswer, self._file(request, request.path_params["file"]))
+
+    @operation("DELETE /api/files/{file}", "Remove a file", status=204, errors=(404,))
+    async def drop_file(self, request: Request) -> Response:
+        """Remove a file."""
+        self.store.drop_upload(self._file(request, request.path_params["file"]))
+        return Response(status_code=204)
+
+    def _file(self, request: Request, id_: str) -> Upload:
+        upload = self.store.find(self.store.uploads, id_, _owner(request))
+        if upload is None:
+            raise ApiError(404, "there is no such file; it may have been removed to make room.")
+        return upload
+
+    # -- reports --------------------------------------------------------------------------
+
+    @operation(
+        "POST /api/jobs",
+        "Make a report",
+        status=202,
+        answer=JobAnswer,
+        body=ReportRequest,
+        errors=(404, 408, 413, 415, 422, 429, 507),
+    )
+    async def add_job(self, request: Request) -> Response:
+        """Start a report."""
+        wanted = _checked(ReportRequest, await _read_body(request))
+        upload = self._file(request, wanted.file)
+        try:
+            job = self.store.begin_job(upload, wanted.score)
+        except FullError as error:
+            raise ApiError(429, str(error)) from error
+        try:
+            await asyncio.to_thread(self.store.lend, upload, job)
+        except BaseException as error:
+            self.store.drop_job(job)
+            if isinstance(error, FileNotFoundError):  # removed in this moment
+                raise ApiError(404, "there is no such file any more.") from None
+            if isinstance(error, OSError):
+                raise ApiError(507, "there is no room for the file on the disk.") from error
+            raise
+        job.task = asyncio.create_task(self._make(job, wanted))
+        return _about(JobAnswer, job, 202, f"/api/jobs/{job.id}")
+
+    async def _make(self, job: Job, wanted: ReportRequest) -> None:
+        def progress(at: Step) -> None:
+            job.state, job.step, job.done, job.total = "running", at.step, at.done, at.total
+
+        task = Evaluate(str(job.folder), job.name, wanted)
+        timeout = self.settings.job_timeout
+        try:
+            found: Evaluated = await self.reports.run(task, timeout=timeout, progress=progress)
+            job.state, job.notes, job.figures = "done", found.notes, found.figures
+        except WorkError as error:
+            job.state, job.error = "failed", worded(error)
+        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+            job.state, job.error = "failed", f"internal error, {type(error).__name__}: {error}"
+        finally:
+            self.store.end_job(job)
+
+    @operation("GET /api/jobs", "Your reports, the newest first", answer=list[JobAnswer])
+    async def list_jobs(self, request: Request) -> Response:
+        """The caller's reports."""
+        return _about(list[JobAnswer], self.store.jobs_of(_owner(request)))
+
+    @operation("GET /api/jobs/{job}", "How far a report is", answer=JobAnswer, errors=(404,))
+    async def show_job(self, request: Request) -> Response:
+        """How far a report is."""
+        return _about(JobAnswer, self._job(request))
+
+    @operation(
+        "DELETE /api/jobs/{job}",
+        "Remove a report; stops it if it is being made",
+        status=204,
+        errors=(404,),
+    )
+    async def drop_job(self, request: Request) -> Response:
+        """Cancel or forget a report, and wait until its worker is gone."""
+        job = self._job(request)
+        self.store.drop_job(job)
+        if job.task is not None:
+            await asyncio.gather(job.task, return_exceptions=True)
+        return Response(status_code=204)
+
+    def _job(self, request: Request) -> Job:
+        job = self.store.find(self.store.jobs, request.path_params["job"], _owner(request))
+        if job is None:
+            raise ApiError(404, "there is no such report; it may have been removed to make room.")
+        return job
+
+    @operation(
+        "GET /api/jobs/{job}/report.html",
+        "The report as a page",
+        answer="text/html",
+        query=DownloadQuery,
+        errors=(404, 409, 422),
+    )
+    async def report_html(self, request: Request) -> Response:
+        """The page, under its own policy and without the rights of this site."""
+        answer = self._report(request, "report.html", "text/html")
+        with open(answer.path, "rb") as file:  # noqa: ASYNC230, PTH123 - a few kB
+            found = _POLICY.search(file.read(_HEAD))
+        policy = html.unescape(found[1].decode()) if found else "default-src 'none'"
+        # Whatever a script of the page did, it would not be of this origin: no cookie, no request.
+        answer.headers["Content-Security-Policy"] = (
+            f"{policy}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
+        )
+        return answer
+
+    @operation(
+        "GET /api/jobs/{job}/report.json",
+        "The report as data: what purecover evaluate --json prints",
+        answer=dict[str, Any],
+        query=DownloadQuery,
+        errors=(404, 409, 422),
+    )
+    async def report_json(self, request: Request) -> Response:
+        """The data."""
+        return self._report(request, "report.json", "application/json")
+
+    def _report(self, request: Request, name: str, kind: str) -> FileResponse:
+        download = _checked(DownloadQuery, dict(request.query_params)).download
+        job = self._job(request)
+        if job.state != "done":
+            raise ApiError(409, "the report is not finished, or could not be made.")
+        stem = re.sub(r"(\.gz)?$", "", job.name, flags=re.IGNORECASE).rpartition(".")[0] or job.name
+        return FileResponse(
+            job.folder / name,
+            media_type=kind,
+            filename=f"{stem}-{name}",
+            content_disposition_type="attachment" if download == "1" else "inline",
+        )
+
+    # -- the interface itself -------------------------------------------------------------
+
+    @operation("GET /api/openapi.json", "This document", answer=dict[str, Any])
+    async def document(self, request: Request) -> Response:
+        """The interface, for programs."""
+        del request
+        return json_answer(openapi_document())
+
+    @operation("GET /api", "This document as a page", answer="text/html")
+    async def document_page(self, request: Request) -> Response:
+        """The interface, for people."""
+        del request
+        return HTMLResponse(template("api.html.j2").render(document=openapi_document()))
+
+
+def _about(form: Any, found: Any, status: int = 200, location: str | None = None) -> Response:
+    """What the interface tells of a file or a report."""
+    answer = msgspec.convert(found, form, from_attributes=True)
+    return json_answer(answer, status, None if location is None else {"Location": location})
+
+
+def _owner(request: Request) -> str:
+    return str(request.scope["state"]["owner"])
+
+
+def _too_large(limit: int) -> ApiError:
+    return ApiError(
+        413,
+        f"the file has more than {limit:,} bytes, the limit.\n"
+        "Hint: purecover app --max-upload raises it; a Parquet file is smaller than a CSV file.",
+    )
+
+
+def worded(error: WorkError) -> str:
+    """Why a task came to nothing, about the fields of the form."""
+    message, failed = str(error), error.failed
+    if failed is not None and failed.parameter is not None and failed.must is not None:
+        field = PARAMETERS.get(failed.parameter, failed.parameter)
+        message = f"{FIELDS.get(field, field)} must be {failed.must}, got {failed.got}."
+        if failed.hint is not None:
+            message += f"\nHint: {failed.hint}"
+    return _OPTION.sub(lambda m: FIELDS.get(m[1].replace("-", "_"), m[0]), message)
+
+
+@cache
+def template(name: str) -> Any:
+    """A page of the site itself; the report comes from the worker as it is."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(files("purecover.app").joinpath(name).read_text("utf-8"))
+
+
+# -- The interface as OpenAPI 3.1 describes it ---------------------------------------------------
+
+
+def openapi_document() -> dict[str, Any]:
+    """The document, made of the operations and the types they name."""
+    named = [kind for each in OPERATIONS for kind in (each.answer, each.body, each.query)]
+    forms = {kind for kind in named if kind not in (None, bytes, "text/html")}
+    ordered = (ErrorAnswer, Id, *sorted(forms, key=str))
+    found, parts = components(*ordered, place="components/schemas")
+    schemas = dict(zip(ordered, found, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for each in OPERATIONS:
+        paths.setdefault(each.path, {})[each.method.lower()] = _described(each, schemas, parts)
+    token = {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The token in the address that purecover app prints.",
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "purecover",
+            # Not imported: the package's front stands above this layer, and is loaded already.
+            "version": sys.modules["purecover"].__version__,
+            "summary": "True classifier performance from positive-unlabeled data",
+        },
+        "paths": paths,
+        "components": {"schemas": parts, "securitySchemes": {"token": token}},
+        "security": [{"token": []}],
+    }
+
+
+def _described(
+    about: Operation, schemas: Mapping[Any, Any], parts: Mapping[str, Any]
+) -> dict[str, Any]:
+    def content(kind: Any) -> dict[str, Any]:
+        if kind is bytes:
+            return {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+        if isinstance(kind, str):
+            return {kind: {}}
+        return {"application/json": {"schema": schemas[kind]}}
+
+    parameters: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": schemas[Id]}
+        for name in re.findall(r"\{(\w+)\}", about.path)
+    ]
+    if about.query is not None:
+        query = parts[about.query.__name__]
+        parameters += [
+            {
+                "name": name,
+                "in": "query",
+                "required": name in query.get("required", ()),
+                "schema": schema,
+            }
+            for name, schema in query["properties"].items()
+        ]
+    good: dict[str, Any] = {"description": about.summary}
+    if about.answer is not None:
+        good["content"] = content(about.answer)
+    refused = content(ErrorAnswer)
+    described: dict[str, Any] = {
+        "operationId": about.name,
+        "summary": about.summary,
+        "parameters": parameters,
+        "responses": {str(about.status): good}
+        | {
+            str(status): {"description": _REASONS[status], "content": refused}
+            for status in sorted({400, 401, 403, *about.errors})
+        },
+    }
+    if about.body is not None:
+        described["requestBody"] = {"required": True, "content": content(about.body)}
+    return described

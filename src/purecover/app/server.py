@@ -1,0 +1,227 @@
+"""The site: operations, pages and the guard in front of them; and how it runs until stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import webbrowser
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from importlib.resources import files
+from types import FrameType
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from purecover.app.api import OPERATIONS, Api, ApiError, json_answer, template
+from purecover.app.guard import Guard
+from purecover.app.jobs import Settings
+
+STATIC = {
+    "style.css": ("purecover.html", "text/css"),
+    "app.css": ("purecover.app", "text/css"),
+    "app.js": ("purecover.app", "text/javascript"),
+}
+"""Files that the pages load, with the package they lie in; the first is the report's own."""
+_PATIENCE = 3
+"""Seconds that open connections have when the server stops."""
+_HEAD_PATIENCE = 30.0
+"""Seconds that a connection has to say what it wants."""
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Site(Guard):
+    """The whole application, with its own folder and workers, made when it starts."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.api = Api(settings)
+        self.routes = make_routes(settings, self.api)
+
+        @asynccontextmanager
+        async def lifespan(_: Starlette) -> AsyncIterator[None]:
+            await self.api.start()
+            try:
+                yield
+            finally:
+                await self.api.stop()
+
+        handlers = {ApiError: _say, HTTPException: _say, ClientDisconnect: _nobody, 500: _failed}
+        application = Starlette(
+            routes=self.routes,
+            lifespan=lifespan,
+            exception_handlers=handlers,  # type: ignore[arg-type]  # each takes its own error
+        )
+        # A redirect of /api/ to /api would be one more answer to document.
+        application.router.redirect_slashes = False
+        super().__init__(application, token=settings.token)
+
+
+def make_routes(settings: Settings, api: Api) -> list[Route]:
+    """A route for every path, with all of its methods."""
+    size = settings.max_upload / 1e6
+    start = template("start.html.j2").render(
+        max_upload=settings.max_upload,
+        max_upload_text=f"{size:,.0f} MB" if size >= 1 else f"{settings.max_upload:,} bytes",
+        has_example=settings.example is not None,
+    )
+    by_path: dict[str, dict[str, Endpoint]] = {"/": {"GET": _fixed(start, "text/html")}}
+    for name, (package, kind) in STATIC.items():
+        content = files(package).joinpath(name).read_bytes()
+        by_path[f"/static/{name}"] = {"GET": _fixed(content, kind)}
+    for each in OPERATIONS:
+        by_path.setdefault(each.path, {})[each.method] = getattr(api, each.name)
+    return [Route(path, _by_method(m), methods=list(m)) for path, m in by_path.items()]
+
+
+def _by_method(methods: Mapping[str, Endpoint]) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        return await methods["GET" if request.method == "HEAD" else request.method](request)
+
+    return endpoint
+
+
+def _fixed(content: str | bytes, kind: str) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        del request
+        return Response(content, media_type=kind)
+
+    return endpoint
+
+
+async def _say(request: Request, error: ApiError | HTTPException) -> Response:
+    """What is wrong, as JSON: the page's script reads it too."""
+    del request
+    if isinstance(error, ApiError):
+        headers = {"Connection": "close"} if error.status in (408, 413) else None
+        return json_answer({"error": error.message}, error.status, headers)
+    return json_answer({"error": str(error.detail)}, error.status_code, error.headers)
+
+
+async def _nobody(request: Request, error: Exception) -> Response:
+    """The client left; this goes nowhere."""
+    del request, error
+    return Response(status_code=400)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """A bug; its words go to the terminal, not to the page."""
+    del request, error
+    return json_answer({"error": "internal error; the terminal says more."}, 500)
+
+
+# -- Running -------------------------------------------------------------------------------------
+
+
+def serve(
+    settings: Settings,
+    *,
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+    browser: bool,
+) -> None:
+    """Serve until interrupted.
+
+    Parameters
+    ----------
+    settings : Settings
+        Limits and the command of the workers.
+    host, port
+        Where to listen; port 0 takes a free one.
+    announce
+        Called with the address, token included, once connections are accepted.
+    browser
+        Whether to open the address in the user's browser.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, port), family=family)
+    with listener:
+        shown = f"[{host}]" if family == socket.AF_INET6 else host
+        address = once = f"http://{shown}:{listener.getsockname()[1]}/"
+        site = Site(settings)
+        if settings.token is not None:
+            address += f"?token={settings.token}"
+            once += f"?token={site.issue_ticket()}"
+        config = uvicorn.Config(
+            site,
+            http=_Listener,
+            ws="none",
+            log_level="warning",
+            access_log=False,  # it would write the token down
+            server_header=False,
+            proxy_headers=False,
+            lifespan="on",
+            timeout_graceful_shutdown=_PATIENCE,
+        )
+
+        def ready() -> None:
+            announce(address)
+            if browser:
+                with suppress(webbrowser.Error):
+                    webbrowser.open(once)
+
+        server = _Server(config, ready)
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Says when it is ready, and stops in order when the terminal is closed too."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then say so."""
+        await super().startup(sockets=sockets)
+        if hasattr(signal, "SIGHUP"):
+            with suppress(ValueError):  # not in the main thread
+                signal.signal(signal.SIGHUP, self._hang_up)
+        if self.started:
+            self._ready()
+
+    def _hang_up(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self.should_exit = True
+
+
+class _Listener(H11Protocol):
+    """Hangs up on whoever takes too long to say what is wanted; uvicorn would wait forever."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start to wait for the first request."""
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait no longer once a request is there; wait anew where the next has only begun."""
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing to wait for any more."""
+        super().connection_lost(exc)
+        self._forget()
+
+    def _watch(self) -> None:
+        request: RequestResponseCycle | None = self.cycle  # which is none at first
+        if request is not None and not request.response_complete:
+            self._forget()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(_HEAD_PATIENCE, self.transport.close)
+
+    def _forget(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
