@@ -25,12 +25,13 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 
 from purecover._codec import components, find_fault
 from purecover.app.jobs import (
-    ColumnInfo,
     Evaluate,
     Evaluated,
+    FileAnswer,
     FullError,
     Id,
     Job,
+    JobAnswer,
     Look,
     Looked,
     Pool,
@@ -109,72 +110,6 @@ class DownloadQuery(Struct):
     download: Literal["0", "1"] = "0"
 
 
-class FileAnswer(Struct):
-    """Columns and first rows of a file.
-
-    Attributes
-    ----------
-    file : str
-        What the file is called here.
-    name : str
-        Its own name.
-    size : int
-        Its bytes.
-    columns : list
-        Its columns.
-    rows : list
-        Cells of the first rows.
-    guess : dict
-        Columns whose role is plain from their names, by role.
-    """
-
-    id: Id = msgspec.field(name="file")
-    name: str
-    size: int
-    columns: list[ColumnInfo]
-    rows: list[list[str]]
-    guess: dict[str, str]
-
-
-class JobAnswer(Struct):
-    """How far a report is.
-
-    Attributes
-    ----------
-    job : str
-        What the report is called here.
-    name : str
-        Name of the file.
-    score : list
-        Columns of scores.
-    state : str
-        Whether it waits, is being made, or has ended.
-    step : str
-        What is being done.
-    done : int
-        How much of it is done.
-    total : int
-        And of how much; 0 where it is unknown.
-    error : str
-        Why it failed.
-    notes : list
-        What to know beside the figures.
-    figures : dict
-        Observed and recovered AUC, alpha and beta.
-    """
-
-    id: Id = msgspec.field(name="job")
-    name: str
-    score: list[str]
-    state: Literal["waiting", "running", "done", "failed"]
-    step: str
-    done: int
-    total: int
-    error: str
-    notes: list[str]
-    figures: dict[str, float]
-
-
 class ErrorAnswer(Struct):
     """Why there is no other answer.
 
@@ -215,11 +150,11 @@ class Operation:
     """One method of one path, with the types of what comes and goes; a page is "text/html"."""
 
     name: str
+    summary: str
     method: str
     path: str
-    summary: str
-    status: int = 200
-    answer: Any = None
+    status: int
+    answer: Any
     query: Any = None
     body: Any = None
     errors: tuple[int, ...] = ()
@@ -229,14 +164,23 @@ Endpoint = Callable[["Api", Request], Awaitable[Response]]
 OPERATIONS: list[Operation] = []
 
 
-def operation(route: str, summary: str, **about: Any) -> Callable[[Endpoint], Endpoint]:
-    """Declare what a method of the interface answers."""
+def operation(
+    route: str, answer: Any = None, *, status: int | None = None, **more: Any
+) -> Callable[[Endpoint], Endpoint]:
+    """Declare what a method of the interface, which its docstring describes, takes and answers."""
+    method, path = route.split()
 
     def declare(endpoint: Endpoint) -> Endpoint:
-        method, path = route.split()
-        name = endpoint.__name__
-        found = Operation(name=name, method=method, path=path, summary=summary, **about)
-        OPERATIONS.append(found)
+        declared = Operation(
+            name=endpoint.__name__,
+            summary=(endpoint.__doc__ or "").strip().rstrip("."),
+            method=method,
+            path=path,
+            status=status or (204 if answer is None else 200),
+            answer=answer,
+            **more,
+        )
+        OPERATIONS.append(declared)
         return endpoint
 
     return declare
@@ -334,30 +278,23 @@ class Api:
 
     @operation(
         "POST /api/files",
-        "Send a file: CSV, TSV, JSON or Parquet; text may be gzipped",
+        FileAnswer,
         status=201,
-        answer=FileAnswer,
         query=FileQuery,
         body=bytes,
         errors=(408, 413, 422, 429, 507),
     )
     async def add_file(self, request: Request) -> Response:
-        """Receive a file as it comes, and look into it."""
+        """Send a file: CSV, TSV, JSON or Parquet; text may be gzipped."""
         name = _checked(FileQuery, dict(request.query_params)).name
         declared = request.headers.get("content-length", "")
         if declared.isascii() and declared.isdigit() and int(declared) > self.settings.max_upload:
             raise _too_large(self.settings.max_upload)
         return await self._take(request, name, request.stream())
 
-    @operation(
-        "POST /api/example",
-        "Take the scores that come with purecover as if they had been sent",
-        status=201,
-        answer=FileAnswer,
-        errors=(404, 422, 429, 507),
-    )
+    @operation("POST /api/example", FileAnswer, status=201, errors=(404, 422, 429, 507))
     async def add_example(self, request: Request) -> Response:
-        """The bundled scores, as if they had been sent."""
+        """Take the scores that come with purecover as if they had been sent."""
         example = self.settings.example
         if example is None:
             raise ApiError(404, "this server has no example.")
@@ -413,17 +350,12 @@ class Api:
             file.write(bytes(buffer))
         return size
 
-    @operation(
-        "GET /api/files/{file}",
-        "Columns and first rows of a file",
-        answer=FileAnswer,
-        errors=(404,),
-    )
+    @operation("GET /api/files/{file}", FileAnswer, errors=(404,))
     async def show_file(self, request: Request) -> Response:
-        """Columns and first rows."""
+        """Columns and first rows of a file."""
         return _about(FileAnswer, self._file(request, request.path_params["file"]))
 
-    @operation("DELETE /api/files/{file}", "Remove a file", status=204, errors=(404,))
+    @operation("DELETE /api/files/{file}", errors=(404,))
     async def drop_file(self, request: Request) -> Response:
         """Remove a file."""
         self.store.drop_upload(self._file(request, request.path_params["file"]))
@@ -439,14 +371,13 @@ class Api:
 
     @operation(
         "POST /api/jobs",
-        "Make a report",
+        JobAnswer,
         status=202,
-        answer=JobAnswer,
         body=ReportRequest,
         errors=(404, 408, 413, 415, 422, 429, 507),
     )
     async def add_job(self, request: Request) -> Response:
-        """Start a report."""
+        """Make a report."""
         wanted = _checked(ReportRequest, await _read_body(request))
         upload = self._file(request, wanted.file)
         try:
@@ -481,24 +412,19 @@ class Api:
         finally:
             self.store.end_job(job)
 
-    @operation("GET /api/jobs", "Your reports, the newest first", answer=list[JobAnswer])
+    @operation("GET /api/jobs", list[JobAnswer])
     async def list_jobs(self, request: Request) -> Response:
-        """The caller's reports."""
+        """Your reports, the newest first."""
         return _about(list[JobAnswer], self.store.jobs_of(_owner(request)))
 
-    @operation("GET /api/jobs/{job}", "How far a report is", answer=JobAnswer, errors=(404,))
+    @operation("GET /api/jobs/{job}", JobAnswer, errors=(404,))
     async def show_job(self, request: Request) -> Response:
         """How far a report is."""
         return _about(JobAnswer, self._job(request))
 
-    @operation(
-        "DELETE /api/jobs/{job}",
-        "Remove a report; stops it if it is being made",
-        status=204,
-        errors=(404,),
-    )
+    @operation("DELETE /api/jobs/{job}", errors=(404,))
     async def drop_job(self, request: Request) -> Response:
-        """Cancel or forget a report, and wait until its worker is gone."""
+        """Remove a report; stops it if it is being made."""
         job = self._job(request)
         self.store.drop_job(job)
         if job.task is not None:
@@ -512,14 +438,10 @@ class Api:
         return job
 
     @operation(
-        "GET /api/jobs/{job}/report.html",
-        "The report as a page",
-        answer="text/html",
-        query=DownloadQuery,
-        errors=(404, 409, 422),
+        "GET /api/jobs/{job}/report.html", "text/html", query=DownloadQuery, errors=(404, 409, 422)
     )
     async def report_html(self, request: Request) -> Response:
-        """The page, under its own policy and without the rights of this site."""
+        """The report as a page."""
         answer = self._report(request, "report.html", "text/html")
         with open(answer.path, "rb") as file:  # noqa: ASYNC230, PTH123 - a few kB
             found = _POLICY.search(file.read(_HEAD))
@@ -532,13 +454,12 @@ class Api:
 
     @operation(
         "GET /api/jobs/{job}/report.json",
-        "The report as data: what purecover evaluate --json prints",
-        answer=dict[str, Any],
+        dict[str, Any],
         query=DownloadQuery,
         errors=(404, 409, 422),
     )
     async def report_json(self, request: Request) -> Response:
-        """The data."""
+        """The report as data: what purecover evaluate --json prints."""
         return self._report(request, "report.json", "application/json")
 
     def _report(self, request: Request, name: str, kind: str) -> FileResponse:
@@ -556,15 +477,15 @@ class Api:
 
     # -- the interface itself -------------------------------------------------------------
 
-    @operation("GET /api/openapi.json", "This document", answer=dict[str, Any])
+    @operation("GET /api/openapi.json", dict[str, Any])
     async def document(self, request: Request) -> Response:
-        """The interface, for programs."""
+        """The interface as an OpenAPI document."""
         del request
         return json_answer(openapi_document())
 
-    @operation("GET /api", "This document as a page", answer="text/html")
+    @operation("GET /api", "text/html")
     async def document_page(self, request: Request) -> Response:
-        """The interface, for people."""
+        """The interface as a page."""
         del request
         return HTMLResponse(template("api.html.j2").render(document=openapi_document()))
 

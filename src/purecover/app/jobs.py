@@ -18,7 +18,7 @@ import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -421,38 +421,86 @@ class FullError(Exception):
     """No room for more, in words for the user."""
 
 
-@dataclass
-class Upload:
-    """A file that someone dropped."""
+class FileAnswer(Struct, kw_only=True):
+    """Columns and first rows of a file.
 
-    id: str
+    Attributes
+    ----------
+    file : str
+        What the file is called here.
+    name : str
+        Its own name.
+    size : int
+        Its bytes.
+    columns : list
+        Its columns.
+    rows : list
+        Cells of the first rows.
+    guess : dict
+        Columns whose role is plain from their names, by role.
+    """
+
+    id: Id = msgspec.field(name="file")
+    name: str
+    size: int
+    columns: list[ColumnInfo]
+    rows: list[list[str]]
+    guess: dict[str, str]
+
+
+class JobAnswer(Struct, kw_only=True):
+    """How far a report is.
+
+    Attributes
+    ----------
+    job : str
+        What the report is called here.
+    name : str
+        Name of the file.
+    score : list
+        Columns of scores.
+    state : str
+        Whether it waits, is being made, or has ended.
+    step : str
+        What is being done.
+    done : int
+        How much of it is done.
+    total : int
+        And of how much; 0 where it is unknown.
+    error : str
+        Why it failed.
+    notes : list
+        What to know beside the figures.
+    figures : dict
+        Observed and recovered AUC, alpha and beta.
+    """
+
+    id: Id = msgspec.field(name="job")
+    name: str
+    score: list[str]
+    state: Literal["waiting", "running", "done", "failed"]
+    step: str
+    done: int
+    total: int
+    error: str
+    notes: list[str]
+    figures: dict[str, float]
+
+
+class Upload(FileAnswer, kw_only=True):
+    """A file that someone dropped: what is told of it, and what is not."""
+
     owner: str
     folder: Path
-    name: str
-    size: int = 0
-    columns: list[ColumnInfo] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
-    guess: dict[str, str] = field(default_factory=dict)
     used: float = 0.0
 
 
-@dataclass
-class Job:
+class Job(JobAnswer, kw_only=True):
     """A report that is to be made, is being made, or lies in the folder."""
 
-    id: str
     owner: str
     folder: Path
-    name: str
-    score: list[str] = field(default_factory=list)
-    state: Literal["waiting", "running", "done", "failed"] = "waiting"
-    step: str = ""
-    done: int = 0
-    total: int = 0
-    error: str = ""
-    notes: list[str] = field(default_factory=list)
-    figures: dict[str, float] = field(default_factory=dict)
-    used: float = 0.0
+    used: float
     task: asyncio.Task[None] | None = None
 
     @property
@@ -479,7 +527,16 @@ class Store:
     def begin_upload(self, owner: str, name: str) -> Upload:
         """A folder for a file that is about to come; it is nobody's until it is kept."""
         id_, folder = self._folder()
-        return Upload(id_, owner, folder, plain_name(name))
+        return Upload(
+            id=id_,
+            name=plain_name(name),
+            size=0,
+            columns=[],
+            rows=[],
+            guess={},
+            owner=owner,
+            folder=folder,
+        )
 
     def keep_upload(self, upload: Upload) -> None:
         """From now on its owner can use it. The one unused for longest makes room."""
@@ -506,7 +563,21 @@ class Store:
         for job in ended[: max(0, len(self.jobs) + 1 - self._settings.max_jobs)]:
             self.drop_job(job)
         id_, folder = self._folder()
-        job = Job(id_, upload.owner, folder, upload.name, score, used=self._clock())
+        job = Job(
+            id=id_,
+            name=upload.name,
+            score=score,
+            state="waiting",
+            step="",
+            done=0,
+            total=0,
+            error="",
+            notes=[],
+            figures={},
+            owner=upload.owner,
+            folder=folder,
+            used=self._clock(),
+        )
         self.jobs[job.id] = job
         return job
 
