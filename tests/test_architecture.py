@@ -46,10 +46,14 @@ LAYER_OF = {unit: layer for layer, units in LAYERS.items() for unit in units}
 # matplotlib, pandas, polars, pyarrow and torch are optional and never imported at the top.
 ANYWHERE_INSIDE_FUNCTIONS_ONLY = {
     "sklearn", "matplotlib", "narwhals", "jinja2", "pandas", "polars", "pyarrow", "duckdb", "torch",
-    "mlflow",
+    "mlflow", "msgspec",
 }  # fmt: skip
-# Except that estimators of scikit-learn derive from its base classes.
-AT_THE_TOP = {("estimators", "sklearn"), ("models", "sklearn")}
+# Except that estimators of scikit-learn derive from its base classes, and saved forms and messages
+# from those of msgspec.
+AT_THE_TOP = {
+    ("estimators", "sklearn"), ("models", "sklearn"),
+    ("report", "msgspec"), ("app", "msgspec"), ("cli", "msgspec"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
