@@ -21,7 +21,7 @@ EXAMPLE := src/purecover/data/example_scores.csv
 .PHONY: help demo test test-all lint type docs links bench report-speed coverage repairs peers trust fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
 	networks-times networks-paper app-load engines examples-check mutation \
-	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze architecture choosing paper-findings pictures vendor dist stranger clean
+	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze size architecture choosing paper-findings pictures vendor dist stranger clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' \
@@ -205,6 +205,9 @@ train-dist-curve: $(VENV)/.dev ## Train the network of DistCurve again (a few mi
 
 freeze: $(VENV)/.dev ## Write down anew the figures and signatures that must not change unnoticed
 	$(BIN)/python tools/freeze.py
+
+size: $(VENV)/.dev ## Print lines of code, files and public names by folder, beside other packages
+	$(BIN)/python tools/size.py
 
 architecture: $(VENV)/.dev ## Draw the layers of the package and what imports what again
 	$(BIN)/python tools/make_architecture.py

@@ -179,6 +179,18 @@ def test_no_circles_between_modules() -> None:
     tuple(TopologicalSorter(graph).static_order())  # raises CycleError
 
 
+def test_private_modules_stay_in_their_folder() -> None:
+    """What several folders need has a public name, or stands at the root."""
+    bad = []
+    for item in IMPORTS:
+        *folders, module = item.target.split(".")
+        private = module.startswith("_") and not module.startswith("__")
+        if folders[:1] == ["purecover"] and private and len(folders) > 1:
+            if item.unit != folders[1]:
+                bad.append(str(item))
+    assert bad == []
+
+
 def test_heavy_packages_are_imported_inside_functions() -> None:
     bad = [
         str(item)
