@@ -18,7 +18,7 @@ EXAMPLE := src/purecover/data/example_scores.csv
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all lint type docs links bench report-speed coverage repairs peers trust fuzz line-coverage \
+.PHONY: help demo test test-all lint type docs links bench report-speed files-speed coverage repairs peers trust fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
 	networks-times networks-paper app-load engines examples-check mutation \
 	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze size architecture choosing paper-findings pictures vendor dist stranger clean
@@ -100,6 +100,9 @@ bench: $(VENV)/.dev ## Time against scikit-learn at 10^5, 10^6, 10^7 scores
 
 report-speed: $(VENV)/.dev ## Time the whole way from a CSV of 10^6 scores to the page with intervals
 	$(BIN)/python -m benchmarks.report_speed $(STUDY_ARGS)
+
+files-speed: $(VENV)/.dev ## Time the way from files of 10^6 rows to counts, beside pandas and the csv module
+	$(BIN)/python -m benchmarks.files $(STUDY_ARGS)
 
 coverage: $(VENV)/.dev ## Study how often nominal 95 % intervals hold the truth
 	$(BIN)/python -m benchmarks.coverage

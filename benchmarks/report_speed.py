@@ -28,8 +28,7 @@ from benchmarks._common import arguments, conclude, progress, publish, table
 
 import purecover as pu
 from purecover import simulate
-from purecover.cli._columns import Request
-from purecover.cli._files import read_table
+from purecover.cli.files import Request, read_table
 from purecover.html import render_report
 from purecover.intervals import replicates as _bootstrap
 from purecover.intervals.resampling import thinned_to_draw

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
+import purecover as pu
 from purecover import ScoreMonitor, simulate
-from purecover.cli import _monitor, main
+from purecover.cli import main, rows
 
 SIZE = (50, 3000)
 WORLD = simulate.binormal(1.5)
@@ -32,7 +33,8 @@ def write_day(folder: Path, day: int) -> Path:
 
 def start(state: Path, days: list[Path]) -> int:
     """A process that adds partitions; what it needs is imported."""
-    assert _monitor.run_monitor
+    assert rows.read_rows
+    assert pu.ScoreMonitor
     child = os.fork()
     if child:
         return child

@@ -45,7 +45,7 @@ from purecover.app.jobs import (
 )
 from purecover.app.server import Site
 from purecover.cli import main
-from purecover.cli._peek import peek
+from purecover.cli.files import peek
 
 GOOD = b"score,labeled\n0.5,1\n0.1,0\n"
 
@@ -417,7 +417,7 @@ def test_a_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_the_extra_the_command_names_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import purecover.cli._serve as module
+    import purecover.cli.serve as module
 
     monkeypatch.setattr(module, "find_spec", lambda name: None if name == "uvicorn" else object())
     assert main(["app", "--no-browser"]) == 2
@@ -443,7 +443,7 @@ def test_a_worker_does_not_eat_the_memory(tmp_path: Path) -> None:
     request = ReportRequest(file="a" * 32, score=["score"], labeled="labeled")
     task = pack(Evaluate(str(tmp_path), "a.csv", request))
     with subprocess.Popen(
-        [*command, str(330_000_000)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [*command, str(450_000_000)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -49,10 +49,10 @@ ANYWHERE_INSIDE_FUNCTIONS_ONLY = {
     "mlflow", "msgspec",
 }  # fmt: skip
 # Except that estimators of scikit-learn derive from its base classes, and saved forms and messages
-# from those of msgspec.
+# from those of msgspec. The reader of files is imported by the commands that read any.
 AT_THE_TOP = {
     ("estimators", "sklearn"), ("models", "sklearn"),
-    ("report", "msgspec"), ("app", "msgspec"), ("cli", "msgspec"),
+    ("report", "msgspec"), ("app", "msgspec"), ("cli", "msgspec"), ("cli", "duckdb"),
 }  # fmt: skip
 
 

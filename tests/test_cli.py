@@ -710,19 +710,19 @@ def raise_it(error: BaseException) -> Callable[..., None]:
 
 
 def test_ctrl_c_is_130(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purecover.cli._threshold.read_rows", raise_it(KeyboardInterrupt()))
+    monkeypatch.setattr("purecover.cli.rows.read_rows", raise_it(KeyboardInterrupt()))
     result = run("threshold", EXAMPLE, *ALPHA, "--best", "f1")
     assert (result.code, result.out) == (130, "")
 
 
 def test_a_reader_that_left_is_141(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purecover.cli._threshold.read_rows", raise_it(BrokenPipeError()))
-    monkeypatch.setattr("purecover.cli._shell._forget_stdout", lambda: None)
+    monkeypatch.setattr("purecover.cli.rows.read_rows", raise_it(BrokenPipeError()))
+    monkeypatch.setattr("purecover.cli.main._forget_stdout", lambda: None)
     assert run("threshold", EXAMPLE, *ALPHA, "--best", "f1").code == 141
 
 
 def test_memory_that_runs_out_is_a_message(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purecover.cli._threshold.read_rows", raise_it(MemoryError()))
+    monkeypatch.setattr("purecover.cli.rows.read_rows", raise_it(MemoryError()))
     result = run("threshold", EXAMPLE, *ALPHA, "--best", "f1")
     assert (result.code, "memory" in result.err) == (2, True)
 
@@ -730,7 +730,7 @@ def test_memory_that_runs_out_is_a_message(run, monkeypatch: pytest.MonkeyPatch)
 def test_a_bug_is_called_a_bug(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("purecover.cli._threshold.read_rows", raise_it(ZeroDivisionError("oops")))
+    monkeypatch.setattr("purecover.cli.rows.read_rows", raise_it(ZeroDivisionError("oops")))
     argv = ["threshold", EXAMPLE, *ALPHA, "--best", "f1"]
     monkeypatch.delenv("PURECOVER_TRACEBACK", raising=False)
     assert main(argv) == 2

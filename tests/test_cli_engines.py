@@ -13,7 +13,7 @@ from tests.command_line import call_main
 from tests.test_engines import spark_session
 
 import purecover as pu
-from purecover.cli import _engine_choice
+from purecover.cli import counting
 from purecover.engines.count import count_lazy
 
 ALPHA = ("--alpha", "0.2", "--resamples", "20")
@@ -95,7 +95,7 @@ def test_columns_are_taken_by_name_in_every_file(run, folder, frame, tmp_path):
     refused = run(tmp_path, *ALPHA, "--engine", "polars")
     assert "CSV files that polars can read" in refused.err
     frame[150:].select("w", "labeled").write_csv(tmp_path / "two.csv")
-    assert "250 missing of 400 rows (column 'score')" in run(tmp_path, *ALPHA).err
+    assert "two.csv has no column named 'score'" in run(tmp_path, *ALPHA).err
 
 
 @pytest.mark.spark
@@ -242,6 +242,36 @@ def test_a_report_for_each_group(run, folder, frame, tmp_path):
     assert "2 tasks, 1 score: 2 of 2 rows evaluated" in text
 
 
+def test_groups_are_numbers_or_folders(run, folder, frame, tmp_path):
+    """A folder whose name is that of a column of the files does not take its place."""
+    document = run(folder / "csv", "--by", "w", *ALPHA, "--json").json
+    assert [row["task"] for row in document["rows"]] == [1, 2, 3]
+    for day, part in ((9, frame[:200]), (10, frame[200:])):
+        place = tmp_path / f"score={day}" / f"day={day}"
+        place.mkdir(parents=True)
+        part.write_csv(place / "rows.csv")
+    document = run(tmp_path, "--by", "day", *ALPHA, "--json").json
+    assert [row["task"] for row in document["rows"]] == [9, 10]
+    assert [row["n_labeled"] for row in document["rows"]] == [
+        part["labeled"].sum() for part in (frame[:200], frame[200:])
+    ]
+    expected = run(folder / "all.csv", *ALPHA, "--json").json
+    assert same(run(tmp_path, *ALPHA, "--json").json, expected)
+
+
+def test_how_files_are_written_is_for_duckdb(run, folder, frame, tmp_path):
+    expected = run(folder / "all.csv", *ALPHA, "--json").json
+    for name, part in (("one.csv", frame[:150]), ("two.csv", frame[150:])):
+        text = part.write_csv(separator=";").replace(".", ",")
+        (tmp_path / name).write_text(text, encoding="utf-16")
+    assert same(run(tmp_path, "--decimal", ",", *ALPHA, "--json").json, expected)
+    lines = tmp_path / "lines"
+    lines.mkdir()
+    frame[:150].write_ndjson(lines / "one.jsonl")
+    frame[150:].write_json(lines / "two.json")
+    assert same(run(lines, *ALPHA, "--json").json, expected)
+
+
 def test_a_group_that_cannot_be_evaluated_says_why(run, frame, tmp_path):
     site = pl.when(pl.col("labeled") == 0, pl.col("w") == 3).then(pl.lit("c")).otherwise("site")
     changed = frame.with_columns(site=site)
@@ -297,7 +327,7 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
         (["csv"], [*BOTH, "--markdown", "a.md"], "--markdown is for one score"),
         (["csv"], [*BOTH, "--estimate-from", "mark"], "--estimate-from must be one of"),
         (["csv"], ["--score", "score", "--score", "nope"], "no column named 'nope'"),
-        (["csv"], ["--decimal", ","], "--decimal is not possible"),
+        (["csv"], ["--engine", "polars", "--decimal", ","], "--decimal is not possible"),
         (["csv"], ["--simultaneous"], "--simultaneous is for several scores"),
         (["csv"], ["--by", "site", "--html", "a.html"], "--html is for one report"),
         (["csv"], ["--by", "sites"], "no column named 'sites', asked for by --by"),
@@ -307,9 +337,9 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
         (["csv/one.csv", "three.csv"], [], "there is no file"),
         (["."], [], "FILE must be files of one format"),
         (["parts"], ["--html", "parts/part-[1].parquet"], "would overwrite the data"),
-        (["parts/_SUCCESS"], ["--engine", "duckdb"], "its name must end in .parquet"),
+        (["parts/_SUCCESS"], ["--engine", "duckdb"], "its name must end in .csv"),
         (["-"], ["--by", "site"], "standard input cannot be counted by duckdb"),
-        (["all.parquet"], ["--by", "w", "--labeled", "site"], "--labeled must be"),
+        (["all.parquet"], ["--by", "w", "--labeled", "site"], "taken for --labeled, must be"),
     ],
 )
 def test_what_an_engine_cannot_do_is_refused(run, folder, files, options, match, monkeypatch):
@@ -324,18 +354,20 @@ def test_bad_cells_are_refused(run, tmp_path, folder):
     lines = (folder / "all.csv").read_text().splitlines()
     file.write_text("\n".join([*lines, ",1,hit,1,a,1"]))
     result = run(file, "--engine", "duckdb")
-    assert "got 1 missing of 401 rows (column 'score')" in result.err
+    assert f"{file} has 1 bad cell in column 'score' (line 402 has no value)" in result.err
+    ragged = tmp_path / "ragged.csv"
+    ragged.write_text("\n".join([*lines, "1,2"]))
+    assert "line 402 has 2" in run(ragged, "--engine", "duckdb").err
     # Far below the rows that DuckDB looks at to guess types.
     file.write_text("\n".join([lines[0], *lines[1:] * 60, "much,1,hit,1,a,1"]))
     result = run(file, "--engine", "duckdb")
     assert result.code == 2
-    assert "duckdb could not count the rows: Conversion Error" in result.err
+    assert "1 bad cell in column 'score' (line 24002 'much' is not a number)" in result.err
 
 
 def test_an_absent_engine_names_the_extra(run, folder, monkeypatch):
     for engine, module, extra in (
         ("spark", "pyspark.sql", "spark"),
-        ("duckdb", "duckdb", "engines"),
         ("polars", "polars", "engines"),
     ):
         monkeypatch.setitem(sys.modules, module, None)
@@ -345,14 +377,12 @@ def test_an_absent_engine_names_the_extra(run, folder, monkeypatch):
 
 
 def test_a_large_parquet_file_is_counted_where_it_is(run, folder, monkeypatch):
-    monkeypatch.setattr(_engine_choice, "LARGE", 0)
+    monkeypatch.setattr(counting, "LARGE", 0)
     found = run(folder / "all.parquet", *ALPHA, "--json").json
     assert found["source"]["engine"] == "duckdb"
     assert "engine" not in run(folder / "all.csv", *ALPHA, "--json").json["source"]
     with_truth = run(folder / "all.parquet", *ALPHA, "--truth", "truth", "--json").json
     assert with_truth["truth"] is not None
-    monkeypatch.setattr(_engine_choice, "find_spec", lambda name: None)
-    assert "engine" not in run(folder / "all.parquet", *ALPHA, "--json").json["source"]
 
 
 def test_nothing_but_messages_on_standard_error(folder):
@@ -367,5 +397,5 @@ def test_nothing_but_messages_on_standard_error(folder):
         [*command, "--labeled", "w"], capture_output=True, text=True, check=False
     )
     assert refused.returncode == 2
-    assert refused.stderr.startswith("purecover: error: --labeled must be")
+    assert refused.stderr.startswith("purecover: error: column 'w' of")
     assert len(refused.stderr.splitlines()) <= 2

@@ -25,7 +25,7 @@ from tests.command_line import Result, call_main
 
 import purecover as pu
 from purecover.cli import main
-from purecover.cli._feature_names import join_names, split_names
+from purecover.cli.features import join_names, split_names
 
 N = 400
 ALPHA = ("--alpha", "0.25")

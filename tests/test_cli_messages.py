@@ -12,8 +12,8 @@ from tests.command_line import PYTHON
 import purecover
 from purecover import MixtureProportions, ScoreCounts, evaluate
 from purecover.cli import main
-from purecover.cli._convert import share_hint
-from purecover.cli._messages import _OPTIONS, in_options, rename
+from purecover.cli.options import share_hint
+from purecover.cli.output import _OPTIONS, in_options, rename
 from purecover.exceptions import PurecoverError
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")

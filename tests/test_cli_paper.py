@@ -18,7 +18,8 @@ import pytest
 from tests.command_line import Result, call_main
 from tests.paper_driver import measure_little, problems, score_at_once
 
-from purecover.cli import _paper, main
+from purecover.cli import main
+from purecover.cli import paper as _paper
 from purecover.paper import data as _datasets
 from purecover.paper import run as _run
 from purecover.paper.data import DATASETS
@@ -90,7 +91,7 @@ def test_the_whole_study_is_that_of_the_paper(run, monkeypatch, tmp_path) -> Non
         asked.update(options, cells=list(cells))
         return _run.StudyRun(n_cells=1800, n_before=0, n_added=1800, failed=(), seconds=9000.0)
 
-    monkeypatch.setattr(_paper, "run_study", pretend)
+    monkeypatch.setattr(_run, "run_study", pretend)
     result = run("run", "--store", tmp_path, "--device", "cpu", "--keep-scores", "--seed", 4)
     assert "1,800 of 1,800 runs are done, 1,800 of them now in 2.5 h" in result.out
     assert len(asked["cells"]) == 12 * 3 * 50

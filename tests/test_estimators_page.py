@@ -103,7 +103,7 @@ def test_links_of_the_readme_lead_somewhere() -> None:
 
 
 def test_the_command_line_page_shows_every_command() -> None:
-    from purecover.cli._app import app
+    from purecover.cli.main import app
 
     text = (DOCS / "howto" / "command_line.rst").read_text(encoding="utf-8")
     shown = re.findall(r"^\.\. cli-help:: (.+)$", text, re.MULTILINE)

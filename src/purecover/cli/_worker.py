@@ -53,8 +53,8 @@ Tell = Callable[[msgspec.Struct], None]
 def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     """Evaluate the file, and leave report.html and report.json in the folder."""
     import purecover as pu
-    from purecover.cli._data import blank_note, describe_source, read_rows
-    from purecover.cli._options import DataOptions
+    from purecover.cli.options import DataOptions
+    from purecover.cli.rows import read_rows
     from purecover.html import render_report
     from purecover.html.compare_page import render_comparison
 
@@ -72,13 +72,9 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     settings = {name: given[field] for field, name in _SETTINGS.items() if field in given}
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", category=PurecoverWarning)
+        tell(Step("Reading"))
         rows = read_rows(
-            task.file,
-            data,
-            truth=given.get("truth"),
-            group=given.get("group"),
-            more_scores=tuple(more),
-            progress=_steps(tell, "Reading"),
+            task.file, data, truth=given.get("truth"), group=given.get("group"), more_scores=more
         )
         call: Any = pu.compare_scores if more else pu.evaluate
         found = call(
@@ -88,13 +84,13 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
             progress=_steps(tell, "Resampling"),
             **settings,
         )
-    document = found.to_dict() | {"source": describe_source(task.file, rows)}
+    document = found.to_dict() | {"source": rows.source(task.file)}
     Path("report.json").write_text(json_text(plain(document)) + "\n", encoding="utf-8")
     render: Any = render_comparison if more else render_report
     page = render(found, command=_command(task.file, task.request))
     Path("report.html").write_text(page, encoding="utf-8")
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
-    notes = [*said, *filter(None, [blank_note(rows)])]
+    notes = [*said, *filter(None, [rows.blank_note])]
     return Evaluated(notes, {} if more else _figures(found))
 
 
@@ -135,7 +131,7 @@ def _figures(report: Any) -> dict[str, float]:
 
 def look(task: Look) -> Looked:
     """Columns and first rows of a file that was just dropped."""
-    from purecover.cli._peek import peek, refuse_bomb
+    from purecover.cli.files import peek, refuse_bomb
 
     refuse_bomb(task.file, task.limit)
     return msgspec.convert(peek(task.file) | {"type": "Looked"}, Looked)
@@ -148,7 +144,7 @@ def main(argv: list[str]) -> None:
     tasks = _listen(Path(root))
     _limit_memory(int(memory))
     if kind == "report":  # so that the first one is as quick as the others
-        import purecover.cli._data
+        import purecover.cli.rows
         import purecover.html
         import purecover.report.compare  # noqa: F401
     tell(Step("ready"))

@@ -48,8 +48,8 @@ def scan_files(
         Files or patterns such as ``"scores/*.parquet"``; all of one format, told by their names.
         No two may mean the same file.
     engine : {"duckdb", "polars", "spark"}, default="duckdb"
-        What reads them. DuckDB and polars come with the extra ``engines``, Spark with
-        ``spark`` (and needs Java).
+        What reads them. Polars comes with the extra ``engines``, Spark with ``spark`` (and
+        needs Java).
     memory_limit : str, optional
         The most memory DuckDB may use, such as ``"2GB"``; it writes to disk what does not fit.
         By default four fifths of the machine's memory.
@@ -170,7 +170,8 @@ def _format(names: list[str]) -> str:
 
 
 def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int | None) -> Any:
-    duckdb = require("duckdb", extra="engines")
+    import duckdb
+
     # Order does not matter to counts, and keeping it costs memory. Nothing is downloaded.
     config: dict[str, Any] = {
         "preserve_insertion_order": False,
@@ -178,7 +179,8 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
     }
     if threads is not None:
         config["threads"] = threads
-    connection = _KEPT.get((memory_limit, threads)) or duckdb.connect(":memory:", config=config)
+    connection: Any = _KEPT.get((memory_limit, threads))
+    connection = connection or duckdb.connect(":memory:", config=config)
     if memory_limit is not None:
         try:
             connection.execute("SET memory_limit = $1", [memory_limit])

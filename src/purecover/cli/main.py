@@ -1,4 +1,4 @@
-"""From arguments to an exit code: every error becomes one message on standard error."""
+"""The commands, and the way from arguments to an exit code: every error becomes one message."""
 
 from __future__ import annotations
 
@@ -9,12 +9,51 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from cyclopts import CycloptsError
+from cyclopts import App, CycloptsError, Parameter
 
-from purecover.cli._app import app
-from purecover.cli._messages import CommandError, in_options, say
-from purecover.cli._options import COMMAND_LINE, DASH
+from purecover import __version__
+from purecover.cli.audit import audit
+from purecover.cli.evaluate import evaluate, evaluate_data
+from purecover.cli.many import evaluate_many
+from purecover.cli.monitor import monitor
+from purecover.cli.output import COMMAND_LINE, DASH, CommandError, in_options, say
+from purecover.cli.paper import paper
+from purecover.cli.priors import priors
+from purecover.cli.serve import serve
+from purecover.cli.simulate import example, simulate
+from purecover.cli.threshold import threshold
 from purecover.exceptions import PurecoverError, PurecoverWarning
+
+__all__ = ["app", "fail", "run"]
+
+app = App(
+    name="purecover",
+    help=(
+        "True classifier performance from positive-unlabeled data.\n\n"
+        "Exit codes: 0 all is well; 1 a check of severity error spoke (with --strict), scores "
+        "drift (with --fail-on-drift), or some runs of paper run failed; 2 bad usage or bad input; "
+        "130 interrupted; 141 nobody reads the output."
+    ),
+    version=__version__,
+    version_flags=["--version"],
+    help_flags=["--help", "-h"],
+    default_parameter=Parameter(negative=()),
+    suppress_keyboard_interrupt=False,
+)
+for command in (
+    audit,
+    evaluate,
+    evaluate_data,
+    evaluate_many,
+    example,
+    monitor,
+    paper,
+    priors,
+    simulate,
+    threshold,
+):
+    app.command(command)
+app.command(serve, name="app")
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -98,6 +137,3 @@ def _forget_stdout() -> None:
     """Keep the interpreter from complaining again when it flushes at exit."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-__all__ = ["fail", "run"]

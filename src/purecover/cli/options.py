@@ -1,19 +1,18 @@
-"""The options that commands share, in groups, and the types of all options."""
+"""The options that commands share, in groups, and what turns their words into values."""
 
 # Without annotations from __future__: a class of another module that inherits options would look
 # there for the names of their types.
 
-from contextvars import ContextVar
-from dataclasses import dataclass, fields
-from typing import Annotated, Literal
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from purecover.cli._convert import DASH, number, share, undash, whole
+from purecover.cli.output import CommandError, undash
 
 __all__ = [
-    "COMMAND_LINE",
-    "DASH",
     "AssumptionOptions",
     "ComparisonOptions",
     "CurveOptions",
@@ -30,11 +29,8 @@ __all__ = [
     "ShareOptions",
     "TableOptions",
     "WeightOptions",
-    "undash",
+    "share_hint",
 ]
-
-COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=())
-"""The arguments as they were given, for the page that records them."""
 
 Area = Literal["davis-goadrich", "average-precision", "trapezoid"]
 Decimal = Literal[".", ","]
@@ -44,6 +40,75 @@ Model = Literal["auto", "networks", "boosting", "logistic", "forest"]
 Repair = Literal["isotonic", "paper", "hull", "likelihood", "blend", "none"]
 Scenario = Literal["case-control", "censoring"]
 WorldName = Literal["binormal", "beta", "laplace", "nonconcave", "histogram"]
+_TARGETS = ("population", "deployment", "pooled")
+
+
+# -- words turned into numbers, with complaints that name the option ------------------------------
+
+_PERCENTAGE = re.compile(r"\+?(\d+(?:[.,]\d+)?|[.,]\d+)\s*(%?)")
+
+Converter = Callable[[Any, Any], Any]
+"""Takes a type and the tokens given for it, as the parser wants it."""
+
+
+def number(_: Any, tokens: Any) -> float:
+    """A number, finite or not."""
+    option, text = _given(tokens)
+    try:
+        return float(text)
+    except ValueError:
+        hint = "\nHint: write a decimal point, not a comma." if "," in text else ""
+        raise CommandError(f"{option} must be a number, got {text!r}.{hint}") from None
+
+
+def share(_: Any, tokens: Any) -> float:
+    """A number in [0, 1]; percentages are explained, not guessed."""
+    option, text = _given(tokens)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise CommandError(f"{option} must be a number in [0, 1], got {text!r}.{share_hint(text)}")
+    return value
+
+
+def share_hint(text: str) -> str:
+    """What 25, 25% or 0,25 should have been, as the last line of a complaint."""
+    from purecover.proportions import LEAST_PERCENTAGE
+
+    match = _PERCENTAGE.fullmatch(text.strip())
+    if match is None:
+        return ""
+    value = float(match[1].replace(",", "."))
+    if not match[2] and 1 < value < LEAST_PERCENTAGE:
+        return ""
+    if match[2] or value > 1:
+        value /= 100
+    return f"\nHint: {value:.6g} means {100 * value:.6g} %." if value <= 1 else ""
+
+
+def whole(low: int) -> Converter:
+    """A whole number of at least ``low``."""
+
+    def convert(_: Any, tokens: Any) -> int:
+        option, text = _given(tokens)
+        try:
+            value = int(text)
+        except ValueError:
+            value = low - 1
+        if value < low:
+            raise CommandError(
+                f"{option} must be a whole number of at least {low}, got {text[:80]!r}."
+            )
+        return value
+
+    return convert
+
+
+def _given(tokens: Any) -> tuple[str, str]:
+    """The option, and its value as it was typed."""
+    return str(tokens[0].keyword), undash(str(tokens[0].value))
 
 
 # The converters of cyclopts round 1.5 to 2 in silence, and do not know what 25 % is.
@@ -110,6 +175,15 @@ class TableOptions:
     delimiter: str | None = None
     decimal: Decimal = "."
     encoding: str = "utf-8"
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How the file is written."""
+        return {
+            "file_format": self.format,
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,11 +316,40 @@ class CurveOptions:
     target: str = "population"
     repair: Repair | None = None
 
+    @property
+    def population(self) -> Any:
+        """A named population, or a prior."""
+        if self.target in _TARGETS:
+            return self.target
+        try:
+            prior = float(self.target)
+        except ValueError:
+            prior = -1.0
+        if not 0 <= prior <= 1:
+            raise CommandError(
+                f"--target must be {', '.join(_TARGETS)} or a number in [0, 1], got "
+                f"{undash(self.target)!r}.{share_hint(self.target)}"
+            )
+        return prior
+
 
 @Parameter(name="*", group=ASSUMPTIONS)
 @dataclass(frozen=True, kw_only=True)
 class AssumptionOptions(CurveOptions, PriorOptions):
     """What is known about the labels, and what figures speak of."""
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """At most one share of positives, said completely; none means that it is estimated."""
+        given = (self.alpha, self.prior, self.label_frequency)
+        if sum(value is not None for value in given) > 1:
+            raise CommandError("give only one of --alpha, --prior and --label-frequency.")
+        if self.prior is not None and self.scenario is None:
+            raise CommandError(
+                "--prior needs --scenario: case-control (labeled and unlabeled drawn apart) or "
+                "censoring (one sample, some of whose positives got labeled)."
+            )
+        return {f.name: getattr(self, f.name) for f in fields(PriorOptions)}
 
 
 @Parameter(name="*", group=METRICS)
@@ -295,6 +398,25 @@ class IntervalOptions:
     seed: Whole = 0
     ignore_check: Names = ()
 
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Codes of checks, in any case."""
+        return check_codes(self.ignore_check)
+
+
+def check_codes(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Codes of checks, in any case."""
+    from purecover.checks import CHECKS
+
+    codes = tuple(code.strip().upper() for code in given)
+    for code, text in zip(codes, given, strict=True):
+        if code not in CHECKS:
+            raise CommandError(
+                f"--ignore-check must be the code of a check, got {undash(text)!r}.\n"
+                f"Hint: the codes are {', '.join(CHECKS)}."
+            )
+    return codes
+
 
 @Parameter(name="*", group=METRICS)
 @dataclass(frozen=True, kw_only=True)
@@ -329,6 +451,25 @@ class EvaluationOptions:
     measures: MeasureOptions = MeasureOptions()
     intervals: IntervalOptions = IntervalOptions()
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What `evaluate` is told besides the data, after a look at what can be wrong with it."""
+        measures, intervals = self.measures, self.intervals
+        return {
+            **self.assumptions.known,
+            "target": self.assumptions.population,
+            "repair": self.assumptions.repair,
+            "threshold": measures.threshold,
+            "area": measures.area,
+            **asdict(measures.weights),
+            "max_fpr": measures.max_fpr,
+            "top_k": measures.top_k,
+            "confidence_level": intervals.confidence_level,
+            "n_resamples": intervals.resamples,
+            "random_state": intervals.seed,
+            "ignore_checks": intervals.ignored,
+        }
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
@@ -346,12 +487,6 @@ class ComparisonOptions:
 
     estimate_from: Annotated[Text, Parameter(group=ASSUMPTIONS)] = None
     simultaneous: Annotated[Flag, Parameter(group=INTERVALS)] = False
-
-    @property
-    def first_given(self) -> str | None:
-        """The option to complain about where there is one score, if any was given."""
-        names = (f.name for f in fields(self) if getattr(self, f.name))
-        return next((f"--{name.replace('_', '-')}" for name in names), None)
 
 
 @Parameter(name="*", group=OUTPUT)

@@ -1,21 +1,47 @@
-"""``purecover simulate``."""
+"""``purecover simulate`` and ``purecover example``: data to try the other commands on."""
 
 from __future__ import annotations
 
 import gzip
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from purecover import simulate as worlds
-from purecover._validation import show
-from purecover.cli._messages import CommandError, note, say
-from purecover.cli._options import DASH
-from purecover.cli._output import check_writable, print_json, write_atomically
-from purecover.recovery.auc import auc_to_pu
+from cyclopts import Parameter
 
-__all__ = ["run_simulate"]
+import purecover as pu
+from purecover.cli.options import (
+    OUTPUT,
+    SAMPLE,
+    WORLD,
+    Flag,
+    Number,
+    Positive,
+    Quiet,
+    Scenario,
+    Share,
+    Text,
+    Whole,
+    WorldName,
+)
+from purecover.cli.output import (
+    DASH,
+    CommandError,
+    check_writable,
+    note,
+    print_json,
+    say,
+    show,
+    write_atomically,
+)
 
+if TYPE_CHECKING:
+    from purecover.simulate import Sample, World
+
+__all__ = ["example", "simulate"]
+
+EXAMPLE = "example_scores.csv"
 MAX_ROWS = 10**9
 _CHUNK = 1 << 15
 
@@ -29,29 +55,122 @@ _PARAMETERS = {
 }
 
 
-def run_simulate(
-    world: str,
+def example(
     *,
-    parameters: Mapping[str, Any],
-    alpha: float | None,
-    beta: float,
-    labeled: int | None,
-    unlabeled: int | None,
-    scenario: str,
-    size: int | None,
-    prior: float | None,
-    label_frequency: float | None,
-    seed: int,
-    out: str | None,
-    json: bool,
-    quiet: bool,
+    out: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
 ) -> int:
-    """Draw, write, tell the truth."""
+    """Write scores to try the other commands on: example_scores.csv.
+
+    1,797 hand-written digits, 300 of the odd ones labeled. The columns are score, labeled and
+    truth; 40.48 % of the unlabeled are odd.
+
+    Parameters
+    ----------
+    out
+        CSV file to write; - for standard output; example_scores.csv by default.
+    quiet
+        Do not say where it was written.
+    """
+    from purecover._example import example_csv
+
+    content = example_csv()
+    if out == DASH:
+        sys.stdout.write(content.decode())
+        return 0
+    path = EXAMPLE if out is None else out
+    check_writable("--out", path)
+    # A name nobody asked for must not cost anybody a file.
+    if out is None and Path(path).is_file() and Path(path).read_bytes() != content:
+        raise CommandError(
+            f"{path} is here already and holds something else.\n"
+            "Hint: --out writes the example under another name."
+        )
+    with write_atomically("--out", path) as file:
+        file.write(content)
+    note(f"example written to {path}: columns score, labeled and truth", quiet=quiet)
+    return 0
+
+
+def simulate(
+    world: WorldName,
+    /,
+    *,
+    separation: Annotated[Number | None, Parameter(group=WORLD)] = None,
+    positive_sd: Annotated[Number | None, Parameter(group=WORLD)] = None,
+    positive: Annotated[Text, Parameter(group=WORLD)] = None,
+    negative: Annotated[Text, Parameter(group=WORLD)] = None,
+    edges: Annotated[Text, Parameter(group=WORLD)] = None,
+    alpha: Annotated[Share | None, Parameter(group=SAMPLE)] = None,
+    beta: Annotated[Share, Parameter(group=SAMPLE)] = 1.0,
+    labeled: Annotated[Positive | None, Parameter(group=SAMPLE)] = None,
+    unlabeled: Annotated[Positive | None, Parameter(group=SAMPLE)] = None,
+    scenario: Annotated[Scenario, Parameter(group=SAMPLE)] = "case-control",
+    size: Annotated[Positive | None, Parameter(group=SAMPLE)] = None,
+    prior: Annotated[Share | None, Parameter(group=SAMPLE)] = None,
+    label_frequency: Annotated[Share | None, Parameter(group=SAMPLE)] = None,
+    seed: Annotated[Whole, Parameter(group=SAMPLE)] = 0,
+    out: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+) -> int:
+    """Draw scores from a WORLD whose true performance is known.
+
+    The columns are score, labeled and truth. The true figures go to standard error, or with
+    --json to standard output.
+
+    Parameters
+    ----------
+    world
+        binormal, beta, laplace, nonconcave or histogram.
+    separation
+        Distance between the classes (binormal, laplace).
+    positive_sd
+        Standard deviation of the positives (binormal).
+    positive
+        Two shapes (beta) or the mass of each bin (histogram) of the positives, such as 5,2.
+    negative
+        The same of the negatives.
+    edges
+        Bin edges (histogram), one more than bins; equal bins on [0, 1] by default.
+    alpha
+        Share of positives among the unlabeled (case-control).
+    beta
+        Share of positives among the labeled.
+    labeled
+        Number of labeled rows (case-control); 1000 by default.
+    unlabeled
+        Number of unlabeled rows (case-control); 10000 by default.
+    scenario
+        case-control: labeled and unlabeled drawn apart. censoring: one sample, some of whose
+        positives get labeled.
+    size
+        Number of rows (censoring); 11000 by default.
+    prior
+        Share of positives (censoring).
+    label_frequency
+        Probability that a positive gets labeled (censoring).
+    seed
+        Seed of the draw.
+    out
+        CSV file to write, gzipped if it ends in .gz; standard output by default.
+    json
+        Print the true figures as one JSON document; needs --out.
+    quiet
+        Do not print the true figures.
+    """
     to_stdout = out is None or out == DASH
     if json and to_stdout:
         raise CommandError("--json needs --out, as both would go to standard output.")
     if out is not None and not to_stdout:
         check_writable("--out", out)
+    parameters = {
+        "separation": separation,
+        "positive_sd": positive_sd,
+        "positive": positive,
+        "negative": negative,
+        "edges": edges,
+    }
     place = _world(world, parameters)
     rows = {"labeled": labeled, "unlabeled": unlabeled, "size": size}
     for option, number in rows.items():
@@ -106,7 +225,7 @@ def run_simulate(
     return 0
 
 
-def _world(name: str, given: Mapping[str, Any]) -> worlds.World:
+def _world(name: str, given: Mapping[str, Any]) -> World:
     takes = _PARAMETERS[name]
     arguments: dict[str, Any] = {}
     for option, value in given.items():
@@ -122,7 +241,7 @@ def _world(name: str, given: Mapping[str, Any]) -> worlds.World:
             "the histogram world needs --positive and --negative, the mass of each bin.\n"
             "Hint: for example --positive 0.1,0.3,0.6 --negative 0.6,0.3,0.1"
         )
-    family: Callable[..., worlds.World] = getattr(worlds, name)
+    family: Callable[..., World] = getattr(pu.simulate, name)
     return family(**arguments)
 
 
@@ -141,7 +260,7 @@ def _refuse(because: str, given: Mapping[str, Any]) -> None:
             raise CommandError(f"--{option} has no meaning with {because}.")
 
 
-def _csv_parts(sample: worlds.Sample) -> Iterator[str]:
+def _csv_parts(sample: Sample) -> Iterator[str]:
     yield "score,labeled,truth\n"
     for start in range(0, len(sample), _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -154,12 +273,12 @@ def _csv_parts(sample: worlds.Sample) -> Iterator[str]:
         yield "".join(f"{score!r},{label},{truth}\n" for score, label, truth in rows)
 
 
-def _write_parts(write: Callable[[bytes], object], sample: worlds.Sample) -> None:
+def _write_parts(write: Callable[[bytes], object], sample: Sample) -> None:
     for part in _csv_parts(sample):
         write(part.encode())
 
 
-def _truth(sample: worlds.Sample, prior: float) -> dict[str, Any]:
+def _truth(sample: Sample, prior: float) -> dict[str, Any]:
     """Every figure that is known without looking at the scores."""
     world, proportions = sample.world, sample.proportions
     n_labeled = int(sample.labeled.sum())
@@ -174,7 +293,7 @@ def _truth(sample: worlds.Sample, prior: float) -> dict[str, Any]:
         "prior": prior,
         "auc": world.auc,
         "auc_from": world.auc_from,
-        "auc_pu": auc_to_pu(world.auc, proportions),
+        "auc_pu": pu.auc_to_pu(world.auc, proportions),
         "auc_pr": world.auc_pr(prior) if 0 < prior < 1 else None,
         "is_concave": world.is_concave,
     }

@@ -5,82 +5,154 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from purecover._validation import show
-from purecover.checks import CheckContext, CheckResult, run_checks
-from purecover.cli._data import (
-    Rows,
-    check_codes,
-    check_prior_knowledge,
-    describe_source,
-    note_blank_labels,
-    parse_target,
-    read_rows,
-)
-from purecover.cli._evaluate import any_serious
-from purecover.cli._messages import CommandError, in_options, rename
-from purecover.cli._options import (
+from cyclopts import Parameter
+
+import purecover as pu
+from purecover.cli.evaluate import any_serious
+from purecover.cli.options import (
+    CRITERION,
+    INTERVALS,
+    OUTPUT,
     AssumptionOptions,
     DataOptions,
+    Flag,
     IntervalOptions,
+    Quiet,
+    Share,
+    Text,
     WeightOptions,
+    Whole,
+)
+from purecover.cli.output import (
+    CommandError,
+    in_options,
+    print_json,
+    progress_bars,
+    rename,
+    show,
     undash,
 )
-from purecover.cli._output import print_json
-from purecover.cli._progress import progress_bars
-from purecover.counts import ScoreCounts
-from purecover.estimators.base import PriorEstimate
-from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
-from purecover.html import estimated_by, shown_metrics, title_of
-from purecover.intervals.interval import Interval, check_level
-from purecover.intervals.replicates import bootstrap
-from purecover.intervals.resampling import GroupResampler, group_resampler
-from purecover.proportions import GivenProportions, MixtureProportions
-from purecover.recovery.roc import recover_roc
-from purecover.recovery.thresholds import THRESHOLD_METRICS, ThresholdChoice, choose_threshold
-from purecover.report.estimation import Estimation, estimate_proportions, resampled
 
-__all__ = ["run_threshold"]
+if TYPE_CHECKING:
+    from purecover.checks import CheckResult
+    from purecover.cli.rows import Rows
+    from purecover.counts import ScoreCounts
+    from purecover.estimators.base import PriorEstimate
+    from purecover.intervals.interval import Interval
+    from purecover.intervals.resampling import GroupResampler
+    from purecover.proportions import MixtureProportions
+    from purecover.recovery.thresholds import ThresholdChoice
+    from purecover.report.estimation import Estimation
 
-_COMMAND = "purecover threshold"
+__all__ = ["threshold"]
+
 _WIDTH = 100
 
 
-def run_threshold(
+@Parameter(name="*", group=INTERVALS)
+@dataclass(frozen=True, kw_only=True)
+class ThresholdIntervalOptions(IntervalOptions):
+    """How sure one may be.
+
+    Parameters
+    ----------
+    resamples
+        Bootstrap resamples for the interval of what was asked for; 0 for none.
+    """
+
+    resamples: Whole = 500
+
+
+NO_DATA_OPTIONS = DataOptions()
+NO_ASSUMPTIONS = AssumptionOptions()
+NO_WEIGHTS = WeightOptions()
+NO_INTERVAL_OPTIONS = ThresholdIntervalOptions()
+
+
+def threshold(
     file: str,
-    data: DataOptions,
-    assumptions: AssumptionOptions,
+    /,
     *,
-    wanted: Mapping[str, float | None],
-    best: str | None,
-    weights: WeightOptions,
-    intervals: IntervalOptions,
-    json: bool,
-    strict: bool,
-    quiet: bool,
+    data: DataOptions = NO_DATA_OPTIONS,
+    assumptions: AssumptionOptions = NO_ASSUMPTIONS,
+    precision: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    recall: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    fpr: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    specificity: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    npv: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    fdr: Annotated[Share | None, Parameter(group=CRITERION)] = None,
+    best: Annotated[Text, Parameter(group=CRITERION)] = None,
+    weights: WeightOptions = NO_WEIGHTS,
+    intervals: ThresholdIntervalOptions = NO_INTERVAL_OPTIONS,
+    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+    strict: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
 ) -> int:
-    """Choose, print, return the exit code."""
+    """Choose the threshold for a wanted precision, recall or false-positive rate, or the best.
+
+    Give exactly one of --precision, --recall, --fpr, --specificity, --npv, --fdr and --best.
+
+    Parameters
+    ----------
+    file
+        CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
+        gzipped; - reads standard input.
+    precision
+        At least this precision, then the highest recall.
+    recall
+        At least this recall, flagging the fewest.
+    fpr
+        At most this false-positive rate, then the highest recall.
+    specificity
+        At least this specificity, then the highest recall.
+    npv
+        At least this negative predictive value, flagging the fewest.
+    fdr
+        At most this false-discovery rate, then the highest recall.
+    best
+        Metric to be at its best: f1, f_beta, mcc, youden, cost or another metric of a threshold.
+    json
+        Print one JSON document and nothing else.
+    strict
+        Exit with 1 if a check of severity error speaks.
+    quiet
+        Print the threshold alone.
+    """
+    wanted = {
+        "precision": precision,
+        "recall": recall,
+        "fpr": fpr,
+        "specificity": specificity,
+        "npv": npv,
+        "fdr": fdr,
+    }
     criterion, value = _criterion(wanted, best)
-    check_prior_knowledge(assumptions)
-    target = parse_target(assumptions.target)
-    ignore = check_codes(intervals.ignore_check)
+    from purecover.checks import CheckContext, run_checks
+    from purecover.cli.rows import read_rows
+    from purecover.intervals.interval import check_level
+    from purecover.intervals.replicates import bootstrap
+    from purecover.report.estimation import resampled
+
+    known = assumptions.known
+    ignore = intervals.ignored
     level = check_level(intervals.confidence_level)
     how: dict[str, Any] = {
-        "target": target,
+        "target": assumptions.population,
         "repair": assumptions.repair or "isotonic",
-        "f_beta": weights.f_beta,
-        "cost_fn": weights.cost_fn,
-        "cost_fp": weights.cost_fp,
+        **asdict(weights),
     }
     with progress_bars(quiet=quiet) as steps:
-        rows = read_rows(file, data, group=intervals.group, progress=steps("Reading"))
+        steps("Reading")
+        rows = read_rows(file, data, group=intervals.group)
         counts, resampler = _count(rows)
-        proportions, estimation = _proportions(assumptions, counts)
+        proportions, estimation = _proportions(known, counts)
         try:
-            choice = choose_threshold(counts, proportions, criterion, value, **how)
+            choice = pu.choose_threshold(counts, proportions, criterion, value, **how)
         except InvalidInputError as error:
             named = rename(str(error), {"value": f"--{criterion}", "criterion": "--best"})
             raise CommandError(in_options(named)) from error
@@ -111,7 +183,7 @@ def run_threshold(
         CheckContext(
             counts=counts,
             proportions=proportions,
-            roc=recover_roc(counts, proportions, repair=how["repair"]),
+            roc=pu.recover_roc(counts, proportions, repair=how["repair"]),
             threshold=choice.threshold,
             prior=choice.metrics.prior,
             n_groups=None if resampler is None else resampler.n_groups,
@@ -126,14 +198,14 @@ def run_threshold(
         document["proportions"] = proportions.to_dict()
         document["estimation"] = None if found is None else found.to_dict()
         document["checks"] = [check.to_dict() for check in checks]
-        document["source"] = describe_source(file, rows)
+        document["source"] = rows.source(file)
         print_json(document)
     elif quiet:
         # repr, so that the threshold printed is the threshold chosen to the last digit.
         print(repr(choice.threshold))  # noqa: T201
     else:
         print(_describe(choice, found, interval, intervals.resamples or 0, checks))  # noqa: T201
-    note_blank_labels(rows, quiet=quiet)
+    rows.note_blanks(quiet=quiet)
     return 1 if strict and any_serious(checks) else 0
 
 
@@ -155,6 +227,8 @@ def _criterion(wanted: Mapping[str, float | None], best: str | None) -> tuple[st
             f"--best {name} would choose a useless threshold, flagging next to nothing or nearly "
             f"everything.\nHint: say how much you want, such as --{name} {_EXAMPLES[name]}."
         )
+    from purecover.recovery.thresholds import THRESHOLD_METRICS
+
     choices = [metric for metric in THRESHOLD_METRICS if metric not in wanted]
     if name not in choices:
         shown = show(undash(best))
@@ -173,32 +247,31 @@ _EXAMPLES = {
 
 
 def _proportions(
-    assumptions: AssumptionOptions, counts: ScoreCounts
+    known: dict[str, Any], counts: ScoreCounts
 ) -> tuple[MixtureProportions, Estimation | None]:
     """Alpha and beta: those that are known, or an estimate as evaluate makes it."""
-    given = GivenProportions(
-        alpha=assumptions.alpha,
-        beta=assumptions.beta,
-        prior=assumptions.prior,
-        label_frequency=assumptions.label_frequency,
-        scenario=assumptions.scenario,
-        estimator=assumptions.estimator,
-    ).validated(can_estimate=True)
+    from purecover.estimators.choice import check_estimator
+    from purecover.proportions import GivenProportions
+    from purecover.report.estimation import estimate_proportions
+
+    given = GivenProportions(**known).validated(can_estimate=True)
     if given.ways:
         return given.resolve(counts), None
-    asked = check_estimator(assumptions.estimator)
+    asked = check_estimator(known["estimator"])
     estimation = estimate_proportions(counts, given, asked)
     return estimation.estimate.proportions, estimation
 
 
 def _count(rows: Rows) -> tuple[ScoreCounts, GroupResampler | None]:
     """The counts, and what resamples whole groups if there are any."""
+    from purecover.intervals.resampling import group_resampler
+
     labels: dict[str, Any] = {
         "sample_weight": rows.weights,
         "negative_label": rows.negative_label,
     }
     if rows.groups is None:
-        return ScoreCounts.from_scores(rows.scores, rows.label_column, **labels), None
+        return pu.ScoreCounts.from_scores(rows.scores, rows.label_column, **labels), None
     resampler = group_resampler(rows.scores, rows.label_column, rows.groups, **labels)
     return resampler.counts, resampler
 
@@ -213,6 +286,8 @@ def _describe(
     resamples: int,
     checks: tuple[CheckResult, ...],
 ) -> str:
+    from purecover.html import shown_metrics, title_of
+
     metrics = choice.metrics
     lines = [str(choice).splitlines()[0].removeprefix("ThresholdChoice: ")]
     if interval is not None:
@@ -238,6 +313,8 @@ def _describe(
 
 
 def _interval_words(choice: ThresholdChoice, interval: Interval) -> str:
+    from purecover.html import title_of
+
     title = title_of(choice.criterion, choice.metrics.options)
     level = f"{100 * interval.confidence_level:g} % interval"
     if math.isnan(interval.low):
@@ -246,6 +323,8 @@ def _interval_words(choice: ThresholdChoice, interval: Interval) -> str:
 
 
 def _estimate_words(estimate: PriorEstimate) -> str:
+    from purecover.html import estimated_by
+
     shares = []
     for name in ("alpha", "beta"):
         ends = estimate.intervals.get(name)

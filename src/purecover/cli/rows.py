@@ -1,9 +1,9 @@
-"""From options and a file to scores and labels."""
+"""Rows of a file by role: scores, labels, weights, groups and true classes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,36 +12,37 @@ import numpy as np
 from purecover._labels import encode_labels
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import show
-from purecover.checks import CHECKS
-from purecover.cli._columns import Request, Table, Words, choose_columns, is_missing
-from purecover.cli._convert import share_hint
-from purecover.cli._files import Progress, name_of, read_table
-from purecover.cli._messages import CommandError, in_options, note
-from purecover.cli._options import AssumptionOptions, DataOptions, TableOptions, undash
+from purecover.cli.files import (
+    Request,
+    Table,
+    Words,
+    choose_columns,
+    is_missing,
+    name_of,
+    read_table,
+)
+from purecover.cli.options import DataOptions, TableOptions
+from purecover.cli.output import CommandError, in_options, note, undash
 from purecover.exceptions import PurecoverError
 
 __all__ = [
+    "FEATURE",
     "NUMBER_ROLES",
     "Rows",
     "asked_columns",
-    "check_codes",
-    "check_prior_knowledge",
     "count_blanks",
-    "describe_source",
     "make_rows",
-    "note_blank_labels",
-    "parse_target",
-    "plain_labels",
-    "read_columns",
     "read_labels",
     "read_rows",
-    "unlabeled_like",
+    "row_request",
 ]
 
-NUMBER_ROLES = ("score", "weight")
-"""Roles whose columns must hold numbers."""
+FEATURE = "feature "
+"""What the roles of features begin with."""
 
-_TARGETS = ("population", "deployment", "pooled")
+NUMBER_ROLES = ("score", "weight")
+"""Roles whose columns must hold numbers; further scores are called "score 2" and so on."""
+
 _TRUE = frozenset(("1", "1.0", "+1", "true", "t", "yes", "y", "positive", "pos", "p"))
 _UNLABELED = frozenset(("u", "unlabeled", "unlabelled", "unknown"))
 _FALSE = frozenset(("0", "0.0", "-1", "-1.0", "false", "f", "no", "n", "negative", "neg"))
@@ -88,6 +89,31 @@ class Rows:
         """What marks known negatives in ``label_column``."""
         return None if self.negative is None else -1
 
+    def source(self, file: str) -> dict[str, Any]:
+        """Where the data came from, for a JSON document."""
+        columns: dict[str, Any] = dict(self.columns)
+        if self.more_scores:
+            several = {"score": list(self.score_columns)}
+            columns = several | {r: c for r, c in columns.items() if not r.startswith("score")}
+        source: dict[str, Any] = {"file": name_of(file), "columns": columns}
+        if self.blank_labels is not None:
+            source["blank_labels"] = self.blank_labels
+        return source
+
+    @property
+    def blank_note(self) -> str | None:
+        """How many rows --missing-is-unlabeled was about."""
+        if self.blank_labels is None:
+            return None
+        column, size = show(self.columns["labeled"]), self.labeled.size
+        blank = f"{self.blank_labels:,} of {size:,} rows are blank in column {column}"
+        return f"{blank} and count as unlabeled"
+
+    def note_blanks(self, *, quiet: bool) -> None:
+        """Say so."""
+        if self.blank_note is not None:
+            note(self.blank_note, quiet=quiet)
+
 
 def read_rows(
     file: str,
@@ -95,8 +121,7 @@ def read_rows(
     *,
     truth: str | None = None,
     group: str | None = None,
-    more_scores: tuple[str, ...] = (),
-    progress: Progress | None = None,
+    more_scores: Sequence[str] = (),
 ) -> Rows:
     """Read the file and settle what its labels mean."""
     source = name_of(file)
@@ -105,18 +130,9 @@ def read_rows(
         {"score": options.score, "labeled": options.labeled, **others},
         {"weight": options.weight, "truth": truth, "group": group},
     )
-    used: dict[str, str] = {}
-
-    def request(available: list[str]) -> Request:
-        used.update(choose_columns(source, available, wanted))
-        of_numbers = (*NUMBER_ROLES, *others)
-        numbers = {role: column for role, column in used.items() if role in of_numbers}
-        words = {role: column for role, column in used.items() if role not in of_numbers}
-        blanks = frozenset({"labeled"} if options.missing_is_unlabeled else ())
-        return Request(numbers, words, blanks, options.decimal)
-
-    table = read_columns(file, request, options, asked=wanted.values(), progress=progress)
-    return make_rows(source, table, used, options, others=tuple(others))
+    request = row_request(source, wanted, options)
+    table = read_table(file, request, asked=wanted.values(), **options.how)
+    return make_rows(source, table, options)
 
 
 def asked_columns(
@@ -127,36 +143,25 @@ def asked_columns(
     return {role: undash(column) for role, column in (*always.items(), *given.items())}
 
 
-def read_columns(
-    file: str,
-    request: Callable[[list[str]], Request],
-    options: TableOptions,
-    *,
-    asked: Iterable[str | None],
-    progress: Progress | None = None,
-) -> Table:
-    """The columns that ``request`` picks, of a file written as the options say."""
-    return read_table(
-        file,
-        request,
-        file_format=options.format,
-        delimiter=options.delimiter,
-        encoding=options.encoding,
-        asked=frozenset(column for column in asked if column is not None),
-        progress=progress,
-    )
+def row_request(
+    source: str, wanted: Mapping[str, str | None], options: TableOptions
+) -> Callable[[list[str]], Request]:
+    """What picks the columns of these roles from those there are."""
+
+    def request(available: list[str]) -> Request:
+        used = choose_columns(source, available, wanted)
+        of_numbers = {r: c for r, c in used.items() if r.split()[0] in NUMBER_ROLES}
+        words = {role: column for role, column in used.items() if role not in of_numbers}
+        blanks = frozenset({"labeled"} if options.missing_is_unlabeled else ())
+        return Request(of_numbers, words, blanks, options.decimal)
+
+    return request
 
 
-def make_rows(
-    source: str,
-    table: Table,
-    used: dict[str, str],
-    options: TableOptions,
-    *,
-    others: tuple[str, ...] = (),
-) -> Rows:
-    """The rows of a table whose columns of roles are ``used``; ``others`` are further scores."""
+def make_rows(source: str, table: Table, options: TableOptions) -> Rows:
+    """The rows of a table; columns that are features have no part in it."""
     words = table.words
+    used = {role: c for role, c in table.columns.items() if not role.startswith(FEATURE)}
     labeled, negative = read_labels(source, used["labeled"], words["labeled"], options)
     truth = None
     if "truth" in used:
@@ -170,50 +175,17 @@ def make_rows(
         groups=words["group"].codes if "group" in used else None,
         columns=used,
         blank_labels=count_blanks(words["labeled"]) if options.missing_is_unlabeled else None,
-        more_scores={used[role]: table.numbers[role] for role in others},
+        more_scores={used[r]: n for r, n in table.numbers.items() if r.startswith("score ")},
     )
 
 
-def describe_source(file: str, rows: Rows) -> dict[str, Any]:
-    """Where the data came from, for a JSON document."""
-    columns: dict[str, Any] = dict(rows.columns)
-    if rows.more_scores:
-        several = {"score": list(rows.score_columns)}
-        columns = several | {r: c for r, c in columns.items() if not r.startswith("score")}
-    source: dict[str, Any] = {"file": name_of(file), "columns": columns}
-    if rows.blank_labels is not None:
-        source["blank_labels"] = rows.blank_labels
-    return source
-
-
-def blank_note(rows: Rows) -> str | None:
-    """How many rows --missing-is-unlabeled was about."""
-    if rows.blank_labels is None:
-        return None
-    column, size = show(rows.columns["labeled"]), rows.labeled.size
-    blank = f"{rows.blank_labels:,} of {size:,} rows are blank in column {column}"
-    return f"{blank} and count as unlabeled"
-
-
-def note_blank_labels(rows: Rows, *, quiet: bool) -> None:
-    """Say so."""
-    text = blank_note(rows)
-    if text is not None:
-        note(text, quiet=quiet)
+# -- labels ---------------------------------------------------------------------------------------
 
 
 def count_blanks(words: Words) -> int:
     """How many rows say nothing."""
-    says = np.array([not is_missing(value) for value in words.values])
-    return int((~says[words.codes]).sum())
-
-
-def _without_blanks(words: Words) -> tuple[Words, bool]:
-    """The distinct values that say something, coded -1 where a row says nothing, if any does."""
-    says = np.array([not is_missing(value) for value in words.values])
-    code = np.where(says, np.cumsum(says) - 1, -1)[words.codes]
-    values = tuple(v for v, kept in zip(words.values, says.tolist(), strict=True) if kept)
-    return Words(code, values), bool((code < 0).any())
+    blank = np.array([is_missing(value) for value in words.values])
+    return int(blank[words.codes].sum())
 
 
 def read_labels(
@@ -221,25 +193,25 @@ def read_labels(
 ) -> tuple[BoolArray, BoolArray | None]:
     """Masks per row, from the meaning of each distinct value."""
     what = f"column {show(column)} of {source}, taken for --labeled,"
-    words, with_blanks = _without_blanks(words)
-    if not words.values:
+    said = [value.strip() for value in words.values if not is_missing(value)]
+    with_blanks = len(said) < len(words.values)
+    if not said:
         raise CommandError(f"{what} is blank everywhere; no row is labeled.")
-    values = plain_labels(words.values, options.decimal)
+    values = _plain(said, options.decimal)
     if values.size == 1 and not with_blanks:
         raise CommandError(
-            f"{what} holds nothing but {show(_text(words.values[0]))}; both labeled and unlabeled "
-            "rows are needed."
+            f"{what} holds nothing but {show(said[0])}; both labeled and unlabeled rows are needed."
         )
-    positive_label = undash(options.positive_label)
+    positive_label = _spelled(undash(options.positive_label), values)
+    negative_label = _spelled(undash(options.negative_label), values)
     if positive_label is not None and not _holds(values, positive_label):
-        shown = ", ".join(show(_text(value)) for value in words.values[:5])
+        shown = ", ".join(map(show, said[:5])) + (", ..." if len(said) > 5 else "")
         raise CommandError(
             f"{what} has no value {show(positive_label)}, asked for by --positive-label.\n"
-            f"Hint: it holds {shown}{', ...' if len(words.values) > 5 else ''}."
+            f"Hint: it holds {shown}."
         )
-    negative_label = undash(options.negative_label)
-    if with_blanks:  # the last value, which the code -1 of blank rows points at
-        values = np.append(values, unlabeled_like(what, values, positive_label, negative_label))
+    if with_blanks:
+        values = np.append(values, _unlabeled_like(what, values, positive_label, negative_label))
     try:
         positive, negative = encode_labels(
             values,
@@ -249,12 +221,16 @@ def read_labels(
         )
     except PurecoverError as error:
         # It saw each distinct value once, so that its number of rows is none.
-        said = re.sub(r" row among \d+\.", " row.", in_options(str(error)))
-        raise CommandError(said.replace("--labeled must", f"{what} must", 1)) from error
-    return positive[words.codes], None if negative is None else negative[words.codes]
+        text = re.sub(r" row among \d+\.", " row.", in_options(str(error)))
+        raise CommandError(text.replace("--labeled must", f"{what} must", 1)) from error
+    # Blanks mean what the last value means.
+    place = iter(range(len(said)))
+    meaning = np.array([-1 if is_missing(value) else next(place) for value in words.values])
+    code = meaning[words.codes]
+    return positive[code], None if negative is None else negative[code]
 
 
-def unlabeled_like(
+def _unlabeled_like(
     what: str, values: np.ndarray[Any, Any], positive_label: str | None, negative_label: str | None
 ) -> Any:
     """A value that means unlabeled beside the others.
@@ -272,9 +248,10 @@ def unlabeled_like(
     plainly = [v for v in left if str(v).casefold() in _UNLABELED]
     if plainly:
         return plainly[0]
-    unsure = [v for v in left if _text(v).casefold() in _FALSE - {"0", "0.0"}]
-    if len(left) == 2 and len(unsure) == 1:
-        other, label = (_text(v) for v in (unsure[0], left[left[0] == unsure[0]]))
+    texts = [f"{v:g}" if isinstance(v, float) else v for v in left]
+    unsure = [text for text in texts if text.casefold() in _FALSE - {"0", "0.0"}]
+    if len(texts) == 2 and len(unsure) == 1:
+        other, label = unsure[0], texts[texts[0] == unsure[0]]
         raise CommandError(
             f"{what} holds {show(label)}, {show(other)} and blanks.\n"
             f"Hint: if {show(other)} and blank both mean unlabeled, add --positive-label={label}; "
@@ -287,14 +264,14 @@ def unlabeled_like(
 
 def _read_truth(source: str, column: str, words: Words, options: TableOptions) -> BoolArray:
     """True classes per row, from the meaning of each distinct value."""
-    texts = [_text(value) for value in words.values]
+    texts = [value.strip() for value in words.values]
     label = undash(options.positive_label)
     folded = [text.casefold() for text in texts]
     named = label in texts and len(texts) <= 2
     positive = [text == label for text in texts] if named else [t in _TRUE for t in folded]
     known = named or set(folded) <= _TRUE | _FALSE
     if not known or all(positive) or not any(positive):
-        shown = ", ".join(show(text) for text in texts[:5]) + (", ..." if len(texts) > 5 else "")
+        shown = ", ".join(map(show, texts[:5])) + (", ..." if len(texts) > 5 else "")
         raise CommandError(
             f"column {show(column)} of {source}, asked for by --truth, must hold both classes "
             f"(1/0, true/false, positive/negative), got {shown}.\n"
@@ -303,13 +280,20 @@ def _read_truth(source: str, column: str, words: Words, options: TableOptions) -
     return np.array(positive)[words.codes]
 
 
-def plain_labels(values: tuple[Any, ...], decimal: str) -> np.ndarray[Any, Any]:
+def _plain(texts: Sequence[str], decimal: str) -> np.ndarray[Any, Any]:
     """Distinct values as numbers if all of them are, else as texts."""
-    texts = [_text(value) for value in values]
     try:
         return np.array([float(text.replace(decimal, ".")) for text in texts])
     except ValueError:
         return np.array(texts)
+
+
+def _spelled(label: str | None, values: np.ndarray[Any, Any]) -> str | None:
+    """A label as a column of truth values writes it: those come as 1 and 0."""
+    truth = {"true": "1", "t": "1", "false": "0", "f": "0"}
+    if label is None or values.dtype.kind == "U":
+        return label
+    return truth.get(label.strip().casefold(), label)
 
 
 def _holds(values: np.ndarray[Any, Any], label: str | None) -> bool:
@@ -322,53 +306,3 @@ def _holds(values: np.ndarray[Any, Any], label: str | None) -> bool:
         return float(label) in values
     except ValueError:
         return False
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, bytes):
-        return value.decode(errors="replace").strip()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
-
-
-def parse_target(text: str) -> Any:
-    """A named population, or a prior."""
-    if text in _TARGETS:
-        return text
-    try:
-        prior = float(text)
-    except ValueError:
-        prior = -1.0
-    if not 0 <= prior <= 1:
-        raise CommandError(
-            f"--target must be {', '.join(_TARGETS)} or a number in [0, 1], got "
-            f"{show(undash(text))}.{share_hint(text)}"
-        )
-    return prior
-
-
-def check_codes(given: tuple[str, ...]) -> tuple[str, ...]:
-    """Codes of checks, in any case."""
-    codes = tuple(code.strip().upper() for code in given)
-    for code, text in zip(codes, given, strict=True):
-        if code not in CHECKS:
-            raise CommandError(
-                f"--ignore-check must be the code of a check, got {show(undash(text))}.\n"
-                f"Hint: the codes are {', '.join(CHECKS)}."
-            )
-    return codes
-
-
-def check_prior_knowledge(options: AssumptionOptions) -> None:
-    """At most one share of positives, said completely; none means that it is estimated."""
-    given = (options.alpha, options.prior, options.label_frequency)
-    if sum(value is not None for value in given) > 1:
-        raise CommandError("give only one of --alpha, --prior and --label-frequency.")
-    if options.prior is not None and options.scenario is None:
-        raise CommandError(
-            "--prior needs --scenario: case-control (labeled and unlabeled drawn apart) or "
-            "censoring (one sample, some of whose positives got labeled)."
-        )

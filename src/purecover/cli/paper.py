@@ -14,23 +14,33 @@ from contextlib import contextmanager
 from functools import partial
 from json import loads
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from purecover._validation import check_choice, check_real, show
-from purecover.cli._convert import share_hint
-from purecover.cli._messages import CommandError, in_options, note, rename, say
-from purecover.cli._options import COMMAND_LINE
-from purecover.cli._output import check_writable, print_json, write_atomically
+from cyclopts import App, Group, Parameter
+
+from purecover.cli.options import OUTPUT, Flag, Positive, Quiet, Text, Whole, share_hint
+from purecover.cli.output import (
+    CommandError,
+    check_writable,
+    in_options,
+    note,
+    print_json,
+    rename,
+    say,
+    show,
+    typed_command,
+    write_atomically,
+)
 from purecover.exceptions import InvalidInputError
-from purecover.models.networks import check_device
-from purecover.paper.data import DATASETS
-from purecover.paper.design import BETAS, REPEATS, Cell, Record, StudySettings, cells
-from purecover.paper.report import Study, in_time, provenance, studies
-from purecover.paper.run import StudyRun, run_study
-from purecover.paper.store import Store
-from purecover.paper.tables import KeptScores
 
-__all__ = ["run_merge", "run_report", "run_run", "run_status"]
+if TYPE_CHECKING:
+    from purecover.paper.design import Cell, Record
+    from purecover.paper.report import Study
+    from purecover.paper.run import StudyRun
+    from purecover.paper.store import Store
+    from purecover.paper.tables import KeptScores
+
+__all__ = ["paper"]
 
 Progress = Callable[[int, int], None]
 
@@ -38,28 +48,84 @@ FAILED, INTERRUPTED = 1, 130
 QUICK_REPEATS, QUICK_NETWORKS = 1, 40
 _NAMES = {"path": "--store", "folder": "--data"}
 _LINE_EVERY_S = 60.0
+DESIGN = Group("Design", sort_key=1)
+COMPUTING = Group("Computing", sort_key=2)
+STORE = "paper-results"
+
+Names = Annotated[tuple[str, ...], Parameter(show_default=False, negative=())]
+Device = Literal["auto", "cpu", "cuda"]
+
+paper = App(
+    name="paper",
+    help=(
+        "Repeat the evaluation of the paper: twelve data sets, three shares of wrong labels, fifty "
+        "repetitions, every table and figure beside the printed ones."
+    ),
+    default_parameter=Parameter(negative=()),
+)
 
 
 # -- run --------------------------------------------------------------------------------------
 
 
-def run_run(
+@paper.command
+def run(
     *,
-    datasets: Sequence[str],
-    betas: Sequence[str],
-    repeats: int | None,
-    networks: int | None,
-    seed: int,
-    quick: bool,
-    data: str | None,
-    jobs: int | None,
-    device: str,
-    store: str,
-    keep_scores: bool,
-    json: bool,
-    quiet: bool,
+    dataset: Annotated[Names, Parameter(group=DESIGN)] = (),
+    beta: Annotated[Names, Parameter(group=DESIGN)] = (),
+    repeats: Annotated[Positive | None, Parameter(group=DESIGN)] = None,
+    networks: Annotated[Positive | None, Parameter(group=DESIGN)] = None,
+    seed: Annotated[Whole, Parameter(group=DESIGN)] = 0,
+    quick: Annotated[Flag, Parameter(group=DESIGN)] = False,
+    data: Annotated[Text, Parameter(group=COMPUTING)] = None,
+    jobs: Annotated[Positive | None, Parameter(group=COMPUTING)] = None,
+    device: Annotated[Device, Parameter(group=COMPUTING)] = "auto",
+    store: Annotated[str, Parameter(group=OUTPUT)] = STORE,
+    keep_scores: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
 ) -> int:
-    """Compute what is missing."""
+    """Compute what is missing in the store; stop it as you like, and run it again to go on.
+
+    A run of the design takes seconds, and all 1,800 take hours on a few cores. Each is kept when
+    it is finished. Exits with 1 if some of them failed.
+
+    Parameters
+    ----------
+    dataset
+        Data set to take, such as bank; may be repeated. All twelve by default.
+    beta
+        Share of positives among the labeled; may be repeated. 1, 0.95 and 0.75 by default.
+    repeats
+        Repetitions of each; 50 by default.
+    networks
+        Networks of an ensemble; 100 by default, as in the paper.
+    seed
+        Where all randomness starts.
+    quick
+        A small study of all data sets, for a first look within three minutes on two cores: one
+        repetition, 40 networks.
+    data
+        Folder with the data sets, NAME.csv or NAME.csv.gz each. By default PURECOVER_DATA, then
+        the cache, then a download.
+    jobs
+        Runs computed at the same time; one for each core by default.
+    device
+        Where networks are trained; auto takes a CUDA card if there is one.
+    store
+        Folder of the results, made if need be. Several processes may work on one.
+    keep_scores
+        Also keep the scores of each run, 6 to 120 kB.
+    json
+        Print one JSON document and nothing else.
+    quiet
+        Print nothing.
+    """
+    from purecover.models.networks import check_device
+    from purecover.paper.design import REPEATS, StudySettings, cells
+    from purecover.paper.run import run_study
+    from purecover.paper.store import Store
+
     where = check_device(device)
     settings = StudySettings(
         seed=seed,
@@ -68,8 +134,8 @@ def run_run(
     )
     design = list(
         cells(
-            _datasets(datasets),
-            _betas(betas),
+            _datasets(dataset),
+            _betas(beta),
             repeats or (QUICK_REPEATS if quick else REPEATS),
             settings,
         )
@@ -83,7 +149,7 @@ def run_run(
                     data=data,
                     n_jobs=jobs or -1,
                     keep_scores=keep_scores,
-                    about={"command": shlex.join(["purecover", *COMMAND_LINE.get()])},
+                    about={"command": typed_command()},
                     on_progress=on_progress,
                 )
         except KeyboardInterrupt:
@@ -97,6 +163,9 @@ def run_run(
 
 
 def _datasets(given: Sequence[str]) -> tuple[str, ...]:
+    from purecover._validation import check_choice
+    from purecover.paper.data import DATASETS
+
     names = [name.strip().casefold() for text in given for name in text.split(",")]
     with _our_words({"dataset": "--dataset"}):
         for name in names:
@@ -105,6 +174,9 @@ def _datasets(given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _betas(given: Sequence[str]) -> tuple[float, ...]:
+    from purecover._validation import check_real
+    from purecover.paper.design import BETAS
+
     found = []
     for text in (part for word in given for part in word.split(",")):
         try:
@@ -117,6 +189,8 @@ def _betas(given: Sequence[str]) -> tuple[float, ...]:
 
 def _finish(done: StudyRun, kept: Store, folder: str, *, json: bool, quiet: bool) -> int:
     """Say what was done."""
+    from purecover.paper.report import in_time
+
     n_done = len(kept.done())
     if json:
         print_json(
@@ -211,6 +285,8 @@ class _Lines:
         self._last = now
         left = ""
         if done > before:
+            from purecover.paper.report import in_time
+
             left = f", about {in_time((now - began) / (done - before) * (total - done))} left"
         note(f"{done:,} of {total:,} runs are done{left}", quiet=False)
 
@@ -218,8 +294,24 @@ class _Lines:
 # -- status, report, merge --------------------------------------------------------------------
 
 
-def run_status(*, store: str, json: bool) -> int:
-    """Say what is there."""
+@paper.command
+def status(
+    *,
+    store: Annotated[str, Parameter(group=OUTPUT)] = STORE,
+    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+) -> int:
+    """Say what is in a store, and that the file is sound.
+
+    Parameters
+    ----------
+    store
+        Folder of the results.
+    json
+        Print one JSON document and nothing else.
+    """
+    from purecover.paper.report import in_time, studies
+    from purecover.paper.store import Store
+
     with _our_words(), Store(store, read_only=True) as kept:
         kept.verify()
         found = studies(kept)
@@ -261,17 +353,40 @@ def _as_document(study: Study) -> dict[str, Any]:
     }
 
 
-def run_report(
+@paper.command
+def report(
     *,
-    store: str,
-    study: int | None,
-    html: str | None,
-    markdown: str | None,
-    csv: str | None,
-    records: str | None,
-    quiet: bool,
+    store: Annotated[str, Parameter(group=OUTPUT)] = STORE,
+    study: Annotated[Positive | None, Parameter(group=OUTPUT)] = None,
+    html: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    markdown: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    csv: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    records: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
 ) -> int:
-    """Write what is asked for."""
+    """Write tables and figures of what is in a store, ours beside the paper's.
+
+    Parameters
+    ----------
+    store
+        Folder of the results.
+    study
+        Which one, as numbered by paper status, where a store holds several; the largest by
+        default.
+    html
+        Write a web page with all tables and figures to this file.
+    markdown
+        Write the tables as Markdown to this file; to standard output if no file is named at all.
+    csv
+        Write means and spreads of each data set and beta to this file.
+    records
+        Write every number of every run as CSV to this file, gzipped if it ends in .gz.
+    quiet
+        Print no notes.
+    """
+    from purecover.paper.report import provenance, studies
+    from purecover.paper.store import Store
+
     files = {"--html": html, "--markdown": markdown, "--csv": csv, "--records": records}
     for option, path in files.items():
         if path is not None:
@@ -301,6 +416,8 @@ def run_report(
 
 def _kept_scores(kept: Store, study: Study) -> Iterator[KeptScores]:
     """Scores of the runs that were told to keep them."""
+    from purecover.paper.tables import KeptScores
+
     for cell in study.cells:
         arrays = kept.scores(cell.key)
         if arrays is not None:
@@ -356,14 +473,35 @@ def _choose(found: list[Study], number: int | None, kept: Store, *, quiet: bool)
     return chosen
 
 
-def run_merge(others: Sequence[str], *, store: str, quiet: bool) -> int:
-    """Add other stores to one."""
+@paper.command
+def merge(
+    other: str,
+    /,
+    *others: str,
+    store: Annotated[str, Parameter(group=OUTPUT)] = STORE,
+    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+) -> int:
+    """Add the results of OTHER stores, from other machines, to one.
+
+    Parameters
+    ----------
+    other
+        Folder of results to take over.
+    others
+        More of them.
+    store
+        Folder of the results that is added to.
+    quiet
+        Print no notes.
+    """
+    from purecover.paper.store import Store
+
     with _our_words():
-        for other in others:  # all of them must be there before anything changes
-            Store(other, read_only=True).close()
+        for folder in (other, *others):  # all of them must be there before anything changes
+            Store(folder, read_only=True).close()
         with Store(store) as kept:
-            for other in others:
-                note(f"{kept.merge(other):,} runs of {other} added to {kept.path}", quiet=quiet)
+            for folder in (other, *others):
+                note(f"{kept.merge(folder):,} runs of {folder} added to {kept.path}", quiet=quiet)
     return 0
 
 

@@ -1,0 +1,648 @@
+"""``purecover audit plan``, ``audit sample`` and ``audit estimate``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Group, Parameter
+
+import purecover as pu
+from purecover.cli.options import (
+    DATA,
+    OUTPUT,
+    DataOptions,
+    Flag,
+    Positive,
+    Quiet,
+    Share,
+    Text,
+    Whole,
+)
+from purecover.cli.output import (
+    DASH,
+    CommandError,
+    check_writable,
+    in_options,
+    note,
+    print_json,
+    progress_bars,
+    rename,
+    show,
+    undash,
+    write_atomically,
+)
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, PurecoverError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from purecover._typing import BoolArray, IntArray
+    from purecover.audit.combine import CombinedAudit
+    from purecover.audit.posterior import AuditEstimate
+    from purecover.audit.strata import StratifiedAudit
+    from purecover.cli.files import Request, Table, Words
+    from purecover.cli.rows import Rows
+    from purecover.counts import ScoreCounts
+    from purecover.estimators.base import PriorEstimator
+    from purecover.proportions import MixtureProportions
+
+    Audit = AuditEstimate | StratifiedAudit
+
+__all__ = ["audit"]
+
+PROMISE = Group("Promise", sort_key=1)
+AUDIT = Group("Audit", sort_key=2)
+NO_DATA_OPTIONS = DataOptions()
+
+audit = App(
+    name="audit",
+    help=(
+        "Find alpha by judging some unlabeled rows by hand: how many, which, and what they tell."
+    ),
+    default_parameter=Parameter(negative=()),
+)
+
+ROW, STRATUM, SIZE, ANSWER = "row", "stratum", "stratum_size", "positive"
+"""Columns of the file to be filled in, beside those of the data."""
+_YES = frozenset(("1", "1.0", "yes", "y", "true", "t", "positive", "pos", "x"))
+_NO = frozenset(("0", "0.0", "no", "n", "false", "f", "negative", "neg"))
+_WIDTH = 100
+
+
+# -- how many ---------------------------------------------------------------------------------
+
+
+@audit.command
+def plan(
+    *,
+    width: Annotated[Share, Parameter(group=PROMISE)],
+    alpha_guess: Annotated[Text, Parameter(group=PROMISE)] = None,
+    assurance: Annotated[Share, Parameter(group=PROMISE)] = 0.9,
+    confidence_level: Annotated[Share, Parameter(group=PROMISE)] = 0.95,
+    unlabeled: Annotated[Positive | None, Parameter(group=PROMISE)] = None,
+    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+) -> int:
+    """Say how many rows to judge, for an interval of alpha that is narrow enough.
+
+    Parameters
+    ----------
+    width
+        How wide the interval of alpha may be, such as 0.1 for 0.2 to 0.3.
+    alpha_guess
+        Where alpha may lie, such as 0.1 or 0.05,0.2; anywhere by default, which needs the most.
+    assurance
+        Probability with which the interval is at most so wide.
+    confidence_level
+        Confidence level of the interval.
+    unlabeled
+        Number of unlabeled rows there are, if alpha of these alone is wanted; tell audit estimate
+        the same.
+    json
+        Print one JSON document and nothing else.
+    quiet
+        Print the number alone.
+    """
+    guess: Any = None if alpha_guess is None else _numbers("--alpha-guess", alpha_guess)
+    try:
+        found = pu.plan_audit(
+            width=width,
+            alpha_guess=guess[0] if guess is not None and len(guess) == 1 else guess,
+            assurance=assurance,
+            confidence_level=confidence_level,
+            n_unlabeled=unlabeled,
+        )
+    except InvalidInputError as error:
+        raise _in_our_words(error) from error
+    if json:
+        print_json(found.to_dict())
+    else:
+        text = str(found.n_items) if quiet else _wrapped(str(found))
+        print(text)  # noqa: T201
+    return 0
+
+
+# -- which ------------------------------------------------------------------------------------
+
+
+@audit.command
+def sample(
+    file: str,
+    /,
+    *,
+    n: Annotated[Positive, Parameter(group=AUDIT)],
+    strata: Annotated[Text, Parameter(group=AUDIT)] = None,
+    shares: Annotated[Text, Parameter(group=AUDIT)] = None,
+    columns: Annotated[Text, Parameter(group=AUDIT)] = None,
+    seed: Annotated[Whole, Parameter(group=AUDIT)] = 0,
+    data: DataOptions = NO_DATA_OPTIONS,
+    out: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+) -> int:
+    """Draw unlabeled rows of FILE to be judged, in random order.
+
+    Writes a CSV file with the number of each row, its columns, and an empty column named positive
+    for the answers.
+
+    Parameters
+    ----------
+    file
+        CSV, TSV, JSON (an object per line, or an array of objects) or Parquet.
+    n
+        How many rows to draw; audit plan says how many are needed.
+    strata
+        Thresholds of the score with commas between them, such as 0.8,0.5: draw as many from each
+        stratum, for precision and recall above the thresholds.
+    shares
+        A guess of the share of positives in each stratum, from the highest scores: draw more
+        where it matters more for alpha.
+    columns
+        Columns to copy, with commas between them; all by default. Judges who do not see the
+        score are not led by it.
+    seed
+        Seed of the draw.
+    out
+        CSV file to write; standard output by default.
+    quiet
+        Print no notes.
+    """
+    import numpy as np
+
+    from purecover.audit.strata import strata_of
+    from purecover.cli.rows import read_rows
+
+    if file == DASH:
+        raise CommandError("audit sample reads its file twice and needs its name, not -.")
+    if data.weight is not None:
+        raise CommandError("audit sample does not take --weight: each row is as likely as another.")
+    if shares is not None and strata is None:
+        raise CommandError("--shares needs --strata, whose shares they are.")
+    to_stdout = out is None or out == DASH
+    if out is not None and not to_stdout:
+        check_writable("--out", out, not_this=file)
+        _keep_answers(out)
+    thresholds = [] if strata is None else sorted(set(_numbers("--strata", strata)), reverse=True)
+    with progress_bars(quiet=quiet) as steps:
+        steps("Reading")
+        rows = read_rows(file, data)
+        table, names = _all_columns(file, data, columns, with_strata=bool(thresholds))
+    candidates = ~rows.labeled if rows.negative is None else ~(rows.labeled | rows.negative)
+    rng = np.random.default_rng(seed)
+    stratum = strata_of(rows.scores, thresholds)
+    sizes = np.bincount(stratum[candidates], minlength=len(thresholds) + 1)
+    drawn = _draw(candidates, stratum, _allocation(n, sizes, thresholds, shares), rng)
+    text = _csv(table, names, drawn, stratum, sizes, thresholds)
+    if out is None or to_stdout:
+        sys.stdout.write(text)
+    else:
+        with write_atomically("--out", out) as target:
+            target.write(text.encode())
+        note(
+            f"{drawn.size:,} of {int(candidates.sum()):,} unlabeled rows written to {out}; fill in "
+            f"its column {ANSWER!r} with yes or no",
+            quiet=quiet,
+        )
+    rows.note_blanks(quiet=quiet)
+    return 0
+
+
+def _keep_answers(out: str) -> None:
+    """Refuse to write over the work of a person."""
+    try:
+        with Path(out).open(newline="", encoding="utf-8") as old:
+            answered = sum(bool((row.get(ANSWER) or "").strip()) for row in csv.DictReader(old))
+    except (OSError, ValueError, csv.Error):
+        return  # not there, or no such file
+    if answered:
+        raise CommandError(
+            f"{show(out)} holds {answered:,} answers in column {ANSWER!r}, which would be lost.\n"
+            "Hint: give another name to --out, or remove the file first."
+        )
+
+
+def _all_columns(
+    file: str, data: DataOptions, columns: str | None, *, with_strata: bool
+) -> tuple[Table, list[str]]:
+    """The columns to copy, cell by cell as they stand in the file."""
+    from purecover.cli.files import Request, list_columns, name_of, read_table
+
+    source = name_of(file)
+    names: list[str] = []
+    ours = [ROW, ANSWER, *([STRATUM, SIZE] if with_strata else [])]
+
+    def request(available: list[str]) -> Request:
+        wanted = available if columns is None else [c.strip() for c in columns.split(",")]
+        for name in wanted:
+            if name not in available:
+                raise CommandError(
+                    f"{source} has no column named {show(name)}, asked for by --columns.\n"
+                    f"Hint: the columns are {list_columns(available)}."
+                )
+            if name in ours:
+                raise CommandError(
+                    f"{source} has a column {show(name)}, as the file of the audit is to have one "
+                    "of its own.\nHint: rename it, or name the columns to copy with --columns."
+                )
+        names.extend(dict.fromkeys(wanted))
+        words = {name: name for name in names}
+        return Request({}, words, frozenset(words), data.decimal)
+
+    return read_table(file, request, asked=(data.score, data.labeled), **data.how), names
+
+
+def _allocation(n: int, sizes: IntArray, thresholds: list[float], shares: str | None) -> IntArray:
+    """How many rows of each stratum."""
+    import numpy as np
+
+    from purecover.audit.strata import plan_strata, spread_evenly
+
+    total = int(sizes.sum())
+    if n > total:
+        raise CommandError(f"--n must be at most {total:,}, the unlabeled rows there are, got {n}.")
+    if not sizes.all():
+        empty = _describe(int(np.argmin(sizes)), thresholds)
+        raise CommandError(f"--strata leaves no unlabeled row with {empty}.")
+    if n < sizes.size:
+        raise CommandError(f"--n must be at least {sizes.size}, one for each stratum, got {n}.")
+    if shares is None:
+        return spread_evenly(n, sizes)
+    guess = _numbers("--shares", shares)
+    try:
+        return plan_strata(sizes, n, shares=guess, least=max(1, min(5, n // sizes.size)))
+    except InvalidInputError as error:
+        raise _in_our_words(error) from error
+
+
+def _draw(
+    candidates: BoolArray, stratum: IntArray, each: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Row positions in random order, so that judges who stop early leave a random sample."""
+    import numpy as np
+
+    parts = [
+        rng.choice(np.flatnonzero(candidates & (stratum == h)), size, replace=False)
+        for h, size in enumerate(each.tolist())
+    ]
+    return np.asarray(rng.permutation(np.concatenate(parts)), dtype=np.int64)
+
+
+def _csv(
+    table: Table,
+    names: list[str],
+    drawn: IntArray,
+    stratum: IntArray,
+    sizes: IntArray,
+    thresholds: list[float],
+) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    marks = [STRATUM, SIZE] if thresholds else []
+    writer.writerow([ROW, *marks, *names, ANSWER])
+    for i in drawn.tolist():
+        cells: list[Any] = [i + 1]
+        if thresholds:
+            h = int(stratum[i])
+            cells += [f"{h + 1}: {_describe(h, thresholds)}", int(sizes[h])]
+        words = [table.words[name] for name in names]
+        cells += [word.values[word.codes[i]] for word in words]
+        writer.writerow([*cells, ""])
+    return text.getvalue()
+
+
+def _describe(h: int, thresholds: list[float]) -> str:
+    """The scores of a stratum in words."""
+    if h == len(thresholds):
+        return f"score < {thresholds[-1]:g}"
+    if h == 0:
+        return f"score >= {thresholds[0]:g}"
+    return f"{thresholds[h]:g} <= score < {thresholds[h - 1]:g}"
+
+
+def _in_our_words(error: PurecoverError) -> CommandError:
+    names = {
+        "width": "--width",
+        "alpha_guess": "--alpha-guess",
+        "assurance": "--assurance",
+        "shares": "--shares",
+        "n_items": "--n",
+    }
+    return CommandError(in_options(rename(str(error), names)))
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    """Numbers with commas between them."""
+    try:
+        values = [float(word) for word in text.split(",")]
+    except ValueError:
+        values = [math.nan]
+    if not all(map(math.isfinite, values)):
+        shown = show(undash(text))
+        raise CommandError(
+            f"{option} must be numbers with commas between them, such as 0.8,0.5, got {shown}."
+        )
+    return values
+
+
+# -- what they tell ---------------------------------------------------------------------------
+
+
+@audit.command
+def estimate(
+    file: str,
+    /,
+    *,
+    answer: Annotated[str, Parameter(group=AUDIT)] = "positive",
+    unlabeled: Annotated[Positive | None, Parameter(group=AUDIT)] = None,
+    confidence_level: Annotated[Share, Parameter(group=AUDIT)] = 0.95,
+    scores: Annotated[Text, Parameter(group=DATA)] = None,
+    data: DataOptions = NO_DATA_OPTIONS,
+    estimator: Annotated[Text, Parameter(group=DATA)] = None,
+    clean: Annotated[Flag, Parameter(group=DATA)] = False,
+    resamples: Annotated[Whole, Parameter(group=DATA)] = 500,
+    seed: Annotated[Whole, Parameter(group=AUDIT)] = 0,
+    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+) -> int:
+    """Estimate alpha from the answers in FILE, and with --scores all that follows from it.
+
+    Parameters
+    ----------
+    file
+        What audit sample wrote, with answers filled in: yes or no, 1 or 0; blank where nobody
+        judged.
+    answer
+        Column of answers.
+    unlabeled
+        Number of unlabeled rows there are, if alpha of these alone is wanted.
+    confidence_level
+        Confidence level of the intervals.
+    scores
+        File of scores and labels, to be combined with the audit; its true performance is
+        recovered then. The options below speak of this file.
+    estimator
+        What estimates alpha from the scores, such as alphamax-n; purecover priors lists them all.
+    clean
+        No label is wrong: beta is 1.
+    resamples
+        Bootstrap resamples; 0 for none.
+    seed
+        Seed of everything random.
+    json
+        Print one JSON document and nothing else.
+    quiet
+        Print alpha alone.
+    """
+    from purecover.cli.rows import read_rows
+    from purecover.intervals.interval import check_level
+
+    level = check_level(confidence_level)
+    for option, given in (("--estimator", estimator is not None), ("--clean", clean)):
+        if given and scores is None:
+            raise CommandError(f"{option} needs --scores, a file of scores and labels.")
+    audit, strata, n_blank = _read_answers(file, answer, unlabeled, level, seed)
+    document: dict[str, Any] = {"audit": audit.to_dict(), "not_judged": n_blank}
+    if strata:
+        document["strata"] = strata
+    alpha, words = audit.alpha, _words(audit, strata)
+    rows = None
+    if scores is not None:
+        with progress_bars(quiet=quiet) as steps:
+            steps("Reading")
+            rows = read_rows(scores, data)
+            method = _estimator(estimator, clean=clean)
+            both = _combine(rows, audit, method, level, resamples, seed)
+            proportions = _believed(audit, both)
+            report = pu.evaluate(
+                rows.scores,
+                rows.label_column,
+                negative_label=rows.negative_label,
+                sample_weight=rows.weights,
+                proportions=proportions,
+                confidence_level=level,
+                n_resamples=resamples,
+                random_state=seed,
+                progress=steps("Resampling"),
+            )
+        alpha = audit.alpha if both.conflict else both.intervals["alpha"]
+        ends = [_auc(report.counts, end, proportions.beta) for end in (alpha.low, alpha.high)]
+        document["combined"] = both.to_dict()
+        document["auc_over_alpha"] = ends
+        document["report"] = report.to_dict()
+        document["source"] = rows.source(scores)
+        words += f"\n\n{both}\n\n{report}\n\nover the interval of alpha the AUC goes from "
+        words += " to ".join(f"{end:.4f}" if math.isfinite(end) else "nowhere" for end in ends)
+    if json:
+        print_json(document)
+    elif quiet:
+        print(repr(alpha.estimate))  # noqa: T201
+    else:
+        print(_wrapped(words))  # noqa: T201
+    if n_blank:
+        note(
+            f"{n_blank:,} rows were not judged; if these are the doubtful ones, alpha is off",
+            quiet=quiet,
+        )
+    if rows is not None:
+        rows.note_blanks(quiet=quiet)
+    return 0
+
+
+def _read_answers(
+    file: str, answer: str, unlabeled: int | None, level: float, seed: int
+) -> tuple[Audit, list[str], int]:
+    """The audit, the names of its strata, and how many rows nobody judged."""
+    import numpy as np
+
+    from purecover.cli.files import Request, list_columns, name_of, read_table
+
+    source = name_of(file)
+    answer = undash(answer)
+
+    def request(available: list[str]) -> Request:
+        if available.count(answer) != 1:
+            what = "no column" if answer not in available else "several columns"
+            raise CommandError(
+                f"{source} has {what} named {show(answer)}, where the answers should be.\n"
+                f"Hint: the columns are {list_columns(available)}; --answer names the right one."
+            )
+        words = {"answer": answer}
+        if {STRATUM, SIZE} <= set(available):
+            words |= {STRATUM: STRATUM, SIZE: SIZE}
+        return Request({}, words, frozenset({"answer"}))
+
+    table = read_table(file, request, asked=[answer])
+    found = _answers(source, answer, table.words["answer"])
+    judged = found >= 0
+    if not judged.any():
+        raise CommandError(
+            f"{source} has no answers in column {show(answer)}.\n"
+            "Hint: write yes or no into it, and leave blank what nobody judged."
+        )
+    n_blank = int((~judged).sum())
+    positive = found == 1
+    if STRATUM not in table.words:
+        try:
+            audit = pu.alpha_from_audit(
+                int(positive.sum()),
+                int(judged.sum()),
+                n_unlabeled=unlabeled,
+                confidence_level=level,
+            )
+        except InvalidInputError as error:
+            raise CommandError(in_options(str(error))) from error
+        return audit, [], n_blank
+    if unlabeled is not None:
+        raise CommandError(f"--unlabeled is known for {source}: its strata say how many there are.")
+    names, sizes, codes = _strata(source, table)
+    k = np.bincount(codes[judged & positive], minlength=len(names))
+    n = np.bincount(codes[judged], minlength=len(names))
+    if not n.all():
+        raise CommandError(
+            f"{source} has no answer in stratum {show(names[int(np.argmin(n))])}.\n"
+            "Hint: judge some of each stratum."
+        )
+    audit_of_strata = pu.stratified_audit(sizes, k, n, confidence_level=level, random_state=seed)
+    return audit_of_strata, [re.sub(r"^\d+: ", "", name) for name in names], n_blank
+
+
+def _answers(source: str, answer: str, words: Words) -> IntArray:
+    """1 for yes, 0 for no, -1 for nothing."""
+    import numpy as np
+
+    from purecover.cli.files import is_missing
+
+    meaning = []
+    for code, value in enumerate(words.values):
+        said = value.strip().casefold()
+        if is_missing(value):
+            meaning.append(-1)
+        elif said in _YES or said in _NO:
+            meaning.append(int(said in _YES))
+        else:
+            rows = np.flatnonzero(words.codes == code)
+            more = "" if rows.size == 1 else f" and {rows.size - 1} more"
+            raise CommandError(
+                f"{source} says {show(value)} in column {show(answer)}, row {rows[0] + 1}{more}; "
+                "an answer is yes or no, 1 or 0, or blank."
+            )
+    return np.array(meaning)[words.codes]
+
+
+def _strata(source: str, table: Table) -> tuple[list[str], IntArray, IntArray]:
+    """Names and sizes of the strata, from the highest scores, and the stratum of each row."""
+    import numpy as np
+
+    words, sizes = table.words[STRATUM], table.words[SIZE]
+    pairs = sorted(set(zip(words.codes.tolist(), sizes.codes.tolist(), strict=True)))
+    found = []
+    for code, size in pairs:
+        name, number = words.values[code].strip(), sizes.values[size].strip()
+        place = re.match(r"(\d+):", name)
+        whole = re.fullmatch(r"(\d+)(?:\.0*)?", number)
+        if place is None or whole is None:
+            raise CommandError(
+                f"{source} has the stratum {show(name)} of size {show(number)}, which audit sample "
+                f"did not write.\nHint: columns {STRATUM!r} and {SIZE!r} must stay as they were."
+            )
+        found.append((int(place[1]), name, int(whole[1]), code))
+    found.sort()
+    if [place for place, *_ in found] != list(range(1, len(words.values) + 1)):
+        raise CommandError(
+            f"{source} lacks a stratum, or has two sizes for one.\n"
+            f"Hint: columns {STRATUM!r} and {SIZE!r} must stay as audit sample wrote them."
+        )
+    order = np.empty(len(found), dtype=np.int64)
+    order[[code for *_, code in found]] = np.arange(len(found))
+    return (
+        [name for _, name, *_ in found],
+        np.array([size for _, _, size, _ in found]),
+        order[words.codes],
+    )
+
+
+def _estimator(name: str | None, *, clean: bool) -> PriorEstimator:
+    """The estimator of that name, or the default; with beta = 1 if labels are clean."""
+    from purecover.estimators.choice import check_estimator, tell_clean
+
+    named = None if name is None else name.casefold().replace("_", "-")
+    method = check_estimator(named)
+    if not clean:
+        return method
+    tell_clean(method, beta=1)
+    if method.estimates_beta:
+        raise CommandError(f"--clean cannot be had from {name}, which always estimates beta.")
+    return method
+
+
+def _combine(
+    rows: Rows, audit: Audit, method: PriorEstimator, level: float, resamples: int, seed: int
+) -> CombinedAudit:
+    """Scores and audit in one posterior."""
+    counts = pu.ScoreCounts.from_scores(
+        rows.scores,
+        rows.label_column,
+        sample_weight=rows.weights,
+        negative_label=rows.negative_label,
+    )
+    return pu.combine_audit(
+        method.fit(counts),
+        audit,
+        confidence_level=level,
+        n_resamples=max(resamples, 100),
+        random_state=seed,
+    )
+
+
+def _believed(audit: Audit, both: CombinedAudit) -> MixtureProportions:
+    """Proportions of both, or with the alpha of the audit alone if the scores contradict it."""
+    if not both.conflict:
+        return both.proportions
+    try:
+        return audit.proportions(both.proportions.beta)
+    except IdentifiabilityError:
+        return audit.proportions()
+
+
+def _auc(counts: ScoreCounts, alpha: float, beta: float) -> float:
+    return pu.recover_auc(counts, pu.MixtureProportions(alpha, beta)) if alpha < beta else math.nan
+
+
+# -- words ------------------------------------------------------------------------------------
+
+
+def _words(audit: Audit, strata: list[str]) -> str:
+    from purecover.audit.posterior import in_words
+
+    if not isinstance(audit, pu.StratifiedAudit):
+        return str(audit)
+    head = str(audit).splitlines()[:2]
+    lines = [*head, "", f"{'':<28}{'judged':>8}{'positive':>10}{'of all':>10}   share"]
+    for name, n, k, size, share in zip(
+        strata, audit.n_audited, audit.n_positive, audit.n_unlabeled, audit.shares, strict=True
+    ):
+        ends = f"{share.estimate:.4f} ({share.low:.4f} - {share.high:.4f})"
+        lines.append(f"{name:<28}{n:>8,}{k:>10,}{size:>10,}   {ends}")
+    for name, precision, recall in zip(strata, audit.precision, audit.recall, strict=False):
+        limit = re.sub(r" < .*| <= score.*", "", name).removeprefix("score >= ")
+        lines += [
+            "",
+            f"unlabeled rows with score >= {limit}",
+            f"  precision {in_words(precision)}",
+            f"  recall    {in_words(recall)}",
+        ]
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(
+        part
+        for line in text.splitlines()
+        for part in (textwrap.wrap(line, _WIDTH) if len(line) > _WIDTH else [line])
+    )

@@ -1,0 +1,463 @@
+"""Rows of many or large files, counted by an engine without loading them."""
+
+from __future__ import annotations
+
+import glob
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from purecover._frames import column_names, lazy_frame
+from purecover._validation import require, show
+from purecover.cli.files import (
+    FORMATS,
+    Words,
+    choose_columns,
+    complain,
+    is_missing,
+    opened,
+    relation,
+)
+from purecover.cli.options import DataOptions, EngineOptions
+from purecover.cli.output import (
+    DASH,
+    CommandError,
+    Steps,
+    in_options,
+    rename,
+)
+from purecover.cli.rows import asked_columns, read_labels, row_request
+from purecover.counts import ScoreCounts
+from purecover.engines import scan_files
+from purecover.exceptions import MissingDependencyError, PurecoverError
+from purecover.report.compare import compare_scores
+from purecover.report.evaluation import evaluate
+from purecover.report.many import Job, ManyReports, ManyRow, Part, Settings, run_job
+
+__all__ = ["choose_engine", "evaluate_counted", "expand"]
+
+LARGE = 500_000_000
+"""Bytes of a Parquet file beyond which it is counted where it is."""
+_TOLERANCE = 1e-4
+_MOST_LABELS = 21  # more than a column of labels can have
+_METRICS = ("roc_auc", "auc_pr", "precision", "recall")
+_WORDS = {"paths": "FILE", "frame": "FILE", "score": "--score", "by": "--by"}
+_ENGINES = ("duckdb", "_duckdb", "polars", "pyspark", "py4j", "narwhals")
+_OF_SETTINGS = ("threshold", "confidence_level", "n_resamples", "random_state", "ignore_checks")
+_OF_PROPORTIONS = ("alpha", "beta", "prior", "label_frequency", "scenario", "estimator")
+_PACKED = (".gz", ".zst")
+
+
+def choose_engine(
+    files: Sequence[str],
+    data: DataOptions,
+    options: EngineOptions,
+    scores: Sequence[str],
+    needs_rows: Mapping[str, str | None],
+) -> str | None:
+    """The engine that counts the files; None if they are one file whose rows are read.
+
+    Whatever only the rows themselves can tell is refused beside an engine. A large Parquet file
+    does not bring one along where that stands in the way.
+    """
+    asked = [options.engine, options.by, options.tolerance, options.memory_limit]
+    several = len(files) > 1 or _is_folder(files[0]) or _is_pattern(files[0])
+    why = next((option for option, value in needs_rows.items() if value is not None), None)
+    if all(value is None for value in asked) and not several:
+        large = why is None and len(scores) < 2 and _is_large(files[0])
+        return "duckdb" if large else None
+    engine = options.engine or "duckdb"
+    if DASH in files:
+        raise CommandError(
+            f"standard input cannot be counted by {engine}, which may pass over it twice.\n"
+            "Hint: write it to a file first."
+        )
+    if why is not None:
+        raise CommandError(
+            f"{why} is not possible where {engine} counts the rows: it needs the rows themselves.\n"
+            "Hint: give one file, without --engine."
+        )
+    if engine != "duckdb":
+        plain = DataOptions()
+        given = ("format", "delimiter", "decimal", "encoding")
+        odd = next((o for o in given if getattr(data, o) != getattr(plain, o)), None)
+        if odd is not None:
+            raise CommandError(
+                f"--{odd} is not possible where {engine} counts the rows, which finds out itself "
+                "how a file is written.\nHint: leave it out, or leave it to DuckDB."
+            )
+        if options.memory_limit is not None:
+            raise CommandError(
+                f"--memory-limit is for DuckDB, not for {engine}.\n"
+                f"Hint: leave it out, or configure {engine} itself."
+            )
+    single = {"by": options.by, "tolerance": options.tolerance, "weight": data.weight}
+    for option, value in single.items() if len(scores) > 1 else ():
+        if value is not None:
+            raise CommandError(
+                f"--{option} is for one --score where {engine} counts the rows.\n"
+                "Hint: evaluate the scores one by one."
+            )
+    return engine
+
+
+# -- which files ------------------------------------------------------------------------------
+
+
+def expand(files: Sequence[str]) -> list[str]:
+    """Names of files, for those, folders and patterns; all of one format, and each once."""
+    found: list[str] = []
+    for file in files:
+        if "://" in file:  # the engine knows where that is
+            found.append(file)
+        elif _is_folder(file):
+            found += _within(file)
+        elif _exists(file):
+            found.append(file)
+        elif _is_pattern(file):
+            # Path.glob takes no absolute patterns.
+            matching = sorted(glob.glob(file, recursive=True))  # noqa: PTH207
+            if not matching:
+                raise CommandError(f"no file matches the pattern {show(file)}.")
+            for name in matching:
+                found += _within(name) if _is_folder(name) else [name]
+        else:
+            raise CommandError(f"there is no file {show(file)}.")
+    kinds = {name: _format(name) for name in found}
+    strange = next((name for name, kind in kinds.items() if kind is None), None)
+    if strange is not None:
+        raise CommandError(
+            f"{show(strange)} cannot be counted by an engine: its name must end in "
+            f"{', '.join(FORMATS)}.\nHint: other files are read one at a time, without --engine "
+            "and --by."
+        )
+    if len({"csv" if kind == "tsv" else kind for kind in kinds.values()}) > 1:
+        raise CommandError(
+            "FILE must be files of one format, got "
+            f"{' and '.join(sorted({str(kind) for kind in kinds.values()}))}.\n"
+            "Hint: a pattern such as '*.parquet' picks those of one."
+        )
+    places = [name if "://" in name else os.path.realpath(name) for name in found]
+    times = Counter(places)
+    twice = next((n for n, place in zip(found, places, strict=True) if times[place] > 1), None)
+    if twice is not None:
+        raise CommandError(f"{show(twice)} is given twice; its rows would count twice.")
+    return found
+
+
+def _format(name: str) -> str | None:
+    suffixes = [s for s in (s.lower() for s in Path(name).suffixes) if s not in _PACKED]
+    return FORMATS.get(suffixes[-1]) if suffixes else None
+
+
+def _within(folder: str) -> list[str]:
+    """Files of data in a folder and below it, without those that writers leave beside them."""
+    found = []
+    for place, below, names in os.walk(folder):
+        below[:] = sorted(name for name in below if not name.startswith((".", "_")))
+        found += [
+            str(Path(place, name))
+            for name in sorted(names)
+            if not name.startswith((".", "_")) and _format(name) and not name.endswith(".txt")
+        ]
+    if not found:
+        raise CommandError(f"{show(folder)} is a directory, not a file, without files of data.")
+    return found
+
+
+def _exists(file: str) -> bool:
+    with suppress(OSError, ValueError):
+        return Path(file).exists()
+    return False
+
+
+def _is_folder(file: str) -> bool:
+    with suppress(OSError, ValueError):
+        return Path(file).is_dir()
+    return False
+
+
+def _is_pattern(file: str) -> bool:
+    return "\0" not in file and glob.has_magic(file) and not _exists(file)
+
+
+def _is_large(file: str) -> bool:
+    with suppress(OSError, ValueError):
+        return _format(file) == "parquet" and Path(file).stat().st_size > LARGE
+    return False
+
+
+# -- frames ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """A lazy frame whose labels are 1, 0 and -1, its columns by role, and where it comes from."""
+
+    frame: Any
+    columns: dict[str, str]
+    negative_label: int | None
+    source: dict[str, Any]
+
+    def counts(self, tolerance: float | None, threshold: float | None) -> dict[Any, ScoreCounts]:
+        """Counts by group; one group None without groups."""
+        roles = {"weight": "sample_weight"}
+        return ScoreCounts._count_frame(
+            self.frame,
+            {roles.get(role, role): column for role, column in self.columns.items()},
+            {"positive_label": 1, "negative_label": self.negative_label},
+            {
+                "tolerance": _TOLERANCE if tolerance is None else tolerance,
+                "keep": threshold if threshold is None or math.isfinite(threshold) else None,
+                "one_sided": "by" in self.columns,
+            },
+        )
+
+
+@contextmanager
+def _counted_frame(
+    files: Sequence[str],
+    names: list[str],
+    data: DataOptions,
+    options: EngineOptions,
+    engine: str,
+    more_scores: Sequence[str] = (),
+) -> Iterator[_Counted]:
+    """The rows of files as a frame of the engine."""
+    others = {f"score {i}": column for i, column in enumerate(more_scores, start=2)}
+    asked = asked_columns(
+        {"score": data.score, "labeled": data.labeled, **others},
+        {"weight": data.weight, "by": options.by},
+    )
+    given = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
+    about: dict[str, Any] = {
+        "file": files[0] if len(files) == 1 else list(files),
+        "n_files": len(names),
+        "engine": engine,
+    }
+    if engine == "duckdb" and not any("://" in name for name in names):
+        with (
+            _in_words(engine),
+            opened(
+                names, asked=asked.values(), memory_limit=options.memory_limit, **data.how
+            ) as opened_files,
+        ):
+            request = row_request(given, asked, data)(
+                [*opened_files[0].names, *opened_files[0].folders]
+            )
+            try:
+                frame = relation(opened_files, request)
+                yield _with_labels(frame, dict(request.columns), given, data, about)
+            except CommandError:
+                raise
+            except Exception:
+                complain(opened_files, request)  # which knows the cell
+                raise
+        return
+    with _in_words(engine), _session(engine):
+        # To an engine each name is a pattern, also one that only looks like it.
+        patterns = [name if "://" in name else glob.escape(name) for name in names]
+        frame = scan_files(patterns, engine=engine, memory_limit=options.memory_limit)
+        columns = choose_columns(given, column_names(frame), asked)
+        yield _with_labels(frame, columns, given, data, about)
+
+
+@contextmanager
+def _in_words(engine: str) -> Iterator[None]:
+    """Complaints of the library in the words of options, and those of the engine as ours."""
+    try:
+        yield
+    except (CommandError, MissingDependencyError):
+        raise
+    except PurecoverError as error:
+        raise CommandError(in_options(rename(str(error), _WORDS))) from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in _ENGINES:
+            raise
+        said = next((line for line in str(error).splitlines() if line.strip()), "no reason given")
+        raise CommandError(
+            f"{engine} could not count the rows: {said.strip()[:300].rstrip('.')}."
+        ) from error
+
+
+@contextmanager
+def _session(engine: str) -> Iterator[None]:
+    """A session of Spark that is over when this is, unless there was one before."""
+    if engine != "spark":
+        yield
+        return
+    sql = require("pyspark.sql", extra="spark")
+    if sql.SparkSession.getActiveSession() is not None:
+        yield
+        return
+    # Its bars would run into ours.
+    builder = sql.SparkSession.builder.appName("purecover")
+    try:
+        session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    except Exception as error:
+        said = next(iter(str(error).splitlines()), type(error).__name__)
+        raise CommandError(
+            f"Spark could not be started: {said[:200].rstrip('.')}.\n"
+            "Hint: it needs Java 17 or newer; set JAVA_HOME if that is installed."
+        ) from error
+    try:
+        session.sparkContext.setLogLevel("ERROR")
+        yield
+    finally:
+        session.stop()
+
+
+def _with_labels(
+    frame: Any, columns: dict[str, str], given: str, data: DataOptions, about: dict[str, Any]
+) -> _Counted:
+    """The frame with labels of one spelling: 1, 0 for unlabeled, -1 for known negatives."""
+    import narwhals.stable.v2 as nw
+
+    column = columns["labeled"]
+    about["columns"] = columns
+    lazy: Any = lazy_frame(frame)
+    label = nw.col(column)
+    distinct = lazy.select(pu_label=label).unique().head(_MOST_LABELS).collect()
+    found = sorted(distinct["pu_label"].to_list(), key=_text)
+    texts = tuple(map(_text, found))
+    blank = label.is_null()
+    if lazy.collect_schema()[column].is_float():
+        blank = blank | label.is_nan()
+    for value, text in zip(found, texts, strict=True):
+        if isinstance(value, str) and is_missing(text):
+            blank = blank | (label == nw.lit(value))
+    if any(map(is_missing, texts)):
+        ones = nw.when(blank).then(nw.lit(1, nw.Int64)).otherwise(nw.lit(0, nw.Int64))
+        n_blank = int(lazy.select(pu=ones).select(nw.col("pu").sum()).collect()["pu"][0] or 0)
+        if not data.missing_is_unlabeled:
+            raise PurecoverError(
+                f"column {show(column)} of {given}, taken for --labeled, is blank in {n_blank:,} "
+                "rows.\nHint: if blank means unlabeled, add --missing-is-unlabeled."
+            )
+        about["blank_labels"] = n_blank
+    elif data.missing_is_unlabeled:
+        about["blank_labels"] = 0
+    words = Words(np.arange(len(texts)), texts)
+    positive, negative = read_labels(given, column, words, data)
+    coded = nw.lit(0, nw.Int64)
+    for code, rows in ((1, positive), (-1, negative)):
+        for i in np.flatnonzero(rows) if rows is not None else ():
+            if not is_missing(texts[i]):
+                is_it = label == nw.lit(found[i])
+                coded = nw.when(~blank & is_it).then(nw.lit(code, nw.Int64)).otherwise(coded)
+    lazy = lazy.with_columns(coded.alias(column))
+    return _Counted(lazy, columns, None if negative is None else -1, about)
+
+
+def _text(value: Any) -> str:
+    """A label of a frame as a file of text would have it."""
+    if value is None or value != value:  # noqa: PLR0124 - NaN
+        return ""
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+# -- reports --------------------------------------------------------------------------------------
+
+
+def evaluate_counted(
+    files: Sequence[str],
+    names: list[str],
+    data: DataOptions,
+    options: EngineOptions,
+    engine: str,
+    scores: Sequence[str],
+    settings: dict[str, Any],
+    steps: Steps,
+) -> tuple[Any, dict[str, Any]]:
+    """A report, a comparison of several scores or reports by group, and where they come from."""
+    steps("Counting")
+    with _counted_frame(files, names, data, options, engine, scores[1:]) as counted:
+        columns, source = counted.columns, counted.source
+        if len(scores) > 1:
+            source["columns"] = {"score": list(scores), "labeled": columns["labeled"]}
+            found: Any = compare_scores(
+                counted.frame,
+                columns["labeled"],
+                score=list(scores),
+                negative_label=counted.negative_label,
+                progress=steps("Resampling"),
+                **settings,
+            )
+            return found, source
+        counts = counted.counts(options.tolerance, settings["threshold"])
+    if options.by is not None:
+        return _by_group(_as_numbers(counts), columns["score"], settings, steps), source
+    return evaluate(counts[None], progress=steps("Resampling"), **settings), source
+
+
+# -- a report for each group --------------------------------------------------------------------
+
+
+def _as_numbers(counts: dict[Any, ScoreCounts]) -> dict[Any, ScoreCounts]:
+    """Groups as numbers where all of them are, so that 10 comes after 9."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return {kind(group): part for group, part in counts.items()}
+    return counts
+
+
+def _by_group(
+    counted: Mapping[Any, ScoreCounts], score: str, settings: dict[str, Any], steps: Steps
+) -> ManyReports:
+    """Each group as `evaluate` sees it, with the same seed."""
+    own = {*_OF_SETTINGS, *_OF_PROPORTIONS}
+    how = Settings(
+        metrics=_METRICS,
+        level=settings["confidence_level"],
+        simultaneous=False,
+        n_resamples=settings["n_resamples"],
+        ignore_checks=settings["ignore_checks"],
+        threshold=settings["threshold"],
+        options={name: value for name, value in settings.items() if name not in own},
+        keep=True,
+    )
+    given = {name: settings[name] for name in _OF_PROPORTIONS}
+    seed = settings["random_state"]
+    advance = steps("Evaluating")
+    rows = []
+    for done, (group, counts) in enumerate(sorted(counted.items(), key=itemgetter(0)), start=1):
+        rows.append(_row(group, score, counts, given, seed, how))
+        if advance is not None:
+            advance(done, len(counted))
+    return ManyReports(
+        rows=tuple(rows),
+        metrics=_METRICS,
+        confidence_level=how.level,
+        simultaneous=None,
+        row_level=how.level,
+        n_resamples=how.n_resamples,
+        random_state=seed,
+    )
+
+
+def _row(
+    group: Any, score: str, counts: ScoreCounts, given: Mapping[str, Any], seed: int, how: Settings
+) -> ManyRow:
+    n_labeled, n_unlabeled = counts.labeled.sum().item(), counts.unlabeled.sum().item()
+    part = Part(group, score, n_labeled, n_unlabeled, counts=counts)
+    if part.missing_side is not None:
+        return ManyRow(
+            task=group,
+            score=score,
+            n_labeled=n_labeled,
+            n_unlabeled=n_unlabeled,
+            seed=seed,
+            reason=part.missing_side,
+        )
+    row = run_job(Job(part, given, seed, how)).row
+    return row if row.reason is None else replace(row, reason=in_options(row.reason))

@@ -1,0 +1,269 @@
+"""What commands say and write: messages in the words of options, whole files, JSON, progress."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import stat
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, BinaryIO, overload
+
+from purecover.exceptions import PurecoverError
+
+__all__ = [
+    "COMMAND_LINE",
+    "DASH",
+    "LISTENER",
+    "CommandError",
+    "Steps",
+    "check_outputs",
+    "check_writable",
+    "in_options",
+    "note",
+    "print_json",
+    "progress_bars",
+    "rename",
+    "say",
+    "show",
+    "typed_command",
+    "undash",
+    "write_atomically",
+]
+
+COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=())
+"""The arguments as they were given, for the page that records them."""
+
+DASH = "<->"
+"""What a lone "-" (standard input or output) becomes before the arguments are parsed."""
+
+
+@overload
+def undash(text: str) -> str: ...
+@overload
+def undash(text: str | None) -> str | None: ...
+def undash(text: str | None) -> str | None:
+    """The text as it was typed."""
+    return "-" if text == DASH else text
+
+
+def typed_command() -> str:
+    """The command as it was typed, for the page it made."""
+    return shlex.join(["purecover", *COMMAND_LINE.get()])
+
+
+def show(value: object) -> str:
+    """A value in a message. The import is late, since it brings NumPy."""
+    from purecover._validation import show as shown
+
+    return shown(value)
+
+
+# -- messages -------------------------------------------------------------------------------------
+
+_OPTIONS = {
+    "alpha": "--alpha",
+    "area": "--area",
+    "beta": "--beta",
+    "confidence_level": "--confidence-level",
+    "cost_fn": "--cost-fn",
+    "cost_fp": "--cost-fp",
+    "edges": "--edges",
+    "estimate_from": "--estimate-from",
+    "estimator": "--estimator",
+    "f_beta": "--f-beta",
+    "features": "--features",
+    "groups": "--group",
+    "ignore": "--ignore-check",
+    "ignore_checks": "--ignore-check",
+    "label_frequency": "--label-frequency",
+    "labeled": "--labeled",
+    "max_fpr": "--max-fpr",
+    "memory_limit": "--memory-limit",
+    "metrics": "--metric",
+    "min_rows": "--min-rows",
+    "n": "--size",
+    "n_jobs": "--jobs",
+    "n_labeled": "--labeled",
+    "n_resamples": "--resamples",
+    "n_unlabeled": "--unlabeled",
+    "negative": "--negative",
+    "negative_label": "--negative-label",
+    "negative_mass": "--negative",
+    "positive": "--positive",
+    "positive_label": "--positive-label",
+    "positive_mass": "--positive",
+    "positive_sd": "--positive-sd",
+    "prior": "--prior",
+    "random_state": "--seed",
+    "repair": "--repair",
+    "sample_weight": "--weight",
+    "scenario": "--scenario",
+    "scores": "--score",
+    "separation": "--separation",
+    "target": "--target",
+    "threshold": "--threshold",
+    "tolerance": "--tolerance",
+    "top_k": "--top-k",
+    "truth": "--truth",
+}
+"""How the library calls its parameters, and how the command line does."""
+
+_CALLABLE = r"(?:purecover \w+|[A-Za-z_][\w.]*)"
+_PARAMETER = re.compile(rf"The '(\w+)' parameter of {_CALLABLE} must")
+_NEEDS = re.compile(rf"\A{_CALLABLE} (?=needs |cannot )")
+_TYPE = re.compile(r" \(type \w+\)\.")
+# What only a Python name looks like; "alpha" and "prior" are words, and quotes hold data.
+_PYTHON = sorted((name for name in _OPTIONS if "_" in name), key=len, reverse=True)
+_NAME = re.compile(rf"(?<![\w'.-])({'|'.join(_PYTHON)})\b(?!')(=?)")
+
+
+class CommandError(PurecoverError):
+    """Bad usage or bad input, said in the words of the command line already.
+
+    Not a ValueError, which the parser of the arguments would dress in words of its own.
+    """
+
+
+def in_options(message: str) -> str:
+    """A complaint of the library, about options where it speaks of parameters."""
+    message = _PARAMETER.sub(lambda m: f"{_OPTIONS.get(m[1], m[1])} must", message)
+    message = _TYPE.sub(".", _NEEDS.sub("purecover ", message))
+
+    def option(match: re.Match[str]) -> str:
+        value_follows = match[2] and re.match(r"[\w'\"-]", match.string[match.end() :])
+        return _OPTIONS[match[1]] + (" " if value_follows else "")
+
+    return _NAME.sub(option, message)
+
+
+def rename(message: str, names: Mapping[str, str]) -> str:
+    """A complaint about some parameters, under other names."""
+
+    def subject(match: re.Match[str]) -> str:
+        return f"{names[match[1]]} must" if match[1] in names else match[0]
+
+    return _PARAMETER.sub(subject, message)
+
+
+def note(message: str, *, quiet: bool) -> None:
+    """Something worth knowing that is neither a result nor an error."""
+    if not quiet:
+        if sys.stdout is not None:
+            sys.stdout.flush()  # so that a terminal shows both in order
+        say(f"purecover: {message}")
+
+
+def say(message: str) -> None:
+    """Print to standard error whatever its encoding can show."""
+    if sys.stderr is None:  # closed by the caller
+        return
+    encoding = sys.stderr.encoding or "utf-8"
+    print(message.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)  # noqa: T201
+
+
+# -- files and documents --------------------------------------------------------------------------
+
+
+def check_writable(option: str, path: str, *, not_this: str | None = None) -> None:
+    """Refuse a path that cannot be written before any long work is done."""
+    target = Path(path)
+    try:
+        if path in ("", DASH) or target.is_dir():
+            raise CommandError(f"{option} must name a file, got {show(undash(path))}.")
+        if not target.parent.is_dir():
+            raise CommandError(
+                f"{option} {show(path)} cannot be written: there is no directory "
+                f"{show(str(target.parent))}."
+            )
+        place = target if target.exists() else target.parent
+        if not os.access(place, os.W_OK):
+            raise CommandError(f"{option} {show(path)} cannot be written: no permission.")
+        if not_this not in (None, DASH) and target.exists() and target.samefile(str(not_this)):
+            raise CommandError(f"{option} {show(path)} would overwrite the data.")
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{option} {show(path)} cannot be written: {error}.") from error
+
+
+def check_outputs(paths: dict[str, str | None], *, not_this: str | None = None) -> None:
+    """Refuse paths that cannot be written, or that are one and the same; None is not asked for."""
+    seen: dict[str, str] = {}
+    for option, path in paths.items():
+        if path is None:
+            continue
+        check_writable(option, path, not_this=not_this)
+        real = os.path.realpath(path)
+        if real in seen and real != os.devnull:
+            raise CommandError(f"{seen[real]} and {option} name the same file.")
+        seen[real] = option
+
+
+@contextmanager
+def write_atomically(option: str, path: str) -> Iterator[BinaryIO]:
+    """A file that appears under its name only when it is complete."""
+    from purecover._codec import replacing
+
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            with target.open("wb") as device:  # replacing /dev/null by a file would be rude
+                yield device
+            return
+        with replacing(target) as file:
+            yield file
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CommandError(f"{option} {show(path)} cannot be written: {reason}.") from error
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """One JSON document on standard output."""
+    from purecover._codec import json_text, plain
+
+    print(json_text(plain(document)))  # noqa: T201
+
+
+# -- progress -------------------------------------------------------------------------------------
+
+Steps = Callable[[str], Callable[[int, int], None] | None]
+"""Starts a bar with a title; the result takes (done, total). None where nobody looks."""
+
+LISTENER: ContextVar[Steps | None] = ContextVar("LISTENER", default=None)
+"""Who hears of the steps instead of a terminal, such as the local page."""
+
+
+@contextmanager
+def progress_bars(*, quiet: bool) -> Iterator[Steps]:
+    """Bars for the steps of a command; they vanish when it is done."""
+    listener = LISTENER.get()
+    if listener is not None:
+        yield listener
+        return
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda title: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bars:
+
+        def start(title: str) -> Callable[[int, int], None]:
+            task = bars.add_task(title, total=None)
+
+            def advance(done: int, total: int) -> None:
+                bars.update(task, completed=done, total=total or None)
+
+            return advance
+
+        yield start
