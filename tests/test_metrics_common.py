@@ -319,7 +319,7 @@ def test_entries_of_the_registry_do_not_change() -> None:
     ],
 )
 def test_options_have_limits(options: dict[str, float], says: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"'{says}' parameter of somebody"):
+    with pytest.raises(InvalidInputError, match=f"'{says}' parameter"):
         MetricOptions(**options).validated()  # type: ignore[arg-type]
 
 

@@ -656,6 +656,12 @@ class TestThresholdChoice:
         with pytest.warns(pu.exceptions.RecoveryWarning, match="PU008"):
             pu.choose_threshold(counts, pu.MixtureProportions(0.9), "f1")
 
+    def test_a_curve_that_is_not_concave_is_warned_of_once(self) -> None:
+        counts = pu.ScoreCounts.from_counts([2, 1, 0], [500, 0, 500], [100, 800, 100])
+        with pytest.warns(pu.exceptions.RecoveryWarning, match="PU009") as caught:
+            pu.choose_threshold(counts, pu.MixtureProportions(0.08), "recall", 0.8, repair="hull")
+        assert len(caught) == 1
+
     def test_flagging_nothing_can_be_best(self) -> None:
         counts = pu.ScoreCounts.from_counts([1, 0], labeled=[60, 40], unlabeled=[28, 72])
         choice = pu.choose_threshold(counts, pu.MixtureProportions(0.25), "cost", cost_fp=100)

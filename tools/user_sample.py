@@ -60,6 +60,7 @@ def parts(scores: Floats, labeled: NDArray[np.bool_]) -> None:
     assert_type(pu.recover_pr(counts, given), pu.RecoveredPr)
     assert_type(pu.auc_interval(counts, given), pu.Interval)
     assert_type(pu.choose_threshold(counts, given, "precision", 0.6), pu.ThresholdChoice)
+    assert_type(pu.recover_metrics(counts, given, cost_fn=2, top_k=10)["cost"], float)
     assert_type(pu.recover_bounds(counts, (0.2, 0.3)), pu.RecoveredBounds)
 
 
@@ -123,9 +124,13 @@ def monitor(scores: Floats, labeled: NDArray[np.bool_]) -> None:
 
 
 def misspelled() -> None:
-    """A name that does not exist is an error for the type checker too."""
+    """What does not exist or has a wrong type is an error for the type checker too."""
     with contextlib.suppress(AttributeError):
         _ = pu.evaluat  # type: ignore[attr-defined]
+    with contextlib.suppress(TypeError):
+        pu.make_pu_scorer("roc_auc", alhpa=0.25)  # type: ignore[call-arg]
+    with contextlib.suppress(TypeError):
+        pu.make_pu_scorer("roc_auc", alpha="a quarter")  # type: ignore[arg-type]
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ CountArray: TypeAlias = NDArray[np.int64 | np.float64]
 ArrayLike: TypeAlias = Any
 """Anything one-dimensional: list, NumPy, pandas, polars, Arrow or torch column."""
 
-RandomState: TypeAlias = int | np.random.Generator | None
+RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 Repair: TypeAlias = Literal["none", "paper", "isotonic", "hull", "likelihood", "blend"]
 AreaRule: TypeAlias = Literal["davis-goadrich", "average-precision", "trapezoid"]

@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
+from purecover._parameters import described, expanded, unexpected
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover.exceptions import (
     InvalidInputError,
@@ -58,14 +59,18 @@ def public(call: CallT) -> CallT:
     """Mark a way in: an error that leaves it names the function that the user called.
 
     Inner functions complain about a parameter without knowing who called them. Where one public
-    function calls another, the outer one takes the blame for parameters of its own.
+    function calls another, the outer one takes the blame for parameters of its own. Parameters
+    behind ``**options: Unpack[...]`` are shown and checked as if it had written them out.
     """
-    parameters = inspect.signature(call).parameters
+    signature, declared = expanded(call)
+    parameters = signature.parameters
     first = next(iter(parameters), None)
     bare = call.__name__ in ("__init__", "__post_init__", "__call__")
 
     @wraps(call)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if declared and not kwargs.keys() <= parameters.keys():
+            raise unexpected(call.__qualname__, kwargs, parameters)
         try:
             return call(*args, **kwargs)
         except PurecoverError as error:
@@ -84,6 +89,9 @@ def public(call: CallT) -> CallT:
                     error.function = owner.__name__ + (f".{call.__name__}" if whole else "")
             raise
 
+    if declared:
+        wrapper.__signature__ = signature  # type: ignore[attr-defined]
+        wrapper.__doc__ = described(call.__doc__ or "", declared)
     return cast("CallT", wrapper)
 
 
@@ -189,7 +197,7 @@ def check_names(parameter: str, values: object, choices: Collection[str]) -> tup
     return names
 
 
-def check_instance(parameter: str, value: object, kind: type, hint: str) -> None:
+def check_instance(parameter: str, value: object, kind: type, hint: str | None = None) -> None:
     """An object of one of our own classes."""
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
@@ -202,6 +210,8 @@ def check_random_state(value: RandomState) -> np.random.Generator:
         return value
     if value is None:
         return np.random.default_rng()
+    if isinstance(value, np.random.RandomState):  # scikit-learn's kind
+        return np.random.default_rng(value.randint(2**31, size=4).tolist())
     if isinstance(value, numbers.Integral) and not isinstance(value, _NOT_A_NUMBER):
         if int(value) >= 0:
             return np.random.default_rng(int(value))

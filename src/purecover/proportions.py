@@ -7,10 +7,12 @@ came from: a known prior, an estimate and a colleague's method are equal guests.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Protocol, Self, TypedDict
 
 from purecover._codec import Saved
-from purecover._typing import Scenario, Target
+from purecover._parameters import Parameters, parameter
+from purecover._typing import CountArray, FloatArray, Scenario, Target
 from purecover._validation import (
     bad_type,
     bad_value,
@@ -47,6 +49,11 @@ def percent_hint(value: object) -> str | None:
         return PERCENT_HINT if "%" in value else None
     looks_like = isinstance(value, (int, float)) and LEAST_PERCENTAGE <= value <= 100
     return PERCENT_HINT if looks_like else None
+
+
+def check_share(name: str, value: object, closed: str = "both") -> float:
+    """A share, with a word on percentages."""
+    return check_real(name, value, low=0, high=1, closed=closed, hint=percent_hint(value))
 
 
 @dataclass(frozen=True)
@@ -102,8 +109,8 @@ class MixtureProportions(Saved):
 
     @public
     def __post_init__(self) -> None:
-        alpha = check_real("alpha", self.alpha, low=0, high=1, hint=percent_hint(self.alpha))
-        beta = check_real("beta", self.beta, low=0, high=1, hint=percent_hint(self.beta))
+        alpha = check_share("alpha", self.alpha)
+        beta = check_share("beta", self.beta)
         if not isinstance(self.origin, str):
             raise bad_type("origin", "a string", self.origin)
         check_choice("scenario", self.scenario, SCENARIOS)
@@ -360,8 +367,35 @@ def _labeled_share(counts: ScoreCounts) -> float:
 # -- The four ways a caller can say what alpha and beta are, and the fifth: to be estimated ------
 
 
+class ProportionEstimator(Protocol):
+    """What can estimate alpha and beta of many replicates at once."""
+
+    def proportions_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """Alpha and beta, one row per replicate; NaN where there is no estimate."""
+        ...
+
+
+class KnownKeywords(TypedDict, total=False):
+    """What is known of alpha and beta, where a function does not estimate them."""
+
+    alpha: float | None
+    beta: float | None
+    proportions: MixtureProportions | None
+    prior: float | None
+    label_frequency: float | None
+    scenario: Scenario | None
+
+
+class ProportionKeywords(KnownKeywords, total=False):
+    """The same, and what estimates them where nothing is known."""
+
+    estimator: ProportionEstimator | str | None
+
+
 @dataclass(frozen=True)
-class GivenProportions:
+class GivenProportions(Parameters):
     """What a caller said, before the data are known.
 
     Exactly one of ``alpha``, ``prior``, ``label_frequency`` and ``proportions`` is set, or none
@@ -370,13 +404,48 @@ class GivenProportions:
     estimated beside an estimated one.
     """
 
-    alpha: float | None = None
-    beta: float | None = None
-    proportions: MixtureProportions | None = None
-    prior: float | None = None
-    label_frequency: float | None = None
-    scenario: Scenario | None = None
-    estimator: Any = None
+    alpha: float | None = parameter(
+        None,
+        "float",
+        """Share of positives among the unlabeled. Give only one of ``alpha``, ``prior``,
+        ``label_frequency`` and ``proportions``.""",
+        check_share,
+    )
+    beta: float | None = parameter(
+        None,
+        "float",
+        """Share of positives among the labeled; 1 means clean labels. Where it is left out it is 1
+        beside a known alpha, and estimated beside an estimated one. A known beta helps to
+        estimate alpha.""",
+        check_share,
+    )
+    proportions: MixtureProportions | None = parameter(
+        None,
+        "MixtureProportions",
+        "Alpha, beta and the scenario at once.",
+        partial(check_instance, kind=MixtureProportions),
+    )
+    prior: float | None = parameter(
+        None, "float", "Share of positives in the population; needs ``scenario``.", check_share
+    )
+    label_frequency: float | None = parameter(
+        None,
+        "float",
+        "Probability that a positive got labeled, in the censoring scenario.",
+        partial(check_share, closed="right"),
+    )
+    scenario: Scenario | None = parameter(
+        None,
+        '{"case-control", "censoring"}',
+        "How the data were drawn; see :class:`MixtureProportions`.",
+        partial(check_choice, choices=SCENARIOS),
+    )
+    estimator: ProportionEstimator | str | None = parameter(
+        None,
+        "PriorEstimator or str",
+        """What estimates alpha and beta where nothing is said of alpha: an estimator such as
+        ``AlphaMaxN()``, or a name from ``prior_estimators()``; ours by default.""",
+    )
 
     @property
     def ways(self) -> list[str]:
@@ -384,7 +453,7 @@ class GivenProportions:
         names = ("alpha", "prior", "label_frequency", "proportions")
         return [name for name in names if getattr(self, name) is not None]
 
-    def validated(self, *, can_estimate: bool = False) -> GivenProportions:
+    def validated(self, *, can_estimate: bool = False) -> Self:
         """The same, or a complaint."""
         given = self.ways
         if len(given) > 1 or not (given or can_estimate):
@@ -406,25 +475,11 @@ class GivenProportions:
                 show(self.estimator),
                 "leave both out to have alpha and beta estimated by the default estimator",
             )
-        if self.scenario is not None:
-            check_choice("scenario", self.scenario, SCENARIOS)
-        for name in ("alpha", "beta", "prior"):
-            if getattr(self, name) is not None:
-                # Where alpha is to be estimated it must find room below beta.
-                closed = "both" if given else "right"
-                check_real(
-                    name,
-                    getattr(self, name),
-                    low=0,
-                    high=1,
-                    closed=closed,
-                    hint=percent_hint(getattr(self, name)),
-                )
-        if self.label_frequency is not None:
-            check_real("label_frequency", self.label_frequency, low=0, high=1, closed="right")
+        super().validated()
+        if not given and self.beta is not None:
+            # Where alpha is to be estimated it must find room below beta.
+            check_share("beta", self.beta, closed="right")
         if self.proportions is not None:
-            if not isinstance(self.proportions, MixtureProportions):
-                raise bad_type("proportions", "a MixtureProportions", self.proportions)
             if self.beta is not None and self.beta not in (1, self.proportions.beta):
                 raise bad_value(
                     "beta",

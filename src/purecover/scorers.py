@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from purecover._response import labeled_value, response_scores
-from purecover._typing import AreaRule, ArrayLike, Repair, Scenario, Target
+from purecover._typing import ArrayLike
 from purecover._validation import bad_type, check_choice, check_real, public, to_numpy
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
-from purecover.proportions import GivenProportions, MixtureProportions, check_target
+from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.auc import recover_auc
-from purecover.recovery.metrics import METRICS, MetricOptions, recover_metrics
-from purecover.recovery.roc import REPAIRS
+from purecover.recovery.metrics import METRICS, MetricKeywords, RecoveryOptions, recover_metrics
 
 if TYPE_CHECKING:  # loads scikit-learn, which is not needed to name a scorer
     from purecover.estimators.base import PriorEstimator
@@ -134,60 +133,37 @@ class PUScorer:
         return f"PUScorer({self.metric!r}, {', '.join(given)})"
 
 
+class ScorerKeywords(ProportionKeywords, MetricKeywords, total=False):
+    """What is known of alpha and beta, and how the metric is recovered."""
+
+
 @public
 def make_pu_scorer(
     metric: str,
     *,
-    alpha: float | None = None,
-    beta: float | None = None,
-    proportions: MixtureProportions | None = None,
-    prior: float | None = None,
-    label_frequency: float | None = None,
-    scenario: Scenario | None = None,
-    estimator: PriorEstimator | str | None = None,
     positive_label: object = None,
-    target: Target = "population",
-    repair: Repair | None = None,
     threshold: float | None = None,
-    f_beta: float = 1.0,
-    cost_fn: float = 1.0,
-    cost_fp: float = 1.0,
-    max_fpr: float = 0.1,
-    top_k: int | None = None,
-    area: AreaRule = "davis-goadrich",
+    **options: Unpack[ScorerKeywords],
 ) -> PUScorer:
     """A scikit-learn scorer that recovers a metric from labeled and unlabeled data.
 
     Use it wherever scikit-learn takes ``scoring=``: ``cross_validate``, ``GridSearchCV``,
-    ``HalvingGridSearchCV`` and so on, with the label column as ``y``.
+    ``HalvingGridSearchCV`` and so on, with the label column as ``y``. Where nothing is said of
+    alpha it is estimated in each fold, and a ``prior`` or ``label_frequency`` becomes an alpha by
+    the labeled share of each fold. ``proportions`` is how to use one estimate for all folds and
+    all models.
 
     Parameters
     ----------
     metric : str
         A name from ``METRICS``, such as ``"roc_auc"``, ``"auc_pr"`` or ``"f1"``.
-    alpha : float, optional
-        Share of positives among the unlabeled. Give this or ``proportions`` or ``prior`` with
-        ``scenario`` or ``label_frequency``; with none of them alpha is estimated in each fold.
-    beta : float, optional
-        Share of positives among the labeled. Default: 1 beside a known alpha, estimated beside
-        an estimated one.
-    proportions : MixtureProportions, optional
-        Both at once. This is how to use one estimate for all folds and all models.
-    prior, label_frequency, scenario
-        As in :func:`evaluate`; alpha then follows from the labeled share of each fold.
-    estimator : PriorEstimator or str, optional
-        What estimates alpha and beta in each fold, or its name in :func:`prior_estimators`;
-        :class:`LabelCurve` if not given. By name, a method that takes labels as clean is run both
-        ways, as in :func:`evaluate`. A copy is fitted to the scores of the fold, so that an
-        earlier fit of it plays no part.
     positive_label : object, optional
         The value of ``y`` that means labeled, where it cannot be read off.
-    target, repair, f_beta, cost_fn, cost_fp, max_fpr, top_k, area
-        As in :func:`recover_metrics`.
     threshold : float, optional
         For threshold metrics: scores (``decision_function``, or else the probability of the
         positive class) of at least this are positive. By default the classifier's own
         ``predict`` decides.
+    **options
 
     Returns
     -------
@@ -211,6 +187,10 @@ def make_pu_scorer(
     of two estimates, and ROC AUC, whose order no correction changes, is then better compared
     as observed (``scoring="roc_auc"``). To compare models that rank differently, estimate once
     from out-of-fold scores and pass ``proportions``.
+
+    An ``estimator`` named by a text, whose method takes labels as clean, is run both ways, as in
+    :func:`evaluate`. A copy is fitted to the scores of the fold, so that an earlier fit of it plays
+    no part.
 
     Where the scores of a fold do not tell alpha and beta, the scorer raises
     :class:`~purecover.exceptions.IdentifiabilityError`. ``cross_validate`` and searches turn it
@@ -238,32 +218,18 @@ def make_pu_scorer(
     """
     # Complain now, not in the first fold.
     check_choice("metric", metric, METRICS)
-    MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
-    if METRICS[metric].kind == "top_k" and top_k is None:
+    measured = RecoveryOptions.among(options).validated()
+    if METRICS[metric].kind == "top_k" and measured.top_k is None:
         raise InvalidInputError(f"{{function}} needs 'top_k' for the metric {metric!r}.")
-    check_target(target)
-    if repair is not None:
-        check_choice("repair", repair, REPAIRS)
     if threshold is not None:
         check_real("threshold", threshold)
-    given = GivenProportions(
-        alpha, beta, proportions, prior, label_frequency, scenario, estimator
-    ).validated(can_estimate=True)
+    given = GivenProportions.among(options).validated(can_estimate=True)
     prior_estimator = None
     if not given.ways:
         from purecover.estimators.choice import check_estimator, tell_clean
 
-        prior_estimator = check_estimator(estimator)
+        prior_estimator = check_estimator(given.estimator)
         tell_clean(prior_estimator, given.beta)
-    options = {
-        "threshold": threshold,
-        "target": target,
-        "repair": repair,
-        "f_beta": f_beta,
-        "cost_fn": cost_fn,
-        "cost_fp": cost_fp,
-        "max_fpr": max_fpr,
-        "top_k": top_k,
-        "area": area,
-    }
-    return PUScorer(metric, given, positive_label, options, prior_estimator)
+    return PUScorer(
+        metric, given, positive_label, {"threshold": threshold, **vars(measured)}, prior_estimator
+    )

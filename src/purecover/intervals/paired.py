@@ -24,11 +24,10 @@ from purecover.intervals.interval import Interval, Varied
 from purecover.intervals.replicates import BootstrapResult, bootstrap, simultaneous_depth
 from purecover.intervals.resampling import (
     GroupResampler,
-    ProportionEstimator,
     Resampler,
     draw_multinomial,
 )
-from purecover.proportions import MixtureProportions
+from purecover.proportions import MixtureProportions, ProportionEstimator
 
 MAX_PAIRED = 2**11
 """Scores with more distinct values are thinned before resampling.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 
-from purecover._typing import AreaRule, FloatArray, RandomState, Repair, Target
+from purecover._parameters import Parameters, parameter
+from purecover._typing import FloatArray, RandomState, Repair
 from purecover._validation import (
     FrozenDict,
     bad_type,
@@ -27,17 +29,17 @@ from purecover.curves import auc_pu
 from purecover.intervals.interval import CurveBand, Interval, Varied, check_level
 from purecover.intervals.resampling import (
     Draw,
-    ProportionEstimator,
     Resampler,
     draws,
     draws_with_proportions,
     resampler_for,
     thinned_to_draw,
 )
-from purecover.proportions import MixtureProportions, check_target
+from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.metrics import (
     Metric,
-    MetricOptions,
+    MetricKeywords,
+    RecoveryOptions,
     compute_metrics,
     recover_both,
     resolve_metrics,
@@ -45,7 +47,7 @@ from purecover.recovery.metrics import (
     youden_threshold,
 )
 from purecover.recovery.rates import PROPORTIONS_HINT, effective_size
-from purecover.recovery.roc import REPAIRS, RecoveredRoc, blended, recover_roc
+from purecover.recovery.roc import RecoveredRoc, blended, recover_roc
 
 # -- What bands of curves are made of ------------------------------------------------------------
 
@@ -304,6 +306,50 @@ MAX_ESTIMATED = 2**12
 Progress = Callable[[int, int], None]
 
 
+class ResamplingKeywords(TypedDict, total=False):
+    """How to resample, and what is promised of the intervals."""
+
+    confidence_level: float
+    n_resamples: int | None
+    random_state: RandomState
+    progress: Progress | None
+
+
+def _check_seed(_: str, value: RandomState) -> None:
+    check_random_state(value)
+
+
+@dataclass(frozen=True)
+class Resampling(Parameters):
+    """How to resample, where nothing else is said."""
+
+    confidence_level: float = parameter(
+        0.95,
+        "float",
+        "Nominal coverage of intervals and bands.",
+        partial(check_real, low=0, high=1, closed="neither", hint="0.95 means 95 %"),
+    )
+    n_resamples: int | None = parameter(
+        None,
+        "int",
+        """Bootstrap replicates; 0 for none, which leaves only the interval of the AUC. Each
+        replicate estimates alpha and beta again, where they are estimated.""",
+        partial(check_integer, low=0, high=10**7),
+    )
+    random_state: RandomState = parameter(
+        0,
+        "int, numpy.random.Generator, numpy.random.RandomState or None",
+        "Where randomness comes from.",
+        _check_seed,
+    )
+    progress: Progress | None = parameter(
+        None,
+        "callable",
+        "Called as ``progress(done, total)`` now and then.",
+        lambda _, value: check_progress(value),
+    )
+
+
 @public
 def bootstrap(
     counts: ScoreCounts,
@@ -312,14 +358,6 @@ def bootstrap(
     estimator: ProportionEstimator | None = None,
     metrics: Iterable[str] | None = None,
     threshold: float | None = None,
-    target: Target = "population",
-    repair: Repair | None = None,
-    f_beta: float = 1.0,
-    cost_fn: float = 1.0,
-    cost_fp: float = 1.0,
-    max_fpr: float = 0.1,
-    top_k: int | None = None,
-    area: AreaRule = "davis-goadrich",
     curves: bool = True,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
@@ -327,6 +365,7 @@ def bootstrap(
     resampler: Resampler | None = None,
     random_state: RandomState = None,
     progress: Progress | None = None,
+    **options: Unpack[MetricKeywords],
 ) -> BootstrapResult:
     """Resample the counts to get intervals of metrics and bands of curves.
 
@@ -345,8 +384,8 @@ def bootstrap(
         estimate (alpha not below beta) are rejected, counted, and drawn again.
     metrics : iterable of str, optional
         Names from ``METRICS``; all that apply by default.
-    threshold, target, repair, f_beta, cost_fn, cost_fp, max_fpr, top_k, area
-        As in :func:`recover_metrics`; the threshold stays fixed over replicates.
+    threshold : float, optional
+        As in :func:`recover_metrics`; it stays fixed over replicates.
     curves : bool, default=True
         Whether to keep what bands of both curves need.
     n_resamples : int, default=2000
@@ -361,6 +400,7 @@ def bootstrap(
         Where randomness comes from.
     progress : callable, optional
         Called as ``progress(done, total)`` now and then.
+    **options
 
     Returns
     -------
@@ -396,19 +436,16 @@ def bootstrap(
     if estimator is not None and not callable(getattr(estimator, "proportions_many", None)):
         must = "an estimator of alpha and beta, such as AlphaMax()"
         raise bad_type("estimator", must, estimator)
-    check_target(target)
-    if repair is not None:
-        check_choice("repair", repair, REPAIRS)
     check_flag("curves", curves)
     check_progress(progress)
     check_choice("method", method, ("multinomial", "poisson"))
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=10**7)
     level = check_level(confidence_level)
     rng = check_random_state(random_state)
-    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
-    wanted = resolve_metrics(metrics, counts, options)
+    given = RecoveryOptions.among(options).validated()
+    wanted = resolve_metrics(metrics, counts, given)
 
-    roc, roc_pr = recover_both(counts, proportions, repair)
+    roc, roc_pr = recover_both(counts, proportions, given.repair)
     threshold = youden_threshold(roc) if threshold is None else check_real("threshold", threshold)
     many = resampler is None and counts.n_thresholds > MANY_THRESHOLDS
     if resampler is None:
@@ -431,7 +468,7 @@ def bootstrap(
             )
         drawn = "groups"
     repairs = (roc.repair, roc_pr.repair)
-    job = _Job(wanted, threshold, target, options, repairs, curves)
+    job = _Job(wanted, threshold, given, repairs, curves)
     estimates, roc_curve, pr_curve = job.measure(Draw(counts, proportions), (roc, roc_pr))
     if estimator is None:
         replicates = draws(resampler, proportions, n_resamples, rng)
@@ -461,7 +498,9 @@ def bootstrap(
                 GRID[1:].copy(),
                 pr_curve,
                 pr_draws,
-                highest_precision(counts, proportions, level, proportions.prior(target, counts)),
+                highest_precision(
+                    counts, proportions, level, proportions.prior(given.target, counts)
+                ),
             ),
         }
     return BootstrapResult(
@@ -486,8 +525,7 @@ class _Job:
 
     metrics: tuple[Metric, ...]
     threshold: float
-    target: Target
-    options: MetricOptions
+    options: RecoveryOptions
     repairs: tuple[Repair, Repair]
     curves: bool
 
@@ -499,7 +537,7 @@ class _Job:
             value = 0.5 + (auc_pu(counts) - 0.5) / proportions.delta
             return {metric.name: value for metric in self.metrics}, GRID, GRID[1:]
         roc, roc_pr = recovered or self._recover(counts, proportions)
-        prior = proportions.prior(self.target, counts)
+        prior = proportions.prior(self.options.target, counts)
         view = view_of(roc, roc_pr, counts, self.threshold)
         values = compute_metrics(self.metrics, view, prior, self.options)
         if not self.curves:

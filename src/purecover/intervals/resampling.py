@@ -22,7 +22,7 @@ from purecover._validation import (
 )
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
-from purecover.proportions import MixtureProportions
+from purecover.proportions import MixtureProportions, ProportionEstimator
 
 _MAX_TRIES = 100
 
@@ -360,16 +360,6 @@ CELLS = 2**20
 
 MOST_TRIES = 2
 """Draws per wanted replicate; if they do not suffice, more than half were rejected."""
-
-
-class ProportionEstimator(Protocol):
-    """What can estimate alpha and beta of many replicates at once."""
-
-    def proportions_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> FloatArray:
-        """Alpha and beta, one row per replicate; NaN where there is no estimate."""
-        ...
 
 
 @dataclass(frozen=True)

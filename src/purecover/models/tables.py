@@ -561,8 +561,6 @@ def _blocks(n: int, d: int) -> Iterator[slice]:
 
 def check_seed(random_state: RandomState | np.random.RandomState) -> int | np.random.Generator:
     """A seed itself, so that all it is handed to draw the same, or else a generator."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31, size=4).tolist())
     rng = check_random_state(random_state)
     whole: object = random_state  # NumPy's integers are not in the type
     return int(whole) if isinstance(whole, numbers.Integral) else rng

@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
 from purecover._codec import Saved, picked
 from purecover._frames import make_frame
+from purecover._parameters import Parameters, parameter
 from purecover._typing import AreaRule, FloatArray, Repair, Target
 from purecover._validation import (
     FrozenDict,
@@ -35,6 +37,7 @@ from purecover.recovery.pr import AREA_RULES, area_under_pr, normalize_auc_pr
 from purecover.recovery.rates import PROPORTIONS_HINT
 from purecover.recovery.roc import (
     KEEPS_THRESHOLDS,
+    REPAIRS,
     RecoveredRoc,
     blended,
     partial_area,
@@ -42,31 +45,86 @@ from purecover.recovery.roc import (
 )
 
 
+class ThresholdKeywords(TypedDict, total=False):
+    """How metrics at a threshold are recovered."""
+
+    target: Target
+    repair: Repair | None
+    f_beta: float
+    cost_fn: float
+    cost_fp: float
+
+
+class MetricKeywords(ThresholdKeywords, total=False):
+    """How all metrics are recovered."""
+
+    max_fpr: float
+    top_k: int | None
+    area: AreaRule
+
+
 @dataclass(frozen=True)
-class MetricOptions:
+class MetricOptions(Parameters):
     """Parameters that some metrics take."""
 
-    f_beta: float = 1.0
-    cost_fn: float = 1.0
-    cost_fp: float = 1.0
-    max_fpr: float = 0.1
-    top_k: int | None = None
-    area: AreaRule = "davis-goadrich"
+    f_beta: float = parameter(
+        1.0,
+        "float",
+        "Weight of recall in ``f_beta``.",
+        partial(check_real, low=0, high=1e6, closed="right"),
+    )
+    cost_fn: float = parameter(
+        1.0,
+        "float",
+        "Cost of a missed positive in ``cost``.",
+        partial(check_real, low=0, closed="left"),
+    )
+    cost_fp: float = parameter(
+        1.0,
+        "float",
+        "Cost of a false alarm in ``cost``.",
+        partial(check_real, low=0, closed="left"),
+    )
+    max_fpr: float = parameter(
+        0.1,
+        "float",
+        "Range of ``partial_auc``.",
+        partial(check_real, low=0, high=1, closed="right"),
+    )
+    top_k: int | None = parameter(
+        None,
+        "int",
+        """How many of the unlabeled with the highest scores ``precision_at_k`` and
+        ``recall_at_k`` look at; their precision takes alpha as prior, whatever the target.""",
+        partial(check_integer, low=1),
+    )
+    area: AreaRule = parameter(
+        "davis-goadrich",
+        '{"davis-goadrich", "average-precision", "trapezoid"}',
+        "Area rule of ``auc_pr``; see :func:`recover_pr`.",
+        partial(check_choice, choices=AREA_RULES),
+    )
 
-    def validated(
-        self,
-    ) -> MetricOptions:
-        """The same options as plain numbers, or a complaint in the name of ``function``."""
-        infinity = math.inf
-        f_beta = check_real("f_beta", self.f_beta, low=0, high=1e6, closed="right")
-        cost_fn = check_real("cost_fn", self.cost_fn, low=0, high=infinity, closed="left")
-        cost_fp = check_real("cost_fp", self.cost_fp, low=0, high=infinity, closed="left")
-        max_fpr = check_real("max_fpr", self.max_fpr, low=0, high=1, closed="right")
-        check_choice("area", self.area, AREA_RULES)
-        top_k = self.top_k
-        if top_k is not None:
-            top_k = check_integer("top_k", top_k, low=1)
-        return MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, self.area)
+
+@dataclass(frozen=True)
+class RecoveryOptions(MetricOptions):
+    """The same, with the population they speak of and the repair of the curves behind them."""
+
+    target: Target = parameter(
+        "population",
+        '{"population", "deployment", "pooled"} or float',
+        """The population that precision and other metrics that depend on the prior speak of; see
+        :meth:`MixtureProportions.prior`.""",
+        lambda _, value: check_target(value),
+    )
+    repair: Repair | None = parameter(
+        None,
+        '{"isotonic", "likelihood", "blend", "none", "paper", "hull"}',
+        """How rates are repaired; see :func:`recover_roc`. The last two have no rates at a
+        threshold, so threshold metrics use the isotonic ones. By default isotonic, and
+        ``"blend"`` for areas under the precision-recall curve.""",
+        partial(check_choice, choices=REPAIRS),
+    )
 
 
 RateFunction = Callable[[Any, Any, float, MetricOptions], Any]
@@ -338,15 +396,8 @@ def recover_metrics(
     proportions: MixtureProportions,
     *,
     threshold: float | None = None,
-    target: Target = "population",
-    repair: Repair | None = None,
     metrics: Iterable[str] | None = None,
-    f_beta: float = 1.0,
-    cost_fn: float = 1.0,
-    cost_fp: float = 1.0,
-    max_fpr: float = 0.1,
-    top_k: int | None = None,
-    area: AreaRule = "davis-goadrich",
+    **options: Unpack[MetricKeywords],
 ) -> RecoveredMetrics:
     r"""Recover scalar metrics against the true classes.
 
@@ -359,25 +410,9 @@ def recover_metrics(
     threshold : float, optional
         Scores of at least this are predicted positive. By default the threshold with the
         highest Youden index, which is the same for observed and true classes.
-    target : {"population", "deployment", "pooled"} or float, default="population"
-        The population prior-dependent metrics speak of; see :meth:`MixtureProportions.prior`.
-    repair : {"isotonic", "likelihood", "blend", "none", "paper", "hull"}, optional
-        How rates are repaired; see :func:`recover_roc`. The last two have no rates at a
-        threshold, so threshold metrics use the isotonic ones. By default isotonic, and
-        ``"blend"`` for areas under the precision-recall curve.
     metrics : iterable of str, optional
         Names from ``METRICS``; all that apply by default.
-    f_beta : float, default=1.0
-        Weight of recall in ``f_beta``.
-    cost_fn, cost_fp : float, default=1.0
-        Costs of a missed positive and of a false alarm in ``cost``.
-    max_fpr : float, default=0.1
-        Range of ``partial_auc``.
-    top_k : int, optional
-        How many of the unlabeled with the highest scores ``precision_at_k`` and
-        ``recall_at_k`` look at; their precision takes alpha as prior, whatever the target.
-    area : str, default="davis-goadrich"
-        Area rule of ``auc_pr``; see :func:`recover_pr`.
+    **options
 
     Returns
     -------
@@ -409,19 +444,18 @@ def recover_metrics(
     """
     check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
     check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    check_target(target)
-    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
-    wanted = resolve_metrics(metrics, counts, options)
-    roc, roc_pr = recover_both(counts, proportions, repair)
+    given = RecoveryOptions.among(options).validated()
+    wanted = resolve_metrics(metrics, counts, given)
+    roc, roc_pr = recover_both(counts, proportions, given.repair)
     threshold = youden_threshold(roc) if threshold is None else check_real("threshold", threshold)
     return metrics_from_roc(
         roc,
         roc_pr,
         counts,
         threshold=threshold,
-        prior=proportions.prior(target, counts),
+        prior=proportions.prior(given.target, counts),
         metrics=wanted,
-        options=options,
+        options=given,
     )
 
 

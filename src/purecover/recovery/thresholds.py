@@ -6,13 +6,13 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from purecover._codec import Saved
 from purecover._frames import make_frame
-from purecover._typing import BoolArray, FloatArray, Repair, Target
+from purecover._typing import BoolArray, FloatArray
 from purecover._validation import (
     FrozenDict,
     bad_value,
@@ -26,17 +26,19 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu_variance
 from purecover.exceptions import InvalidInputError, RecoveryWarning
-from purecover.proportions import MixtureProportions, check_target
+from purecover.proportions import MixtureProportions
 from purecover.recovery.metrics import (
     METRICS,
-    MetricOptions,
+    RateFunction,
     RecoveredMetrics,
+    RecoveryOptions,
+    ThresholdKeywords,
     metrics_from_roc,
     rates_at_thresholds,
     resolve_metrics,
 )
 from purecover.recovery.rates import PROPORTIONS_HINT
-from purecover.recovery.roc import recover_roc
+from purecover.recovery.roc import RecoveredRoc, recover_roc
 
 THRESHOLD_METRICS = tuple(name for name, metric in METRICS.items() if metric.kind == "threshold")
 
@@ -131,12 +133,7 @@ class ThresholdChoice(Saved):
 def recover_metric_curves(
     counts: ScoreCounts,
     proportions: MixtureProportions,
-    *,
-    target: Target = "population",
-    repair: Repair = "isotonic",
-    f_beta: float = 1.0,
-    cost_fn: float = 1.0,
-    cost_fp: float = 1.0,
+    **options: Unpack[ThresholdKeywords],
 ) -> MetricCurves:
     """Recover all threshold metrics at every threshold.
 
@@ -146,12 +143,7 @@ def recover_metric_curves(
         The counted scores.
     proportions : MixtureProportions
         Alpha and beta.
-    target : {"population", "deployment", "pooled"} or float, default="population"
-        The population prior-dependent metrics speak of.
-    repair : str, default="isotonic"
-        How rates are repaired; see :func:`recover_metrics`.
-    f_beta, cost_fn, cost_fp : float, default=1.0
-        As in :func:`recover_metrics`.
+    **options
 
     Returns
     -------
@@ -173,16 +165,19 @@ def recover_metric_curves(
     """
     check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
     check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    check_target(target)
-    options = MetricOptions(f_beta, cost_fn, cost_fp).validated()
-    prior = proportions.prior(target, counts)
-    roc = recover_roc(counts, proportions, repair=repair)
+    given = RecoveryOptions.among(options).validated()
+    roc = recover_roc(counts, proportions, repair=given.repair or "isotonic")
+    return _curves(roc, counts, given)
+
+
+def _curves(roc: RecoveredRoc, counts: ScoreCounts, options: RecoveryOptions) -> MetricCurves:
+    """All threshold metrics of a recovered curve."""
+    prior = roc.proportions.prior(options.target, counts)
     fpr, tpr = rates_at_thresholds(roc, counts)
-    curves = {}
-    for metric_name in THRESHOLD_METRICS:
-        of_rates = METRICS[metric_name].of_rates
-        assert of_rates is not None  # noqa: S101 - for the type checker: they all have one
-        curves[metric_name] = np.asarray(of_rates(tpr[1:], fpr[1:], prior, options))
+    curves = {
+        name: np.asarray(_of_rates(name)(tpr[1:], fpr[1:], prior, options))
+        for name in THRESHOLD_METRICS
+    }
     return MetricCurves(
         thresholds=counts.thresholds,
         flagged_unlabeled=roc.fpr_pu[1:],
@@ -198,12 +193,8 @@ def choose_threshold(
     criterion: str,
     value: float | None = None,
     *,
-    target: Target = "population",
-    repair: Repair = "isotonic",
-    f_beta: float = 1.0,
-    cost_fn: float = 1.0,
-    cost_fp: float = 1.0,
     min_labeled: int = 10,
+    **options: Unpack[ThresholdKeywords],
 ) -> ThresholdChoice:
     """The threshold for a wanted precision, recall or false-positive rate, or the best one.
 
@@ -221,15 +212,10 @@ def choose_threshold(
         metric, at its best, such as ``"f1"``, ``"f_beta"``, ``"mcc"``, ``"youden"`` or ``"cost"``.
     value : float, optional
         The value wanted, in [0, 1].
-    target : {"population", "deployment", "pooled"} or float, default="population"
-        The population prior-dependent metrics speak of.
-    repair : str, default="isotonic"
-        How rates are repaired; see :func:`recover_metrics`.
-    f_beta, cost_fn, cost_fp : float, default=1.0
-        As in :func:`recover_metrics`.
     min_labeled : int, default=10
         Thresholds that fewer labeled examples reach are not considered for precision, false
         discovery rate, lift and Lee-Liu score: there these are mostly noise.
+    **options
 
     Returns
     -------
@@ -265,22 +251,15 @@ def choose_threshold(
     """
     check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
     check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
-    check_target(target)
+    given = RecoveryOptions.among(options).validated()
     check_choice("criterion", criterion, THRESHOLD_METRICS)
     constrained = criterion in (*_AT_LEAST, *_AT_MOST)
     if constrained != (value is not None):
         must = "given" if constrained else "left out"
         why = "its best value is trivial" if constrained else "the best threshold is chosen"
         raise bad_value("value", f"{must} for {criterion!r}", show(value), why)
-    curves = recover_metric_curves(
-        counts,
-        proportions,
-        target=target,
-        repair=repair,
-        f_beta=f_beta,
-        cost_fn=cost_fn,
-        cost_fp=cost_fp,
-    )
+    roc = recover_roc(counts, proportions, repair=given.repair or "isotonic")
+    curves = _curves(roc, counts, given)
     at = curves.curves[criterion]
     min_labeled = check_integer("min_labeled", min_labeled, low=0)
     if criterion in _RATIOS:
@@ -295,7 +274,7 @@ def choose_threshold(
         sign = 1.0 if METRICS[criterion].greater_is_better else -1.0
         best = int(np.nanargmax(sign * at))
         # Flagging nothing can be best too, where false alarms are dear.
-        nothing = _value_of_nothing(criterion, curves.prior, f_beta, cost_fn, cost_fp)
+        nothing = float(_of_rates(criterion)(0.0, 0.0, curves.prior, given))
         if sign * nothing > sign * at[best]:
             best = -1
     else:
@@ -318,8 +297,6 @@ def choose_threshold(
         best = int(np.flatnonzero(reached)[0 if fewest else -1])
     top = float(curves.thresholds[0])
     threshold = float(np.nextafter(top, np.inf)) if best < 0 else float(curves.thresholds[best])
-    options = MetricOptions(f_beta, cost_fn, cost_fp)
-    roc = recover_roc(counts, proportions, repair=repair)
     slack = 2 * math.sqrt(auc_pu_variance(counts)) / proportions.delta
     if not -slack <= roc.auc_direct <= 1 + slack:  # beyond what noise explains
         warnings.warn(
@@ -335,8 +312,8 @@ def choose_threshold(
         counts,
         threshold=threshold,
         prior=curves.prior,
-        metrics=resolve_metrics(THRESHOLD_METRICS, counts, options),
-        options=options,
+        metrics=resolve_metrics(THRESHOLD_METRICS, counts, given),
+        options=given,
     )
     return ThresholdChoice(
         threshold=threshold,
@@ -348,10 +325,8 @@ def choose_threshold(
     )
 
 
-def _value_of_nothing(
-    criterion: str, prior: float, f_beta: float, cost_fn: float, cost_fp: float
-) -> float:
-    """The criterion where nothing is predicted positive; NaN, hence never best, if undefined."""
-    of_rates = METRICS[criterion].of_rates
+def _of_rates(metric: str) -> RateFunction:
+    """The formula of a threshold metric."""
+    of_rates = METRICS[metric].of_rates
     assert of_rates is not None  # noqa: S101 - for the type checker: they all have one
-    return float(of_rates(0.0, 0.0, prior, MetricOptions(f_beta, cost_fn, cost_fp)))
+    return of_rates

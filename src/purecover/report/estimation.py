@@ -18,8 +18,8 @@ from purecover.estimators.choice import tell_clean
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import MAX_THRESHOLDS, PROPORTIONS, BootstrapResult
-from purecover.intervals.resampling import ProportionEstimator, resampler_for
-from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.intervals.resampling import resampler_for
+from purecover.proportions import GivenProportions, MixtureProportions, ProportionEstimator
 from purecover.recovery.auc import auc_identification_interval
 from purecover.report.results import PUReport
 

@@ -1,0 +1,143 @@
+"""Parameters that many functions take, each declared once.
+
+A group of them is a frozen dataclass below :class:`Parameters`, whose fields are made by
+:func:`parameter`: default, type in words, text and check. Beside it stands a ``TypedDict`` of the
+same names, by which a function takes them::
+
+    @public
+    def recover_metrics(counts, *, threshold=None, **options: Unpack[MetricKeywords]): ...
+
+Type checkers and editors read the ``TypedDict``. `public` gives the function a signature with all
+parameters and defaults, writes their texts where its docstring says ``**options``, and refuses
+names that are not among them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any, Self, get_args
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What there is to say of one parameter.
+
+    Attributes
+    ----------
+    default : object
+        Where it is left out; None is always allowed where it is the default.
+    kind, text : str
+        Its type and its meaning, as a docstring says them.
+    check : callable or None
+        ``check(name, value)`` complains, or gives the value in its plain form (or None where it
+        is that). Limits are its keywords: ``check.keywords["low"]``.
+    """
+
+    default: Any
+    kind: str
+    text: str
+    check: Callable[[str, Any], Any] | None
+
+    def checked(self, name: str, value: Any) -> Any:
+        """The value in its plain form, or a complaint."""
+        if self.check is None or (value is None and self.default is None):
+            return value
+        plain = self.check(name, value)
+        return value if plain is None else plain
+
+    def entry(self, name: str) -> str:
+        """What a docstring says of it."""
+        default = "optional" if self.default is None else f"default={_quoted(self.default)}"
+        text = textwrap.fill(self.text, 88, break_long_words=False, break_on_hyphens=False)
+        return f"{name} : {self.kind}, {default}\n{textwrap.indent(text, '    ')}"
+
+
+DECLARED: dict[str, Parameter] = {}
+"""All of them by name: a name means the same wherever it stands."""
+
+
+def parameter(
+    default: Any, kind: str, text: str, check: Callable[[str, Any], Any] | None = None
+) -> Any:
+    """A field that declares a parameter."""
+    declared = Parameter(default, kind, " ".join(text.split()), check)
+    return dataclasses.field(default=default, metadata={"declared": declared})
+
+
+class Parameters:
+    """Base of groups of parameters: frozen dataclasses whose fields are made by `parameter`."""
+
+    def __init_subclass__(cls) -> None:
+        declared = {
+            name: value.metadata["declared"]
+            for name, value in vars(cls).items()
+            if isinstance(value, dataclasses.Field)
+        }
+        again = DECLARED.keys() & declared
+        if again:
+            raise TypeError(f"declared before: {', '.join(sorted(again))}")
+        DECLARED.update(declared)
+
+    @classmethod
+    def among(cls, options: Mapping[str, object]) -> Self:
+        """Those of a function's keywords that belong to this group."""
+        names = [each.name for each in fields(cls)]  # type: ignore[arg-type]
+        return cls(**{name: options[name] for name in names if name in options})
+
+    def validated(self) -> Self:
+        """The same with plain values, or a complaint."""
+        values = {name: DECLARED[name].checked(name, value) for name, value in vars(self).items()}
+        return type(self)(**values)
+
+
+# -- What `public` makes of them -----------------------------------------------------------------
+
+
+def expanded(call: Callable[..., Any]) -> tuple[inspect.Signature, list[str]]:
+    """A signature with the parameters behind ``**options: Unpack[...]``, and their names."""
+    signature = inspect.signature(call)
+    own = list(signature.parameters.values())
+    words = str(own[-1].annotation) if own else ""
+    if not words.startswith("Unpack["):
+        return signature, []
+    # Only this annotation: others may be of types that are loaded for type checkers alone.
+    (group,) = get_args(eval(words, call.__globals__))  # noqa: S307 - our own annotation
+    keywords = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=DECLARED[name].default,
+            annotation=getattr(annotation, "__forward_arg__", annotation),
+        )
+        for name, annotation in group.__annotations__.items()
+    ]
+    whole = signature.replace(parameters=[*own[:-1], *keywords])
+    return whole, [each.name for each in keywords]
+
+
+def described(text: str, names: Iterable[str]) -> str:
+    """A docstring with the texts of parameters where it says ``**options`` and no more of them."""
+    entries = "\n".join(DECLARED[name].entry(name) for name in names)
+
+    def written(found: re.Match[str]) -> str:
+        return textwrap.indent(entries, found[1])
+
+    return re.sub(r"^( *)\*\*\w+$", written, text, count=1, flags=re.MULTILINE)
+
+
+def unexpected(function: str, given: Iterable[str], known: Iterable[str]) -> TypeError:
+    """What Python says of a keyword that a function does not take."""
+    name = next(each for each in given if each not in known)
+    near = get_close_matches(name, list(known), n=1)
+    hint = f". Did you mean {near[0]!r}?" if near else ""
+    return TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+
+
+def _quoted(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)

@@ -1,0 +1,101 @@
+"""Parameters that are declared once: what help, Python and type checkers see of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any, Unpack
+
+import pytest
+
+from purecover._parameters import DECLARED, Parameters, described, parameter
+from purecover._validation import public
+from purecover.exceptions import InvalidInputError
+from purecover.intervals.replicates import Resampling, ResamplingKeywords
+from purecover.proportions import GivenProportions, ProportionKeywords
+from purecover.recovery.metrics import MetricKeywords, RecoveryOptions, ThresholdKeywords
+
+GROUPS: list[tuple[type, type[Parameters]]] = [
+    (ProportionKeywords, GivenProportions),
+    (MetricKeywords, RecoveryOptions),
+    (ResamplingKeywords, Resampling),
+]
+
+
+@pytest.mark.parametrize(("keywords", "group"), GROUPS)
+def test_keywords_and_group_have_the_same_names_and_types(
+    keywords: type, group: type[Parameters]
+) -> None:
+    types = {name: each.__forward_arg__ for name, each in keywords.__annotations__.items()}
+    declared = {each.name: each.type for each in dataclasses.fields(group)}  # type: ignore[arg-type]
+    assert types == declared
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_a_default_passes_its_check_and_the_text_is_a_sentence(name: str) -> None:
+    declared = DECLARED[name]
+    assert declared.checked(name, declared.default) == declared.default
+    assert declared.text.endswith(".")
+    assert f"{name} : {declared.kind}, " in declared.entry(name)
+
+
+@public
+def sample(scores: object, *, own: int = 1, **options: Unpack[ThresholdKeywords]) -> Any:  # noqa: ARG001
+    """A function.
+
+    Parameters
+    ----------
+    scores : object
+        Scores.
+    own : int, default=1
+        Its own.
+    **options
+
+    Returns
+    -------
+    object
+    """
+    return RecoveryOptions.among(options).validated()
+
+
+def test_the_signature_has_all_parameters_with_their_defaults() -> None:
+    parameters = inspect.signature(sample).parameters
+    assert list(parameters) == ["scores", "own", *ThresholdKeywords.__annotations__]
+    assert parameters["cost_fn"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert parameters["cost_fn"].default == 1.0
+    assert parameters["cost_fn"].annotation == "float"
+
+
+def test_the_docstring_has_their_texts() -> None:
+    text = inspect.getdoc(sample)
+    assert text is not None
+    assert "options" not in text
+    assert "\ncost_fn : float, default=1.0\n    Cost of a missed positive in ``cost``.\n" in text
+    assert 'target : {"population", "deployment", "pooled"} or float, default="population"' in text
+    assert text.endswith("Returns\n-------\nobject")
+    assert described("no options here", ["cost_fn"]) == "no options here"
+
+
+def test_values_arrive_in_their_plain_form_and_defaults_stand_for_the_rest() -> None:
+    found = sample(0, cost_fn=2)
+    assert type(found.cost_fn) is float
+    assert found == RecoveryOptions(cost_fn=2.0)
+
+
+def test_a_keyword_that_is_none_of_them_is_refused_as_python_does() -> None:
+    with pytest.raises(TypeError, match=r"^sample\(\) got an unexpected .* 'max_fpr'$"):
+        sample(0, max_fpr=0.1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"argument 'cots_fn'\. Did you mean 'cost_fn'\?"):
+        sample(0, cots_fn=1)  # type: ignore[call-arg]
+
+
+def test_errors_name_the_function_that_was_called() -> None:
+    with pytest.raises(InvalidInputError, match="The 'cost_fp' parameter of sample must be"):
+        sample(0, cost_fp=-1)
+
+
+def test_a_name_is_declared_once() -> None:
+    with pytest.raises(TypeError, match="declared before: cost_fn"):
+
+        class Again(Parameters):
+            cost_fn: float = parameter(2.0, "float", "Another.")
