@@ -66,7 +66,7 @@ def test_a_part_of_the_study_and_then_more(run, toys, tmp_path) -> None:
     first = run("run", *small(tmp_path, *part, "--repeats", 2, "--data", "there"))
     assert first.code == 0
     assert re.match(
-        rf"8 of 8 runs are done, 8 of them now in \d+ s; {tmp_path}/study.sqlite holds 8\n",
+        rf"8 of 8 runs are done, 8 of them now in \d+ s; {tmp_path} holds 8\n",
         first.out,
     )
     assert f"purecover paper report --store {tmp_path} --html paper.html shows them" in first.err
@@ -210,9 +210,10 @@ def test_runs_that_cannot_be(run, tmp_path, argv, says) -> None:
     assert says in result.err
 
 
-@pytest.mark.parametrize("command", ["run", "status", "report"])
+@pytest.mark.parametrize("command", ["status", "report"])
 def test_a_file_that_is_no_store(run, tmp_path, command) -> None:
-    (tmp_path / "study.sqlite").write_bytes(b"dear diary, " * 500)
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "cells" / "diary.cell").write_bytes(b"dear diary, " * 500)
     result = run(command, "--store", tmp_path)
     assert result.code == 2
     assert "--store must be a store of results" in result.err
@@ -260,7 +261,7 @@ def results(run, toys, tmp_path) -> Path:  # noqa: ARG001
 
 def test_the_status_counts_runs(run, results) -> None:
     lines = run("status", "--store", results).out.splitlines()
-    assert lines[0] == f"{results}/study.sqlite: 13 runs, and the file is sound"
+    assert lines[0] == f"{results}: 13 runs, and all files are sound"
     assert lines[2].startswith("study 1: seed 0, networks 100, ")
     assert lines[4].split() == ["runs", "beta", "1", "beta", "0.95", "beta", "0.75"]
     assert [line.split() for line in lines[5:7]] == [["bank", *"222"], ["wine", *"222"]]
@@ -326,7 +327,6 @@ def test_kept_scores_reach_the_report(run, tmp_path, monkeypatch) -> None:
     [
         (["--study", "3"], "--study must be at most 2, got 3."),
         (["--html", "no/such/folder.html"], "--html 'no/such/folder.html' cannot be written"),
-        (["--records", "results/study.sqlite"], "would overwrite the data"),
     ],
 )
 def test_reports_that_cannot_be(run, results, monkeypatch, argv, says) -> None:
@@ -340,7 +340,7 @@ def test_there_is_nothing_to_report(run, tmp_path) -> None:
     missing = run("report", "--store", tmp_path)
     assert missing.code == 2
     assert "which does not exist" in missing.err
-    Store(tmp_path).close()
+    Store(tmp_path)
     empty = run("report", "--store", tmp_path)
     assert empty.code == 2
     assert "holds no results yet" in empty.err
@@ -353,8 +353,8 @@ def test_stores_are_merged(run, results, tmp_path) -> None:
     result = run("merge", other, third, "--store", results)
     assert result.code == 0
     assert result.err == (
-        f"purecover: 6 runs of {other} added to {results}/study.sqlite\n"
-        f"purecover: 3 runs of {third} added to {results}/study.sqlite\n"
+        f"purecover: 6 runs of {other} added to {results}\n"
+        f"purecover: 3 runs of {third} added to {results}\n"
     )
     assert len(cells_in(results)) == 13 + 9
     lost = run("merge", other, tmp_path / "nowhere", "--store", tmp_path / "new")
@@ -377,7 +377,7 @@ def test_ctrl_c_in_the_middle_of_the_true_study(data_folder, tmp_path) -> None:
         command, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as running:
         assert "0 of 120 runs" in running.stderr.readline()
-        while not (tmp_path / "study.sqlite").exists() or not cells_in(tmp_path):
+        while not cells_in(tmp_path):
             assert running.poll() is None
         os.killpg(running.pid, signal.SIGINT)
         said = running.stderr.read()

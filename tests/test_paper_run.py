@@ -231,8 +231,8 @@ def test_bad_arguments(store, options, says) -> None:
 
 @pytest.mark.usefixtures("little")
 def test_a_card_that_is_not_there_is_told_before_anything_is_computed(store, monkeypatch) -> None:
-    def absent(function, device):
-        raise MissingDependencyError(f"{function} with device={device!r} needs torch")
+    def absent(device):
+        raise MissingDependencyError(f"{{function}} with device={device!r} needs torch")
 
     monkeypatch.setattr(_run, "check_device", absent)
     cell = Cell("one", 1.0, 0, StudySettings(device="cuda"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import os
-import sqlite3
 import threading
 from pathlib import Path
 
@@ -44,7 +43,7 @@ def test_what_is_added_comes_back_to_the_last_bit(store) -> None:
     assert store.records() == rows_of(cell)
     assert store.done() == {cell.key}
     assert store.has(cell.key)
-    with Store(store.path.parent, read_only=True) as again:
+    with Store(store.path, read_only=True) as again:
         assert again.records() == rows_of(cell)
 
 
@@ -76,7 +75,7 @@ def test_rows_of_another_cell_are_refused(store) -> None:
 def test_nothing_is_left_of_a_cell_that_cannot_be_kept(store) -> None:
     cell = Cell("wine", 1.0, 0)
     bad = rows_of(cell)[0]._replace(metric=None)
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(InvalidInputError, match="of text and numbers"):
         store.add(cell, [*rows_of(cell), bad], seconds=1)
     assert store.cells() == []
     assert store.records() == []
@@ -167,56 +166,65 @@ def test_merging_takes_over_what_is_missing(store, tmp_path) -> None:
     store.verify()
 
 
-# -- files that are none of ours --------------------------------------------------------------
+# -- files that are damaged, or none of ours ---------------------------------------------------
 
 
-@pytest.mark.parametrize("read_only", [True, False])
-def test_a_file_that_is_no_database(tmp_path, read_only) -> None:
-    (tmp_path / "study.sqlite").write_bytes(b"dear diary, " * 500)
-    with pytest.raises(InvalidInputError, match=r"which cannot be read: .*\nHint: move the file"):
-        Store(tmp_path, read_only=read_only)
-    assert (tmp_path / "study.sqlite").read_bytes().startswith(b"dear diary")
+def files_of(store: Store, kind: str) -> list[Path]:
+    return sorted(Path(store.path, "cells").glob(f"*.{kind}"))
 
 
-@pytest.mark.parametrize("read_only", [True, False])
-def test_a_database_of_another_program(tmp_path, read_only) -> None:
-    connection = sqlite3.connect(tmp_path / "study.sqlite")
-    connection.execute("create table cell(id)")
-    connection.close()
-    with pytest.raises(InvalidInputError, match="a database of another program"):
-        Store(tmp_path, read_only=read_only)
+@pytest.mark.parametrize("kind", ["cell", "scores"])
+def test_a_bit_that_turned_is_found_by_everyone_who_reads(store, tmp_path, kind) -> None:
+    cell = Cell("wine", 1.0, 0)
+    store.add(cell, rows_of(cell), seconds=1, scores={"scores": np.arange(3.0)})
+    store.verify()
+    (file,) = files_of(store, kind)
+    whole = file.read_bytes()
+    readers = [store.verify, lambda: Store(tmp_path / "mine").merge(store)]
+    readers += [store.records, store.cells] if kind == "cell" else [lambda: store.scores(cell.key)]
+    for place in range(0, len(whole), 7):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        for read in readers:
+            with pytest.raises(InvalidInputError, match=r"a damaged file|of layout"):
+                read()
+    file.write_bytes(whole[:-1])
+    with pytest.raises(InvalidInputError, match=r"a damaged file.*\nHint: remove .*"):
+        store.verify()
+    assert Store(tmp_path / "mine").done() == set()
+    file.write_bytes(whole)
+    assert store.records() == rows_of(cell)
+
+
+def test_a_file_of_another_program(store) -> None:
+    Path(store.path, "cells", "diary.cell").write_bytes(b"dear diary, " * 500)
+    with pytest.raises(InvalidInputError, match=r"(?s)parameter of Store .*diary.cell and run"):
+        store.records()
 
 
 def test_a_store_of_a_newer_version(store) -> None:
-    store.close()
-    connection = sqlite3.connect(store.path)
-    connection.execute("pragma user_version = 99")
-    connection.close()
+    store.add(Cell("wine", 1.0, 0), [], seconds=1)
+    (file,) = files_of(store, "cell")
+    file.write_bytes(file.read_bytes().replace(b"purecover.cell/1", b"purecover.cell/99"))
     with pytest.raises(InvalidInputError, match=r"layout 99.*\nHint: install a newer purecover"):
-        Store(store.path)
+        store.cells()
 
 
-def test_a_damaged_file_is_found_out(store) -> None:
-    for repeat in range(50):
-        cell = Cell("wine", 1.0, repeat)
-        store.add(cell, rows_of(cell), seconds=1)
+def test_what_a_killed_process_left_is_passed_over(store) -> None:
+    cell = Cell("wine", 1.0, 0)
+    store.add(cell, rows_of(cell), seconds=1)
+    Path(store.path, "cells", f".{'0' * 32}.x8kd2").write_bytes(b"purecover.ce")
     store.verify()
-    store.close()
-    content = bytearray(store.path.read_bytes())
-    content[len(content) // 2 : len(content) // 2 + 4096] = b"\xff" * 4096
-    store.path.write_bytes(content)
-    with pytest.raises(InvalidInputError, match="cannot be read"), Store(store.path) as broken:
-        broken.verify()
+    assert store.done() == {cell.key}
 
 
-def test_rows_without_a_cell_are_found_out(store) -> None:
-    store.close()
-    connection = sqlite3.connect(store.path)
-    with connection:
-        connection.execute("insert into record values (7, 0, 'auc', 'm', '', '', 1, 1, 1)")
-    connection.close()
-    with Store(store.path) as broken, pytest.raises(InvalidInputError, match="without a cell"):
-        broken.verify()
+def test_a_disk_that_is_full_leaves_nothing(store, monkeypatch) -> None:
+    def full(_: int) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        store.add(Cell("wine", 1.0, 0), [], seconds=1)
+    assert list(Path(store.path, "cells").iterdir()) == []
 
 
 def test_reading_makes_nothing(tmp_path) -> None:
@@ -232,42 +240,6 @@ def test_reading_changes_nothing(store) -> None:
         assert repr(reader) == f"Store({str(store.path)!r})"
 
 
-@pytest.fixture
-def refusing(monkeypatch) -> list[str]:
-    """Readers are told what SQLite says in a folder that may not be written; who was told."""
-    told: list[str] = []
-    check = Store._check_kind
-
-    def refuse(store: Store) -> None:
-        if store.read_only and "immutable" not in store.uri:
-            told.append(store.uri)
-            raise sqlite3.OperationalError("attempt to write a readonly database")
-        check(store)
-
-    monkeypatch.setattr(Store, "_check_kind", refuse)
-    return told
-
-
-def test_a_folder_that_may_not_be_written_can_be_read(tmp_path, refusing) -> None:
-    cell = Cell("wine", 1.0, 0)
-    with Store(tmp_path / "fixed") as store:
-        store.add(cell, rows_of(cell), seconds=1)
-    with Store(tmp_path / "fixed", read_only=True) as reader:
-        assert reader.records() == rows_of(cell)
-    with Store(tmp_path / "mine") as mine:
-        assert mine.merge(tmp_path / "fixed") == 1
-        assert mine.records() == rows_of(cell)
-    assert len(refusing) == 2
-
-
-def test_a_store_that_is_being_written_is_never_taken_for_fixed(store, refusing) -> None:
-    cell = Cell("wine", 1.0, 0)
-    store.add(cell, rows_of(cell), seconds=1)
-    with pytest.raises(InvalidInputError, match="attempt to write a readonly database"):
-        Store(store.path, read_only=True)
-    assert len(refusing) == 2
-
-
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() == 0, reason="permissions bind other users only"
 )
@@ -275,12 +247,12 @@ def test_a_folder_without_permission_to_write(tmp_path) -> None:
     cell = Cell("wine", 1.0, 0)
     with Store(tmp_path / "fixed") as store:
         store.add(cell, rows_of(cell), seconds=1)
-    (tmp_path / "fixed").chmod(0o555)
+    (tmp_path / "fixed" / "cells").chmod(0o555)
     try:
         with Store(tmp_path / "fixed", read_only=True) as reader:
             assert reader.records() == rows_of(cell)
     finally:
-        (tmp_path / "fixed").chmod(0o755)
+        (tmp_path / "fixed" / "cells").chmod(0o755)
 
 
 @pytest.mark.parametrize("path", [3, None, ""])
@@ -291,19 +263,8 @@ def test_paths_that_are_none(path) -> None:
 
 def test_a_file_where_the_folder_should_be(tmp_path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InvalidInputError, match="cannot be opened"):
+    with pytest.raises(InvalidInputError, match="which cannot be made"):
         Store(tmp_path / "file" / "folder")
-
-
-def test_a_store_that_another_holds_too_long_says_so(store) -> None:
-    blocker = sqlite3.connect(store.path, isolation_level=None)
-    blocker.execute("begin immediate")
-    store._connection.execute("pragma busy_timeout = 50")
-    with pytest.raises(OSError, match="cannot be written: database is locked"):
-        store.add(Cell("wine", 1.0, 0), [], seconds=1)
-    blocker.execute("rollback")
-    blocker.close()
-    assert store.add(Cell("wine", 1.0, 0), [], seconds=1)
 
 
 # -- where results come from ------------------------------------------------------------------
@@ -337,6 +298,5 @@ def test_paths_with_odd_characters(tmp_path) -> None:
     folder = tmp_path / "50 % of #1?"
     with Store(folder) as made:
         made.add(Cell("wine", 1.0, 0), [], seconds=1)
-    assert Path(folder, "study.sqlite").is_file()
     with Store(folder, read_only=True) as again:
         assert len(again.done()) == 1

@@ -320,7 +320,7 @@ def status(
         print_json({"store": str(path), "studies": [_as_document(study) for study in found]})
         return 0
     n_runs = sum(len(study.cells) for study in found)
-    lines = [f"{path}: {n_runs:,} run{'' if n_runs == 1 else 's'}, and the file is sound"]
+    lines = [f"{path}: {n_runs:,} run{'' if n_runs == 1 else 's'}, and all files are sound"]
     for number, study in enumerate(found, start=1):
         counts = _counts(study)
         betas = sorted({beta for _, beta in counts}, reverse=True)
@@ -390,7 +390,7 @@ def report(
     files = {"--html": html, "--markdown": markdown, "--csv": csv, "--records": records}
     for option, path in files.items():
         if path is not None:
-            check_writable(option, path, not_this=str(Store.file_of(store)))
+            check_writable(option, path)
     with _our_words(), Store(store, read_only=True) as kept:
         chosen = _choose(studies(kept), study, kept, quiet=quiet)
         rows = kept.records(settings=chosen.settings)
@@ -498,7 +498,7 @@ def merge(
 
     with _our_words():
         for folder in (other, *others):  # all of them must be there before anything changes
-            Store(folder, read_only=True).close()
+            Store(folder, read_only=True)
         with Store(store) as kept:
             for folder in (other, *others):
                 note(f"{kept.merge(folder):,} runs of {folder} added to {kept.path}", quiet=quiet)

@@ -1,236 +1,32 @@
-"""Results that survive: one SQLite file, one transaction for each finished cell of a study."""
+"""Results that survive: a file for each finished cell of a study, written whole or not at all."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
-import sqlite3
-import threading
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+import math
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TextIO
 
+import msgspec
 import numpy as np
 
+from purecover._codec import replacing
 from purecover._frames import make_frame
 from purecover._validation import bad_type, bad_value, public, show
 from purecover.exceptions import InvalidInputError
 from purecover.paper.design import Cell, Record
 
-# -- The SQLite file behind a store: opened, recognized, and written by all or nothing -----------
-
-
-FILE_NAME = "study.sqlite"
-_APPLICATION = 0x50754376  # "PuCv", in the header of the file, so that it can be told from others
-_VERSION = 1
-_WAIT_S = 60.0  # for another process to finish its transaction, which takes milliseconds
-_SCHEMA = (
-    """create table cell(
-        id integer primary key,
-        key text not null unique,
-        dataset text not null, beta real not null, repeat integer not null,
-        settings text not null, config text not null,
-        seconds real not null, about text not null, finished text not null)""",
-    """create table record(
-        cell integer not null references cell(id), place integer not null,
-        metric text not null, method text not null, estimator text not null, repair text not null,
-        value real, low real, high real,
-        primary key (cell, place)) without rowid""",
-    "create table scores(cell integer primary key references cell(id), arrays blob not null)",
-)
-
-
-class StoreFile:
-    """A connection to the file, shared by the threads of a process."""
-
-    @public
-    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
-        self.path = self.file_of(path)
-        self.uri = uri_of(self.path, read_only=read_only)
-        self.read_only = read_only
-        # Workers of joblib report in threads; SQLite itself serializes nothing for us here.
-        self._lock = threading.RLock()
-        if read_only and not self.path.is_file():
-            hint = f"is the name right? purecover paper run --store {show(str(path))} makes one"
-            raise _bad_path(self.path, "which does not exist", hint)
-        try:
-            if not read_only:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = self._connect()
-        except (sqlite3.OperationalError, OSError) as error:
-            hint = "choose a folder on a local disk that may be written"
-            raise _bad_path(self.path, f"which cannot be opened: {error}", hint) from error
-        try:
-            self._prepare()
-        except sqlite3.DatabaseError as error:
-            self._connection.close()
-            raise broken(self.path, error) from error
-        except BaseException:
-            self._connection.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"Store({str(self.path)!r})"
-
-    @staticmethod
-    def file_of(path: str | Path) -> Path:
-        """The file of a store, from its folder."""
-        given = _as_path(path)
-        return given if given.suffix == ".sqlite" else given / FILE_NAME
-
-    def close(self) -> None:
-        """Close the file; what was added is safe without it."""
-        self._connection.close()
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self.uri,
-            uri=True,
-            timeout=_WAIT_S,
-            isolation_level=None,  # transactions begin where we say so
-            check_same_thread=False,
-        )
-        connection.execute("pragma foreign_keys = on")
-        return connection
-
-    def _prepare(self) -> None:
-        """Make the tables of a new file, or see that an old one is ours."""
-        if self.read_only:
-            try:
-                self._check_kind()
-            except sqlite3.OperationalError:
-                self._connect_to_fixed_file()
-                self._check_kind()
-            return
-        if self._is_empty():
-            # Another process may be doing the same; changing the journal is not waited for.
-            _patiently(lambda: self._connection.execute("pragma journal_mode = wal"))
-            with self._transaction() as connection:
-                if self._is_empty():
-                    for statement in _SCHEMA:
-                        connection.execute(statement)
-                    connection.execute(f"pragma application_id = {_APPLICATION}")
-                    connection.execute(f"pragma user_version = {_VERSION}")
-        self._check_kind()
-        _patiently(lambda: self._connection.execute("pragma journal_mode = wal"))
-        # A killed process loses no commit with this; a power cut may lose the last ones.
-        self._connection.execute("pragma synchronous = normal")
-
-    def _connect_to_fixed_file(self) -> None:
-        """Open a file in a folder that may not be written.
-
-        Even a reader of a write-ahead log makes a file beside it. Where there is no log, nobody is
-        writing, and a file that does not change can be read without one.
-        """
-        if self.path.with_name(f"{self.path.name}-wal").exists():
-            return
-        self._connection.close()
-        self.uri = f"{self.uri}&immutable=1"
-        self._connection = self._connect()
-
-    def _is_empty(self) -> bool:
-        return self._connection.execute("select count(*) from sqlite_master").fetchone() == (0,)
-
-    def _check_kind(self) -> None:
-        (kind,) = self._connection.execute("pragma application_id").fetchone()
-        (version,) = self._connection.execute("pragma user_version").fetchone()
-        if kind != _APPLICATION:
-            raise _bad_path(self.path, "a database of another program", "choose another folder")
-        if version > _VERSION:
-            got = f"one of layout {version}; this purecover reads up to {_VERSION}"
-            raise _bad_path(self.path, got, "install a newer purecover")
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, and nobody else writes meanwhile."""
-        if self.read_only:
-            raise bad_value("read_only", "False to change the store", "True")
-        with self._lock:
-            try:
-                self._connection.execute("begin immediate")
-                yield self._connection
-                self._connection.execute("commit")
-            except sqlite3.OperationalError as error:  # a full disk, a lock that is never released
-                raise OSError(f"{show(str(self.path))} cannot be written: {error}") from error
-            finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("rollback")
-
-    def _read(self, query: str, values: Iterable[Any] = ()) -> list[Any]:
-        with self._lock:
-            try:
-                return self._connection.execute(query, tuple(values)).fetchall()
-            except sqlite3.DatabaseError as error:
-                raise broken(self.path, error) from error
-
-
-def _as_path(path: object) -> Path:
-    if isinstance(path, (str, Path)) and str(path):
-        return Path(path)
-    raise bad_type("path", "a folder", path)
-
-
-def uri_of(path: Path, *, read_only: bool) -> str:
-    """The file in the words of SQLite."""
-    return f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
-
-
-def _patiently(action: Callable[[], object]) -> None:
-    """Try until another process lets go of the file."""
-    deadline = time.monotonic() + _WAIT_S
-    while True:
-        try:
-            action()
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-        else:
-            return
-
-
-def _bad_path(path: Path, got: str, hint: str | None = None) -> InvalidInputError:
-    must = "a store of results"
-    return bad_value("path", must, f"{show(str(path))}, {got}", hint)
-
-
-def broken(path: Path, error: object) -> InvalidInputError:
-    """The complaint about a file that is no store, or no longer one."""
-    hint = "move the file away and run the study again, or take the file from a backup"
-    return _bad_path(path, f"which cannot be read: {error}", hint)
-
-
-# -- Results that survive: one SQLite file, one transaction for each finished cell of a study ----
-
-
+_KIND, _LAYOUT = b"purecover.cell/", b"1"
 _WHERE = ("dataset", "beta", "repeat")  # what tells cells of one study apart; the rest is settings
-_RECORDS = """select dataset, beta, repeat, metric, method, estimator, repair, value, low, high
-    from record join cell on cell.id = record.cell"""
-_MERGE = (
-    """insert or ignore into
-        cell(key, dataset, beta, repeat, settings, config, seconds, about, finished)
-        select key, dataset, beta, repeat, settings, config, seconds, about, finished
-        from other.cell order by id""",
-    # Numbers of new cells are higher than those that were there.
-    """insert into record
-        select mine.id, place, metric, method, estimator, repair, value, low, high
-        from other.record it join other.cell theirs on theirs.id = it.cell
-        join main.cell mine on mine.key = theirs.key where mine.id > ?""",
-    """insert into scores select mine.id, arrays
-        from other.scores it join other.cell theirs on theirs.id = it.cell
-        join main.cell mine on mine.key = theirs.key where mine.id > ?""",
-)
-_ORDER = "order by cell.dataset, cell.beta desc, cell.repeat, cell.settings"
+_DTYPES: dict[str, Any] = {
+    "dataset": str, "repeat": np.int64, "metric": str, "method": str, "estimator": str,
+    "repair": str,
+}  # fmt: skip
 
 
 class StoredCell(NamedTuple):
@@ -246,24 +42,23 @@ class StoredCell(NamedTuple):
     finished: str
 
 
-def settings_of(cell: Cell) -> str:
-    """The configuration that all cells of a study share, as one line of JSON."""
-    return _json({key: value for key, value in cell.config().items() if key not in _WHERE})
+_ROWS = msgspec.msgpack.Decoder(list[Record])
+# Rows stay as they are until they are asked for.
+_CONTENT = msgspec.msgpack.Decoder(tuple[StoredCell, msgspec.Raw])
 
 
-class Store(StoreFile):
-    """Finished cells of a study in one SQLite file, written by any number of processes.
+class Store:
+    """Finished cells of a study, each in a file of its own, written by any number of processes.
 
-    A cell and its rows appear in one transaction, under the hash of the cell's configuration: a
-    process that is killed loses the cell it was computing and nothing else, and a cell that two
-    processes finish is kept once. The file uses a write-ahead log, which needs a local disk: on
-    a network drive let each machine write a store of its own and merge them.
+    The file of a cell is called by the hash of the cell's configuration, appears whole or not at
+    all, and begins with a checksum that everyone who reads it looks at: a process that is killed
+    loses the cell it was computing and nothing else, cells do not wait for each other, and bits
+    that a disk has turned are found.
 
     Parameters
     ----------
     path : str or Path
-        Folder that holds ``study.sqlite``, made if need be; or such a file itself, whose name
-        then ends in ``.sqlite``.
+        Folder of the store, whose folder ``cells`` holds the files; made if need be.
     read_only : bool
         Change nothing; the store must exist.
 
@@ -281,6 +76,34 @@ class Store(StoreFile):
     (True, False)
     True
     """
+
+    @public
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        if not isinstance(path, (str, Path)) or not str(path):
+            raise bad_type("path", "a folder", path)
+        self.path, self.read_only = Path(path), read_only
+        self._folder = self.path / "cells"
+        if not read_only:
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                hint = "choose a folder that may be written"
+                raise _bad_path(self._folder, f"which cannot be made: {error}", hint) from error
+        elif not self._folder.is_dir():
+            hint = f"is the name right? purecover paper run --store {show(str(path))} makes one"
+            raise _bad_path(self._folder, "which does not exist", hint)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is open: what was added is safe."""
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r})"
+
+    def _file(self, key: str, kind: str = "cell") -> Path:
+        return self._folder / f"{key}.{kind}"
 
     # -- write --------------------------------------------------------------------------------
 
@@ -309,73 +132,76 @@ class Store(StoreFile):
         about : mapping of str to str, optional
             How it was made: versions, device, command.
         """
-        rows = list(records)
+        self._check_writable()
+        rows = [Record(*row[:7], float(row[7]), *map(_end, row[8:])) for row in records]
         place = (cell.dataset, cell.beta, cell.repeat)
         strangers = [row for row in rows if row[:3] != place]
         if strangers:
             must = f"records of the cell {place}"
             raise bad_value("records", must, f"one of {strangers[0][:3]}")
-        settings, config = settings_of(cell), _json(cell.config())
-        finished = datetime.now(UTC).isoformat(timespec="seconds")
-        with self._transaction() as connection:
-            found = connection.execute(
-                "insert or ignore into cell(key, dataset, beta, repeat, settings, config, seconds, "
-                "about, finished) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (cell.key, *place, settings, config, seconds, _json(about or {}), finished),
-            )
-            if found.rowcount == 0:
-                return False
-            connection.executemany(
-                "insert into record values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (found.lastrowid, number, *row[3:7], *map(_plain, row[7:]))
-                    for number, row in enumerate(rows)
-                ),
-            )
-            if scores is not None:
-                connection.execute(
-                    "insert into scores values (?, ?)", (found.lastrowid, _pack(scores))
-                )
+        if self.has(cell.key):
+            return False
+        settings = {name: value for name, value in cell.config().items() if name not in _WHERE}
+        stored = StoredCell(
+            key=cell.key,
+            dataset=cell.dataset,
+            beta=cell.beta,
+            repeat=cell.repeat,
+            settings=json.dumps(settings, sort_keys=True, separators=(",", ":")),
+            seconds=seconds,
+            about=dict(about or {}),
+            finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        content = msgspec.msgpack.encode((stored, rows))
+        try:  # what cannot be read must not be written
+            _ROWS.decode(_CONTENT.decode(content)[1])
+        except msgspec.ValidationError as error:
+            raise bad_value("records", "of text and numbers", str(error)) from error
+        if scores is not None:  # first, for with its own file the cell is finished
+            arrays = io.BytesIO()
+            np.savez_compressed(arrays, **scores)
+            _write(self._file(cell.key, "scores"), arrays.getvalue())
+        _write(self._file(cell.key), content)
         return True
 
+    @public
     def merge(self, other: str | Path | Store) -> int:
         """Take over the cells of another store that are missing here; returns their number."""
-        with Store(other.path if isinstance(other, Store) else other, read_only=True) as source:
-            source.verify()
-            uri = source.uri
-        with self._lock:
-            self._connection.execute("attach database ? as other", (uri,))
-            try:
-                with self._transaction() as connection:
-                    (last,) = connection.execute("select coalesce(max(id), 0) from cell").fetchone()
-                    added = connection.execute(_MERGE[0]).rowcount
-                    for statement in _MERGE[1:]:
-                        connection.execute(statement, (last,))
-            finally:
-                self._connection.execute("detach database other")
-        return int(added)
+        self._check_writable()
+        source = Store(other.path if isinstance(other, Store) else other, read_only=True)
+        source.verify()
+        missing = source.done() - self.done()
+        for key in missing:
+            for kind in ("scores", "cell"):
+                if source._file(key, kind).is_file():
+                    _write(self._file(key, kind), _read(source._file(key, kind)))
+        return len(missing)
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise bad_value("read_only", "False to change the store", "True")
 
     # -- read ---------------------------------------------------------------------------------
 
     def done(self, keys: Iterable[str] | None = None) -> set[str]:
         """Keys of the cells that are finished, among these or among all."""
-        found = {key for (key,) in self._read("select key from cell")}
+        found = {file.stem for file in self._folder.glob("*.cell")}
         return found if keys is None else found & set(keys)
 
     def has(self, key: str) -> bool:
         """Whether this cell is finished, by whichever process."""
-        return bool(self._read("select 1 from cell where key = ?", (key,)))
+        return self._file(key).is_file()
 
+    @public
     def cells(self, settings: str | None = None) -> list[StoredCell]:
         """The finished cells, in the order of the design."""
-        where, values = _conditions({"settings": None if settings is None else [settings]})
-        rows = self._read(
-            "select key, dataset, beta, repeat, settings, seconds, about, finished "  # noqa: S608
-            f"from cell {where} {_ORDER}",
-            values,
-        )
-        return [StoredCell._make([*row[:6], json.loads(row[6]), row[7]]) for row in rows]
+        return [cell for cell, _ in self._contents() if settings in {None, cell.settings}]
 
+    def _contents(self) -> list[tuple[StoredCell, msgspec.Raw]]:
+        found = [_CONTENT.decode(_read(self._file(key))) for key in self.done()]
+        return sorted(found, key=lambda each: (each[0].dataset, -each[0].beta, *each[0][3:5]))
+
+    @public
     def records(
         self,
         *,
@@ -385,18 +211,16 @@ class Store(StoreFile):
         settings: str | None = None,
     ) -> list[Record]:
         """The tidy rows, in the order of the design; all of them by default."""
-        wanted = {
-            "dataset": datasets,
-            "beta": betas,
-            "metric": metrics,
-            "settings": None if settings is None else [settings],
-        }
-        where, values = _conditions(wanted)
-        rows = self._read(f"{_RECORDS} {where} {_ORDER}, record.place", values)
-        # SQLite has no NaN and keeps null in its place.
-        return [
-            Record._make([*row[:7], np.nan if row[7] is None else row[7], *row[8:]]) for row in rows
-        ]
+        found: list[Record] = []
+        for cell, rows in self._contents():
+            if (
+                settings in {None, cell.settings}
+                and (datasets is None or cell.dataset in datasets)
+                and (betas is None or cell.beta in betas)
+            ):
+                decoded = _ROWS.decode(rows)
+                found += [row for row in decoded if metrics is None or row.metric in metrics]
+        return found
 
     @public
     def frame(self, backend: Any = None, **wanted: Any) -> Any:
@@ -409,6 +233,7 @@ class Store(StoreFile):
         }
         return make_frame(arrays, backend)
 
+    @public
     def to_csv(self, file: TextIO, **wanted: Any) -> int:
         """Write the tidy rows as CSV to an open file; returns their number."""
         rows = self.records(**wanted)
@@ -417,51 +242,54 @@ class Store(StoreFile):
         writer.writerows(rows)
         return len(rows)
 
+    @public
     def scores(self, key: str) -> dict[str, np.ndarray[Any, Any]] | None:
         """The arrays kept with a cell, if there are any."""
-        rows = self._read(
-            "select arrays from scores join cell on cell.id = scores.cell where key = ?", (key,)
-        )
-        return _unpack(rows[0][0]) if rows else None
+        file = self._file(key, "scores")
+        if not file.is_file():
+            return None
+        with np.load(io.BytesIO(_read(file)), allow_pickle=False) as arrays:
+            return dict(arrays)
 
+    @public
     def verify(self) -> None:
-        """Read the whole file and complain if any of it is damaged or missing."""
-        said = [row[0] for row in self._read("pragma integrity_check")]
-        astray = self._read("pragma foreign_key_check")
-        if said != ["ok"] or astray:
-            raise broken(self.path, said[0] if said != ["ok"] else "rows without a cell")
+        """Read all files and complain of the first that is damaged."""
+        for kind in ("cell", "scores"):
+            for file in self._folder.glob(f"*.{kind}"):
+                _read(file)
 
 
-_DTYPES: dict[str, Any] = {
-    "dataset": str, "repeat": np.int64, "metric": str, "method": str, "estimator": str,
-    "repair": str,
-}  # fmt: skip
+def _end(value: float | None) -> float | None:
+    """An end of an interval; none is none, however it is written."""
+    return None if value is None or math.isnan(value) else float(value)
 
 
-def _plain(value: float | None) -> float | None:
-    """A number of Python, which SQLite knows; those of NumPy it would keep as bytes."""
-    return None if value is None else float(value)
+# -- Files that know whether they are whole ------------------------------------------------------
 
 
-def _json(values: Mapping[str, Any]) -> str:
-    return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+def _write(file: Path, content: bytes) -> None:
+    digest = hashlib.sha256(content).hexdigest().encode()
+    with replacing(file, durable=True) as out:
+        out.write(b"%s%s %s\n%s" % (_KIND, _LAYOUT, digest, content))
 
 
-def _conditions(wanted: Mapping[str, Collection[Any] | None]) -> tuple[str, list[Any]]:
-    """A where clause for the columns that are limited to some values."""
-    limits = {column: list(values) for column, values in wanted.items() if values is not None}
-    parts = [f"{column} in ({', '.join('?' * len(values))})" for column, values in limits.items()]
-    where = f"where {' and '.join(parts)}" if parts else ""
-    return where, [value for values in limits.values() for value in values]
+def _read(file: Path) -> bytes:
+    """What a file holds, if it is what was written."""
+    try:
+        head, _, content = file.read_bytes().partition(b"\n")
+    except OSError as error:
+        raise _bad_path(file, f"which cannot be read: {error}") from error
+    kind, _, digest = head.partition(b" ")
+    layout = kind.removeprefix(_KIND)
+    if layout.isdigit() and layout != _LAYOUT:
+        got = f"of layout {layout.decode()}; this purecover reads layout {_LAYOUT.decode()}"
+        raise _bad_path(file, got, "install a newer purecover")
+    if kind != _KIND + _LAYOUT or hashlib.sha256(content).hexdigest().encode() != digest:
+        got = "a damaged file, whose content does not fit its checksum"
+        # In full, to be copied.
+        raise _bad_path(file, got, f"remove {file} and run the study again, which makes it anew")
+    return content
 
 
-def _pack(arrays: Mapping[str, Any]) -> bytes:
-    file = io.BytesIO()
-    plain: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
-    np.savez_compressed(file, **plain)
-    return file.getvalue()
-
-
-def _unpack(blob: bytes) -> dict[str, np.ndarray[Any, Any]]:
-    with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+def _bad_path(file: Path, got: str, hint: str | None = None) -> InvalidInputError:
+    return bad_value("path", "a store of results", f"{show(str(file))}, {got}", hint)
