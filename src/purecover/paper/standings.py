@@ -543,14 +543,10 @@ def coverage(runs: Runs, what: Combination) -> dict[str, Coverage]:
             covered=float(np.sum((over + under)[inside] == 0) / n_runs),
             below=float(np.sum(under[inside] > 0) / n_runs),
             above=float(np.sum(over[inside] > 0) / n_runs),
-            width=_mean((high - low)[inside]),
-            score=_mean(score[inside]),
+            width=float((high - low)[inside].mean()) if inside.any() else np.nan,
+            score=float(score[inside].mean()) if inside.any() else np.nan,
         )
     return found
-
-
-def _mean(numbers: FloatArray) -> float:
-    return float(numbers.mean()) if numbers.size else float("nan")
 
 
 def coverage_sheets(runs: Runs) -> list[Sheet]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -322,25 +323,33 @@ class Sheet:
 
 def sheet_markdown(sheet: Sheet) -> str:
     """A table in Markdown; cells of a group are written as one, ``first (others)``."""
-    headings = [column.heading for column in sheet.columns]
-    lines = [headings, *sheet.texts]
-    joined = [_joined(sheet, [*line]) for line in lines]
-    for i, (group, _) in enumerate(sheet.groups):
+    groups = sheet.groups or tuple(("", 1) for _ in sheet.columns)
+    starts = [0, *accumulate(span for _, span in groups)]
+    lines = [
+        [_together(line[start:end]) for start, end in pairwise(starts)]
+        for line in ([column.heading for column in sheet.columns], *sheet.texts)
+    ]
+    for i, (group, _) in enumerate(groups):
         if group:
-            joined[0][i] = f"{group}: {joined[0][i]}"
-    aligns = ["---" if sheet.columns[start].is_text else "---:" for start, _ in _spans(sheet)]
-    body = [f"| {' | '.join(map(_escaped, line))} |" for line in joined]
-    parts = [f"### {sheet.title}", "\n".join([body[0], f"| {' | '.join(aligns)} |", *body[1:]])]
+            lines[0][i] = f"{group}: {lines[0][i]}"
+    aligns = ["---" if sheet.columns[start].is_text else "---:" for start in starts[:-1]]
+    head, *body = (f"| {' | '.join(map(_escaped, line))} |" for line in lines)
+    parts = [f"### {sheet.title}", "\n".join([head, f"| {' | '.join(aligns)} |", *body])]
     if sheet.note:
         parts.append(sheet.note)
     return "\n\n".join(parts) + "\n"
 
 
-def sheet_csv(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> str:
+def _together(cells: Sequence[str]) -> str:
+    first, *others = cells
+    return f"{first} ({', '.join(others)})" if others else first
+
+
+def sheet_csv(names: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     """Rows as CSV with six significant digits, empty where there is nothing."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([column.key for column in columns])
+    writer.writerow(names)
     writer.writerows([[_plain(cell) for cell in row] for row in rows])
     return out.getvalue()
 
@@ -349,21 +358,6 @@ def _plain(cell: Cell) -> str:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
-
-
-def _spans(sheet: Sheet) -> list[tuple[int, int]]:
-    """First column and number of columns of what Markdown shows as one."""
-    spans = sheet.groups or tuple(("", 1) for _ in sheet.columns)
-    starts = [sum(span for _, span in spans[:i]) for i in range(len(spans))]
-    return [(start, span) for start, (_, span) in zip(starts, spans, strict=True)]
-
-
-def _joined(sheet: Sheet, line: list[str]) -> list[str]:
-    found = []
-    for start, span in _spans(sheet):
-        first, *others = line[start : start + span]
-        found.append(f"{first} ({', '.join(others)})" if others else first)
-    return found
 
 
 def _escaped(text: str) -> str:
@@ -554,14 +548,12 @@ def _note(metric: str, methods: Methods, truth: Truth, with_collapse: bool) -> s
 # -- every combination --------------------------------------------------------------------
 
 
-def summary_columns() -> tuple[Column, ...]:
-    """Columns of :func:`summary_rows`."""
-    names = (
-        "dataset", "beta", "metric", "method", "estimator", "repair", "runs", "mean", "sd",
-        "error_traditional", "sd_traditional", "error_same", "sd_same", "bias_same", "covered",
-        "width", "printed_error",
-    )  # fmt: skip
-    return tuple(Column(name, name) for name in names)
+SUMMARY = (
+    "dataset", "beta", "metric", "method", "estimator", "repair", "runs", "mean", "sd",
+    "error_traditional", "sd_traditional", "error_same", "sd_same", "bias_same", "covered", "width",
+    "printed_error",
+)  # fmt: skip
+"""Columns of :func:`summary_rows`."""
 
 
 def summary_rows(runs: Runs) -> list[tuple[Cell, ...]]:
