@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from purecover._labels import encode_labels
-from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray
+from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import (
     as_masses,
     as_real_vector,
@@ -198,8 +198,8 @@ def _filled(columns: Columns, name: str, other: Columns) -> CountArray | None:
     return plain.astype(np.float64)
 
 
-def thinned(columns: Columns, max_thresholds: int, keep: float | None) -> Columns:
-    """Neighbors merged into groups of like size, none of which straddles ``keep``."""
+def even_groups(columns: Columns, max_thresholds: int, keep: float | None) -> IntArray:
+    """Where groups of neighbors of like size start, none of which straddles ``keep``."""
     thresholds, labeled, unlabeled = (
         columns[name] for name in ("thresholds", "labeled", "unlabeled")
     )
@@ -210,10 +210,4 @@ def thinned(columns: Columns, max_thresholds: int, keep: float | None) -> Column
         below = int(np.searchsorted(thresholds[::-1], keep, side="left"))
         if below:
             new[thresholds.size - below] = True
-    starts = np.flatnonzero(new)
-    ends = np.append(starts[1:], thresholds.size) - 1
-    merged: Columns = {"thresholds": thresholds[ends]}
-    for name in FIELDS:
-        if columns[name] is not None:
-            merged[name] = np.add.reduceat(columns[name], starts)
-    return merged
+    return np.flatnonzero(new)

@@ -16,13 +16,13 @@ from purecover._counting import (
     FIELDS,
     OPTIONAL,
     count_rows,
+    even_groups,
     joined,
     read_counts,
     read_dict,
-    thinned,
 )
 from purecover._frames import make_frame
-from purecover._typing import ArrayLike, CountArray, FloatArray
+from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray
 from purecover._validation import bad_type, check_integer, check_real, public, read_only
 from purecover.engines import merge_bins, read_highest
 from purecover.engines.count import EXACT_LIMIT, count_frame
@@ -414,10 +414,18 @@ class ScoreCounts(FrameDoor):
             keep = check_real("keep", keep)
         if self.n_thresholds <= max_thresholds:
             return self
-        columns = thinned(self._columns(), max_thresholds, keep)
-        ends = np.searchsorted(-self.thresholds, -columns["thresholds"])
-        highest = self._tops()[np.append(0, ends[:-1] + 1)]
-        return ScoreCounts(**columns, highest=highest)
+        return self._grouped(even_groups(self._columns(), max_thresholds, keep))
+
+    def _grouped(self, starts: IntArray) -> ScoreCounts:
+        """Neighbors counted together, from each of these thresholds to the next of them."""
+        ends = np.append(starts[1:], self.n_thresholds) - 1
+        columns: dict[str, Any] = {"thresholds": self.thresholds[ends]}
+        for name in FIELDS:
+            tally = getattr(self, name)
+            columns[name] = None if tally is None else np.add.reduceat(tally, starts)
+        highest = self._tops()[starts]
+        alone = np.array_equal(highest, columns["thresholds"])
+        return ScoreCounts(**columns, highest=None if alone else highest)
 
     # -- plain data -----------------------------------------------------------------------
 

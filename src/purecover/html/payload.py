@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._counting import FIELDS
 from purecover._typing import FloatArray, Target
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu, auc_pu_variance
@@ -221,12 +220,6 @@ def _merged(
     unlabeled: FloatArray,
 ) -> ThinnedCounts:
     starts, ends = edges[:-1], edges[1:]
-    columns: dict[str, Any] = {"thresholds": counts.thresholds[ends - 1]}
-    for name in FIELDS:
-        column = getattr(counts, name)
-        columns[name] = None if column is None else np.add.reduceat(column, starts)
-    tops = counts.thresholds if counts.highest is None else counts.highest
-    columns["highest"] = tops[starts]
     single = counts.labeled / counts.n_labeled * (counts.unlabeled / counts.n_unlabeled)
     pairs = np.diff(labeled[edges]) * np.diff(unlabeled[edges]) - np.add.reduceat(single, starts)
     # Single scores forget nothing; theirs is rounding.
@@ -235,7 +228,7 @@ def _merged(
         np.where(merged, rate[ends - 1] - rate[starts], 0.0) for rate in (labeled, unlabeled)
     ]
     return ThinnedCounts(
-        counts=ScoreCounts(**columns),
+        counts=counts._grouped(starts),
         auc_bound=float(np.where(merged, pairs, 0.0).clip(0).sum()) / 2,
         rate_bound=float(np.max(between)),
     )

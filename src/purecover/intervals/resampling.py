@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from purecover._counting import FIELDS
 from purecover._labels import encode_labels, is_missing
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import (
@@ -167,7 +166,7 @@ def thinned_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> Sco
         ranks = np.geomspace(1 / size, last, n_ranks) * (1 - 1e-9)
         finer = np.searchsorted(shares, ranks).clip(0, counts.n_thresholds - 1)
         ends = np.union1d(ends, finer)
-    return _in_groups(counts, ends)
+    return counts._grouped(np.append(0, ends[:-1] + 1))
 
 
 def cells_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> ScoreCounts:
@@ -183,18 +182,8 @@ def cells_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> Score
     share = counts.labeled / counts.n_labeled + counts.unlabeled / counts.n_unlabeled
     full = np.flatnonzero(share > 2 / groups)
     ends = np.searchsorted(-counts.thresholds, -even.thresholds)
-    return _in_groups(counts, np.union1d(ends, np.append(full, full[full > 0] - 1)))
-
-
-def _in_groups(counts: ScoreCounts, ends: IntArray) -> ScoreCounts:
-    """Counts of groups, given the last threshold of each."""
-    starts = np.append(0, ends[:-1] + 1)
-    columns: dict[str, Any] = {"thresholds": counts.thresholds[ends]}
-    for name in FIELDS:
-        column = getattr(counts, name)
-        columns[name] = None if column is None else np.add.reduceat(column, starts)
-    tops = counts.thresholds if counts.highest is None else counts.highest
-    return ScoreCounts(**columns, highest=tops[starts])
+    ends = np.union1d(ends, np.append(full, full[full > 0] - 1))
+    return counts._grouped(np.append(0, ends[:-1] + 1))
 
 
 def resampler_for(counts: ScoreCounts, method: str, *, crowded: bool = False) -> Resampler:

@@ -16,13 +16,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from purecover._codec import plain_fields
-from purecover._counting import FIELDS
 from purecover._typing import BoolArray, CountArray, FloatArray
 from purecover._validation import FrozenDict
 from purecover.counts import ScoreCounts
@@ -279,7 +278,7 @@ def binned(counts: ScoreCounts, max_thresholds: int) -> ScoreCounts:
     """
     share = 1 / max_thresholds
     while counts.n_thresholds > max_thresholds:
-        counts = _merged(counts, _first_of_cells(counts, share))
+        counts = counts._grouped(np.flatnonzero(_first_of_cells(counts, share)))
         share *= math.sqrt(2)
     return counts
 
@@ -318,19 +317,6 @@ def _keys(scores: FloatArray) -> Keys:
     keys = np.where(above, _HALF + (_HALF - np.where(above, keys, _HALF)), keys)
     most = np.uint64(2**64 - 1) - _SHIFT
     return np.where(scores >= 1, np.minimum(keys, most) + _SHIFT, keys)
-
-
-def _merged(counts: ScoreCounts, first: BoolArray) -> ScoreCounts:
-    starts = np.flatnonzero(first)
-    ends = np.append(starts[1:], first.size) - 1
-    columns: dict[str, Any] = {"thresholds": counts.thresholds[ends]}
-    for name in FIELDS:
-        tally = getattr(counts, name)
-        columns[name] = None if tally is None else np.add.reduceat(tally, starts)
-    highest = counts._tops()[starts]
-    if not np.array_equal(highest, columns["thresholds"]):
-        columns["highest"] = highest
-    return ScoreCounts(**columns)
 
 
 # -- How often chance alone makes a difference of areas so large, where areas are skewed ---------
@@ -431,27 +417,16 @@ def compare(
         look=look,
         n_before=len(before),
         spent=spent,
-        tests={name: figure.test(limit) for name, figure in found.items()},
+        tests={name: replace(test, limit=limit) for name, test in found.items()},
         note=note,
     )
 
 
-@dataclass(frozen=True)
-class _Figure:
-    value: float
-    before: float
-    z: float
-    p_value: float
-
-    def test(self, limit: float) -> DriftTest:
-        return DriftTest(
-            value=self.value,
-            before=self.before,
-            difference=self.value - self.before,
-            z=self.z,
-            p_value=self.p_value,
-            limit=limit,
-        )
+def _test(value: float, before: float, z: float, p_value: float) -> DriftTest:
+    """A test whose limit is set once it is known how many share a look."""
+    return DriftTest(
+        value=value, before=before, difference=value - before, z=z, p_value=p_value, limit=0.0
+    )
 
 
 def _too_few(new: ScoreCounts, reference: ScoreCounts) -> str | None:
@@ -474,7 +449,7 @@ def _sizes(counts: ScoreCounts) -> tuple[float, float]:
 
 def _observed(
     new: ScoreCounts, reference: ScoreCounts, delta_new: float, delta_reference: float
-) -> _Figure:
+) -> DriftTest:
     r"""Recovered areas of two independent samples, by moments of both together.
 
     Without drift both samples have the variances :math:`S^2_{10}` and :math:`S^2_{01}` of the
@@ -500,9 +475,9 @@ def _observed(
             third += cube / size**2 / delta**3
     difference = values[0] - values[1]
     if not variance > 0:
-        return _Figure(values[0], values[1], math.copysign(0.0, difference), 1.0)
+        return _test(values[0], values[1], math.copysign(0.0, difference), 1.0)
     z = difference / math.sqrt(variance)
-    return _Figure(values[0], values[1], z, two_sided(z, third / variance**1.5))
+    return _test(values[0], values[1], z, two_sided(z, third / variance**1.5))
 
 
 def _moments(
@@ -525,7 +500,7 @@ def _estimated(
     given: GivenProportions,
     n_draws: int,
     rng: np.random.Generator,
-) -> dict[str, _Figure]:
+) -> dict[str, DriftTest]:
     """Alpha and the recovered AUC beside what they are where pairs of samples have no drift.
 
     Pairs of the same sizes are drawn from both samples together, and all estimates are made the
@@ -589,7 +564,7 @@ def _areas(labeled: CountArray, unlabeled: CountArray) -> FloatArray:
     return np.asarray((above * many).sum(axis=1))
 
 
-def _beside_draws(new: FloatArray, reference: FloatArray) -> _Figure:
+def _beside_draws(new: FloatArray, reference: FloatArray) -> DriftTest:
     """The first difference beside all others, by Student's distribution."""
     from scipy.special import stdtr
 
@@ -604,4 +579,4 @@ def _beside_draws(new: FloatArray, reference: FloatArray) -> _Figure:
     scale = max(float(drawn.std(ddof=1)), float(np.abs(ends).max()) / 1.96)
     z = (difference - center) / scale if scale > 0 else 0.0
     p_value = 2 * float(stdtr(drawn.size - 1, -abs(z)))
-    return _Figure(float(new[0]), float(reference[0]), z, p_value)
+    return _test(float(new[0]), float(reference[0]), z, p_value)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import numpy as np
 
 from purecover import __version__
-from purecover._typing import BoolArray, FloatArray, Repair
+from purecover._typing import BoolArray, FloatArray, Repair, Target
 from purecover._validation import bad_value, public
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
@@ -87,11 +87,12 @@ def measure(
     row = partial(Record, cell.dataset, cell.beta, cell.repeat)
     counts = ScoreCounts.from_scores(scores, drawn.labeled)
     found = [row(name, "true", "", "", getattr(drawn, name)) for name in ("alpha", "beta")]
-    for method, values, marks, target in (
+    judged: list[tuple[str, FloatArray, BoolArray, Target]] = [
         ("traditional", traditional_scores, drawn.positive, drawn.alpha),
         ("same", scores, drawn.positive, drawn.alpha),
         ("observed", scores, drawn.labeled, "pooled"),
-    ):
+    ]
+    for method, values, marks, target in judged:
         known = ScoreCounts.from_scores(values, marks)
         area = recover_pr(known, _NO_PROPORTIONS, repair="none", target=target).auc_pr
         found += [row("auc", method, "", "", auc_pu(known)), row("auc_pr", method, "", "", area)]

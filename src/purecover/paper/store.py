@@ -79,9 +79,7 @@ class Store:
 
     @public
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
-        if not isinstance(path, (str, Path)) or not str(path):
-            raise bad_type("path", "a folder", path)
-        self.path, self.read_only = Path(path), read_only
+        self.path, self.read_only = _as_path(path), read_only
         self._folder = self.path / "cells"
         if not read_only:
             try:
@@ -262,6 +260,12 @@ class Store:
 def _end(value: float | None) -> float | None:
     """An end of an interval; none is none, however it is written."""
     return None if value is None or math.isnan(value) else float(value)
+
+
+def _as_path(path: object) -> Path:
+    if isinstance(path, (str, Path)) and str(path):
+        return Path(path)
+    raise bad_type("path", "a folder", path)
 
 
 # -- Files that know whether they are whole ------------------------------------------------------
