@@ -53,6 +53,7 @@ ANYWHERE_INSIDE_FUNCTIONS_ONLY = {
 AT_THE_TOP = {
     ("estimators", "sklearn"), ("models", "sklearn"),
     ("report", "msgspec"), ("app", "msgspec"), ("cli", "msgspec"), ("cli", "duckdb"),
+    ("paper", "msgspec"),
 }  # fmt: skip
 
 

@@ -548,7 +548,7 @@ def test_what_another_state_is_writing_stays(state):
 
 
 def test_who_waits_too_long_is_told(state):
-    waited = partial(_file.locked, "f", wait_s=0.05)
+    waited = partial(_file.locked, wait_s=0.05)
     with (
         _file.locked(state),
         pytest.raises(exceptions.InvalidInputError, match="in use by another"),
