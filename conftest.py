@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +31,18 @@ def _close_figures() -> Generator[None, None, None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Guides train models and draw replicates: their examples wait for the slow stage."""
+    guides = (
+        Path(__file__).parent / "docs" / "howto",
+        Path(__file__).parent / "docs" / "tutorial.rst",
+    )
+    for item in items:
+        if any(item.path.is_relative_to(guide) for guide in guides):
+            item.add_marker("slow")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import itertools
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -476,3 +477,14 @@ def _flat_array(place: str, value: Any) -> Iterator[tuple[str, Any]]:
 def _number(value: Any) -> float | str:
     number = float(f"{float(value):.12g}")
     return number if np.isfinite(number) else str(number)
+
+
+# Machines differ in the last digits; tests with the oldest dependencies agreed to twelve.
+RELATIVE, ABSOLUTE = 1e-7, 1e-9
+
+
+def same(found: Any, kept: Any) -> bool:
+    """Whether a figure is the one that was kept, up to what machines differ by."""
+    if isinstance(found, float) and isinstance(kept, float):
+        return math.isclose(found, kept, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return bool(found == kept)

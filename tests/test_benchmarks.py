@@ -1,23 +1,24 @@
-"""The studies still run: small sizes, and what they print has the promised form."""
+"""The studies under benchmarks/: they run, draw what they say, and judge as they should."""
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import importlib
 import os
-import pickle
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import purecover
+
+# == scores ====================================================================================
 
 ROOT = Path(__file__).parents[1]
 
@@ -109,46 +110,6 @@ def test_worlds_draw_what_they_say(worlds, group):
         assert scores[labeled].mean() > scores[~labeled].mean()
 
 
-def test_scores_of_the_tuning_group_are_probabilities_of_being_labeled(worlds):
-    scores, labeled = worlds.normal(2).sample(np.random.default_rng(0), 40_000, 120_000, 0.3, 0.9)
-    for low in (0.0, 0.1, 0.2, 0.3, 0.4):
-        inside = (scores >= low) & (scores < low + 0.1)
-        error = 4 * np.sqrt(0.25 / inside.sum())
-        assert labeled[inside].mean() == pytest.approx(scores[inside].mean(), abs=error)
-
-
-def test_rounded_world_has_twenty_values_and_the_truth_of_its_bins(worlds):
-    world = next(w for w in worlds.HELD_OUT if w.name == "rounded normal")
-    scores, labeled = world.sample(np.random.default_rng(0), 10**6, 10**6, 0.0, 1.0)
-    assert len(np.unique(scores)) <= 20
-    values, where = np.unique(scores, return_inverse=True)
-    ones = np.bincount(where[labeled], minlength=len(values))
-    zeros = np.bincount(where[~labeled], minlength=len(values))
-    enough = ones > 1000
-    assert (zeros[enough] / ones[enough]).min() == pytest.approx(world.positive_inclusion, abs=0.01)
-
-
-def test_pure_ends_hold_the_share_they_promise(worlds):
-    for share in (0.05, 0.3):
-        world = worlds.pure_ends(share, slope=0.6)
-        rng = np.random.default_rng(0)
-        ones, zeros = world.positive(rng, 100_000), world.negative(rng, 100_000)
-        assert (ones > zeros.max()).mean() == pytest.approx(share, abs=0.005)
-        assert (zeros < ones.min()).mean() == pytest.approx(share, abs=0.005)
-
-
-def test_cells_are_told_apart_and_repeat_themselves(worlds):
-    cells = [*worlds.cells("tuning"), *worlds.cells("held out")]
-    assert len({cell.name for cell in cells}) == len(cells)
-    assert sum(cell.world.group == "tuning" for cell in cells) == 120
-    cell = pickle.loads(pickle.dumps(cells[7]))  # noqa: S301 - our own
-    first, _ = cells[7].sample(0, 1)
-    again, _ = cell.sample(0, 1)
-    other, _ = cell.sample(0, 2)
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
 # -- real scores ------------------------------------------------------------------------
 
 
@@ -168,22 +129,6 @@ def test_real_scores_of_a_small_data_set(monkeypatch, tmp_path):
     assert found.scores[found.labeled].mean() > found.scores[~found.labeled].mean()
     kept = real.scored(problem, Path("nowhere"), tmp_path / "cache")
     np.testing.assert_array_equal(kept.scores, found.scores)
-
-
-def test_real_data_refuse_a_file_with_other_positives(monkeypatch, tmp_path):
-    real = study("_real", monkeypatch)
-    with gzip.open(tmp_path / "pima.csv.gz", "wt", encoding="ascii") as file:
-        file.write("x,target\n1,1\n2,0\n")
-    with pytest.raises(SystemExit, match="1 positives, expected 268"):
-        real.scored(real.Problem("pima", 1.0, "forest", 0), tmp_path, tmp_path)
-
-
-def test_held_out_problems_are_a_quarter_of_the_data_and_one_classifier(monkeypatch):
-    real = study("_real", monkeypatch)
-    assert real.HELD_OUT_DATA == ("housing", "pendigit", "wine")
-    everything = list(real.problems(1))
-    assert len(everything) == 12 * 3 * 3
-    assert sum(problem.held_out for problem in everything) == 3 * 9 + 9 * 3
 
 
 @pytest.mark.needs_data
@@ -226,51 +171,6 @@ def test_promises_hold_for_the_best_and_fail_for_the_biased(monkeypatch):
     assert "worst case 0.300, above 0.250" in failures[2]
 
 
-def test_a_rival_that_saw_less_is_compared_on_what_it_saw(monkeypatch):
-    board = study("_board", monkeypatch)
-    default = rows_of(board, board.DEFAULT, [0.001, 0.1, -0.1])
-    rival = rows_of(board, "slow", [0.02])  # better on average, but not on this data set
-    _, failures = board.promises([*default, *rival, *rows_of(board, board.RELEASED, [0.5] * 3)])
-    assert failures == []
-
-
-def test_who_did_not_run_on_a_source_has_an_empty_cell(monkeypatch):
-    board = study("_board", monkeypatch)
-    first = rows_of(board, "quick", [0.1], part="f")
-    other = [dataclasses.replace(row, group="other") for row in first]
-    slow = rows_of(board, "slow", [0.2], part="f")
-    lines = board.by_source([*first, *other, *slow], "f", ["quick", "slow", "absent"]).splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    assert cells[0] == ["source", "quick", "slow"]
-    assert cells[2:] == [["world", "0.1000", "0.2000"], ["other", "0.1000", ""]]
-
-
-def test_of_features_nothing_is_promised(monkeypatch):
-    board = study("_board", monkeypatch)
-    assert board.promises(rows_of(board, "quick", [0.5], part="f")) == ([], [])
-
-
-def test_probabilities_without_calibration_are_no_rival_on_their_own_grid(monkeypatch):
-    board = study("_board", monkeypatch)
-    rows = [
-        *rows_of(board, board.DEFAULT, [0.02, -0.02]),
-        *rows_of(board, board.CALIBRATED, [0.0, 0.0]),
-        *rows_of(board, board.RELEASED, [0.5, 0.5]),
-    ]
-    assert board.promises(rows)[1] == []
-
-
-def test_every_contestant_has_one_row_and_the_default_its_name(monkeypatch):
-    contestants = study("_contestants", monkeypatch)
-    found = contestants.ours()
-    names = [each.name for each in found]
-    assert len(set(names)) == len(names)
-    assert names[0] == contestants.DEFAULT == "label-curve (default)"
-    assert "label-curve" not in names
-    made = [repr(each.make()) for each in found]
-    assert made.count(made[0]) == 1
-
-
 def test_results_say_which_code_they_come_from(monkeypatch):
     common = study("_common", monkeypatch)
     said = common.provenance("leaderboard")
@@ -282,17 +182,77 @@ def test_results_say_which_code_they_come_from(monkeypatch):
     assert re.search(rf"purecover {version}, numpy \d", common.provenance("leaderboard"))
 
 
-def test_peers_get_examples_and_both_directions(monkeypatch):
-    contestants = study("_contestants", monkeypatch)
-    from purecover.counts import ScoreCounts
-    from purecover.estimators.samples import flipped_counts
+# == features ==================================================================================
 
-    scores = np.array([0.9, 0.5, 0.5, 0.2])
-    labeled = np.array([True, True, False, False])
-    counts = ScoreCounts.from_scores(scores, labeled)
-    features, labels = contestants._examples(counts)
-    logit = np.log(scores / (1 - scores))
-    np.testing.assert_allclose(np.sort(features[labels == 1, 0]), np.sort(logit[labeled]))
-    np.testing.assert_allclose(np.sort(features[labels == 0, 0]), np.sort(logit[~labeled]))
-    features, labels = contestants._examples(flipped_counts(counts))
-    np.testing.assert_allclose(np.sort(features[labels == 1, 0]), np.sort(-logit[~labeled]))
+
+# -- features ---------------------------------------------------------------------------
+
+
+def test_every_registered_estimator_is_in_the_comparison(monkeypatch):
+    contestants = study("_contestants", monkeypatch)
+    on_scores = {each.name for each in contestants.ours()}
+    beside = contestants.with_features()
+    on_features = {each.name for each in beside if each.on_features}
+    for name, kind in purecover.prior_estimators().items():
+        if name not in contestants.ELSEWHERE:
+            assert name in on_scores or name == contestants.DEFAULT_NAME
+        assert (name + contestants.ON_FEATURES in on_features) is (kind.takes == "features")
+    names = [each.name for each in beside]
+    assert len(set(names)) == len(names)
+    assert {contestants.DEFAULT, *contestants.BESIDE_FEATURES} < set(names)
+    assert {each.name for each in beside if each.slow} == {"kernel-mean, on features"}
+
+
+def test_feature_worlds_hold_what_they_say(monkeypatch):
+    worlds = study("_feature_worlds", monkeypatch)
+    everything = list(worlds.feature_worlds())
+    assert len({world.source for world in everything}) == len(everything) == 25
+    for world in everything:
+        features, labeled = world.replicate(0, 0)
+        assert features.shape == (5500, world.n_features)
+        assert labeled.sum() == 500
+        assert world.truth == (world.alpha, world.beta)
+        assert np.array_equal(features, world.replicate(0, 0)[0])
+        assert not np.array_equal(features, world.replicate(0, 1)[0])
+
+
+def test_a_tiny_run_has_a_data_set_of_three_worlds_of_each_part(monkeypatch):
+    sources = study("_sources", monkeypatch)
+    monkeypatch.delenv("PURECOVER_DATA", raising=False)
+    todo = list(sources.tasks("abcdef", 2, 2, 1, 2, 0))
+    assert {task.part for task in todo} == {"a", "b", "e"}
+    assert sum(task.part == "e" for task in todo) == 50
+    assert sum(task.for_slow for task in todo if task.part == "e") == 25
+    tiny = sources.few(todo)
+    assert sorted(task.part for task in tiny) == [*"aaabbbeee"]
+    assert len({(task.part, task.group) for task in tiny}) == 9
+
+
+# -- speed beside other packages --------------------------------------------------------
+
+
+# == peers =====================================================================================
+
+
+@pytest.fixture
+def peers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(ROOT)
+    return importlib.import_module("benchmarks.prior_peers")
+
+
+def verdict_rows(peers, name, world, alphas):
+    return [peers.Row(world, name, alpha, 0.1) for alpha in alphas]
+
+
+def test_verdicts(peers):
+    good = verdict_rows(peers, "bbe", "1-D", [0.25 + 0.068, 0.25 - 0.068])
+    assert list(peers.verdicts(good)) == []
+    assert peers.mean_error(good) == pytest.approx(0.068)
+    assert peers.bias(good) == pytest.approx(0)
+    (said,) = peers.verdicts(verdict_rows(peers, "bbe", "10-D", [0.32]))
+    assert "bbe in 10-D" in said
+    assert "0.047 of BBE" in said
+    # Without a figure of the authors: a limit in 1-D, none in 10-D and on scores.
+    assert len(list(peers.verdicts(verdict_rows(peers, "mine", "1-D", [0.34])))) == 1
+    assert list(peers.verdicts(verdict_rows(peers, "mine", "10-D", [0.34]))) == []
+    assert list(peers.verdicts(verdict_rows(peers, "mine, on scores", "1-D", [0.34]))) == []

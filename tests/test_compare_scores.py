@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 import math
@@ -16,13 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.command_line import Result, call_main
+from tests.markup import digest
 
 import purecover as pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.html.compare_page import SCRIPTS, render_comparison
-from purecover.html.svg import _ticks, make_whiskers, shortened
-from purecover.html.words import findings_by_score
-from purecover.intervals.paired import RowResampler, difference_intervals, positions, rowwise_auc
+from purecover.html.compare_page import SCRIPTS
+from purecover.intervals.paired import RowResampler, positions, rowwise_auc
 from purecover.report import compare as _compare
 
 SAMPLE = pu.simulate.binormal(1.8).sample(150, 900, alpha=0.25, random_state=0)
@@ -94,45 +91,6 @@ def test_a_difference_that_never_moves_is_not_certain() -> None:
     assert found.to_dict()["differences"]["roc_auc"]["other"]["low"] is None
 
 
-def test_many_distinct_scores_are_thinned_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purecover.report.compare.MAX_PAIRED", 100)
-    thin = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=40)
-    monkeypatch.undo()
-    full = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=40)
-    for name in SCORES:
-        ours, theirs = (c.reports[name].bootstrap.replicates["roc_auc"] for c in (thin, full))
-        np.testing.assert_allclose(ours, theirs, atol=0.003)
-        ours, theirs = (c.reports[name].bootstrap.replicates["recall"] for c in (thin, full))
-        np.testing.assert_allclose(ours, theirs, atol=0.003)  # the threshold is kept
-
-
-def test_fewer_replicates_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_compare, "FEWEST", 7)
-    monkeypatch.setattr(_compare, "MOST_DRAWN", 3 * 1050 * 9)
-    assert pu.compare_scores(SCORES, LABELED, alpha=0.25).n_resamples == 9
-    monkeypatch.setattr(_compare, "MOST_DRAWN", 100)
-    assert pu.compare_scores(SCORES, LABELED, alpha=0.25).n_resamples == 7
-    assert pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=11).n_resamples == 11
-
-
-def test_progress_goes_on_over_all_scores() -> None:
-    seen: list[tuple[int, int]] = []
-    pu.compare_scores(
-        SCORES, LABELED, alpha=0.25, n_resamples=50, progress=lambda *step: seen.append(step)
-    )
-    assert seen == [(50, 150), (100, 150), (150, 150)]
-
-
-def test_the_seed_decides() -> None:
-    first, again, other = (
-        pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=20, random_state=seed)
-        for seed in (1, 1, 2)
-    )
-    assert first.to_json() == again.to_json()
-    assert first.to_json() != other.to_json()
-    assert (first.random_state, other.random_state) == (1, 2)
-
-
 def test_rows_draw_weights_and_never_an_empty_side() -> None:
     counts = pu.ScoreCounts.from_scores([2, 1, 0], [1, 0, 0], sample_weight=[2.0, 3.0, 0.5])
     place = positions(counts, np.array([2.0, 1.0, 0.0]))
@@ -180,14 +138,6 @@ def test_weighted_error_is_that_of_the_counts() -> None:
     assert area.error() == pytest.approx(math.sqrt(pu.auc_pu_variance(counts)))
     equal = rowwise_auc(SCORES["fair"], LABELED, np.full(1050, 2.0))
     assert equal.error() == pytest.approx(rowwise_auc(SCORES["fair"], LABELED).error())
-
-
-def test_a_pair_is_much_nearer_than_two() -> None:
-    twins = {"one": SCORES["good"], "twin": SCORES["good"] + 0.1 * _RNG.normal(size=1050)}
-    found = pu.compare_scores(twins, LABELED, alpha=0.25, n_resamples=100)
-    for metric in ("roc_auc", "auc_pr"):
-        apart = math.hypot(*(found.reports[n].intervals[metric].width for n in twins))
-        assert found.differences[metric]["twin"].width < apart / 3
 
 
 # -- alpha and beta -----------------------------------------------------------------------------
@@ -245,22 +195,6 @@ def test_without_enough_estimates_there_are_figures_but_no_intervals(
         pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=20)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"prior": 0.3, "scenario": "censoring"},
-        {"label_frequency": 0.5, "scenario": "censoring"},
-        {"proportions": pu.MixtureProportions(0.2, 0.9)},
-    ],
-    ids=["prior", "label_frequency", "proportions"],
-)
-def test_every_way_to_say_alpha(options: dict[str, Any]) -> None:
-    found = pu.compare_scores(SCORES, LABELED, n_resamples=0, **options)
-    alone = pu.evaluate(SCORES["fair"], LABELED, n_resamples=0, **options)
-    assert found.reports["fair"].auc == alone.auc
-    assert found.estimated_from is None
-
-
 # -- reports ------------------------------------------------------------------------------------
 
 
@@ -304,35 +238,6 @@ def test_groups_are_drawn_whole_for_all() -> None:
     for name in ("fair", "poor"):
         widths = [c.differences["roc_auc"][name].width for c in (twice, once)]
         assert widths[0] == pytest.approx(widths[1], rel=0.01)
-
-
-def test_weights_and_known_negatives() -> None:
-    labels = np.where(LABELED, "positive", "unlabeled").astype(object)
-    labels[np.flatnonzero(~LABELED)[:100]] = "negative"
-    weight = np.random.default_rng(0).uniform(0.5, 2, size=1050)
-    found = pu.compare_scores(
-        SCORES,
-        labels,
-        alpha=0.25,
-        sample_weight=weight,
-        negative_label="negative",
-        truth=SAMPLE.truth,
-        n_resamples=60,
-    )
-    alone = pu.evaluate(
-        SCORES["fair"],
-        labels,
-        alpha=0.25,
-        sample_weight=weight,
-        negative_label="negative",
-        truth=SAMPLE.truth,
-        n_resamples=400,
-    )
-    report = found.reports["fair"]
-    assert dict(report.metrics) == dict(alone.metrics)
-    assert report.truth.metrics == alone.truth.metrics
-    assert report.intervals["f1"].width == pytest.approx(alone.intervals["f1"].width, rel=0.4)
-    assert "total weights" in str(found)
 
 
 # -- baselines, many models -----------------------------------------------------------------
@@ -402,41 +307,7 @@ def test_comparisons_that_cannot_be_read(known: pu.ScoreComparison, change, says
         pu.ScoreComparison.from_json("{")
 
 
-def test_a_check_that_speaks_of_many_models_is_told_once() -> None:
-    rng = np.random.default_rng(0)
-    scores = {f"m{i}": SAMPLE.scores + rng.normal(size=LABELED.size) / 9 for i in range(6)}
-    found = pu.compare_scores(scores, LABELED, alpha=0.6, n_resamples=0)
-    codes = [check.code for check in found.reports["m0"].findings]
-    messages = {report.findings[0].message for report in found.reports.values()}
-    assert len(messages) > 3  # each with figures of its own
-    rows = findings_by_score(found)
-    assert [row[0] for row in rows].count(codes[0]) == 1
-    assert "5 others have their own" in next(row[2] for row in rows if row[0] == codes[0])
-    assert str(found).count(f"{codes[0]} ") == 1
-
-
-def test_complaints_are_in_our_own_name() -> None:
-    labels = LABELED - 1 * (np.arange(LABELED.size) == LABELED.size - 1)
-    given = {"data": SCORES, "alpha": 0.25, "n_resamples": 0}
-    for truth in ([1, 0], np.full(LABELED.size, "x"), np.ones(LABELED.size)):
-        with pytest.raises(InvalidInputError, match="'truth' parameter of compare_scores"):
-            pu.compare_scores(labeled=LABELED, truth=truth, **given)
-        with pytest.raises(InvalidInputError, match="'truth' parameter of compare_scores"):
-            pu.compare_scores(labeled=labels, negative_label=-1, truth=truth, **given)
-        with pytest.raises(InvalidInputError, match="'truth' parameter of evaluate"):
-            pu.evaluate(
-                SAMPLE.scores, labels, alpha=0.25, n_resamples=0, negative_label=-1, truth=truth
-            )
-
-
-@pytest.mark.parametrize("seed", [np.int64(7), np.uint8(7), 7])
-def test_a_seed_is_kept_whatever_its_kind(seed) -> None:
-    found = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0, random_state=seed)
-    assert found.random_state == 7
-    assert type(found.random_state) is int
-    assert {report.random_state for report in found.reports.values()} == {7}
-
-
+@pytest.mark.slow
 def test_simultaneous_intervals_hold_all_at_once() -> None:
     rng = np.random.default_rng(0)
     many = {f"m{i}": SAMPLE.scores + 0.5 * rng.normal(size=1050) for i in range(4)}
@@ -468,43 +339,6 @@ def test_simultaneous_without_replicates() -> None:
         assert together.differences["f1"][name].method == "none"
 
 
-def test_simultaneous_where_too_few_replicates_define_all() -> None:
-    draws = np.random.default_rng(0).normal(size=(1000, 2))
-    draws[:40, 0] = draws[-40:, 1] = np.nan
-    found = difference_intervals(
-        [0.0, 0.0],
-        draws,
-        level=0.95,
-        method="m",
-        varied="scores",
-        simultaneous=True,
-        same=[False, False],
-    )
-    for i, interval in enumerate(found):
-        assert interval.method == "m, simultaneous by Bonferroni"
-        ends = np.nanquantile(draws[:, i], [0.0125, 0.9875])
-        assert (interval.low, interval.high) == pytest.approx(ends.tolist())
-
-
-def test_undefined_replicates() -> None:
-    draws = np.random.default_rng(0).normal(size=(200, 2))
-    draws[:40, 1] = np.nan
-    options: dict[str, Any] = {"level": 0.95, "method": "m", "varied": "scores"}
-    for simultaneous in (False, True):
-        first, second = difference_intervals(
-            [0.0, 0.0], draws, simultaneous=simultaneous, same=[False, False], **options
-        )
-        assert math.isfinite(first.low)
-        assert math.isnan(second.low)
-
-
-def test_the_best(known: pu.ScoreComparison) -> None:
-    assert known.best() == "good"
-    assert known.best("cost") == min(SCORES, key=lambda n: known.reports[n].metrics["cost"])
-    with pytest.raises(InvalidInputError, match="'metric' parameter"):
-        known.best("nonsense")
-
-
 # -- the object ---------------------------------------------------------------------------------
 
 
@@ -519,15 +353,6 @@ def test_print(known: pu.ScoreComparison) -> None:
     assert repr(known).startswith("ScoreComparison(auc: good 0.")
     assert known._repr_html_().startswith("<pre>")
     assert known.names == ("good", "fair", "poor")
-
-
-def test_metrics_that_were_asked_for_are_shown() -> None:
-    found = pu.compare_scores(
-        SCORES, LABELED, alpha=0.25, n_resamples=0, top_k=50, cost_fn=5, f_beta=2
-    )
-    for title in ("F-beta", "Cost", "Precision at k", "Recall at k"):
-        assert re.search(rf"^{title} ", str(found), re.MULTILINE)
-        assert title in found.to_html()
 
 
 def test_frame(known: pu.ScoreComparison) -> None:
@@ -555,12 +380,6 @@ def test_json(known: pu.ScoreComparison, estimated: pu.ScoreComparison) -> None:
     full = known.to_dict(curves=True, counts=True)["reports"]["good"]
     read = pu.PUReport.from_dict(full)
     assert read.auc == known.reports["good"].auc
-
-
-def test_results_cannot_be_changed(known: pu.ScoreComparison) -> None:
-    for mapping in (known.reports, known.differences, known.differences["f1"], known.better):
-        with pytest.raises(TypeError):
-            mapping["new"] = 1  # type: ignore[index]
 
 
 # -- the door -------------------------------------------------------------------------------
@@ -593,26 +412,17 @@ def test_columns_of_a_table() -> None:
         ({"data": {"one": SCORES["good"]}}, "of two models or more, got 'one'"),
         ({"score": "good"}, "'score' parameter of compare_scores must be a list of two names"),
         ({"score": ["good"]}, "two names of columns or more, got one"),
-        ({"score": []}, "two names of columns or more, got none"),
         ({"score": ["good", "good"]}, "columns or more that differ, got 'good' twice"),
         ({"score": {"good", "fair"}}, "'score' parameter of compare_scores must be a list of two"),
         (
             {"data": {**SCORES, "y": LABELED}, "labeled": "y", "score": ["good", "y"]},
             "must be columns of scores, got 'y', which holds the labels",
         ),
-        ({"repair": "best"}, "'repair' parameter of compare_scores"),
-        ({"target": "all"}, "'target' parameter of compare_scores"),
-        ({"top_k": 10**6}, "'top_k' parameter of compare_scores must be at most the"),
-        ({"f_beta": -1}, "'f_beta' parameter of compare_scores"),
-        ({"area": "best"}, "'area' parameter of compare_scores"),
-        ({"ignore_checks": ["PU999"]}, "'ignore_checks' parameter of compare_scores"),
         ({"score": ["good", "none"]}, "got 'none'.\nHint: the columns are 'good'"),
-        ({"score": ["good", 3]}, "got 3"),
         ({"labeled": "none"}, "'labeled' parameter of compare_scores must be the name of a column"),
         ({"data": {**SCORES, "short": [1.0, 2.0]}}, r"'score\[short\]' parameter"),
         ({"data": {**SCORES, "bad": np.full(1050, np.nan)}}, r"'score\[bad\]' .* finite"),
         ({"data": {**SCORES, 3: SCORES["good"]}}, "whose columns have words as names"),
-        ({"baseline": "none"}, "'baseline' parameter of compare_scores must be one of 'good'"),
         ({"estimate_from": "good"}, "left out where 'alpha' is given, got 'good'"),
         ({"alpha": None, "estimate_from": "none"}, "'estimate_from' parameter"),
     ],
@@ -623,34 +433,7 @@ def test_what_is_refused(change: dict[str, Any], message: str) -> None:
         pu.compare_scores(**arguments)
 
 
-def test_rows_in_another_order_are_refused() -> None:
-    pandas = pytest.importorskip("pandas")
-    labels = pandas.Series(LABELED)
-    with pytest.raises(InvalidInputError, match="same index in another order"):
-        pu.compare_scores(pandas.DataFrame(SCORES), labels[::-1], alpha=0.25, n_resamples=0)
-
-
 # -- the page -----------------------------------------------------------------------------------
-
-
-def test_page_says_what_was_found(known: pu.ScoreComparison, estimated: pu.ScoreComparison) -> None:
-    page = known.to_html()
-    assert page.startswith("<!doctype html>")
-    assert "Of 3 models, good has the highest recovered AUC" in page
-    gap = known.differences["f1"]["poor"]
-    assert f"{gap.estimate:+.4f}".replace("-", "−") in page
-    assert page.count('class="badge first">best') >= 7
-    assert "True" in page
-    assert len(re.findall(r'<path class="curve series s\d d0" d="M5', page)) >= 6
-    assert "Estimated once, from" in estimated.to_html()
-    assert "above poor" in estimated.to_html()
-    assert "purecover evaluate x.csv" in render_comparison(
-        known, command="purecover evaluate x.csv"
-    )
-
-
-def digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def test_page_can_do_nothing_but_what_is_ours(known: pu.ScoreComparison) -> None:
@@ -695,14 +478,6 @@ def test_payload_holds_every_baseline(known: pu.ScoreComparison) -> None:
     assert curve["x"][-1] == curve["y"][-1] == 1
 
 
-def test_payload_of_many_models_keeps_to_one_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purecover.html.compare_page.MANY", 2)
-    found = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0, baseline="fair")
-    data = payload_of(found.to_html())
-    assert list(data["differences"]) == ["1"]
-    assert data["differences"]["1"]["f1"][0][2:] == [None, None, None]
-
-
 def test_hostile_names_are_inert() -> None:
     scores = {HOSTILE: SCORES["good"], "b": SCORES["fair"]}
     found = pu.compare_scores(scores, LABELED, n_resamples=10)
@@ -715,64 +490,6 @@ def test_hostile_names_are_inert() -> None:
     assert "x" * 40 not in str(found).split("\n\n", 1)[1].split("Differences", 1)[0]
 
 
-def test_page_without_replicates_and_with_a_near_tie() -> None:
-    bare = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0).to_html()
-    assert "Better in" not in bare.partition("<script")[0]
-    near = {"a": SAMPLE.scores, "b": SAMPLE.scores + 0.01 * _RNG.normal(size=1050)}
-    page = pu.compare_scores(near, LABELED, alpha=0.25, n_resamples=0).to_html()
-    assert "Chance can explain the difference" in page
-
-
-def test_many_models_have_lines_of_their_own() -> None:
-    many = {f"m{i}": SAMPLE.scores + 0.1 * i * _RNG.normal(size=1050) for i in range(9)}
-    page = pu.compare_scores(many, LABELED, alpha=0.25, n_resamples=0).to_html()
-    kinds = re.findall(r'<path class="curve (series s\d d\d)" d="M5', page)
-    assert len(set(kinds)) == 9
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "labels"),
-    [
-        (-0.12, 0.01, ["−0.10", "−0.05", "0"]),
-        (-0.001, 0.004, ["0", "+0.002", "+0.004"]),
-        (-1.0, 1.0, ["−1.0", "−0.5", "0", "+0.5", "+1.0"]),
-        (0.0, 9.0, ["0", "+2.5", "+5.0", "+7.5"]),
-    ],
-)
-def test_ticks(low: float, high: float, labels: list[str]) -> None:
-    found = _ticks(low, high)
-    assert [label for _, label in found] == labels
-    for value, label in found:
-        assert float(label.replace("−", "-")) == pytest.approx(value)
-
-
-def test_whiskers_keep_to_the_axis() -> None:
-    def interval(*ends: float) -> pu.Interval:
-        estimate, low, high = ends
-        return pu.Interval(estimate=estimate, low=low, high=high, confidence_level=0.95, method="m")
-
-    found = {
-        "a": interval(-0.1, -0.2, 0.05),
-        "b": interval(0.0, math.nan, math.nan),
-        "c": interval(math.nan, math.nan, math.nan),
-    }
-    chart = make_whiskers("f1", "F1", found, dict.fromkeys(found, "series s0 d0"), "base")
-    first, second, third = chart.rows
-    assert first.ends is not None
-    places = [float(v) for v in (first.ends[0], str(first.dot), chart.zero, first.ends[1])]
-    assert places == sorted(places)
-    assert chart.left <= places[0]
-    assert places[-1] <= chart.left + chart.size
-    assert second.dot == chart.zero
-    assert second.ends is None
-    assert third.dot is None
-    assert chart.description == (
-        "F1 minus that of base: a -0.1000, from -0.2000 to +0.0500; b +0.0000; c undefined."
-    )
-    flat = make_whiskers("f1", "F1", {"b": found["b"]}, {"b": "s"}, "base")
-    assert [label for _, label in flat.ticks][1] == "0" or len(flat.ticks) >= 3
-
-
 def test_a_page_where_alpha_does_not_fit_names_no_best() -> None:
     found = pu.compare_scores(
         {"good": SCORES["good"], "fair": SCORES["fair"]}, LABELED, alpha=0.9, n_resamples=10
@@ -781,19 +498,6 @@ def test_a_page_where_alpha_does_not_fit_names_no_best() -> None:
     assert "do not fit alpha and beta" in page
     assert "has the highest recovered AUC" not in page
     assert "good (infeasible)" in page
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("plain", "plain"),
-        ("much too long", "much to…"),
-        ("\u202eabc\u2069", "\u2068abc\u2069"),
-        ("\u05d0\u05d1", "\u2068\u05d0\u05d1\u2069"),
-    ],
-)
-def test_a_name_turns_no_text_around_it(name: str, shown: str) -> None:
-    assert shortened(name, 8) == shown
 
 
 @pytest.mark.browser
@@ -910,67 +614,6 @@ def test_command(capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path
     )
     gap = found.differences["auc_pr"]["b"]
     assert document["differences"]["auc_pr"]["b"]["low"] == pytest.approx(gap.low)
-
-
-def test_command_with_one_score_is_as_before(
-    capsys: pytest.CaptureFixture[str], table: Path
-) -> None:
-    one = run(capsys, table, "--score", "b", "--alpha", "0.25").out
-    values = np.loadtxt(table, delimiter=",", skiprows=1)
-    report = pu.evaluate(values[:, 1], values[:, 3] == 1, alpha=0.25, n_resamples=20)
-    assert one == f"{report}\n"
-
-
-def test_command_estimates_once(capsys: pytest.CaptureFixture[str], table: Path) -> None:
-    three = [part for name in "abc" for part in ("--score", name)]
-    said = run(capsys, table, *three, "--estimate-from", "b", "--simultaneous", "--json").json
-    assert said["estimated_from"] == "b"
-    assert said["simultaneous"] is True
-    assert run(capsys, table, *three, "--quiet").out == ""
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--score", "a", "--score", "none"), "no column named 'none', asked for by --score"),
-        (("--score", "a", "--score", "a"), "--score 'a' is given twice"),
-        (("--score", "a", "--score", "b", "--estimate-from", "c"), "they are 'a', 'b'"),
-        (("--score", "a", "--score", "b", "--alpha", "0.2", "--estimate-from", "a"), "left out"),
-        (("--score", "a", "--simultaneous"), "--simultaneous is for several scores"),
-        (("--score", "a", "--estimate-from", "a"), "--estimate-from is for several scores"),
-        (("--score", "a", "--score", "b", "--top-k", "5000"), "--top-k"),
-        (("--score", "a", "--score", "b", "--estimator", "none"), "--estimator"),
-    ],
-)
-def test_command_refuses(
-    capsys: pytest.CaptureFixture[str], table: Path, options: tuple[str, ...], message: str
-) -> None:
-    said = run(capsys, table, *options)
-    assert said.code == 2
-    assert message in said.err
-
-
-def test_command_is_strict_about_any_score(capsys: pytest.CaptureFixture[str], table: Path) -> None:
-    # So large an alpha fits the poorest scores only.
-    both = ("--score", "c", "--score", "a", "--alpha", "0.6", "--strict")
-    assert run(capsys, table, *both).code == 1
-
-
-@pytest.mark.slow
-def test_thinning_moves_differences_by_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    sample = pu.simulate.binormal(1.8).sample(600, 6000, alpha=0.25, random_state=0)
-    noise = np.random.default_rng(0).normal(size=6600)
-    scores = {"one": sample.scores, "two": sample.scores + 0.5 * noise}
-    thin = pu.compare_scores(scores, sample.labeled, alpha=0.25, n_resamples=100)
-    monkeypatch.setattr("purecover.report.compare.MAX_PAIRED", 10**6)
-    full = pu.compare_scores(scores, sample.labeled, alpha=0.25, n_resamples=100)
-    for metric in thin.differences:
-        ours, theirs = (
-            c.reports["two"].bootstrap.replicates[metric]
-            - c.reports["one"].bootstrap.replicates[metric]
-            for c in (thin, full)
-        )
-        assert abs(np.mean(ours - theirs)) < 0.1 * np.std(theirs), metric
 
 
 # -- do the intervals cover? --------------------------------------------------------------------

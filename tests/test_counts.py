@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import pickle
-from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 
@@ -87,40 +84,6 @@ def test_weighted_counts_equal_a_dictionary_sum(data):
         assert [counted.labeled_sq[i], counted.unlabeled_sq[i]] == pytest.approx(squares[threshold])
 
 
-@given(rows(), st.data())
-def test_known_negatives_are_counted_apart(data, draw):
-    scores, labeled = data
-    negative = np.array(
-        draw.draw(st.lists(st.booleans(), min_size=labeled.size, max_size=labeled.size))
-    )
-    negative[[np.argmax(labeled), np.argmin(labeled)]] = False
-    codes = np.where(negative, -1, labeled.astype(int))
-    if not negative.any():
-        with pytest.raises(InvalidInputError, match="'negative_label' parameter"):
-            plain(scores, codes, negative_label=-1)
-        return
-    counted = plain(scores, codes, negative_label=-1)
-    assert_valid(counted)
-    assert counted.n_negative == negative.sum()
-    apart = plain(scores[~negative], labeled[~negative])
-    assert pu.auc_pu(counted) == pu.auc_pu(apart)
-    tally = Counter((scores[negative] + 0.0).tolist())
-    assert dict(zip(counted.thresholds.tolist(), counted.negative, strict=True)) == {
-        t: tally[t] for t in counted.thresholds.tolist()
-    }
-    weighted = plain(scores, codes, negative_label=-1, sample_weight=np.ones(scores.size))
-    for name in ("thresholds", "labeled", "unlabeled", "negative"):
-        np.testing.assert_array_equal(getattr(weighted, name), getattr(counted, name))
-
-
-def test_totals():
-    counted = plain()
-    assert (counted.n_labeled, counted.n_unlabeled, counted.n_negative) == (4, 4, 0)
-    assert counted.n_thresholds == 6
-    assert counted.labeled_share == 0.5
-    assert repr(counted) == "ScoreCounts(4 labeled, 4 unlabeled, 6 thresholds)"
-
-
 def test_minus_zero_and_zero_are_one_score():
     for scores in ([-0.0, 0.0, 1.0], [0.0, -0.0, 1.0]):
         for weight in (None, [1, 1, 1]):
@@ -128,11 +91,6 @@ def test_minus_zero_and_zero_are_one_score():
             assert_valid(counted)
             assert counted.thresholds.tolist() == [1.0, 0.0]
             assert counted.labeled.tolist() == [0, 1]
-
-
-def test_neighboring_and_subnormal_scores_stay_apart():
-    scores = [5e-324, 0.0, -5e-324, 1.0, np.nextafter(1.0, 2)]
-    assert plain(scores, [1, 0, 0, 1, 0]).n_thresholds == 5
 
 
 def test_scores_whose_sum_overflows_are_welcome():
@@ -151,10 +109,6 @@ FLOATS = [np.float16, np.float32, np.float64, np.longdouble]
 def test_every_number_type_gives_the_same_counts(kind):
     scores = np.array([9, 8, 8, 6, 5, 4, 4, 2])
     assert plain(scores.astype(kind), np.array(LABELED).astype(kind)) == plain(scores)
-
-
-def test_boolean_scores():
-    assert plain([True, False, True], [1, 0, 0]).thresholds.tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -178,42 +132,6 @@ def test_boolean_scores():
 )
 def test_every_container_gives_the_same_counts(wrap):
     assert plain(wrap(SCORES), wrap(LABELED)) == plain()
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_input_is_never_modified_nor_shared(weighted):
-    scores, labeled = np.array([0.5, -0.0, 2.0, 0.5]), np.array([1, 0, 0, 1], dtype=np.int64)
-    weight = np.array([1.0, 2.0, 1.0, 3.0])
-    arrays = (scores, labeled, weight)
-    before = [a.copy() for a in arrays]
-    counted = plain(scores, labeled, sample_weight=weight if weighted else None)
-    again = ScoreCounts.from_counts(scores, labeled, weight)
-    for array, copy in zip(arrays, before, strict=True):
-        np.testing.assert_array_equal(array, copy)
-        np.testing.assert_array_equal(np.signbit(array), np.signbit(copy))
-        assert array.flags.writeable
-        for result in (counted, again):
-            assert not np.shares_memory(result.thresholds, array)
-            assert not np.shares_memory(result.labeled, array)
-            assert not np.shares_memory(result.unlabeled, array)
-
-
-def test_read_only_input_is_welcome():
-    scores, labeled = np.array(SCORES), np.array(LABELED, dtype=bool)
-    scores.setflags(write=False)
-    labeled.setflags(write=False)
-    assert plain(scores, labeled) == plain()
-
-
-@pytest.mark.torch
-def test_torch_tensors():
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    scores = torch.tensor(SCORES, dtype=torch.float64, requires_grad=True) * 1.0
-    assert plain(scores, torch.tensor(LABELED)) == plain()
-    assert plain(scores, torch.tensor(LABELED).bool()) == plain()
-    assert plain(scores.float(), LABELED).n_labeled == 4
-    with pytest.raises(InvalidInputError, match=r"'scores' parameter.*first at row 0"):
-        plain(scores * np.nan, LABELED)
 
 
 # -- what is refused ----------------------------------------------------------------------------
@@ -267,39 +185,7 @@ def test_scores_that_are_refused(name):
         plain(scores)
 
 
-@pytest.mark.parametrize(
-    ("weight", "match"),
-    [
-        ([1] * 7, r"as long as scores \(8\), got 7 values"),
-        ([-1, *[1] * 7], r"non-negative, got 1 negative values \(lowest -1\)"),
-        ([np.nan, *[1] * 7], "finite everywhere.*row 0"),
-        ([0] * 8, "positive for some labeled rows"),
-        ([1, 1, 0, 1, 0, 1, 0, 0], "positive for some unlabeled rows"),
-        ([1e200] * 8, r"between 1e-50 and 1e\+50.*\nHint: multiply"),
-        ([5e-324, *[1] * 7], "between 1e-50"),
-    ],
-)
-def test_weights_that_are_refused(weight, match):
-    with pytest.raises(InvalidInputError, match=f"(?s)^The 'sample_weight' parameter of .*{match}"):
-        plain(sample_weight=weight)
-
-
 # -- weights ------------------------------------------------------------------------------------
-
-
-@given(rows(max_size=20), st.floats(0.01, 1))
-def test_weights_of_one_change_nothing(data, alpha):
-    scores, labeled = data
-    one = plain(scores, labeled, sample_weight=np.ones(scores.size))
-    none = plain(scores, labeled)
-    assert pu.auc_pu(one) == pytest.approx(pu.auc_pu(none), rel=1e-12)
-    assert pu.auc_pu_variance(one) == pytest.approx(
-        pu.auc_pu_variance(none), rel=1e-9, abs=1e-15, nan_ok=True
-    )
-    p = pu.MixtureProportions(alpha * 0.9)
-    with_, without = (pu.recover_metrics(c, p, threshold=scores[0]) for c in (one, none))
-    for name in without:
-        assert with_[name] == pytest.approx(without[name], rel=1e-9, abs=1e-12, nan_ok=True)
 
 
 @given(rows(max_size=15), st.data())
@@ -314,36 +200,7 @@ def test_whole_weights_repeat_rows(data, draw):
     assert pu.auc_pu(weighted) == pytest.approx(pu.auc_pu(repeated), rel=1e-12)
 
 
-@given(weighted_rows(), st.sampled_from([1e-40, 0.5, 3.0, 1e40]))
-def test_scale_of_weights_does_not_matter(data, scale):
-    scores, labeled, weight = data
-    one, other = (plain(scores, labeled, sample_weight=w) for w in (weight, weight * scale))
-    assert pu.auc_pu(one) == pytest.approx(pu.auc_pu(other), rel=1e-9)
-    assert pu.auc_pu_variance(one) == pytest.approx(
-        pu.auc_pu_variance(other), rel=1e-6, abs=1e-15, nan_ok=True
-    )
-
-
 # -- merging ------------------------------------------------------------------------------------
-
-
-@given(st.lists(rows(max_size=15), min_size=2, max_size=4), st.randoms(use_true_random=False))
-def test_shards_in_any_order_give_the_whole(shards, random):
-    whole = plain(*(np.concatenate(columns) for columns in zip(*shards, strict=True)))
-    random.shuffle(shards)
-    parts = [plain(*shard) for shard in shards]
-    assert sum(parts) == whole
-    assert sum(reversed(parts)) == whole
-
-
-@given(weighted_rows(), weighted_rows())
-def test_merging_weighted_shards(first, second):
-    both = [np.concatenate(pair) for pair in zip(first, second, strict=True)]
-    whole = plain(both[0], both[1], sample_weight=both[2])
-    merged = plain(*first[:2], sample_weight=first[2]) + plain(*second[:2], sample_weight=second[2])
-    np.testing.assert_array_equal(merged.thresholds, whole.thresholds)
-    for name in ("labeled", "unlabeled", "labeled_sq", "unlabeled_sq"):
-        np.testing.assert_allclose(getattr(merged, name), getattr(whole, name), rtol=1e-12)
 
 
 @given(counts(), counts())
@@ -409,13 +266,6 @@ def test_from_counts_keeps_fractions_and_negatives():
     assert not counted.is_weighted
 
 
-def test_totals_beyond_integers_are_doubles():
-    many = np.full(3000, 2**53 - 1)
-    counted = ScoreCounts.from_counts(np.arange(3000), many, many)
-    assert counted.n_labeled == pytest.approx(3000 * 2.0**53)
-    assert pu.auc_pu(counted) == pytest.approx(0.5)
-
-
 @pytest.mark.parametrize(
     ("arguments", "parameter", "match"),
     [
@@ -450,13 +300,6 @@ def test_round_trip_through_json(counted):
     assert again.labeled.dtype == counted.labeled.dtype
 
 
-@given(counts())
-def test_round_trip_through_arrays_and_pickle(counted):
-    arrays = {k: None if v is None else np.array(v) for k, v in counted.to_dict().items()}
-    assert ScoreCounts.from_dict(arrays) == counted
-    assert pickle.loads(pickle.dumps(counted)) == counted  # noqa: S301 - our own bytes
-
-
 @pytest.mark.parametrize(
     ("change", "parameter", "match"),
     [
@@ -476,35 +319,6 @@ def test_from_dict_refuses(change, parameter, match):
     start = f"^The '{parameter}' parameter of ScoreCounts.from_dict must be "
     with pytest.raises((InvalidInputError, InvalidTypeError), match=f"{start}.*{match}"):
         ScoreCounts.from_dict(data)
-
-
-def test_from_dict_names_what_is_missing():
-    with pytest.raises(InvalidInputError, match=r"got no \['labeled', 'unlabeled'\]"):
-        ScoreCounts.from_dict({"thresholds": [1]})
-
-
-def test_equality():
-    assert plain() == plain()
-    assert plain() != plain(SCORES, LABELED[::-1])
-    assert plain() != plain(sample_weight=[1] * 8)
-    assert plain() != "counts"
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(plain())
-
-
-def test_frozen():
-    counted = plain()
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        counted.labeled = counted.unlabeled  # type: ignore[misc]
-    with pytest.raises(ValueError, match="read-only"):
-        counted.thresholds[0] = 3
-
-
-def test_constructor_takes_only_arrays_of_one_length():
-    with pytest.raises(InvalidTypeError, match=r"(?s)'thresholds' parameter.*from_scores"):
-        ScoreCounts(thresholds=[2.0, 1.0], labeled=[1, 0], unlabeled=[0, 1])  # type: ignore[arg-type]
-    with pytest.raises(InvalidTypeError, match="'unlabeled' parameter"):
-        ScoreCounts(thresholds=np.ones(1), labeled=np.ones(1), unlabeled=np.ones(2))
 
 
 # -- thinning -----------------------------------------------------------------------------------
@@ -533,28 +347,6 @@ def test_thinning_keeps_rates_exact(counted, size, draw):
                 assert after[thin.thresholds >= t].sum() == pytest.approx(
                     before[counted.thresholds >= t].sum(), rel=1e-12
                 )
-
-
-def test_thinning_makes_groups_of_like_size():
-    sample = pu.simulate.binormal().sample(2000, 8000, alpha=0.2, random_state=0)
-    thin = sample.counts.thinned(100)
-    assert 95 <= thin.n_thresholds <= 101
-    mass = thin.labeled / thin.n_labeled + thin.unlabeled / thin.n_unlabeled
-    assert mass.max() < 2 * 2 / 100
-    assert pu.auc_pu(thin) == pytest.approx(pu.auc_pu(sample.counts), abs=2e-4)
-
-
-@pytest.mark.parametrize(
-    ("size", "keep", "parameter"),
-    [(0, None, "max_thresholds"), (1.5, None, "max_thresholds"), ("a", None, "max_thresholds"),
-     (2, np.nan, "keep"), (2, "a", "keep"), (2, [1, 2], "keep")],
-)  # fmt: skip
-def test_thinning_refuses(size, keep, parameter):
-    with pytest.raises(
-        (InvalidInputError, InvalidTypeError),
-        match=f"'{parameter}' parameter of ScoreCounts.thinned",
-    ):
-        plain().thinned(size, keep=keep)
 
 
 # -- the observed curve -------------------------------------------------------------------------

@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.model_selection import (
     GridSearchCV,
@@ -83,17 +81,6 @@ def test_a_model_that_memorizes_learns_nothing_from_random_labels():
     assert set(pu.cross_fit_scores(Memory(), X, labeled, random_state=0)) == {0.5}
 
 
-def test_the_leak_test_can_fail():
-    rng = np.random.default_rng(1)
-    X, labeled = rng.normal(size=(300, 4)), rng.random(300) < 0.3
-    LEAKED.update({tuple(row): int(label) for row, label in zip(X, labeled, strict=True)})
-    try:
-        scores = pu.cross_fit_scores(Memory(leak=True), X, labeled, random_state=0)
-    finally:
-        LEAKED.clear()
-    assert auc(scores, labeled) == 1
-
-
 def test_groups_are_not_split():
     rng = np.random.default_rng(2)
     X, labeled = rng.normal(size=(150, 4)), rng.random(150) < 0.3
@@ -129,19 +116,6 @@ def test_equal_to_a_loop_by_hand():
         np.testing.assert_array_equal(again, expected)
 
 
-def test_equal_to_a_loop_by_hand_with_groups():
-    X, labeled, _ = world()
-    groups = np.arange(600) // 3
-    splitter = StratifiedGroupKFold(5, shuffle=True, random_state=3)
-    expected = np.full(600, np.nan)
-    for train, test in splitter.split(X, labeled, groups):
-        model = LogisticRegression().fit(X[train], labeled[train])
-        expected[test] = model.predict_proba(X[test])[:, 1]
-    model = LogisticRegression()
-    scores = pu.cross_fit_scores(model, X, labeled, groups=groups, random_state=3)
-    np.testing.assert_array_equal(scores, expected)
-
-
 def test_repeated_folds_are_averaged():
     X, labeled, _ = world()
     cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0)
@@ -152,37 +126,6 @@ def test_repeated_folds_are_averaged():
         )
     scores = pu.cross_fit_scores(LogisticRegression(), X, labeled, cv=cv)
     np.testing.assert_allclose(scores, total / 4, rtol=1e-12)
-
-
-def test_rows_keep_their_order():
-    X, labeled, _ = world()
-    X[:, 0] = np.arange(600)
-    order = np.random.default_rng(0).permutation(600)
-    folds = [(np.flatnonzero(np.arange(600) % 3 != k), np.flatnonzero(np.arange(600) % 3 == k))
-             for k in range(3)]  # fmt: skip
-    place = np.argsort(order)
-    moved = [(place[train], place[test]) for train, test in folds]
-    model = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-10))
-    scores = pu.cross_fit_scores(model, X, labeled, cv=folds)
-    shuffled = pu.cross_fit_scores(model, X[order], labeled[order], cv=moved)
-    np.testing.assert_allclose(shuffled, scores[order], rtol=1e-6)
-
-
-def test_the_seed_decides_the_folds():
-    X, labeled, _ = world(200)
-    model = LogisticRegression()
-    one, two, other = (
-        pu.cross_fit_scores(model, X, labeled, random_state=seed) for seed in (0, 0, 1)
-    )
-    np.testing.assert_array_equal(one, two)
-    assert not np.array_equal(one, other)
-    generators = [np.random.default_rng(5) for _ in range(2)]
-    one, two = (pu.cross_fit_scores(model, X, labeled, random_state=g) for g in generators)
-    np.testing.assert_array_equal(one, two)
-    with parallel_config(backend="threading"):  # processes take seconds to start
-        jobs = pu.cross_fit_scores(model, X, labeled, random_state=0, n_jobs=2)
-    np.testing.assert_array_equal(jobs, pu.cross_fit_scores(model, X, labeled, random_state=0))
-    assert not hasattr(model, "coef_")
 
 
 def test_frames_arrays_and_sparse_matrices_give_the_same():
@@ -218,50 +161,6 @@ def test_named_columns_are_no_features(engine: Any):
         pu.cross_fit_scores(model, frame, "nonsense")
 
 
-@pytest.mark.parametrize("words", [("positive", "unlabeled"), ("yes", "no"), (1, -1), (1.0, 0.0)])
-def test_labels_of_any_spelling(words: tuple[Any, Any]):
-    X, labeled, _ = world()
-    column = np.where(labeled, *words)
-    for model in (LogisticRegression(), SVC()):
-        expected = pu.cross_fit_scores(model, X, labeled, random_state=0)
-        found = pu.cross_fit_scores(model, X, column, random_state=0)
-        np.testing.assert_array_equal(found, expected)
-    assert auc(expected, labeled) > 0.6
-    strange = np.where(labeled, "a", "b")
-    found = pu.cross_fit_scores(model, X, strange, positive_label="a", random_state=0)
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_texts_and_searches():
-    X, labeled, _ = world(200)
-    texts = ["good news" if row[0] > 0.4 else "bad news" for row in X]
-    model = make_pipeline(CountVectorizer(), LogisticRegression())
-    scores = pu.cross_fit_scores(model, texts, labeled, random_state=0)
-    good = np.array(["good" in text for text in texts])
-    assert scores[good].min() > scores[~good].max()
-    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=2)
-    assert auc(pu.cross_fit_scores(search, X, labeled, random_state=0), labeled) > 0.55
-
-
-def test_models_are_fitted_with_more_than_rows():
-    X, labeled, _ = world()
-    weights = np.random.default_rng(0).random(600)
-    splitter = StratifiedKFold(5, shuffle=True, random_state=0)
-    expected = np.zeros(600)
-    for train, test in splitter.split(X, labeled):
-        model = LogisticRegression().fit(X[train], labeled[train], sample_weight=weights[train])
-        expected[test] = model.predict_proba(X[test])[:, 1]
-    found = pu.cross_fit_scores(
-        LogisticRegression(), X, labeled, fit_params={"sample_weight": weights}, random_state=0
-    )
-    np.testing.assert_array_equal(found, expected)
-    piped = pu.cross_fit_scores(
-        make_pipeline(LogisticRegression()), X, labeled,
-        fit_params={"logisticregression__sample_weight": weights}, random_state=0,
-    )  # fmt: skip
-    np.testing.assert_array_equal(piped, expected)
-
-
 def test_known_negatives_are_scored_but_not_trained_on():
     X, labeled, truth = world()
     column = labeled.astype(int)
@@ -278,30 +177,6 @@ def test_known_negatives_are_scored_but_not_trained_on():
 
 
 # -- one scale ------------------------------------------------------------------------------------
-
-
-class Restless(ClassifierMixin, BaseEstimator):
-    """A good ranking on a scale that differs from fit to fit."""
-
-    def fit(self, X: Any, y: Any) -> Restless:
-        self.classes_ = np.unique(y)
-        self.shift_ = 100 * np.sin(1e6 * X.sum())
-        return self
-
-    def decision_function(self, X: Any) -> Any:
-        return X.sum(axis=1) * (2 + np.sin(self.shift_)) + self.shift_
-
-
-def test_ranks_make_folds_comparable():
-    X, labeled, _ = world(2000)
-    best = auc(X.sum(axis=1), labeled)
-    raw = pu.cross_fit_scores(Restless(), X, labeled, combine="raw", random_state=0)
-    ranked = pu.cross_fit_scores(Restless(), X, labeled, random_state=0)
-    assert auc(raw, labeled) < best - 0.05
-    assert auc(ranked, labeled) == pytest.approx(best, abs=0.005)
-    assert ranked.min() > 0
-    assert ranked.max() < 1
-    assert ranked.mean() == pytest.approx(0.5, abs=1e-3)
 
 
 def test_ranks_are_plain_ranks_in_equal_folds_and_allow_for_unequal_ones():
@@ -428,10 +303,3 @@ def test_complaints(case: str):
         pu.cross_fit_scores(**{**valid, **wrong})
     assert isinstance(caught.value, (InvalidInputError, InvalidTypeError))
     assert "of cross_fit_scores must be" in str(caught.value)
-
-
-def test_frames_in_another_order_than_their_labels():
-    X, labeled, _ = world(60)
-    frame, column = pd.DataFrame(X), pd.Series(labeled)
-    with pytest.raises(InvalidInputError, match="in the order"):
-        pu.cross_fit_scores(LogisticRegression(), frame, column[::-1])

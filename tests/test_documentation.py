@@ -89,6 +89,7 @@ def test_there_are_examples_with_and_without_output() -> None:
     assert shown.count(False) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("session", SESSIONS)
 def test_the_commands_print_what_the_page_says(
     session: list[tuple[str, list[str]]],
@@ -161,6 +162,7 @@ def reason_not_to_run(page: Path, block: str) -> str | None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_of_the_pages_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -224,6 +226,7 @@ def test_figures_of_the_readme_are_those_of_the_example() -> None:
         assert f"{figure:.3f}".removeprefix("0") in text
 
 
+@pytest.mark.slow
 def test_figures_of_the_readme_with_alpha_estimated() -> None:
     rows = np.genfromtxt(EXAMPLE, delimiter=",", names=True)
     report = pu.evaluate(rows["score"], rows["labeled"])  # with all replicates, as printed

@@ -1,23 +1,30 @@
-"""Counts from any engine: the same, bit for bit, and bounds that hold where they are binned."""
+"""Engines: counts of lazy frames and files are those of rows in memory, or bound them."""
 
 from __future__ import annotations
 
 import datetime as dt
 import sys
 
-import duckdb
 import narwhals
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from tests.clusters import need, spark_session
 from tests.open_duckdb import connect
 
 import purecover as pu
-from purecover import ScoreCounts
+from purecover import MixtureProportions, ScoreCounts, binning_bounds
+from purecover.engines import count as _count
+from purecover.engines import scan as _scan
 from purecover.exceptions import InvalidInputError, InvalidTypeError, MissingDependencyError
+
+# == counts ====================================================================================
 
 # DuckDB under narwhals, and Spark and Dask at their end, are not ours to mend.
 pytestmark = [pytest.mark.filterwarnings("ignore")]
@@ -220,13 +227,6 @@ def test_groups_in_one_pass(engine):
     assert all(abs(pu.auc_pu(finer[t]) - pu.auc_pu(counts[t])) < 1e-9 for t in counts)
 
 
-@every_engine
-def test_groups_may_be_numbers(engine):
-    frame = frame_of(engine, {"s": SCORES["ties"], "y": LABELED, "t": np.arange(N) % 2})
-    counts = ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
-    assert counts[1] == ScoreCounts.from_scores(SCORES["ties"][1::2], LABELED[1::2])
-
-
 # -- what is refused ---------------------------------------------------------------------------
 
 
@@ -273,43 +273,6 @@ def test_bad_rows_are_counted_and_refused(engine, kind):
         r".*Hint: drop or fill",
     ):
         ScoreCounts.from_frame(frame, score="s", labeled="y")
-
-
-def test_kinds_are_counted_apart():
-    table = {
-        "s": [1.0, None, np.nan, np.inf, -np.inf, 2.0, 3.0, None, 1.0],
-        "y": [True, False, True, False, True, None, False, True, False],
-    }
-    with pytest.raises(
-        InvalidInputError,
-        match=r"2 missing, 1 NaN, 2 infinite, 1 missing in column 'y' of 9 rows \(column 's'\)",
-    ):
-        ScoreCounts.from_frame(to_duckdb(pa.table(table)), score="s", labeled="y")
-
-
-@every_lazy
-@pytest.mark.parametrize("bad", [None, float("nan"), -1.0, float("inf"), 1e60])
-def test_bad_weights_are_refused(engine, bad):
-    weight = pa.array([1.0] * (N - 1) + [bad])
-    frame = frame_of(engine, pa.table({"s": SCORES["ties"], "y": LABELED, "w": weight}))
-    with pytest.raises(InvalidInputError, match=r"'sample_weight' parameter .*1 .* of 600 rows"):
-        ScoreCounts.from_frame(frame, score="s", labeled="y", sample_weight="w")
-
-
-@every_lazy
-def test_a_missing_group_is_refused(engine):
-    tissue = pa.array([None, *(["a"] * (N - 1))])
-    frame = frame_of(engine, pa.table({"s": SCORES["ties"], "y": LABELED, "t": tissue}))
-    with pytest.raises(InvalidInputError, match=r"'by' parameter .*1 missing of 600 rows"):
-        ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
-
-
-@pytest.mark.parametrize("engine", ["polars", "duckdb"])
-def test_nan_is_no_group(engine):
-    table = pa.table({"s": [0.1, 0.2, 0.3], "y": [0, 1, 1], "t": [1.0, 1.0, np.nan]})
-    frame = pl.from_arrow(table).lazy() if engine == "polars" else duckdb.from_arrow(table)
-    with pytest.raises(InvalidInputError, match=r"'by' parameter .*1 missing of 3 rows"):
-        ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
 
 
 @pytest.mark.parametrize("words", [False, True])
@@ -362,13 +325,6 @@ def test_scores_must_be_numbers(column):
         )
 
 
-def test_a_group_of_one_kind_is_named():
-    columns = {"s": [1.0, 2.0, 3.0], "y": [1, 0, 1], "t": ["a", "a", "b"]}
-    for frame in (columns, to_duckdb(pa.table(columns))):
-        with pytest.raises(InvalidInputError, match=r"(?s)no unlabeled row.*group 'b'"):
-            ScoreCounts.from_frame(frame, score="s", labeled="y", by="t")
-
-
 def test_a_frame_that_changes_is_refused():
     # As many rows twice by chance: once in a million times.
     changing = connect().sql(
@@ -401,15 +357,6 @@ def test_rows_are_not_collected(monkeypatch):
 # -- evaluate ----------------------------------------------------------------------------------
 
 
-@every_lazy
-def test_evaluate_takes_every_engine(engine):
-    columns = {"s": SCORES["plain"] + LABELED, "y": LABELED}
-    options = {"alpha": 0.1, "n_resamples": 50, "threshold": 0.37}
-    report = pu.evaluate(frame_of(engine, columns), score="s", labeled="y", **options)
-    assert report.bounds is None
-    assert str(report) == str(pu.evaluate(columns["s"], LABELED, **options))
-
-
 @pytest.mark.parametrize("parameter", ["groups", "truth"])
 def test_evaluate_says_what_counts_cannot_tell(parameter):
     frame = lazy(s=[1.0, 2.0], y=[0, 1], g=[0, 1])
@@ -439,59 +386,7 @@ def test_bounds_stand_beside_the_value():
     assert "binning" not in exact.to_dict()
 
 
-def test_no_bin_lies_across_the_threshold():
-    rng = np.random.default_rng(3)
-    labeled = rng.random(20_000) < 0.2
-    scores = rng.normal(size=labeled.size) * 1e-6 + 0.3
-    threshold = float(np.median(scores)) + 1e-12
-    settings = {"tolerance": 1.0, "exact_limit": 0, "keep": threshold}
-    counts = ScoreCounts._count_frame(
-        "evaluate",
-        lazy(s=scores, y=labeled),
-        {"score": "s", "labeled": "y"},
-        {"positive_label": None, "negative_label": None},
-        settings,
-    )[None]
-    assert counts.is_binned
-    above = counts.thresholds >= threshold
-    assert counts.unlabeled[above].sum() == (~labeled & (scores >= threshold)).sum()
-
-
 # -- counts in bins ----------------------------------------------------------------------------
-
-
-def binned(scores, labeled, n_bins) -> ScoreCounts:
-    return ScoreCounts.from_scores(scores, labeled).thinned(n_bins)
-
-
-def test_sums_of_bins_hold_both():
-    one = binned(SCORES["plain"], LABELED, 20)
-    two = binned(SCORES["probabilities"], LABELED, 30)
-    exact = ScoreCounts.from_scores(SCORES["plain"], LABELED)
-    other = ScoreCounts.from_scores(SCORES["probabilities"], LABELED)
-    check_bins(one + two, exact + other)
-    check_bins(one + other, exact + other)
-    check_bins(sum([one, two]), exact + other)
-    assert (one + two).is_binned
-
-
-def test_bins_survive_plain_data():
-    counts = binned(SCORES["plain"], LABELED, 20)
-    again = ScoreCounts.from_dict(counts.to_dict())
-    assert again == counts
-    assert again.is_binned
-    assert "highest" not in ScoreCounts.from_scores([1, 2], [0, 1]).to_dict()
-    assert counts != ScoreCounts.from_counts(counts.thresholds, counts.labeled, counts.unlabeled)
-    assert "20 bins" in repr(counts)
-    wrong = counts.to_dict()
-    wrong["highest"] = wrong["thresholds"][::-1]
-    with pytest.raises(InvalidInputError, match="'highest'"):
-        ScoreCounts.from_dict(wrong)
-
-
-def test_thinned_bins_hold_what_they_did():
-    exact = ScoreCounts.from_scores(SCORES["plain"], LABELED)
-    check_bins(exact.thinned(50).thinned(7), exact)
 
 
 # -- files -------------------------------------------------------------------------------------
@@ -585,3 +480,189 @@ def test_an_absent_engine_names_the_extra(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'purecover\[engines\]'"):
         pu.scan_files(tmp_path / "a.parquet")
+
+
+# == bounds ====================================================================================
+
+# Below what areas of a few hundred scores are rounded by.
+ROUNDING = 1e-9
+
+
+@st.composite
+def rows(draw):
+    """Scores of many shapes, with ties and crowds, and labels of both kinds."""
+    n = draw(st.integers(2, 120))
+    kind = draw(st.sampled_from(["any", "unit", "crowd", "ties", "far"]))
+    finite = {"allow_nan": False, "allow_infinity": False}
+    elements = {
+        "any": st.floats(**finite),
+        "unit": st.floats(0, 1),
+        "crowd": st.floats(0.3, 0.3 + 1e-9),
+        "ties": st.sampled_from([-1.0, -0.0, 0.0, 0.5, 0.75, 1.0, 2.0]),
+        "far": st.floats(1e6, 1e6 + 1),
+    }
+    scores = draw(hnp.arrays(np.float64, n, elements=elements[kind]))
+    labeled = draw(hnp.arrays(np.bool_, n))
+    labeled[0], labeled[1] = True, False
+    return scores, labeled
+
+
+@st.composite
+def shares(draw):
+    alpha = draw(st.floats(0, 0.9))
+    return MixtureProportions(alpha, draw(st.floats(alpha + 0.05, 1)))
+
+
+def assert_bounds_hold(
+    counts: ScoreCounts, exact: ScoreCounts, proportions: MixtureProportions, target
+) -> None:
+    bounds = binning_bounds(counts, proportions, target=target)
+    pr = pu.recover_pr(exact, proportions, repair="isotonic", target=target)
+    values = {
+        "auc_pu": pu.auc_pu(exact),
+        "auc_pr_pu": pr.auc_pr_pu,
+        "auc": pu.recover_auc(exact, proportions, clip=False),
+        "auc_pr": pr.auc_pr,
+    }
+    for name, value in values.items():
+        low, high = getattr(bounds, name)
+        if counts.is_binned:
+            assert low <= value <= high, name
+        else:  # nothing is left open
+            assert low == high == pytest.approx(value, abs=ROUNDING)
+
+
+def check_thinned(data, n_bins, proportions, target):
+    exact = ScoreCounts.from_scores(*data)
+    assert_bounds_hold(exact.thinned(n_bins), exact, proportions, target)
+
+
+def check_engine(data, tolerance, proportions):
+    scores, labeled = data
+    exact = ScoreCounts.from_scores(scores, labeled)
+    frame = pl.LazyFrame({"s": scores, "y": labeled})
+    counts = ScoreCounts.from_frame(
+        frame, score="s", labeled="y", tolerance=tolerance, exact_limit=0
+    )
+    assert_bounds_hold(counts, exact, proportions, "population")
+    assert binning_bounds(counts).width <= tolerance + ROUNDING
+    # Rates are exact at the edges of bins.
+    place = np.searchsorted(-exact.thresholds, -counts.thresholds)
+    assert np.array_equal(exact.thresholds[place], counts.thresholds)
+    for name in ("labeled", "unlabeled"):
+        at_edges = np.cumsum(getattr(exact, name))[place]
+        assert np.array_equal(np.cumsum(getattr(counts, name)), at_edges)
+
+
+TARGETS = st.sampled_from(["population", "deployment", "pooled", 0.3])
+TOLERANCES = st.sampled_from([1.0, 0.1, 1e-2, 1e-4, 1e-7])
+
+
+@given(data=rows(), n_bins=st.integers(1, 30), proportions=shares(), target=TARGETS)
+def test_bounds_hold_for_any_bins(data, n_bins, proportions, target):
+    check_thinned(data, n_bins, proportions, target)
+
+
+@given(data=rows(), tolerance=TOLERANCES, proportions=shares())
+@settings(max_examples=25)
+def test_bounds_hold_for_bins_of_an_engine(data, tolerance, proportions):
+    check_engine(data, tolerance, proportions)
+
+
+@pytest.mark.slow
+@given(data=rows(), n_bins=st.integers(1, 30), proportions=shares(), target=TARGETS)
+@settings(max_examples=1000)
+def test_bounds_hold_for_any_bins_a_thousand_times(data, n_bins, proportions, target):
+    check_thinned(data, n_bins, proportions, target)
+
+
+@pytest.mark.slow
+@given(data=rows(), tolerance=TOLERANCES, proportions=shares())
+@settings(max_examples=1000)
+def test_bounds_hold_for_bins_of_an_engine_a_thousand_times(data, tolerance, proportions):
+    check_engine(data, tolerance, proportions)
+
+
+@pytest.mark.slow
+def test_bounds_hold_for_ten_million_rows():
+    rng = np.random.default_rng(0)
+    labeled = rng.random(10_000_000) < 0.1
+    scores = rng.normal(size=labeled.size) + labeled
+    frame = pl.LazyFrame({"s": scores, "y": labeled})
+    counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
+    assert counts.is_binned
+    bounds = binning_bounds(counts)
+    assert bounds.width <= 1e-4
+    exact = pu.auc_pu(ScoreCounts.from_scores(scores, labeled))
+    assert bounds.auc_pu[0] <= exact <= bounds.auc_pu[1]
+
+
+# -- how many passes ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """The scans that were made, to be asked how often they read the rows."""
+    scans = []
+
+    class Watched(_scan.Scan):
+        def __init__(self, *args):
+            super().__init__(*args)
+            scans.append(self)
+
+    monkeypatch.setattr(_count, "Scan", Watched)
+    return lambda: [scan.n_passes for scan in scans]
+
+
+def sample(kind: str, n: int):
+    rng = np.random.default_rng(1)
+    labeled = rng.random(n) < 0.1
+    scores = rng.normal(size=n) + labeled
+    if kind == "probabilities":
+        scores = 1 / (1 + np.exp(-3 * scores))
+    elif kind == "rare":
+        scores = 1 / (1 + np.exp(9 - 3 * scores))
+    elif kind == "large":
+        scores = np.exp(5 * scores)
+    elif kind == "rounded":
+        scores = np.round(scores, 4)
+    elif kind == "crowded":
+        scores = 1000 + scores * 1e-6
+    elif kind == "crowds":
+        scores = np.where(rng.random(n) < 0.5, 1000 + scores * 1e-6, -5 + scores * 1e-9)
+    elif kind == "atom":
+        scores = np.where(rng.random(n) < 0.8, 0.25, scores)
+    elif kind == "atom in a crowd":
+        scores = np.where(rng.random(n) < 0.8, 0.3, 0.3 + scores * 1e-3)
+    return scores, labeled
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("normal", 1), ("probabilities", 1), ("rare", 1), ("large", 1), ("atom", 1), ("rounded", 2),
+     ("crowded", 2), ("crowds", 2), ("atom in a crowd", 2)],
+)  # fmt: skip
+def test_one_pass_is_mostly_enough(passes, kind, expected):
+    """Here some ten thousand distinct scores are many; elsewhere it takes four million."""
+    scores, labeled = sample(kind, 200_000)
+    frame = pl.LazyFrame({"s": scores, "y": labeled})
+    limit = 100_000 if kind == "rounded" else 30_000
+    counts = ScoreCounts.from_frame(frame, score="s", labeled="y", exact_limit=limit)
+    assert passes() == [expected]
+    exact = ScoreCounts.from_scores(scores, labeled)
+    low, high = binning_bounds(counts).auc_pu
+    assert low <= pu.auc_pu(exact) <= high <= low + 1e-4 + ROUNDING
+    assert (counts == exact) == (kind == "rounded")
+
+
+def test_few_scores_are_found_out():
+    """How many distinct scores there are is told well enough from one pass."""
+    rng = np.random.default_rng(0)
+    labeled = rng.random(300_000) < 0.1
+    for n_distinct in (1_000, 20_000, 100_000):
+        scores = rng.random(n_distinct)[rng.integers(0, n_distinct, labeled.size)]
+        lazy = pl.LazyFrame({"s": scores, "y": labeled})
+        names = {"score": "s", "labeled": "y"}
+        none = {"positive_label": None, "negative_label": None}
+        found = _scan.Scan(nw.from_native(lazy), names, none).bins()[None]
+        assert 0.5 * n_distinct < found.distinct() < 2 * n_distinct

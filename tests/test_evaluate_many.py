@@ -11,7 +11,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from scipy.special import ndtri
 from tests.open_duckdb import connect
 
 import purecover as pu
@@ -19,8 +18,6 @@ from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 # DuckDB under narwhals is not ours to mend.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-METRICS = ("roc_auc", "auc_pr", "precision", "recall")
 
 
 @pytest.fixture(scope="module")
@@ -101,16 +98,6 @@ def test_alpha_is_estimated_once_for_each_task(table):
         )
 
 
-def test_a_score_to_estimate_from_can_be_named(table):
-    found = pu.evaluate_many(
-        table, "y", by="task", estimate_from="worse", estimator="bbe", n_resamples=0
-    )
-    own = only(table, "a")
-    report = pu.evaluate(own["worse"], own["y"], estimator="bbe", n_resamples=0)
-    assert found["a", "good"].proportions == report.proportions
-    assert found["a", "good"].estimated_from == "worse"
-
-
 def test_alpha_by_task_and_estimated_where_it_is_not_said(table):
     found = pu.evaluate_many(
         table, "y", score="good", by="task", alpha={"a": 0.2, "b": 0.1}, beta={"b": 0.9},
@@ -146,33 +133,6 @@ def test_columns_of_labels_are_tasks(table):
     assert paired["GO:2", "t"].to_dict() == found["GO:2", "t"].to_dict()
 
 
-def test_labels_and_weights_beside_the_data(table):
-    weight = np.random.default_rng(1).integers(1, 4, 1084)
-    scores = {"good": table["good"], "worse": table["worse"]}
-    beside = pu.evaluate_many(
-        scores, table["y"], sample_weight=weight, alpha=0.2, n_resamples=5, metrics=["roc_auc"]
-    )
-    report = pu.evaluate(table["good"], table["y"], sample_weight=weight, alpha=0.2, n_resamples=5)
-    row = beside["labeled", "good"]
-    assert row.recovered["roc_auc"] == report.auc
-    assert (row.n_labeled, row.n_unlabeled) == (report.counts.n_labeled, report.counts.n_unlabeled)
-    named = pu.evaluate_many(
-        {**scores, "y": table["y"], "w": weight}, "y", sample_weight="w", alpha=0.2, n_resamples=0
-    )
-    assert named["y", "good"].recovered["roc_auc"] == report.auc
-
-
-def test_known_negatives(table):
-    labels = np.where(table["y"], "yes", np.where(table["worse"] < -1, "known", "open"))
-    own = {**table, "y": labels}
-    asked = {"positive_label": "yes", "negative_label": "known", "alpha": 0.2, "n_resamples": 0}
-    found = pu.evaluate_many(own, "y", score="good", by="task", **asked)
-    part = only(own, "b")
-    report = pu.evaluate(part["good"], part["y"], **asked)
-    assert found["b", "good"].recovered["roc_auc"] == report.auc
-    assert found["b", "good"].n_unlabeled == report.counts.n_unlabeled
-
-
 # -- nothing is lost ---------------------------------------------------------------------------
 
 
@@ -202,35 +162,10 @@ def test_tasks_that_cannot_be_evaluated_say_why():
     assert "0 of 5 rows" in str(top)
 
 
-def test_scores_follow_the_fate_of_the_estimate():
-    """Where alpha cannot be estimated from the score chosen for it, no score of the task has it."""
-    rng = np.random.default_rng(0)
-    labeled = np.arange(60) % 2 == 0
-    table = {"s": rng.normal(size=60), "t": rng.normal(size=60), "y": labeled}
-    table["s"][3] = math.nan
-    found = pu.evaluate_many(table, "y", estimate_from="s", n_resamples=0)
-    assert found["y", "s"].reason == "1 of 60 scores are missing, NaN or infinite"
-    assert found["y", "t"].reason == (
-        "alpha is not known from the scores in 's': 1 of 60 scores are missing, NaN or infinite"
-    )
-    assert found["y", "t"].n_labeled == 30
-
-
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=lambda m: m.__name__)
-def test_missing_scores_concern_their_task_alone(table, make):
-    values = table["good"].tolist()
-    values[int(np.flatnonzero(table["task"] == "a")[0])] = None
-    frame = make({**{k: table[k].tolist() for k in ("task", "y")}, "s": values})
-    found = pu.evaluate_many(frame, "y", by="task", alpha=0.2, n_resamples=0)
-    assert found["a", "s"].reason == "1 of 360 scores are missing, NaN or infinite"
-    assert found["b", "s"].recovered["roc_auc"] == pytest.approx(
-        pu.evaluate(only(table, "b")["good"], only(table, "b")["y"], alpha=0.2, n_resamples=0).auc
-    )
-
-
 # -- order, jobs and engines -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_neither_order_nor_other_rows_nor_jobs_change_a_figure(table):
     asked = {"by": "task", "n_resamples": 10}
     found = pu.evaluate_many(table, "y", score=["good", "worse"], **asked)
@@ -245,6 +180,7 @@ def test_neither_order_nor_other_rows_nor_jobs_change_a_figure(table):
     assert [r.to_dict() for r in alone] == [r.to_dict() for r in found if r.task == "b"]
 
 
+@pytest.mark.slow
 def test_processes_give_the_same(table):
     asked = {"by": "task", "alpha": 0.2, "n_resamples": 5, "keep": True}
     found = pu.evaluate_many(table, "y", **asked)
@@ -252,20 +188,6 @@ def test_processes_give_the_same(table):
     assert_same(found, others)
     assert others.reports.keys() == found.reports.keys()
     assert str(others.reports["a", "good"]) == str(found.reports["a", "good"])
-
-
-def test_seeds(table):
-    asked = {"by": "task", "score": "good", "alpha": 0.2, "n_resamples": 5}
-    one, other = (pu.evaluate_many(table, "y", random_state=s, **asked) for s in (1, 2))
-    assert one["a", "good"].intervals["auc_pr"] != other["a", "good"].intervals["auc_pr"]
-    assert len({row.seed for many in (one, other) for row in many}) == 8
-    assert (one.random_state, one.n_resamples) == (1, 5)
-    drawn = [
-        pu.evaluate_many(table, "y", random_state=np.random.default_rng(3), **asked)
-        for _ in range(2)
-    ]
-    assert_same(*drawn)
-    assert drawn[0].random_state is None
 
 
 def duck(table):
@@ -302,12 +224,18 @@ def to_spark(table):
 
 
 EVERY = {**LAZY, "dask": to_dask, "ibis": to_ibis, "spark": to_spark}
+every_engine = pytest.mark.parametrize(
+    "engine",
+    [
+        *LAZY,
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("dask", "ibis")),
+        pytest.param("spark", marks=pytest.mark.spark),
+    ],
+)
 
 
 @pytest.mark.filterwarnings("ignore")  # what engines say at their end is not ours to mend
-@pytest.mark.parametrize(
-    "engine", [*LAZY, "dask", "ibis", pytest.param("spark", marks=pytest.mark.spark)]
-)
+@every_engine
 def test_lazy_frames(table, engine):
     frame = EVERY[engine](table)
     asked = {"alpha": 0.2, "n_resamples": 5}
@@ -325,9 +253,7 @@ def test_lazy_frames(table, engine):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "engine", [*LAZY, "dask", "ibis", pytest.param("spark", marks=pytest.mark.spark)]
-)
+@every_engine
 def test_no_engine_drops_missing_scores(engine):
     """Columns put below one another keep their gaps, which are then told."""
     scores = np.arange(60.0)
@@ -359,25 +285,6 @@ def test_lazy_frames_are_scanned_once_for_all_scores(table, monkeypatch):
     assert len(scans) == 2
 
 
-def test_lazy_frames_with_missing_scores(table):
-    values = table["good"].tolist()
-    columns = {"s": [None, *values[1:]], "t": values, "y": table["y"].tolist()}
-    rows = connect().from_arrow(pa.table(columns))
-    assert pu.evaluate_many(rows, "y", n_resamples=0, alpha=0.2)["y", "s"].reason is not None
-    frame = pl.DataFrame(columns).lazy()
-    found = pu.evaluate_many(frame, "y", alpha=0.2, n_resamples=0)
-    assert "1 missing of 1,084 rows" in found["y", "s"].reason
-    assert found["y", "t"].reason is None
-    with pytest.raises(InvalidInputError, match="1 missing"):
-        pu.evaluate_many(frame, "y", score="s", alpha=0.2, n_resamples=0)
-    with pytest.raises(InvalidInputError, match="1 missing"):
-        pu.evaluate_many(frame.with_columns(g=pl.lit("a")), "y", score=["s", "t"], by="g")
-    for parameter in ("labeled", "sample_weight"):
-        asked = {"labeled": "y", "score": "t", parameter: table["y"]}
-        with pytest.raises(InvalidTypeError, match=f"'{parameter}' parameter of evaluate_many"):
-            pu.evaluate_many(frame, **asked)
-
-
 def test_lazy_weights(table):
     own = {**table, "w": np.full(1084, 2.0)}
     asked = {"by": "task", "score": "good", "sample_weight": "w", "alpha": 0.2, "n_resamples": 0}
@@ -393,7 +300,13 @@ def assert_same_figures(one, other):
 # -- many intervals at once --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("how", "level"), [("bonferroni", 1 - 0.2 / 3), ("sidak", 0.8 ** (1 / 3))])
+@pytest.mark.parametrize(
+    ("how", "level"),
+    [
+        ("bonferroni", 1 - 0.2 / 3),
+        pytest.param("sidak", 0.8 ** (1 / 3), marks=pytest.mark.slow),
+    ],
+)
 def test_simultaneous_intervals(table, how, level):
     asked = {"by": "task", "score": "good", "alpha": 0.2, "n_resamples": 300}
     found = pu.evaluate_many(table, "y", simultaneous=how, confidence_level=0.8, **asked)
@@ -406,52 +319,6 @@ def test_simultaneous_intervals(table, how, level):
         confidence_level=found.row_level,
     )  # fmt: skip
     assert_is_report(row, report)  # 300 replicates reach so far
-
-
-def test_few_replicates_are_stretched(table):
-    asked = {"by": "task", "score": "good", "alpha": 0.2, "n_resamples": 100, "metrics": METRICS}
-    found = pu.evaluate_many(table, "y", simultaneous="bonferroni", **asked)
-    row, own = found["a", "good"], only(table, "a")
-    report = pu.evaluate(
-        own["good"], own["y"], alpha=0.2, n_resamples=100, random_state=row.seed,
-        confidence_level=0.8,
-    )  # fmt: skip
-    factor = ndtri(0.5 + found.row_level / 2) / ndtri(0.9)
-    interval, narrow = row.intervals["precision"], report.intervals["precision"]
-    assert interval.high - interval.estimate == pytest.approx(
-        factor * (narrow.high - narrow.estimate)
-    )
-    assert interval.estimate - interval.low == pytest.approx(
-        factor * (narrow.estimate - narrow.low)
-    )
-    assert interval.method.endswith("stretched from 80 %")
-    assert interval.confidence_level == found.row_level
-    closed = pu.auc_interval(report.counts, report.proportions, confidence_level=found.row_level)
-    assert row.intervals["roc_auc"] == closed
-    # Estimated proportions are stretched too, and stay proportions.
-    estimated = pu.evaluate_many(
-        table, "y", score="good", by="task", n_resamples=30, simultaneous="bonferroni"
-    )
-    for one in estimated.evaluated:
-        for name, found_ in one.intervals.items():
-            assert 0 <= found_.low <= found_.high <= 1, name
-
-
-def test_all_intervals_hold_at_once():
-    """Of 20 tables of 10 rows some intervals miss at 95 % each, hardly a table at 95 % at once."""
-    world = pu.simulate.binormal(1.0)
-    missed = dict.fromkeys((None, "bonferroni"), 0)
-    for seed in range(20):
-        samples = [world.sample(40, 200, alpha=0.2, random_state=100 * seed + i) for i in range(10)]
-        table = {
-            "t": np.repeat(np.arange(10), 240),
-            "s": np.concatenate([s.scores for s in samples]),
-            "y": np.concatenate([s.labeled for s in samples]),
-        }
-        for how in missed:
-            found = pu.evaluate_many(table, "y", by="t", alpha=0.2, n_resamples=0, simultaneous=how)
-            missed[how] += any(world.auc not in r.intervals["roc_auc"] for r in found)
-    assert missed["bonferroni"] <= 3 < missed[None]
 
 
 # -- what comes out ----------------------------------------------------------------------------
@@ -494,19 +361,6 @@ def test_text_shows_the_best_rows_and_what_was_left_out(table):
     assert found._repr_html_().startswith("<pre>")
     assert repr(found) == "ManyReports(6 of 8 rows evaluated)"
     assert [r.score for r in found.top(2, "auc_pr")] == ["good", "good"]
-
-
-def test_hundreds_of_rows_print_as_a_few_lines():
-    rng = np.random.default_rng(0)
-    labeled = np.arange(40) % 2 == 0
-    table = {f"score {i}": rng.normal(size=40) for i in range(300)} | {"y": labeled}
-    ticks = []
-    found = pu.evaluate_many(
-        table, "y", alpha=0.2, n_resamples=0, progress=lambda *tick: ticks.append(tick)
-    )
-    assert len(found.evaluated) == 300
-    assert len(str(found).splitlines()) < 25
-    assert ticks == [(i, 300) for i in range(1, 301)]
 
 
 # -- what is refused ---------------------------------------------------------------------------

@@ -66,26 +66,6 @@ def test_every_table_gives_the_same_counts(name):
     assert counted == WEIGHTED
 
 
-@pytest.mark.parametrize("name", FRAMES)
-def test_evaluate_takes_every_table(name):
-    report = pu.evaluate(FRAMES[name], "y", score="s", alpha=0.1, n_resamples=0)
-    assert report.counts == CLEAN
-
-
-def test_labels_are_passed_on():
-    frame = pl.DataFrame({"s": [3, 2, 1], "y": ["a", "b", "c"]})
-    counted = ScoreCounts.from_frame(
-        frame, score="s", labeled="y", positive_label="a", negative_label="c"
-    )
-    assert (counted.n_labeled, counted.n_unlabeled, counted.n_negative) == (1, 1, 1)
-
-
-def test_numbers_may_name_columns():
-    frame = pd.DataFrame([[3.0, 1], [2.0, 0]])
-    assert ScoreCounts.from_frame(frame, score=0, labeled=1).n_thresholds == 2
-    assert ScoreCounts.from_frame({0: [3.0, 2.0], 1: [1, 0]}, score=0, labeled=1).n_thresholds == 2
-
-
 LAZY = {
     "polars": pl.LazyFrame(DATA),
     "narwhals": narwhals.from_native(pl.LazyFrame(DATA)),
@@ -103,14 +83,6 @@ def test_a_lazy_frame_gives_the_same_counts(name):
 # -- what is refused ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "frame", [None, 3, "scores.csv", [DATA], np.zeros((4, 2)), pd.Series(DATA), Unfriendly()]
-)
-def test_what_is_no_table_is_refused(frame):
-    with pytest.raises(InvalidTypeError, match=r"'frame' parameter of .*from_frame"):
-        ScoreCounts.from_frame(frame, score="s", labeled="y")
-
-
 @pytest.mark.parametrize("name", ["dict", "pandas", "polars", "pyarrow"])
 @pytest.mark.parametrize(
     "column", ["S", None, 3, ["s"], ("s",), b"s", np.array(["s", "y"]), Unfriendly()]
@@ -126,14 +98,6 @@ def test_a_wrong_name_lists_the_columns(name, column):
     if column is not None:
         with pytest.raises(InvalidInputError, match=f"^The 'sample_weight' parameter .*{hint}"):
             ScoreCounts.from_frame(FRAMES[name], score="s", labeled="y", sample_weight=column)
-
-
-def test_a_long_list_of_columns_is_cut():
-    frame = {f"c{i}": [1] for i in range(100)}
-    with pytest.raises(InvalidInputError, match=r"'c19', \.\.\.$"):
-        ScoreCounts.from_frame(frame, score="s", labeled="y")
-    with pytest.raises(InvalidInputError, match="the frame has no columns"):
-        ScoreCounts.from_frame({}, score="s", labeled="y")
 
 
 @pytest.mark.parametrize(
@@ -211,12 +175,6 @@ def test_bad_columns_are_named(name):
 # -- and back -----------------------------------------------------------------------------------
 
 
-def test_frame_is_a_dict_by_default():
-    frame = CLEAN.frame()
-    assert list(frame) == ["threshold", "labeled", "unlabeled"]
-    assert frame["threshold"] is CLEAN.thresholds
-
-
 @pytest.mark.parametrize(
     ("backend", "kind"),
     [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table),
@@ -237,12 +195,6 @@ def test_frame_in_every_engine_can_be_read_back(backend, kind):
     assert again == counted
     roc = pu.pu_roc_curve(counted).frame(backend)
     assert isinstance(roc, kind)
-
-
-@pytest.mark.parametrize("backend", [3, "nope", "duckdb", np, [], Unfriendly()])
-def test_an_unknown_backend_is_refused(backend):
-    with pytest.raises(InvalidInputError, match=r"'backend' parameter of ScoreCounts\.frame"):
-        CLEAN.frame(backend)
 
 
 def test_an_absent_backend_says_what_to_install():

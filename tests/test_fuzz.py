@@ -14,19 +14,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator
 from tests.strategies import (
     counts,
     nasty_columns,
-    nasty_floats,
     nasty_numbers,
     nasty_scalars,
     proportions,
-    rows,
 )
 from tests.test_counts import assert_valid
 from tests.test_errors import FREE_EVERYWHERE, VALID, find
@@ -34,7 +30,7 @@ from tests.test_errors import FREE_EVERYWHERE, VALID, find
 import purecover as pu
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
-N_SLOW = 1000
+N_SLOW = 2000
 
 
 def outcome(call: Callable[[], Any]) -> Any:
@@ -89,31 +85,6 @@ def from_scores(data: st.DataObject) -> None:
 
 
 @target
-def from_frame(data: st.DataObject) -> None:
-    columns = st.one_of(nasty_columns(SIZE), st.just([1, 0, 1, 0]))
-    names = st.sampled_from(["a", "b", "c", 3])
-    frame: Any = data.draw(st.dictionaries(names, columns, max_size=4))
-    if data.draw(st.booleans()):
-        try:
-            frame = pd.DataFrame(frame)
-        except Exception:  # noqa: BLE001 - pandas will not have it
-            frame = pd.DataFrame({"a": [1, 2], "b": [0, 1]})
-        if frame.shape[1] > 1 and data.draw(st.booleans()):
-            frame.columns = ["a", *frame.columns[:-1]]
-    name = st.one_of(st.sampled_from(["a", "b"]), nasty_scalars)
-    counted = outcome(
-        lambda: pu.ScoreCounts.from_frame(
-            frame,
-            score=data.draw(name),
-            labeled=data.draw(name),
-            sample_weight=data.draw(st.one_of(st.none(), name)),
-        )
-    )
-    if counted is not None:
-        assert_valid(counted)
-
-
-@target
 def from_counts(data: st.DataObject) -> None:
     column = st.one_of(
         nasty_columns(SIZE),
@@ -126,21 +97,6 @@ def from_counts(data: st.DataObject) -> None:
     if counted is not None:
         assert_valid(counted)
         assert 0 <= pu.auc_pu(counted) <= 1
-        assert not pu.auc_pu_variance(counted) < 0
-
-
-@target
-def from_dict(data: st.DataObject) -> None:
-    saved: Any = data.draw(counts(max_size=6)).to_dict()
-    for key in data.draw(st.lists(st.sampled_from([*saved, "more"]), max_size=2)):
-        saved[key] = data.draw(st.one_of(nasty_columns(len(saved["labeled"] or ())), nasty_scalars))
-        if not isinstance(saved["labeled"], (list, tuple)):
-            break
-    if data.draw(st.integers(0, 9)) == 0:
-        saved = data.draw(nasty_scalars)
-    counted = outcome(lambda: pu.ScoreCounts.from_dict(saved))
-    if counted is not None:
-        assert_valid(counted)
         assert not pu.auc_pu_variance(counted) < 0
 
 
@@ -291,86 +247,6 @@ def resampling_valid_counts(data: st.DataObject) -> None:
     for name in result.estimates:
         interval = outcome(lambda n=name: result.interval(n))
         assert interval is None or math.isnan(interval.low) or interval.low <= interval.high
-
-
-@target
-def choosing_a_threshold(data: st.DataObject) -> None:
-    counted = data.draw(counts(max_size=8))
-    p = data.draw(proportions())
-    criterion = data.draw(
-        st.one_of(
-            st.sampled_from(["precision", "recall", "fpr", "f1", "mcc", "youden", "cost"]),
-            nasty_scalars,
-        )
-    )
-    value = data.draw(st.one_of(st.none(), st.floats(0, 1), nasty_scalars))
-    choice = outcome(lambda: pu.choose_threshold(counted, p, criterion, value))
-    if choice is not None:
-        assert not math.isnan(choice.threshold)
-        assert choice.flagged_labeled >= -1e-9
-        assert str(choice)
-
-
-class _Fixed(BaseEstimator):  # type: ignore[misc]
-    """A classifier whose every score is its only feature."""
-
-    classes_ = np.array([0, 1])
-
-    def decision_function(self, X: Any) -> Any:
-        return np.asarray(X)[:, 0]
-
-    def predict(self, X: Any) -> Any:
-        return (np.asarray(X)[:, 0] > 0).astype(int)
-
-
-@target
-def scorers(data: st.DataObject) -> None:
-    metric = data.draw(st.sampled_from(sorted(pu.METRICS)))
-    scorer = outcome(
-        lambda: pu.make_pu_scorer(
-            metric,
-            alpha=data.draw(st.one_of(st.floats(0, 0.9), nasty_scalars)),
-            top_k=2 if pu.METRICS[metric].kind == "top_k" else None,
-        )
-    )
-    if scorer is None:
-        return
-    scores, _ = data.draw(rows(min_size=4, max_size=4))
-    labeled = data.draw(st.one_of(nasty_columns(4), st.just([1, 0, 1, 0])))
-    value = outcome(lambda: scorer(_Fixed(), scores.reshape(-1, 1), labeled))
-    assert value is None or isinstance(value, float)
-
-
-@target
-def worlds(data: st.DataObject) -> None:
-    number = st.one_of(st.floats(-10, 10), nasty_floats, nasty_scalars)
-    masses = st.one_of(nasty_columns(3), st.lists(st.floats(0, 1), min_size=3, max_size=3))
-    make = data.draw(
-        st.sampled_from(
-            [
-                lambda: pu.simulate.binormal(data.draw(number), data.draw(number)),
-                lambda: pu.simulate.laplace(data.draw(number)),
-                lambda: pu.simulate.beta(
-                    (data.draw(number), data.draw(number)), data.draw(st.just((2.0, 5.0)))
-                ),
-                lambda: pu.simulate.histogram(
-                    data.draw(masses), data.draw(masses), data.draw(st.one_of(st.none(), masses))
-                ),
-            ]
-        )
-    )
-    world = outcome(make)
-    if world is None:
-        return
-    assert 0 <= world.auc <= 1
-    sample = outcome(
-        lambda: world.sample(
-            3, 5, alpha=data.draw(st.one_of(st.floats(0, 0.9), number)), random_state=0
-        )
-    )
-    if sample is not None:
-        assert np.isfinite(sample.scores).all()
-        assert_valid(sample.counts)
 
 
 # -- the tests ----------------------------------------------------------------------------------

@@ -1,26 +1,33 @@
-"""The text of the page: what it says, and that it can do nothing but say and compute it."""
+"""The page of a report and the data in it."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
+import itertools
 import json
 import re
-from html.parser import HTMLParser
+import warnings
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.markup import Page, digest
+from tests.strategies import counts as some_counts
 
+import purecover as pu
 from purecover import evaluate, simulate
+from purecover.curves import auc_pu, pu_roc_curve
+from purecover.exceptions import RecoveryWarning
 from purecover.html import render_report
 from purecover.html.page import SCRIPTS
-from purecover.html.payload import make_payload
+from purecover.html.payload import make_payload, thin_counts
 from purecover.html.svg import LEFT, MAX_POINTS, SIZE, TOP, curve_path, thin
+from purecover.recovery.metrics import position
 
-VOID = {"meta", "br", "input", "rect", "path", "circle"}
+# == page ======================================================================================
 
 
 @pytest.fixture(scope="module")
@@ -43,36 +50,6 @@ def without_scripts(page: str) -> str:
     return page[: page.index('<script type="application/json"')]
 
 
-class Page(HTMLParser):
-    """Elements with their attributes, texts by element, and whether all tags are closed."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.texts: list[tuple[tuple[str, ...], str]] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag, tag
-
-    def handle_data(self, data: str) -> None:
-        if data.strip():
-            self.texts.append((tuple(self.open), " ".join(data.split())))
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attrs for name, attrs in self.elements if name == tag]
-
-
 def test_the_page_is_well_formed(page: str) -> None:
     parsed = Page(page)
     assert parsed.open == []
@@ -82,7 +59,7 @@ def test_the_page_is_well_formed(page: str) -> None:
 
 
 def test_figures_of_the_report_are_on_the_page(page: str, report: Any) -> None:
-    texts = [text for _, text in Page(page).texts]
+    texts = Page(page).texts
     interval = report.intervals["roc_auc"]
     assert (
         f"Observed AUC {report.auc_pu:.3f}; the true AUC is about {report.auc:.3f}, 95 % interval "
@@ -102,51 +79,8 @@ def test_figures_of_the_report_are_on_the_page(page: str, report: Any) -> None:
     assert any(re.search(r"purecover \S+, Python 3\.\d+", text) for text in texts)
 
 
-def cells_of(page: str, title: str) -> list[str]:
-    """The texts of the row with this heading."""
-    texts = Page(page).texts
-    start = next(i for i, (where, text) in enumerate(texts) if where[-1] == "th" and text == title)
-    cells = []
-    for where, text in texts[start + 1 :]:
-        if where[-1] != "td":
-            break
-        cells.append(text)
-    return cells
-
-
-def test_f_beta_is_shown_where_it_is_not_f1(page: str, sample: simulate.Sample) -> None:
-    assert "F-beta" not in without_scripts(page)
-    report = evaluate(sample.counts, alpha=0.25, n_resamples=0, f_beta=2.0)
-    f_2 = report.metrics["f_beta"]
-    assert cells_of(render_report(report), "F-beta (beta 2)")[1] == f"{f_2:.4f}"
-
-
-def test_costs_and_the_range_of_the_partial_auc_are_told(sample: simulate.Sample) -> None:
-    report = evaluate(
-        sample.counts, alpha=0.25, n_resamples=0, cost_fn=5.0, cost_fp=0.5, max_fpr=0.2
-    )
-    page = render_report(report)
-    assert cells_of(page, "Cost (miss 5, false alarm 0.5)")[1] == f"{report.metrics['cost']:.4f}"
-    assert cells_of(page, "Partial AUC (standardized, fpr to 0.2)")
-
-
-def test_the_confusion_of_the_unlabeled(page: str, report: Any) -> None:
-    c = report.confusion
-    texts = [text for _, text in Page(page).texts]
-    assert (
-        f"Of the {c.flagged:,.0f} unlabeled at or above the threshold, about {c.tp:,.0f} are "
-        f"positive; of those below, about {c.fn:,.0f}."
-    ) in texts
-    flagged = cells_of(page, f"Score ≥ {c.threshold:.6g}")
-    assert flagged == [f"{n:,.0f}" for n in (c.tp, c.fp, c.flagged)]
-    assert cells_of(page, f"Score < {c.threshold:.6g}")[:2] == [f"{c.fn:,.0f}", f"{c.tn:,.0f}"]
-    # Alpha says how many positives there are, whatever the threshold.
-    assert cells_of(page, "All") == ["750", "2,250", "3,000"]
-    assert "Expected numbers" in texts
-
-
 def test_checks_are_on_the_page(page: str, report: Any) -> None:
-    texts = [text for _, text in Page(page).texts]
+    texts = Page(page).texts
     for check in report.checks:
         assert check.code in texts
         assert any(check.title in text for text in texts)
@@ -174,23 +108,11 @@ def test_nothing_can_be_loaded(page: str) -> None:
     }  # fmt: skip
 
 
-def test_links_lead_somewhere(page: str) -> None:
-    parsed = Page(page)
-    ids = {attrs["id"] for _, attrs in parsed.elements if "id" in attrs}
-    targets = {(attrs["href"] or "")[1:] for attrs in parsed.all("a")}
-    assert targets <= ids
-    assert {"curves", "checks", "metrics"} <= targets
-
-
 def policy_of(page: str) -> str:
     metas = Page(page).all("meta")
     (policy,) = [m["content"] for m in metas if m.get("http-equiv") == "Content-Security-Policy"]
     assert policy is not None
     return policy
-
-
-def digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def test_the_policy_allows_exactly_this_style_and_these_scripts(page: str) -> None:
@@ -223,13 +145,6 @@ def test_scripts_can_stand_in_a_page(name: str) -> None:
     assert not (ours and re.search(words, text))
 
 
-def test_licenses_of_what_the_page_copies_are_in_it(page: str) -> None:
-    vendor = files("purecover.html").joinpath("vendor")
-    for line in vendor.joinpath("LICENSES.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("Copyright"):
-            assert line in page
-
-
 def test_the_data_are_inert_and_those_of_the_report(page: str, report: Any) -> None:
     (data,) = re.findall(r'<script type="application/json" id="payload">(.*?)</script>', page)
     assert not set("<>&") & set(data)
@@ -249,7 +164,8 @@ def test_hostile_words_stay_words(report: Any) -> None:
     assert not parsed.all("img")
     # Isolated, so that what turns the direction of writing ends with the words.
     for where in ("h1", "code"):
-        found = [text for path, text in parsed.texts if path[-2:] == (where, "bdi")]
+        told = zip(parsed.paths, parsed.texts, strict=True)
+        found = [text for path, text in told if path[-2:] == (where, "bdi")]
         assert found == [HOSTILE]
 
 
@@ -274,110 +190,7 @@ def test_the_page_is_accessible(page: str) -> None:
     assert live["id"] == "live"
 
 
-def test_what_needs_a_script_is_hidden_without(page: str) -> None:
-    parsed = Page(page)
-    for name, attrs in parsed.elements:
-        if attrs.get("id") in {"theme", "panel"} or attrs.get("class") in {"scripted", "costs"}:
-            assert "hidden" in attrs, (name, attrs)
-    shown = [f for f in parsed.all("figure") if "hidden" not in f]
-    assert [f["data-chart"] for f in shown] == ["roc", "pr"]
-
-
-def test_the_page_adapts(page: str) -> None:
-    assert "prefers-color-scheme: dark" in page
-    assert "@media print" in page
-    assert 'name="viewport"' in page
-
-
-@pytest.mark.parametrize("repair", ["none", "paper", "isotonic", "hull", "likelihood"])
-def test_every_repair_can_be_drawn(sample: simulate.Sample, repair: Any) -> None:
-    report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0, repair=repair)
-    parsed = Page(report.to_html())
-    paths = [p["d"] for p in parsed.all("path") if (p.get("class") or "").startswith("curve")]
-    # Three curves and their three legend keys in each of two figures.
-    assert len(paths) == 12
-    assert "nan" not in without_scripts(report.to_html()).replace("finan", "")
-
-
-def test_without_intervals_truth_and_command(sample: simulate.Sample) -> None:
-    report = evaluate(sample.counts, alpha=0.25, n_resamples=0)
-    page = render_report(report)
-    texts = [text for _, text in Page(page).texts]
-    assert "True" not in texts
-    assert "95 % interval" in texts  # of the AUC, which needs no resampling
-    assert "<pre" not in without_scripts(page)
-    assert 'class="band"' not in without_scripts(page)
-
-
-def test_infeasible_proportions_are_the_headline() -> None:
-    report = evaluate([3, 2, 1, 0], [1, 1, 0, 0], alpha=0.5, n_resamples=0)
-    page = render_report(report)
-    assert "these scores do not fit alpha and beta" in page
-    assert "would be 1.500, outside [0, 1]" in page
-    assert "That is the direct value" not in page
-    assert cells_of(page, "AUC")[1:] == ["infeasible"]  # and no interval
-    assert "recovered (AUC infeasible)" in page
-    assert "PU008" in page
-
-
-def test_undefined_metrics_are_called_undefined(sample: simulate.Sample) -> None:
-    report = evaluate(sample.counts, alpha=0.25, n_resamples=0, threshold=1e9)
-    page = render_report(report)
-    assert cells_of(page, "Precision")[1] == "undefined"
-    assert ">nan<" not in page
-
-
-def test_weights_known_negatives_and_top_k_have_their_place() -> None:
-    scores = np.linspace(0, 1, 90) + np.tile([0.5, 0, -0.5], 30)
-    labels = np.tile([1, 0, -1], 30)
-    report = evaluate(
-        scores,
-        labels,
-        negative_label=-1,
-        alpha=0.1,
-        n_resamples=0,
-        sample_weight=np.full(90, 2.0),
-        top_k=5,
-    )
-    texts = [text for _, text in Page(render_report(report)).texts]
-    assert "Known negatives" in texts
-    assert "60 (sum of weights)" in texts
-    assert "Expected sums of weights" in texts
-    assert "Among the 5 highest unlabeled scores" in texts
-
-
-def test_equal_reports_make_equal_pages(sample: simulate.Sample) -> None:
-    pages = {
-        evaluate(sample.counts, alpha=0.25, n_resamples=20, random_state=1).to_html()
-        for _ in range(2)
-    }
-    assert len(pages) == 1
-
-
 # -- curves -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [10_000, 1_000_000])
-def test_the_page_stays_small_for_many_scores(n: int) -> None:
-    sample = simulate.beta().sample(n // 5, n - n // 5, alpha=0.2, random_state=1)
-    page = evaluate(sample.scores, sample.labeled, alpha=0.2, n_resamples=0).to_html()
-    for path in (p["d"] or "" for p in Page(without_scripts(page)).all("path")):
-        assert len(re.findall(r"[ML]", path)) <= MAX_POINTS
-    assert len(page.encode()) < 700_000
-    assert f"The figures of the report come from all {n:,} distinct scores." in page
-
-
-def test_few_scores_are_all_in_the_page(sample: simulate.Sample) -> None:
-    few = evaluate(sample.scores[:900], sample.labeled[:900], alpha=0.25, n_resamples=0)
-    n = few.counts.n_thresholds
-    assert f"from the counts at all {n} distinct scores" in few.to_html()
-
-
-def test_the_headline_tells_of_wrong_labels_and_of_estimates(sample: simulate.Sample) -> None:
-    noisy = evaluate(sample.counts, alpha=0.2, beta=0.9, n_resamples=0)
-    assert "if 20 % of the unlabeled and 90 % of the labeled are positive." in noisy.to_html()
-    found = evaluate(sample.counts, n_resamples=0)
-    assert "if about " in found.to_html()
 
 
 def distance_to_polyline(x: Any, y: Any, keep: Any) -> float:
@@ -404,23 +217,203 @@ def test_thinning_moves_a_curve_by_less_than_a_pixel() -> None:
     assert distance_to_polyline(x, y, keep) < 1 / 480
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "kept"),
-    [
-        ([0.0], [0.5], [0]),
-        ([0.0, 1.0], [0.0, 1.0], [0, 1]),
-        ([0.0, 0.5, 1.0], [0.0, 0.5, 1.0], [0, 2]),
-        ([0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0, 1, 2]),
-        ([0.5, 0.9, 0.5], [0.5, 0.5, 0.5], [0, 1, 2]),
-        ([], [], []),
-    ],
-)
-def test_thinning_small_curves(x: list[float], y: list[float], kept: list[int]) -> None:
-    assert thin(np.array(x), np.array(y)).tolist() == kept
-
-
 def test_paths_are_in_drawing_units_and_leave_out_what_is_undefined() -> None:
     path = curve_path(np.array([0.0, 0.5, 1.0]), np.array([0.0, np.nan, 1.0]))
     assert path == f"M{LEFT:.2f} {TOP + SIZE:.2f}L{LEFT + SIZE:.2f} {TOP:.2f}"
     far = curve_path(np.array([0.0, 1e300]), np.array([-1e300, 1.0]))
     assert max(abs(float(n)) for n in re.findall(r"-?[\d.]+", far)) < 2000
+
+
+# == payload ===================================================================================
+
+
+def many_counts(kind: str, seed: int) -> pu.ScoreCounts:
+    """Thousands of distinct scores, so that there is something to merge."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3000, 9000))
+    labeled = rng.random(n) < rng.choice([0.01, 0.2, 0.5])
+    labeled[:2] = True, False
+    scores = rng.normal(rng.choice([0.3, 1.5, 4.0]) * labeled)
+    if kind == "plain":
+        return pu.ScoreCounts.from_scores(scores, labeled)
+    if kind == "ties":
+        heavy = rng.random(n) < 0.6
+        return pu.ScoreCounts.from_scores(np.where(heavy, scores.round(1), scores), labeled)
+    if kind == "weighted":
+        weight = rng.exponential(size=n) * (rng.random(n) < 0.9)
+        weight[:2] = 1.0
+        return pu.ScoreCounts.from_scores(scores, labeled, sample_weight=weight)
+    if kind == "negative":
+        codes = np.where(~labeled & (rng.random(n) < 0.3), -1, labeled.astype(int))
+        codes[:2] = 1, 0
+        return pu.ScoreCounts.from_scores(scores, codes, negative_label=-1)
+    assert kind == "separated"
+    return pu.ScoreCounts.from_scores(scores + 100.0 * labeled, labeled)
+
+
+KINDS = ["plain", "ties", "weighted", "negative", "separated"]
+
+
+def rates_at(counts: pu.ScoreCounts, threshold: float) -> tuple[float, float]:
+    roc, at = pu_roc_curve(counts), position(counts, threshold)
+    return float(roc.tpr_pu[at]), float(roc.fpr_pu[at])
+
+
+# -- merging scores ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("max_cells", [64, 2000])
+def test_bounds_hold(kind: str, seed: int, max_cells: int) -> None:
+    counts = many_counts(kind, seed)
+    rng = np.random.default_rng(seed)
+    threshold = float(rng.choice(counts.thresholds))
+    thinned = thin_counts(counts, max_cells, threshold=threshold)
+    cells = thinned.counts
+    assert cells.n_thresholds <= max_cells
+    assert (cells.thresholds[0], cells.thresholds[-1]) == (
+        counts.thresholds[0],
+        counts.thresholds[-1],
+    )
+    assert abs(auc_pu(cells) - auc_pu(counts)) <= thinned.auc_bound + 1e-12
+    for t in cells.thresholds[rng.integers(cells.n_thresholds, size=50)]:
+        assert rates_at(cells, t) == pytest.approx(rates_at(counts, t), abs=1e-12)
+    assert rates_at(cells, threshold) == pytest.approx(rates_at(counts, threshold), abs=1e-12)
+    between = np.append(
+        counts.thresholds[rng.integers(counts.n_thresholds, size=200)], rng.normal(size=100)
+    )
+    gaps = [
+        abs(a - b)
+        for t in between
+        for a, b in zip(rates_at(cells, t), rates_at(counts, t), strict=True)
+    ]
+    assert max(gaps) <= thinned.rate_bound + 1e-12
+    # What the layout promises: no merged cell holds more than 16/n, and pairs are bounded by it.
+    assert thinned.rate_bound <= 16 / (max_cells - 3) + 1e-12
+    assert thinned.auc_bound <= 4 / max_cells
+
+
+def test_the_rate_bound_is_attained() -> None:
+    counts = many_counts("plain", 0)
+    thinned = thin_counts(counts, 64)
+    full = [rates_at(counts, t) for t in counts.thresholds]
+    cells = [rates_at(thinned.counts, t) for t in counts.thresholds]
+    assert np.abs(np.array(full) - cells).max() == pytest.approx(thinned.rate_bound, abs=1e-12)
+
+
+def test_the_auc_bound_counts_the_pairs_that_lost_their_order() -> None:
+    counts = many_counts("ties", 4)
+    thinned = thin_counts(counts, 100)
+    cell = np.searchsorted(-thinned.counts.thresholds, -counts.thresholds)
+    lost = 0
+    for c in range(thinned.counts.n_thresholds):
+        labeled, unlabeled = counts.labeled[cell == c], counts.unlabeled[cell == c]
+        lost += int(np.outer(labeled, unlabeled).sum()) - int(np.dot(labeled, unlabeled))
+    assert thinned.auc_bound > 0
+    assert thinned.auc_bound == pytest.approx(lost / 2 / counts.n_labeled / counts.n_unlabeled)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_lost(kind: str) -> None:
+    counts = many_counts(kind, 3)
+    cells = thin_counts(counts, 200).counts
+    for name in ("labeled", "unlabeled", "negative", "labeled_sq", "unlabeled_sq"):
+        full, merged = getattr(counts, name), getattr(cells, name)
+        if full is None:
+            assert merged is None
+        else:
+            assert merged.dtype == full.dtype
+            assert merged.sum() == pytest.approx(full.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("top_k", [1, 7, 500, 10**9])
+def test_the_top_k_keep_their_rates(top_k: int) -> None:
+    counts = many_counts("ties", 1)
+    roc = pu_roc_curve(counts)
+    cells = pu_roc_curve(thin_counts(counts, 64, top_k=top_k).counts)
+    share = min(top_k / counts.n_unlabeled, 1.0)
+    want = np.interp(share, roc.fpr_pu, roc.tpr_pu)
+    assert np.interp(share, cells.fpr_pu, cells.tpr_pu) == pytest.approx(want, abs=1e-12)
+
+
+# -- the payload ------------------------------------------------------------------------------
+
+
+def written(payload: dict[str, Any]) -> str:
+    """Strict JSON: fails on anything that is not finite."""
+    return json.dumps(payload, allow_nan=False, separators=(",", ":"))
+
+
+KEYS = {
+    "schema", "counts", "thinned", "settings", "report", "roc_band", "pr_band", "auc_pu_se",
+    "metrics", "histogram", "estimation", "sensitivity", "truth",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sample_payload() -> Any:
+    return pu.simulate.binormal(1.5).sample(300, 1500, alpha=0.25, random_state=0)
+
+
+@given(some_counts(), st.sampled_from([0.0, 0.3, 0.9]), st.sampled_from([0.95, 1.0]))
+def test_any_report_becomes_finite_json(counts: pu.ScoreCounts, alpha: float, beta: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RecoveryWarning)
+        report = pu.evaluate(counts, alpha=alpha, beta=beta, n_resamples=0)
+    payload = json.loads(written(make_payload(report)))
+    assert set(payload) == KEYS
+    assert payload["thinned"] is None
+    edges = payload["histogram"]["edges"]
+    assert all(a < b for a, b in itertools.pairwise(edges))
+    for name in ("labeled", "unlabeled"):
+        shares = payload["histogram"][name]
+        assert len(shares) == len(edges) - 1
+        assert sum(shares) == pytest.approx(1)
+    again = pu.ScoreCounts.from_dict(payload["counts"])
+    assert again == counts
+
+
+# -- a million scores -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["plain", "weighted"])
+def large(request: pytest.FixtureRequest) -> tuple[pu.PUReport, dict[str, Any]]:
+    sample_payload = pu.simulate.binormal(1.5).sample(100_000, 900_000, alpha=0.25, random_state=0)
+    labeled, weight = sample_payload.labeled.astype(int), None
+    if request.param == "weighted":
+        rng = np.random.default_rng(0)
+        labeled = np.where((labeled == 0) & (rng.random(labeled.size) < 0.02), -1, labeled)
+        weight = rng.exponential(size=labeled.size)
+    report = pu.evaluate(
+        sample_payload.scores, labeled, alpha=0.25, beta=0.95, threshold=0.7654321, top_k=1234,
+        sample_weight=weight, negative_label=-1 if weight is not None else None, n_resamples=20,
+    )  # fmt: skip
+    return report, make_payload(report)
+
+
+@pytest.mark.slow
+def test_a_million_scores_stay_within_the_bounds(
+    large: tuple[pu.PUReport, dict[str, Any]],
+) -> None:
+    report, payload = large
+    said = payload["thinned"]
+    cells = pu.ScoreCounts.from_dict(payload["counts"])
+    proportions = report.proportions
+    assert (said["n_thresholds"], said["kept"]) == (report.counts.n_thresholds, cells.n_thresholds)
+    difference = abs(auc_pu(cells) - report.auc_pu)
+    assert difference == pytest.approx(said["auc_difference"], abs=1e-12)
+    assert difference <= said["auc_bound"] < 4e-4
+    assert said["rate_bound"] < 0.008
+    for alpha in (0.0, 0.1, 0.5):
+        other = pu.MixtureProportions(alpha, proportions.beta)
+        gap = pu.recover_auc(cells, other, clip=False) - pu.recover_auc(
+            report.counts, other, clip=False
+        )
+        assert abs(gap) <= said["auc_bound"] / other.delta
+    threshold = report.metrics.threshold
+    assert rates_at(cells, threshold) == pytest.approx(rates_at(report.counts, threshold))
+    again = pu.recover_metrics(cells, proportions, threshold=threshold, top_k=1234)
+    for name, value in report.metrics.items():
+        assert abs(again[name] - value) == pytest.approx(said["differences"][name], abs=1e-12)
+    assert said["auc_pr_difference"] == said["differences"]["auc_pr"] < 2e-4

@@ -1,4 +1,4 @@
-"""Intervals and bands: right by formula, by twin and by simulation."""
+"""Intervals of the AUC, by resampling, with estimated proportions, and of many rows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import purecover as pu
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.intervals import replicates as _bootstrap
 from purecover.intervals.replicates import BootstrapResult, _bias_corrected, simultaneous_depth
 from purecover.intervals.resampling import (
+    CrowdedResampler,
     MultinomialResampler,
     PoissonResampler,
     Resampler,
     resampler_for,
+    thinned_to_draw,
 )
+
+# == basics ====================================================================================
 
 WORLD = pu.simulate.binormal(1.5)
 
@@ -33,14 +39,6 @@ class TestAucInterval:
             expected = 0.5 + (getattr(plain, end) - 0.5) / 0.65
             assert getattr(mapped, end) == pytest.approx(expected, abs=1e-12)
         assert mapped.varied == "scores"
-
-    def test_higher_level_is_wider(self) -> None:
-        s = draw()
-        widths = [
-            pu.auc_interval(s.counts, s.proportions, confidence_level=level).width
-            for level in (0.5, 0.8, 0.95, 0.999)
-        ]
-        assert np.all(np.diff(widths) > 0)
 
     def test_uncertain_delta_adds_variance(self) -> None:
         s = draw()
@@ -78,11 +76,6 @@ class TestAucInterval:
             for unit in (0.001, 1, 1000)
         }
         assert len(lows) == 1
-
-    def test_one_labeled_example(self) -> None:
-        counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[0, 1, 0], unlabeled=[5, 0, 5])
-        interval = pu.auc_interval(counts, pu.MixtureProportions(0.1))
-        assert 0 <= interval.low < 0.5 < interval.high <= 1
 
     @pytest.mark.slow
     @pytest.mark.parametrize("beta", [1.0, 0.75])
@@ -129,14 +122,6 @@ class TestBootstrap:
         assert got[1, 1] == pytest.approx(expected.fpr[at], rel=0.12)
         assert got[0, 1] == pytest.approx(expected.covariance[at], rel=0.15)
 
-    def test_same_seed_same_result(self) -> None:
-        s = draw()
-        runs = [
-            pu.bootstrap(s.counts, s.proportions, n_resamples=20, random_state=7) for _ in range(2)
-        ]
-        for name, values in runs[0].replicates.items():
-            np.testing.assert_array_equal(values, runs[1].replicates[name])
-
     def test_every_metric_has_an_interval_around_its_estimate(self) -> None:
         s = draw(n_labeled=500, n_unlabeled=3000)
         result = pu.bootstrap(s.counts, s.proportions, n_resamples=300, top_k=100, random_state=0)
@@ -155,24 +140,6 @@ class TestBootstrap:
             one, two = exact.interval(name), coarse.interval(name)
             assert two.low == pytest.approx(one.low, abs=one.width / 4), name
             assert two.width == pytest.approx(one.width, rel=0.2), name
-
-    def test_progress_is_told(self) -> None:
-        s = draw()
-        told: list[tuple[int, int]] = []
-        pu.bootstrap(
-            s.counts,
-            s.proportions,
-            n_resamples=100,
-            random_state=0,
-            progress=lambda done, total: told.append((done, total)),
-        )
-        assert told == [(50, 100), (100, 100)]
-
-    def test_bands_need_curves(self) -> None:
-        s = draw()
-        result = pu.bootstrap(s.counts, s.proportions, n_resamples=5, curves=False, random_state=0)
-        with pytest.raises(InvalidInputError, match="curves=True"):
-            result.roc_band()
 
     def test_undefined_metric_has_no_interval(self) -> None:
         counts = pu.ScoreCounts.from_counts([1, 0], labeled=[5, 5], unlabeled=[5, 50])
@@ -213,9 +180,6 @@ class TestLeaningMetrics:
         assert low == pytest.approx(0.1275, abs=5e-4)
         assert high == pytest.approx(0.9843, abs=5e-4)
 
-    def test_an_estimate_at_the_median_moves_nothing(self) -> None:
-        assert _bias_corrected(self.GRID, 0.5, 0.05) == pytest.approx((0.05, 0.95), abs=1e-12)
-
     @pytest.mark.parametrize("metric", ["auc_pr", "average_precision", "normalized_auc_pr"])
     @pytest.mark.parametrize("estimate", [-0.5, 0.0, 0.3, 0.5, 0.8, 1.0, 1.5])
     def test_contains_both(self, metric: str, estimate: float) -> None:
@@ -241,15 +205,7 @@ class TestLeaningMetrics:
         found = replicated(values, 0.5)
         assert (found.low, found.high) == (0.2, 0.9)
 
-    def test_without_an_estimate_percentiles_are_plain(self) -> None:
-        found = replicated(self.GRID, float("nan"))
-        assert (found.low, found.high) == pytest.approx((0.05, 0.95))
-        assert found.method == "bootstrap percentile, multinomial"
-
-    def test_other_metrics_have_plain_percentiles(self) -> None:
-        found = replicated(self.GRID, 0.7, "f1")
-        assert (found.low, found.high) == pytest.approx((0.05, 0.95))
-
+    @pytest.mark.slow
     def test_holds_the_truth_where_classes_are_almost_apart(self) -> None:
         # Replicates repeat the error of their estimate, so that plain percentiles stay below.
         world, alpha = pu.simulate.binormal(4.5), 0.4
@@ -370,24 +326,6 @@ class TestBootstrapWithEstimator:
         expected = alpha * tpr / (alpha * tpr + (1 - alpha) * fpr)
         np.testing.assert_allclose(result.replicates["precision"], expected)
 
-    def test_intervals_widen_and_say_so(self) -> None:
-        s = draw(n_labeled=400, n_unlabeled=4000)
-        options = {"threshold": 0.8, "n_resamples": 300, "random_state": 0}
-        exact = pu.bootstrap(s.counts, s.proportions, **options)
-        result = pu.bootstrap(s.counts, s.proportions, estimator=Blurred(0.04), **options)
-        for name in ("roc_auc", "auc_pr", "precision", "f1", "mcc"):
-            assert result.interval(name).width > 1.1 * exact.interval(name).width, name
-            assert result.interval(name).varied == "scores and proportions"
-            assert exact.interval(name).varied == "scores"
-        assert result.roc_band().varied == "scores and proportions"
-        assert exact.pr_band("simultaneous").varied == "scores"
-        assert np.mean(result.pr_band().high - result.pr_band().low) > np.mean(
-            exact.pr_band().high - exact.pr_band().low
-        )
-        assert set(result.replicates) - set(exact.replicates) == {"alpha", "beta", "delta"}
-        # A beta that no replicate moves is known, not unknown.
-        assert (result.interval("beta").low, result.interval("beta").high) == (0.9, 0.9)
-
     def test_an_independent_error_adds_as_the_formula_says(self) -> None:
         s = draw(n_labeled=1000, n_unlabeled=5000)
         result = pu.bootstrap(
@@ -405,22 +343,6 @@ class TestBootstrapWithEstimator:
         assert np.std(result.replicates["roc_auc"]) == pytest.approx(
             closed.width / (2 * 1.96), rel=0.08
         )
-
-    def test_alpha_has_the_spread_of_the_estimator(self) -> None:
-        s = draw(n_labeled=400, n_unlabeled=4000)
-        result = pu.bootstrap(
-            s.counts,
-            s.proportions,
-            estimator=TopRatio(),
-            metrics=["roc_auc"],
-            curves=False,
-            random_state=0,
-        )
-        top = s.counts.thresholds >= 1.5
-        p, q = s.counts.labeled[top].sum() / 400, s.counts.unlabeled[top].sum() / 4000
-        # The delta method for a ratio of two independent shares.
-        error = 0.9 * q / p * np.sqrt((1 - p) / (400 * p) + (1 - q) / (4000 * q))
-        assert np.std(result.replicates["alpha"]) == pytest.approx(error, rel=0.1)
 
     def test_rejected_draws_are_counted_and_drawn_again(self) -> None:
         s = draw()
@@ -510,11 +432,6 @@ class TestBootstrapWithEstimator:
         assert width["grouped"] == pytest.approx(width["single"], rel=0.2)
         assert width["grouped"] == pytest.approx(np.sqrt(2) * width["doubled"], rel=0.2)
 
-    def test_only_estimators_estimate(self) -> None:
-        s = draw()
-        with pytest.raises(InvalidTypeError, match="'estimator' parameter of bootstrap"):
-            pu.bootstrap(s.counts, s.proportions, estimator="alphamax", n_resamples=2)
-
 
 class TestResamplers:
     @pytest.mark.parametrize("kind", [MultinomialResampler, PoissonResampler])
@@ -577,31 +494,6 @@ class TestResamplers:
         assert grouped.interval("roc_auc").width == pytest.approx(closed.width, rel=0.1)
         assert naive.interval("roc_auc").width < 0.6 * closed.width
 
-    def test_weights_of_grouped_rows_count(self) -> None:
-        # A weight of 0 takes a row out, grouped or not.
-        s = draw(n_labeled=50, n_unlabeled=200)
-        weight = np.where(np.arange(s.scores.size) % 2, 1.0, 0.0)
-        resampler = pu.group_resampler(
-            s.scores, s.labeled, np.arange(s.scores.size), sample_weight=weight
-        )
-        drawn = resampler.draw(np.random.default_rng(0))
-        gone = np.isin(resampler.counts.thresholds, s.scores[weight == 0])
-        assert drawn.labeled[gone].sum() == drawn.unlabeled[gone].sum() == 0
-        assert drawn.n_labeled + drawn.n_unlabeled > 80
-
-    def test_names_of_groups_do_not_matter(self) -> None:
-        # Groups of known negatives alone are not drawn, whatever they are called.
-        labels = [1, 0, 1, 0, -1, -1, -1, -1]
-        spreads = set()
-        for names in ("aabbcdef", "yyzzcdef"):
-            resampler = pu.group_resampler(
-                np.arange(8.0), labels, list(names), positive_label=1, negative_label=-1
-            )
-            assert resampler.n_groups == 2
-            rng = np.random.default_rng(0)
-            spreads.add(float(np.var([resampler.draw(rng).n_labeled for _ in range(50)])))
-        assert len(spreads) == 1
-
     def test_one_group_is_refused(self) -> None:
         with pytest.raises(InvalidInputError, match="two groups"):
             pu.group_resampler([1, 2], [1, 0], ["a", "a"])
@@ -613,17 +505,6 @@ class TestResamplers:
 
 
 class TestBands:
-    def test_simultaneous_contains_pointwise(self) -> None:
-        s = draw(n_labeled=300, n_unlabeled=1500)
-        result = pu.bootstrap(s.counts, s.proportions, n_resamples=500, random_state=0)
-        for curve in ("roc_band", "pr_band"):
-            narrow = getattr(result, curve)("pointwise")
-            wide = getattr(result, curve)("simultaneous")
-            assert np.all(wide.low <= narrow.low + 1e-12)
-            assert np.all(wide.high >= narrow.high - 1e-12)
-            assert np.all(narrow.low <= narrow.high)
-            assert (narrow.kind, wide.kind) == ("pointwise", "simultaneous")
-
     @given(st.integers(2, 60), st.integers(1, 6), st.floats(0.5, 0.95), st.integers(0, 1000))
     def test_depth_is_the_largest_that_keeps_the_level(
         self, n: int, width: int, level: float, seed: int
@@ -667,3 +548,183 @@ class TestBands:
         # Errors of these shares over 200 data sets are about .01 and .02.
         assert 0.91 < np.mean(pointwise) < 0.98
         assert np.mean(simultaneous) > 0.88
+
+
+# == large =====================================================================================
+
+
+@pytest.fixture(scope="module")
+def sample() -> pu.simulate.Sample:
+    return WORLD.sample(4000, 36_000, alpha=0.25, random_state=0)
+
+
+class TestCrowded:
+    def test_draws_are_multinomial(self) -> None:
+        """Means, variances and covariances are those of the formula, and totals are exact."""
+        labeled, unlabeled = np.array([30, 90, 0, 180]), np.array([270, 150, 150, 30])
+        counts = pu.ScoreCounts.from_counts(range(4), labeled=labeled, unlabeled=unlabeled)
+        rng = np.random.default_rng(0)
+        resampler = CrowdedResampler(counts)
+        drawn = [resampler.draw(rng) for _ in range(20_000)]
+        for side in ("labeled", "unlabeled"):
+            rows = np.array([getattr(each, side) for each in drawn])
+            tally = getattr(counts, side)
+            n, share = tally.sum(), tally / tally.sum()
+            assert set(rows.sum(axis=1)) == {n}
+            np.testing.assert_allclose(rows.mean(axis=0), tally, atol=5 * np.sqrt(n / 20_000))
+            expected = n * (np.diag(share) - np.outer(share, share))
+            np.testing.assert_allclose(np.cov(rows.T), expected, atol=0.03 * n)
+
+    @pytest.mark.slow
+    def test_one_cell_is_binomial(self) -> None:
+        """The whole distribution of one count, beside the exact one."""
+        counts = pu.ScoreCounts.from_counts([1, 0], labeled=[40, 10], unlabeled=[20, 30])
+        rng = np.random.default_rng(1)
+        resampler = CrowdedResampler(counts)
+        first = np.array([resampler.draw(rng).labeled[0] for _ in range(20_000)])
+        # Counts are in decreasing order of score: 40 of 50 at the higher one.
+        edges = np.arange(34, 47)
+        law = stats.binom(50, 0.8)
+        expected = np.concatenate(([law.cdf(33)], law.pmf(edges), [law.sf(46)])) * first.size
+        seen = np.array(
+            [(first < 34).sum(), *[(first == k).sum() for k in edges], (first > 46).sum()]
+        )
+        assert stats.chisquare(seen, expected).pvalue > 1e-3
+
+    def test_weights_are_still_drawn_by_poisson_numbers(self) -> None:
+        counts = pu.ScoreCounts.from_scores([2, 1], [1, 0], sample_weight=[0.5, 2.0])
+        assert isinstance(resampler_for(counts, "multinomial", crowded=True), PoissonResampler)
+
+
+class TestTop:
+    """Groups of like size hold more unlabeled than the top k; those that are drawn must not."""
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_rates_at_the_top_stay(self, seed: int) -> None:
+        sample = pu.simulate.binormal(2.0).sample(1000, 100_000, alpha=0.05, random_state=seed)
+        counts = sample.counts
+        even = counts.thinned(1024, keep=2.5)
+        few = thinned_to_draw(counts, 1024, keep=2.5)
+        assert few.n_thresholds < even.n_thresholds + 150
+        full, coarse, drawn = (pu.pu_roc_curve(each) for each in (counts, even, few))
+        ranks = np.array([1, 3, 5, 10, 15, 40, 100, 200, 1000])
+        want, smeared, found = (
+            np.interp(ranks / counts.n_unlabeled, each.fpr_pu, each.tpr_pu)
+            for each in (full, coarse, drawn)
+        )
+        # A labeled one more or less is a thousandth.
+        assert np.all(np.abs(found - want) <= 0.05 * want + 1e-3)
+        assert np.abs(found - want).sum() < np.abs(smeared - want).sum() / 2
+        at = np.searchsorted(-few.thresholds, -2.5, side="right")
+        there = np.searchsorted(-counts.thresholds, -2.5, side="right")
+        assert drawn.fpr_pu[at] == pytest.approx(full.fpr_pu[there], rel=1e-12)
+
+    @pytest.mark.parametrize("kind", ["plain", "weighted", "negative", "ties"])
+    def test_nothing_is_lost(self, kind: str) -> None:
+        rng = np.random.default_rng(0)
+        codes = np.where(rng.random(5000) < 0.2, 1, 0)
+        scores = rng.normal(codes)
+        weight = None
+        if kind == "weighted":
+            weight = rng.exponential(size=5000)
+        elif kind == "negative":
+            codes[rng.random(5000) < 0.1] = -1
+        elif kind == "ties":
+            scores = np.where(rng.random(5000) < 0.5, scores.round(1), scores)
+        counts = pu.ScoreCounts.from_scores(
+            scores,
+            codes,
+            sample_weight=weight,
+            negative_label=-1 if kind == "negative" else None,
+        )
+        few = thinned_to_draw(counts, 64, keep=0.5)
+        assert 64 <= few.n_thresholds < 250
+        assert set(few.thresholds) <= set(counts.thresholds)
+        assert few.highest is not None
+        assert few.highest[0] == counts.thresholds[0]
+        for name in ("labeled", "unlabeled", "negative", "labeled_sq", "unlabeled_sq"):
+            full, merged = getattr(counts, name), getattr(few, name)
+            assert (full is None) == (merged is None)
+            if full is not None:
+                assert merged.sum() == pytest.approx(full.sum(), rel=1e-12)
+        above = counts.thresholds >= 0.5
+        assert few.unlabeled[few.thresholds >= 0.5].sum() == pytest.approx(
+            counts.unlabeled[above].sum()
+        )
+
+
+class TestLargeBootstrap:
+    def test_how_many_replicates_where_nobody_says(
+        self, sample: pu.simulate.Sample, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked = []
+
+        class EnoughError(Exception):
+            pass
+
+        def spy(*_: object, n_resamples: int, **__: object) -> None:
+            asked.append(n_resamples)
+            raise EnoughError
+
+        monkeypatch.setattr("purecover.report.evaluation.bootstrap", spy)
+        for counts in (sample.counts, sample.counts.thinned(100)):
+            with pytest.raises(EnoughError):
+                pu.evaluate(counts, alpha=0.25)
+        with pytest.raises(EnoughError):
+            pu.evaluate(sample.counts, alpha=0.25, n_resamples=7)
+        assert asked == [1000, 2000, 7]
+
+    @pytest.mark.slow
+    def test_intervals_are_those_of_finer_counts(
+        self, sample: pu.simulate.Sample, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert sample.counts.n_thresholds > _bootstrap.MANY_THRESHOLDS
+        options = {"n_resamples": 500, "random_state": 0, "threshold": 0.75}
+        coarse = pu.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
+        monkeypatch.setattr(_bootstrap, "MANY_THRESHOLDS", 10**9)
+        fine = pu.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
+        assert coarse.method == fine.method == "multinomial"
+        assert coarse.estimates == fine.estimates  # which come from all the counts
+        for name in fine.replicates:
+            one, two = fine.replicates[name], coarse.replicates[name]
+            error = one.std()
+            # Means of 500 differ by 0.06 standard errors or so by chance alone.
+            assert abs(two.mean() - one.mean()) < 0.3 * error, name
+            assert two.std() == pytest.approx(error, rel=0.2), name
+        for kind in ("roc_band", "pr_band"):
+            one, two = (getattr(result, kind)() for result in (fine, coarse))
+            inside = slice(10, -10)
+            width = (one.high - one.low)[inside]
+            # Two runs of 500 replicates with different seeds are up to a quarter apart.
+            for end in ("low", "high"):
+                apart = np.abs(getattr(one, end) - getattr(two, end))[inside]
+                assert np.all(apart < 0.4 * width), (kind, end)
+
+    @pytest.mark.parametrize("k", [64, 4096])
+    def test_thinning_keeps_the_promise_of_its_bound(
+        self, sample: pu.simulate.Sample, k: int
+    ) -> None:
+        thin = sample.counts.thinned(k)
+        moved = abs(pu.auc_pu(thin) - pu.auc_pu(sample.counts))
+        apart = float(np.sum(thin.labeled / thin.n_labeled * thin.unlabeled / thin.n_unlabeled) / 2)
+        # A group may hold a little more than its share, since scores are not split.
+        assert moved <= apart <= 1 / (2 * k) * 1.2
+
+    def test_a_resampler_of_the_user_needs_nothing_but_draw(
+        self, sample: pu.simulate.Sample
+    ) -> None:
+        class Same:
+            def draw(self, rng: np.random.Generator) -> pu.ScoreCounts:
+                rng.random()
+                return sample.counts
+
+        result = pu.bootstrap(
+            sample.counts,
+            sample.proportions,
+            metrics=["roc_auc"],
+            curves=False,
+            n_resamples=3,
+            resampler=Same(),  # type: ignore[arg-type]  # no counts of its own
+            random_state=0,
+        )
+        assert np.ptp(result.replicates["roc_auc"]) == 0

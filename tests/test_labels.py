@@ -72,15 +72,6 @@ def test_spellings(name):
     assert read(SPELLINGS[name]) == ([True, False, True, False], None)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
-     np.float16, np.float32, np.float64, np.longdouble, np.bool_, object],
-)  # fmt: skip
-def test_number_types(kind):
-    assert read(np.array([1, 0, 1, 0]).astype(kind)) == ([True, False, True, False], None)
-
-
 REFUSED = {
     "three values": ([1, 0, -1, 0], InvalidInputError, "Hint: if -1 marks known negatives"),
     "three objects": (objects(1, 0, -1, 0), InvalidInputError, "Hint: if -1 marks known neg"),
@@ -125,14 +116,6 @@ def test_refused(name):
     values, error, match = REFUSED[name]
     with pytest.raises(error, match=f"(?s)^The 'labeled' parameter of purecover must be .*{match}"):
         read(values)
-
-
-@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="came with NumPy 2")
-def test_variable_width_strings():
-    kind = np.dtypes.StringDType
-    assert read(np.array(["t", "f", "t", "f"], dtype=kind())) == ([True, False, True, False], None)
-    with pytest.raises(InvalidInputError, match="1 missing of 4"):
-        read(np.array(["t", None, "f", "f"], dtype=kind(na_object=None)))
 
 
 # -- naming the values --------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import FrozenInstanceError
 from importlib.resources import files
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import purecover as pu
-from purecover.exceptions import InvalidInputError
 from purecover.recovery.metrics import MetricOptions
 from purecover.recovery.pr import area_under_pr
 from purecover.report.many import RANGES
@@ -300,36 +298,3 @@ def test_a_curve_that_flags_less_than_nothing_has_no_area_under_its_precision(ar
     assert np.isnan(area_under_pr(tpr, np.array([0, -0.1, 1.0]), 0.1, area))
     assert area_under_pr(tpr, np.array([0, -0.1, 1.0]), 0.5, area) > 0
     assert 0 < area_under_pr(tpr, np.array([0, 0.1, 1.0]), 0.1, area) < 1
-
-
-def test_entries_of_the_registry_do_not_change() -> None:
-    with pytest.raises(FrozenInstanceError):
-        pu.METRICS["f1"].title = "another"  # type: ignore[misc]
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"f_beta": 1_000_000.5}, "f_beta"),
-        ({"f_beta": 0.0}, "f_beta"),
-        ({"cost_fn": -0.1}, "cost_fn"),
-        ({"cost_fp": np.inf}, "cost_fp"),
-        ({"max_fpr": 1.01}, "max_fpr"),
-        ({"top_k": 0}, "top_k"),
-    ],
-)
-def test_options_have_limits(options: dict[str, float], says: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"'{says}' parameter"):
-        MetricOptions(**options).validated()  # type: ignore[arg-type]
-
-
-def test_options_at_their_limits_are_taken() -> None:
-    at = MetricOptions(f_beta=1e6, cost_fn=0, cost_fp=0, max_fpr=1, top_k=1)
-    assert at.validated() == at
-
-
-def test_nobody_can_ask_for_fewer_than_no_labeled() -> None:
-    counts = pu.simulate.binormal(1.5).sample(50, 200, alpha=0.2, random_state=0).counts
-    assert pu.choose_threshold(counts, CLEAN, "precision", 0.5, min_labeled=0).threshold is not None
-    with pytest.raises(InvalidInputError, match="min_labeled"):
-        pu.choose_threshold(counts, CLEAN, "precision", 0.5, min_labeled=-1)

@@ -49,11 +49,6 @@ def errors() -> Errors:
     }
 
 
-def short(number: float, digits: int = 3) -> str:
-    """As the page writes it: no zero before the point."""
-    return f"{number:.{digits}f}".replace("0.", ".", 1)
-
-
 # -- blocks of pulearn ----------------------------------------------------------------------
 
 
@@ -132,83 +127,3 @@ def test_results_are_those_of_the_report() -> None:
     ]
     with (RESULTS / "migration.csv").open(encoding="utf-8", newline="") as file:
         assert [table[0], *table[2:]] == list(csv.reader(file))
-
-
-def test_what_the_page_says_of_dividing_by_c(page: str) -> None:
-    text = (RESULTS / "leaderboard.md").read_text(encoding="utf-8")
-    part = text.split("## (b) simulated scores, held out", 1)[1].split("\n## ", 1)[0]
-    cells = {
-        row[0].strip("* "): float(row[2])
-        for row in ([cell.strip() for cell in line.strip("|").split("|")]
-                    for line in part.splitlines() if line.startswith("|"))
-        if re.fullmatch(r"[\d.]+", row[2])
-    }  # fmt: skip
-    divided, default = cells["Elkan-Noto e1"], cells["label-curve (default)"]
-    assert (
-        f"mean error of alpha is {short(divided, 2)} (``Elkan-Noto e1``), and that of the default "
-        f"{short(default, 2)}." in page
-    )
-
-
-def test_what_the_page_says_of_deleted_points(page: str) -> None:
-    text = (RESULTS / "repairs.md").read_text(encoding="utf-8")
-    header, _, *rows = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in text.split("## AUC-PR", 1)[0].splitlines()
-        if line.startswith("|")
-    ]
-    (row,) = [row for row in rows if row[1].startswith("1.000")]
-    assert "200 replicates per row" in text
-    lowest = {
-        name: re.findall(r"\(([\d.]+)\)", cell) for name, cell in zip(header, row, strict=True)
-    }
-    (deleted,), (repaired,) = lowest["paper"], lowest["isotonic"]
-    assert f"true AUC is 1.000, is {short(float(deleted))}; by the default repair" in page
-    assert f"repair it is {short(float(repaired))} " in page
-
-
-def test_what_the_page_reads_from_the_table(page: str, errors: Errors) -> None:
-    def size(situation: str, quantity: str, who: str) -> str:
-        return short(abs(errors[situation, quantity, who]))
-
-    precision, specificity, recall = (
-        f"{name} at 1" for name in ("precision", "specificity", "recall")
-    )
-    low = size("two", "AUC", NAIVE), size("two", precision, NAIVE)
-    assert f"AUC {low[0]} too low with two samples, precision at a threshold {low[1]}." in page
-    assert abs(errors["two", recall, NAIVE]) <= 0.003 >= abs(errors["one", recall, NAIVE])
-    high = [errors[key, "AUC", ALL_ROWS] for key in ("two", "one")]
-    assert min(high) > 0
-    assert f"the AUC is {short(high[0])} and {short(high[1])} too high, since" in page
-    assert f"right with one sample ({short(errors['one', precision, ALL_ROWS])})" in page
-    assert max(abs(errors[key, "AUC", UNLABELED]) for key in ("two", "one")) <= 0.003
-    wrong = [errors[key, precision, UNLABELED] for key in ("two", "one")]
-    assert max(wrong) < 0
-    assert f"precision is {short(-wrong[0])} and {short(-wrong[1])} too low" in page
-    fpr = errors["two", "fpr at tpr 0.8", UNLABELED]
-    assert fpr == errors["two", "fpr at tpr 0.8", NAIVE]
-    assert f"the false-positive rate is {short(fpr)} too high" in page
-    assert f"``c``: {short(errors['two', specificity, ALL_ROWS])} too high, even" in page
-    divided = [errors["two", quantity, DIVIDED] for quantity in ("AUC", precision)]
-    assert f"the AUC is {short(divided[0])} too high and precision {short(divided[1])}," in page
-    noisy = [-errors["wrong", "AUC", who] for who in (NAIVE, ALL_ROWS, UNLABELED, DIVIDED)]
-    assert f"the AUC is {short(min(noisy))} to {short(max(noisy))} too low" in page
-
-
-def test_what_the_page_says_of_purecover(page: str, errors: Errors) -> None:
-    areas = ("average precision", "AUC-PR")
-    ours = {
-        (key, quantity): error
-        for (key, quantity, who), error in errors.items()
-        if who == OURS and key != "clear"
-    }
-    largest = max(abs(error) for (_, quantity), error in ours.items() if quantity not in areas)
-    assert f"at most {short(largest)} in the first three situations" in page
-    lowest = min((error, key) for (key, quantity), error in ours.items() if quantity in areas)
-    assert lowest[1] == "wrong"
-    assert f"up to {short(-lowest[0])} too low with wrong labels" in page
-    recall, area = errors["clear", "recall at 1", OURS], errors["clear", "AUC", OURS]
-    assert f"its recall is {short(recall)} too high and its AUC {short(area)}." in page
-    assert f"the AUC errs less, {short(errors['clear', 'AUC', NAIVE])}, because" in page
-    everybody = [errors["clear", "AUC", who] for who in (NAIVE, ALL_ROWS, UNLABELED, DIVIDED, OURS)]
-    assert min(everybody) > 0.02

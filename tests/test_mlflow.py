@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,21 +110,6 @@ def test_the_active_run_takes_several_reports(store: Any, client: Any, report: p
 
 
 @marked
-def test_a_named_run(client: Any, report: pu.PUReport) -> None:
-    experiment = client.get_experiment_by_name("reports").experiment_id
-    run_id = client.create_run(experiment).info.run_id
-    long = replace(report, scores_from="x" * 10_000)
-    assert pu.log_report(long, artifact_path="", run_id=run_id) == run_id
-    assert {f.path for f in client.list_artifacts(run_id)} == {
-        "report.html",
-        "report.json",
-        "report.md",
-    }
-    assert client.get_run(run_id).data.params["scores_from"] == "x" * 500
-    assert client.get_run(run_id).info.status == "RUNNING"  # whoever started it ends it
-
-
-@marked
 def test_undefined_values_are_left_out(client: Any) -> None:
     report = pu.evaluate(SAMPLE.counts, alpha=0.25, threshold=1e9, n_resamples=0)
     logged = client.get_run(pu.log_report(report)).data.metrics
@@ -167,20 +151,3 @@ def test_absent_mlflow_names_the_extra(
         pu.exceptions.MissingDependencyError, match=r"(?s)log_report needs.*purecover\[mlflow\]"
     ):
         pu.log_report(report)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"prefix": "a*b"}, "'prefix' parameter of log_report"),
-        ({"prefix": "x" * 101}, "at most 100"),
-        ({"artifact_path": "../up"}, "'artifact_path' parameter"),
-        ({"artifact_path": "/root"}, "'artifact_path' parameter"),
-        ({"artifact_path": "a\nb"}, "'artifact_path' parameter"),
-        ({"artifact_path": "c:\\x"}, "'artifact_path' parameter"),
-        ({"run_id": 3}, "'run_id' parameter"),
-    ],
-)
-def test_bad_calls(report: pu.PUReport, wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(pu.exceptions.PurecoverError, match=message):
-        pu.log_report(report, **wrong)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -67,27 +65,6 @@ def test_bins_are_few_and_bound_the_area(values, most, seed):
     assert np.all(tops[1:] < bins.thresholds[:-1])
 
 
-def test_bins_of_many_days_stay_fine():
-    """Each at quantiles of its own would overlap, and become one when they are added up."""
-    days = [day(seed, sizes=(1000, 20_000)) for seed in range(8)]
-    exact = sum(days)
-    total = binned(sum(binned(d, 512) for d in days), 512)
-    assert total.n_thresholds > 250
-    bounds = pu.binning_bounds(total)
-    assert bounds.auc_pu[0] < pu.auc_pu(exact) < bounds.auc_pu[1]
-    assert bounds.width < 0.005
-    assert abs(pu.auc_pu(total) - pu.auc_pu(exact)) < 1e-4
-
-
-def test_probabilities_near_one_are_told_apart():
-    odds = np.linspace(-30, 30, 4001)
-    scores = 1 / (1 + np.exp(-odds))
-    counts = pu.ScoreCounts.from_scores(scores, np.arange(odds.size) % 2 == 0)
-    bins = binned(counts, 200)
-    assert (bins.thresholds > 0.999).sum() > 50
-    assert (bins.thresholds < 0.001).sum() > 50
-
-
 # -- totals and figures -----------------------------------------------------------------------
 
 
@@ -108,20 +85,6 @@ def test_totals_are_those_of_all_rows():
     assert [p.counts is not None for p in monitor.partitions] == [False] * 3 + [True] * 3
 
 
-def test_binned_totals_are_bounded():
-    monitor = pu.ScoreMonitor(alpha=0.25, window=2, max_thresholds=64)
-    days = [day(i, sizes=(1000, 10_000)) for i in range(5)]
-    for i, counts in enumerate(days):
-        monitor.add(f"day {i}", counts)
-    exact = sum(days)
-    assert (monitor.counts.n_labeled, monitor.counts.n_unlabeled) == (5000, 50_000)
-    low, high = monitor.bounds.auc_pu
-    assert low < pu.auc_pu(exact) < high
-    assert max(p.counts.n_thresholds for p in monitor.partitions if p.counts) <= 64
-    # Figures come from the scores, not from the bins.
-    assert monitor.partitions[0].auc_pu.estimate == pu.auc_pu(days[0])
-
-
 def test_figures_are_those_of_evaluate():
     counts = day(0)
     known = pu.ScoreMonitor(alpha=0.25, confidence_level=0.9).add("a", counts)
@@ -140,14 +103,6 @@ def test_figures_are_those_of_evaluate():
     assert clean.alpha.estimate == report.proportions.alpha
     assert clean.auc.estimate == report.auc
     assert np.isnan(clean.auc.low)
-
-
-def test_priors_are_turned_into_alpha_of_each_partition():
-    monitor = pu.ScoreMonitor(prior=0.4, scenario="censoring")
-    first = monitor.add("a", day(0, sizes=(100, 1000)))
-    second = monitor.add("b", day(1, sizes=(200, 1000)))
-    assert first.alpha.estimate > second.alpha.estimate > 0.25
-    assert set(second.drift.tests) == {"auc"}
 
 
 def test_a_partition_without_an_estimate_is_kept_and_told():
@@ -178,19 +133,7 @@ def test_what_looks_spend_sums_to_the_whole():
     assert test.limit == monitor.partitions[-1].drift.spent
 
 
-def test_drift_is_found_and_steadiness_is_left_alone():
-    monitor = filled(5)
-    assert not any(p.drift.drifted for p in monitor.partitions[1:])
-    worse = monitor.add("worse", day(9, WORSE))
-    assert worse.drift.drifted
-    assert worse.drift.n_before == 5
-    test = worse.drift.tests["auc"]
-    assert test.difference == test.value - test.before < -0.1
-    assert test.value == pytest.approx(worse.auc.estimate)
-    earlier = sum(p.counts for p in monitor.partitions[:5])
-    assert test.before == pytest.approx(pu.recover_auc(earlier, pu.MixtureProportions(0.25)))
-
-
+@pytest.mark.slow
 def test_the_known_alpha_test_is_a_plain_twin_by_draws():
     """The closed form against the spread of differences of samples of one distribution."""
     rng = np.random.default_rng(0)
@@ -205,22 +148,6 @@ def test_the_known_alpha_test_is_a_plain_twin_by_draws():
     assert z.std() == pytest.approx(1, abs=3 / np.sqrt(2 * 300))
     assert abs(z.mean()) < 3 / np.sqrt(300)
     assert difference.std() > 0
-
-
-@pytest.mark.parametrize("skewness", [-1.5, -0.6, -1e-3, 1e-3, 0.3, 2.0])
-@pytest.mark.parametrize("z", [-9.0, -4.0, -1.0, 0.0, 0.3, 2.0, 5.0])
-def test_tails_are_the_larger_of_two(z, skewness):
-    curve = stats.pearson3(skewness)
-    skewed = min(2 * min(curve.cdf(z), curve.sf(z)), 1)
-    normal = 2 * stats.norm.sf(abs(z))
-    assert two_sided(z, skewness) == pytest.approx(max(skewed, normal), rel=1e-8)
-    assert two_sided(z, skewness) == pytest.approx(two_sided(-z, -skewness), rel=1e-12)
-
-
-def test_tails_without_skewness_are_normal():
-    for z in (-3.0, 0.0, 1.0, 8.0):
-        assert two_sided(z, 0.0) == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-12)
-    assert two_sided(-4, -0.6) > 10 * two_sided(4, -0.6)
 
 
 def test_moments_are_those_of_the_rows():
@@ -258,40 +185,6 @@ def test_drift_of_an_estimated_alpha():
     assert more.drift.tests["auc"].limit == more.drift.spent / 3
 
 
-def test_large_and_weighted_sizes_are_written_out():
-    monitor = pu.ScoreMonitor(alpha=0.25)
-    monitor.add("a", pu.ScoreCounts.from_counts([2, 1], [2_500_000, 500], [1_000_001, 3]))
-    assert "2,500,500 labeled, 1,000,004 unlabeled" in str(monitor)
-    monitor.add("b", [2, 1, 0], [1, 0, 0], sample_weight=[0.5, 1, 2])
-    assert "2,500,500.5 labeled, 1,000,007 unlabeled" in str(monitor)
-
-
-def test_too_few_rows_are_not_compared_and_spend_nothing():
-    monitor = filled(1)
-    few = monitor.add("few", [3, 2, 1, 0], [1, 0, 1, 0])
-    assert not few.drift.tests
-    assert not few.drift.drifted
-    assert "2 labeled rows" in few.drift.note
-    assert monitor.add("next", day(3)).drift.look == 1
-    assert "few is not compared" in "\n".join(pu.monitoring.monitor.statement(monitor, few))
-
-
-def test_weighted_rows_are_counted_and_compared():
-    monitor = pu.ScoreMonitor(estimator="bbe", n_resamples=10)
-    for i in range(2):
-        sample = WORLD.sample(100, 500, alpha=0.25, random_state=i)
-        weight = np.full(600, 2.0)
-        made = monitor.add(f"day {i}", sample.scores, sample.labeled, sample_weight=weight)
-    assert monitor.counts.n_labeled == 400
-    assert set(made.drift.tests) == {"auc_pu"}
-    assert "weighted" in made.drift.note
-    plain = pu.ScoreMonitor(alpha=0.25)
-    for i in range(2):
-        plain.add(f"day {i}", WORLD.sample(100, 500, alpha=0.25, random_state=i).counts)
-    # Weights that are all alike say nothing.
-    assert made.drift.tests["auc_pu"].z == pytest.approx(plain.partitions[1].drift.tests["auc"].z)
-
-
 @pytest.mark.slow
 def test_false_alarms_of_many_looks_are_bounded():
     n_series, n_days, alarms = 200, 12, 0
@@ -303,50 +196,6 @@ def test_false_alarms_of_many_looks_are_bounded():
         alarms += any(p.drift.drifted for p in monitor.partitions[1:])
     bound = 0.05
     assert alarms / n_series < bound + 3 * np.sqrt(bound * (1 - bound) / n_series)
-
-
-@pytest.mark.slow
-def test_rare_p_values_are_honest_where_areas_are_skewed():
-    """Few labeled rows and an AUC near 1: a normal tail would be ten times too thin."""
-    n, alpha, rng = 8_000, 0.02, np.random.default_rng(3)
-    edges = np.linspace(8, -4, 201)
-    positive, negative = (-np.diff(stats.norm.cdf(edges - d)) for d in (2.9, 0))
-    shares = positive / positive.sum(), alpha * positive + (1 - alpha) * negative
-    sizes = ((30, 600), (300, 6000))
-    few, many = (
-        zip(
-            *(rng.multinomial(m, p / p.sum(), n) for m, p in zip(pair, shares, strict=True)),
-            strict=True,
-        )
-        for pair in sizes
-    )
-    build = partial(pu.ScoreCounts.from_counts, edges[1:])
-    found = [
-        _observed(build(*a), build(*b), 1 - alpha, 1 - alpha)
-        for a, b in zip(few, many, strict=True)
-    ]
-    p_value = np.array([figure.p_value for figure in found])
-    normal = 2 * stats.norm.sf(np.abs([figure.z for figure in found]))
-    for level in (0.05, 0.01, 1e-3, 1e-4):
-        bound = level + 3 * np.sqrt(level / n)
-        assert np.mean(p_value <= level) <= bound
-    assert np.mean(normal <= 1e-4) > bound
-    # Not by giving up: half of the tests at the usual level are left.
-    assert np.mean(p_value <= 0.05) > 0.02
-
-
-@pytest.mark.slow
-def test_p_values_of_an_estimated_alpha_are_honest_for_unlike_sizes():
-    """Estimates of alpha are biased by the size of the sample; that must not look like drift."""
-    n, rng, found = 80, np.random.default_rng(2), []
-    for _ in range(n):
-        monitor = pu.ScoreMonitor(estimator="bbe", n_resamples=100)
-        seeds = rng.integers(2**31, size=2)
-        monitor.add("large", day(int(seeds[0]), sizes=(1000, 8000)))
-        drift = monitor.add("small", day(int(seeds[1]), sizes=(60, 500))).drift
-        found.append([drift.tests[name].p_value for name in ("alpha", "auc")])
-    low = (np.array(found) <= 0.1).mean(axis=0)
-    assert np.all(low < 0.1 + 3 * np.sqrt(0.1 * 0.9 / n))
 
 
 # -- names ------------------------------------------------------------------------------------
@@ -368,23 +217,6 @@ def test_a_name_is_taken_once():
     assert oldest.drift is None
     says = "day 1 is not compared: counts of the one before it are only kept as part of the total."
     assert says in "\n".join(pu.monitoring.monitor.statement(monitor, oldest))
-
-
-@pytest.mark.parametrize("name", ["", " a", "a\n", "x" * 201, 3, None])
-def test_names_that_cannot_be(name):
-    with pytest.raises(exceptions.PurecoverError, match=r"'name' parameter of ScoreMonitor\.add"):
-        filled(0).add(name, day(0))
-
-
-def test_wrong_data_leave_the_monitor_as_it_was():
-    monitor = filled(1)
-    for arguments in ([[1, np.nan], [1, 0]], [[1, 2]], [[1, 2], [1, 1]], [day(0), [1]]):
-        with pytest.raises(exceptions.PurecoverError, match=r"parameter of ScoreMonitor\.add"):
-            monitor.add("b", *arguments)
-    assert len(monitor.partitions) == 1
-    with pytest.raises(exceptions.InvalidInputError, match="needs a partition"):
-        _ = filled(0).counts
-    assert str(filled(0)) == "no partition yet"
 
 
 # -- files ------------------------------------------------------------------------------------
@@ -413,17 +245,6 @@ def test_a_file_holds_everything(tmp_path):
     # The layout is not part of the content.
     path.write_text(json.dumps(json.loads(path.read_text()), indent=1))
     assert pu.ScoreMonitor.load(path).to_dict() == again.to_dict()
-
-
-def test_a_link_and_its_permissions_stay(tmp_path):
-    real, link = tmp_path / "real.json", tmp_path / "link.json"
-    filled(1).save(real)
-    real.chmod(0o640)
-    link.symlink_to(real)
-    pu.ScoreMonitor.update(link, "next", day(3))
-    assert link.is_symlink()
-    assert real.stat().st_mode & 0o777 == 0o640
-    assert len(pu.ScoreMonitor.load(real).partitions) == 2
 
 
 @pytest.fixture
@@ -473,34 +294,6 @@ def test_files_that_are_none(state, damage, says):
         assert state.read_bytes() == before
 
 
-def test_a_folder_that_is_not_there(tmp_path):
-    monitor, path = filled(1), tmp_path / "nowhere" / "state.json"
-    says = r"(?s)ScoreMonitor\.save must be a file in a folder.*Hint: make the folder '.*nowhere' "
-    with pytest.raises(exceptions.InvalidInputError, match=says):
-        monitor.save(path)
-    with pytest.raises(exceptions.InvalidInputError, match=r"ScoreMonitor\.update must be a file"):
-        pu.ScoreMonitor.update(path, "a", day(0))
-    path.parent.write_text("a file")
-    with pytest.raises(exceptions.InvalidInputError, match="may you write there"):
-        monitor.save(path)
-
-
-@pytest.mark.parametrize("path", [3, "", None, "a\0b"])
-def test_paths_that_cannot_be(path):
-    with pytest.raises(exceptions.InvalidTypeError, match="'path' parameter"):
-        pu.ScoreMonitor.load(path)
-
-
-def test_settings_of_a_file_stay(state):
-    pu.ScoreMonitor.update(state, "c", day(3), settings={"alpha": 0.25})
-    with pytest.raises(exceptions.InvalidInputError, match=r"must be 0\.25, as in the state file"):
-        pu.ScoreMonitor.update(state, "d", day(3), settings={"alpha": 0.3})
-    with pytest.raises(exceptions.InvalidInputError, match="one called 'alhpa'"):
-        pu.ScoreMonitor.update(state, "d", day(3), settings={"alhpa": 0.3})
-    with pytest.raises(exceptions.InvalidTypeError, match="'settings' parameter"):
-        pu.ScoreMonitor.update(state, "d", day(3), settings=3)
-
-
 class Killed(BaseException):
     """Stands for the end of a process."""
 
@@ -540,45 +333,13 @@ def test_wherever_it_ends_the_file_is_whole(state, monkeypatch, step):
     assert not list(state.parent.glob(".*.tmp"))
 
 
-def test_what_another_state_is_writing_stays(state):
-    other = state.with_name(f".{state.name}.b.abcdefgh.1.tmp")
-    other.write_text("half")
-    pu.ScoreMonitor.update(state, "later", day(6))
-    assert other.read_text() == "half"
-
-
 def test_who_waits_too_long_is_told(state):
-    waited = partial(_file.locked, wait_s=0.05)
     with (
         _file.locked(state),
         pytest.raises(exceptions.InvalidInputError, match="in use by another"),
-        waited(state),
+        _file.locked(state, wait_s=0.05),
     ):
         pass
-
-
-def drive(*arguments: object) -> dict[str, int]:
-    program = [sys.executable, "-m", "tests.monitor_driver", *map(str, arguments)]
-    root = Path(__file__).parents[1]
-    done = subprocess.run(program, check=False, capture_output=True, text=True, cwd=root)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-pytestmark_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-
-
-@pytestmark_fork
-def test_processes_at_the_same_time_lose_nothing(tmp_path):
-    assert drive("together", tmp_path, 4, 3) == {"worst": 0, "n_labeled": 12 * 50}
-
-
-@pytestmark_fork
-@pytest.mark.slow
-def test_killed_fifty_times_the_file_is_the_old_or_the_new_one(tmp_path):
-    seen = drive("killed", tmp_path, 50, 0)
-    assert seen["old"] + seen["new"] == 50
-    assert seen["writing"] > 0  # or the moments were ill chosen
 
 
 # -- the command ------------------------------------------------------------------------------
@@ -673,10 +434,3 @@ def test_commands_that_cannot_be(run, tmp_path, monkeypatch, argv, says):
     assert says in result.err
     assert Path("full.json").read_bytes() == before
     assert not Path("state.json").exists()
-
-
-def test_bad_rows_leave_no_file_behind(run, tmp_path):
-    file = tmp_path / "a.csv"
-    file.write_text("score,labeled\n1,1\nNaN,0\n")
-    assert run(tmp_path / "state.json", file, "--alpha", "0.2").code == 2
-    assert not (tmp_path / "state.json").exists()

@@ -8,7 +8,7 @@ from typing import Any
 import array_api_compat.numpy as xp
 import numpy as np
 import pytest
-from tests._networks_twin import Twin, train_twin
+from tests.networks_twin import Twin, train_twin
 
 import purecover as pu
 from purecover.models import networks as _engine
@@ -26,11 +26,8 @@ from purecover.models.training import (
     check_training,
     draw_bags,
     gradient,
-    join_weights,
     rprop_step,
-    split_weights,
     train_batch,
-    weight_bounds,
 )
 
 VARIANTS = ("rprop-", "rprop+", "irprop-", "irprop+")
@@ -84,29 +81,6 @@ def trace(variant: Any, constants: RpropConstants, steps: int, start: float = 1.
 def test_traces_of_the_four_variants(variant, path, smallest):
     constants = RpropConstants(first=0.5, smallest=smallest)
     np.testing.assert_allclose(trace(variant, constants, 7), path, rtol=0, atol=1e-12)
-
-
-def test_constants_are_those_of_matlab_and_torch():
-    matlab, torch = RPROP_CONSTANTS["matlab"], RPROP_CONSTANTS["torch"]
-    assert (matlab.first, matlab.smallest, matlab.largest) == (0.07, 0.0, 50.0)
-    assert (torch.first, torch.smallest, torch.largest) == (0.01, 1e-6, 50.0)
-    for constants in (matlab, torch):
-        assert (constants.grow, constants.shrink) == (1.2, 0.5)
-        first, second, third = trace("irprop-", constants, 2)
-        assert first - second == pytest.approx(constants.first)
-        assert second - third == pytest.approx(1.2 * constants.first)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_steps_stay_between_their_bounds(variant):
-    constants = RpropConstants(first=1.0, smallest=0.25, largest=2.0)
-    weights = np.zeros((1, 2))
-    state = RpropState.first(xp, weights, constants)
-    for epoch in range(12):
-        slope = np.array([[1.0, (-1.0) ** (epoch // 2)]])
-        rprop_step(xp, state, slope, np.zeros(2), rprop=variant, constants=constants)
-        assert np.all((state.step >= 0.25) & (state.step <= 2.0))
-    assert state.step[0, 0] == 2.0
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -179,14 +153,6 @@ def test_the_gradient_is_that_of_the_loss(output, loss):
     constant = np.sum(numeric * slopes) / np.sum(slopes**2)
     assert constant > 0
     np.testing.assert_allclose(constant * slopes, numeric, rtol=1e-5, atol=1e-6)
-
-
-def test_weights_split_and_join():
-    weights = np.random.default_rng(0).normal(size=(5 * 3 + 4, 2))
-    inner, outer = split_weights(xp, weights, 3)
-    assert inner.shape == (3, 5, 2)
-    assert outer.shape == (4, 2)
-    np.testing.assert_array_equal(join_weights(xp, inner, outer), weights)
 
 
 # -- the slow twin --------------------------------------------------------------------------------
@@ -267,29 +233,6 @@ def test_networks_that_stop_leave_without_touching_the_others(monkeypatch):
     np.testing.assert_allclose(leaving.weights, staying.weights, rtol=1e-9, atol=1e-9)
 
 
-def test_training_ends_at_the_last_epoch():
-    X, labeled = world()
-    networks = pu.BaggedNetworks(8, max_epochs=1, device="cpu", dtype="float64", random_state=0)
-    with pytest.warns(pu.exceptions.PurecoverWarning, match="in the bag of every network"):
-        networks.fit(X, labeled)
-    assert set(networks.n_epochs_) <= {0, 1}
-    assert 1 in networks.n_epochs_
-
-
-def test_it_finds_the_best_direction():
-    rng = np.random.default_rng(1)
-    labeled = np.arange(1500) < 500
-    X, X_new = (rng.normal(size=(1500, 4)) + labeled[:, None] * [1.0, 0.5, 0, 0] for _ in "ab")
-    best = auc(X_new @ [1.0, 0.5, 0, 0], labeled)  # no scores do better in the long run
-    networks = pu.BaggedNetworks(40, device="cpu", random_state=0).fit(X, labeled)
-    assert auc(networks.score_samples(X_new), labeled) > best - 0.01
-    assert auc(networks.oob_score_samples_, labeled) == pytest.approx(best, abs=0.03)
-
-
-def auc(scores: Any, labeled: Any) -> float:
-    return pu.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
-
-
 # -- bags -----------------------------------------------------------------------------------------
 
 
@@ -308,42 +251,6 @@ def test_distinct_rows_are_held_out(fraction):
     assert np.mean(~(train | held)) == pytest.approx(0.367, abs=0.01)
 
 
-def test_held_out_positions_leak():
-    bags = draw_bags(seeds(30), 200, 3, Training(split="positions"))
-    drawn = bags.train.astype(int) + bags.validation
-    np.testing.assert_array_equal(drawn.sum(axis=0), 200)
-    np.testing.assert_array_equal(bags.validation.sum(axis=0, dtype=int), 50)
-    leaks = ((bags.train > 0) & (bags.validation > 0)).sum(axis=0)
-    assert np.all(leaks > 5)
-    assert PRESETS["authors"].split == "positions"
-    assert PRESETS["paper"].split == PRESETS["logistic"].split == "rows"
-
-
-@pytest.mark.parametrize("split", ["rows", "positions"])
-@pytest.mark.parametrize("fraction", [0.001, 0.25, 0.999])
-def test_both_parts_have_rows_even_in_the_smallest_bags(split, fraction):
-    training = Training(split=split, validation_fraction=fraction)
-    for n in (2, 3, 5):
-        bags = draw_bags(seeds(40), n, 1, training)
-        assert np.all(bags.train.sum(axis=0) > 0)
-        assert np.all(bags.validation.sum(axis=0) > 0)
-
-
-@pytest.mark.parametrize("split", ["rows", "positions"])
-def test_stratified_bags_have_as_many_of_either_kind(split):
-    labeled = np.arange(200) % 20 == 0
-    bags = draw_bags(seeds(300), 200, 3, Training(split=split), labeled)
-    drawn = bags.train.astype(int) + bags.validation
-    np.testing.assert_array_equal(drawn[labeled].sum(axis=0), 10)
-    np.testing.assert_array_equal(drawn[~labeled].sum(axis=0), 190)
-    # Out of bag with probability (1 - 1/10)^10 and (1 - 1/190)^190.
-    assert np.mean(drawn[labeled] == 0) == pytest.approx(0.349, abs=0.03)
-    assert np.mean(drawn[~labeled] == 0) == pytest.approx(0.367, abs=0.01)
-    # Held out of both kinds alike.
-    shares = [bags.validation[side].sum() / drawn[side].sum() for side in (labeled, ~labeled)]
-    assert shares == pytest.approx([0.25, 0.25], abs=0.03)
-
-
 def test_the_streams_of_networks_do_not_depend_on_their_number():
     training = Training()
     few, many = (draw_bags(seeds(size), 100, 3, training) for size in (10, 60))
@@ -353,31 +260,6 @@ def test_the_streams_of_networks_do_not_depend_on_their_number():
     some = many.take(slice(20, 30))
     np.testing.assert_array_equal(some.train, many.train[:, 20:30])
     np.testing.assert_array_equal(some.initial, many.initial[:, 20:30])
-
-
-def test_first_weights_fill_their_bounds():
-    bags = draw_bags(seeds(400), 10, 4, Training(hidden=5))
-    into_hidden, into_output = weight_bounds(4, 5)
-    assert into_hidden == pytest.approx(np.sqrt(6 / 9))
-    assert into_output == pytest.approx(1.0)
-    for part, bound in ((bags.initial[:25], into_hidden), (bags.initial[25:], into_output)):
-        assert 0.99 * bound < np.abs(part).max() <= bound
-        assert abs(part.mean()) < 0.05 * bound
-
-
-def test_training_does_not_depend_on_how_networks_are_grouped(monkeypatch):
-    X, labeled = world()
-    training = Training(max_epochs=40)
-    features = standardized(X)
-    found = []
-    for batch in (7, 50):
-        monkeypatch.setattr(_engine, "BATCH", batch)
-        found.append(_engine.train_ensemble(features, labeled, seeds(20), training))
-    one, other = found
-    np.testing.assert_array_equal(one.epochs, other.epochs)
-    np.testing.assert_array_equal(one.oob_counts, other.oob_counts)
-    np.testing.assert_allclose(one.weights, other.weights, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(one.oob_sums, other.oob_sums, rtol=0, atol=1e-9)
 
 
 # -- blocks of rows and scales --------------------------------------------------------------------
@@ -415,43 +297,6 @@ def test_the_scale_of_a_bag_is_that_of_its_rows():
         np.testing.assert_allclose(
             1 / scale.inverse[:-1, b], drawn.std(axis=0, ddof=1)[:-1], rtol=1e-12
         )
-
-
-def test_a_constant_feature_is_out_of_the_game():
-    X, labeled = world()
-    training = Training(hidden=3, max_epochs=60)
-    rows = rows_of(X, labeled, training)
-    bags = draw_bags(seeds(5), len(X), 4, training)
-    plain = train_batch(rows, bags.train, bags.validation, bags.initial, training)
-    features = np.insert(rows.features, 2, 0.0, axis=1)  # what becomes of constant columns
-    inner, outer = split_weights(xp, bags.initial, 3)
-    initial = join_weights(xp, np.insert(inner, 2, 0.7, axis=1), outer)
-    wider = Rows(features, rows.targets, rows.block)
-    beside = train_batch(wider, bags.train, bags.validation, initial, training)
-    np.testing.assert_array_equal(beside.epochs, plain.epochs)
-    for inner_one, inner_two in zip(
-        split_weights(xp, plain.weights, 3), split_weights(xp, beside.weights, 3), strict=True
-    ):
-        rest = np.delete(inner_two, 2, axis=1) if inner_two.ndim == 3 else inner_two
-        np.testing.assert_allclose(rest, inner_one, rtol=0, atol=1e-10)
-
-
-@pytest.mark.parametrize("far", [1e4, 1e6, 1e8])
-def test_a_row_far_away_spoils_no_bag_without_it(far):
-    X, labeled = world(400, 2, seed=3)
-    X[7, 0] = far
-    features = standardized(X).astype(np.float32)
-    bags = draw_bags(seeds(20), 400, 2, Training())
-    scale = BagScale.of_bags(
-        Rows(features, labeled.astype(np.float32), 2**17), bags.train, bags.validation
-    )
-    assert scale.mean.dtype == scale.inverse.dtype == np.float32
-    without = np.flatnonzero(bags.train[7] + bags.validation[7] == 0)
-    assert without.size > 3
-    for b in without:
-        drawn = np.repeat(features, bags.train[:, b] + bags.validation[:, b], axis=0)
-        deviation = drawn.astype(np.float64).std(axis=0, ddof=1)
-        np.testing.assert_allclose(1 / scale.inverse[:2, b], deviation[:2], rtol=1e-4)
 
 
 # -- torch ----------------------------------------------------------------------------------------

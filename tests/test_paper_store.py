@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import os
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -47,29 +46,12 @@ def test_what_is_added_comes_back_to_the_last_bit(store) -> None:
         assert again.records() == rows_of(cell)
 
 
-def test_numbers_of_numpy_and_nan(store) -> None:
-    cell = Cell("bank", 1.0, 0)
-    row = Record("bank", 1.0, 0, "auc", "direct", "", "", np.float32(0.5), np.float64("nan"), None)
-    missing = row._replace(method="indirect", value=math.nan, low=None)
-    store.add(cell, [row, missing], seconds=0)
-    first, second = store.records()
-    assert first == row._replace(low=None)  # no end is no end
-    assert math.isnan(second.value)
-
-
 def test_a_cell_is_kept_once(store) -> None:
     cell = Cell("wine", 1.0, 0)
     assert store.add(cell, rows_of(cell), seconds=1)
     assert not store.add(cell, rows_of(cell, 2), seconds=9)
     assert store.records() == rows_of(cell)
     assert [kept.seconds for kept in store.cells()] == [1]
-
-
-def test_rows_of_another_cell_are_refused(store) -> None:
-    cell = Cell("wine", 1.0, 0)
-    with pytest.raises(InvalidInputError, match="records of the cell"):
-        store.add(cell, rows_of(Cell("wine", 1.0, 1)), seconds=1)
-    assert store.done() == set()
 
 
 def test_nothing_is_left_of_a_cell_that_cannot_be_kept(store) -> None:
@@ -80,24 +62,6 @@ def test_nothing_is_left_of_a_cell_that_cannot_be_kept(store) -> None:
     assert store.cells() == []
     assert store.records() == []
     assert store.add(cell, rows_of(cell), seconds=1)
-
-
-def test_the_rows_asked_for_in_the_order_of_the_design(store) -> None:
-    wanted = [
-        Cell(name, beta, repeat)
-        for name in ("bank", "wine")
-        for beta in (1.0, 0.75)
-        for repeat in (0, 1, 10)
-    ]
-    for cell in reversed(wanted):
-        store.add(cell, rows_of(cell), seconds=1)
-    places = [(c.dataset, c.beta, c.repeat) for c in wanted]
-    assert [row[:3] for row in store.records()] == [place for place in places for _ in range(3)]
-    assert [(c.dataset, c.beta, c.repeat) for c in store.cells()] == places
-    assert {row.beta for row in store.records(betas=[0.75])} == {0.75}
-    assert {row.dataset for row in store.records(datasets=["wine"], metrics=["auc"])} == {"wine"}
-    assert store.records(metrics=[]) == []
-    assert store.done([wanted[0].key, "other"]) == {wanted[0].key}
 
 
 def test_the_rows_as_frame_and_as_csv(store) -> None:
@@ -127,22 +91,6 @@ def test_scores_beside_the_rows(store) -> None:
         np.testing.assert_array_equal(kept[name], array)
         assert kept[name].dtype == array.dtype
     assert store.scores(bare.key) is None
-
-
-def test_threads_share_a_store(store) -> None:
-    made = [Cell("wine", 1.0, repeat) for repeat in range(40)]
-
-    def work(part: list[Cell]) -> None:
-        for cell in part:
-            store.add(cell, rows_of(cell), seconds=1)
-
-    threads = [threading.Thread(target=work, args=(made[i::4],)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert store.done() == {cell.key for cell in made}
-    store.verify()
 
 
 # -- two stores -------------------------------------------------------------------------------
@@ -286,12 +234,6 @@ def test_studies_are_told_apart_by_their_settings(store) -> None:
     assert found["Computing time"] == in_time(150) == "2 min"
     assert found["Runs made with"] == "numpy 1 (2 runs); numpy 0 (1 runs)"
     assert "Command" not in found
-
-
-def test_the_key_depends_on_the_configuration_and_nothing_else() -> None:
-    assert Cell("bank", 0.95, 7).key == Cell("bank", 0.95, 7, StudySettings()).key
-    others = [Cell("bank", 0.95, 8), Cell("bank", 1.0, 7), Cell("bank", 0.95, 7, QUICK)]
-    assert len({cell.key for cell in [Cell("bank", 0.95, 7), *others]}) == 4
 
 
 def test_paths_with_odd_characters(tmp_path) -> None:

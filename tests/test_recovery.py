@@ -1,4 +1,4 @@
-"""Curves: every repair is valid, exact where it should be, and close to its slow twin."""
+"""Recovered curves, areas, thresholds and posteriors, against closed forms and worked examples."""
 
 from __future__ import annotations
 
@@ -9,12 +9,26 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
+from scipy.stats import norm
 
 import purecover as pu
-from purecover.recovery.pr import precision_of, refine_pr
-from purecover.recovery.rates import ratio_integrals, trapezoid
+from purecover import simulate
+from purecover.proportions import MixtureProportions
+from purecover.recovery.auc import partial_auc_of_observed
+from purecover.recovery.pr import auc_pr_functional, normalize_auc_pr, precision_of, refine_pr
+from purecover.recovery.rates import (
+    correct_posterior,
+    posterior_band,
+    pr_segment_areas,
+    rate_covariance,
+    ratio_integrals,
+    trapezoid,
+)
 from purecover.recovery.repairs import _fill, hull_vertices
 from purecover.recovery.roc import REPAIRS
+
+# == curves ====================================================================================
 
 VALID = [repair for repair in REPAIRS if repair != "none"]
 
@@ -176,7 +190,7 @@ def em_twin(
     return f1, f0
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_likelihood_is_the_limit_of_em(seed: int) -> None:
     proportions = pu.MixtureProportions(0.3, 0.85)
     s = pu.simulate.binormal(1.2).sample(60, 200, alpha=0.3, beta=0.85, random_state=seed)
@@ -257,16 +271,6 @@ def test_likelihood_with_more_positives_than_the_scores_can_hold(alpha: float) -
         assert roc.tpr[2] == 1
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_rounded_weights_do_not_make_separated_samples_less_than_concave(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    labeled, weight = np.arange(30) < 10, rng.exponential(size=30)
-    scores = rng.random(30) + 2 * labeled
-    counts = pu.ScoreCounts.from_scores(scores, labeled, sample_weight=weight)
-    # Warnings are errors here: the guard must stay silent.
-    assert pu.recover_roc(counts, pu.MixtureProportions(0.2), repair="hull").repair == "hull"
-
-
 NO_CONTRAST = [
     (0.0, 1e-15),
     (0.0, 2e-17),
@@ -303,18 +307,6 @@ def test_no_repair_breaks_where_alpha_is_almost_beta(
     assert 0 <= pr.auc_pr <= 1
 
 
-def test_likelihood_without_contrast_puts_the_positives_on_top() -> None:
-    # Eight examples; alpha says that two are positive, which the highest score alone can hold.
-    counts = pu.ScoreCounts.from_counts([3, 2, 1], labeled=[2, 1, 1], unlabeled=[0, 1, 3])
-    roc = pu.recover_roc(counts, pu.MixtureProportions(0.25, 0.25 + 1e-14), repair="likelihood")
-    np.testing.assert_allclose(roc.tpr, [0, 1, 1, 1])
-    np.testing.assert_allclose(roc.fpr, [0, 0, 1 / 3, 1])
-    # With three positives the third is one of the two in the middle.
-    roc = pu.recover_roc(counts, pu.MixtureProportions(0.375, 0.375 + 1e-14), repair="likelihood")
-    np.testing.assert_allclose(roc.tpr, [0, 2 / 3, 1, 1])
-    np.testing.assert_allclose(roc.fpr, [0, 0, 0.2, 1])
-
-
 @given(rows=tables, place=st.floats(0, 0.999))
 def test_likelihood_is_continuous_where_contrast_vanishes(
     rows: list[tuple[int, int, int]], place: float
@@ -331,6 +323,7 @@ def test_likelihood_is_continuous_where_contrast_vanishes(
     np.testing.assert_allclose(curves[0].fpr, curves[1].fpr, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_likelihood_matches_a_general_solver() -> None:
     """Maximize the same likelihood over the same monotone ratio by brute force."""
     from scipy.optimize import minimize
@@ -416,14 +409,6 @@ class TestBlend:
         isotonic = pu.recover_roc(s.counts, s.proportions)
         np.testing.assert_array_equal(blend.fpr, isotonic.fpr)
 
-    def test_is_continuous_where_alpha_vanishes(self) -> None:
-        counts = pu.simulate.binormal(0.5).sample(100, 1000, alpha=0.05, random_state=3).counts
-        areas = [
-            pu.recover_pr(counts, pu.MixtureProportions(alpha), target=0.25).auc_pr
-            for alpha in (0.0, 1e-12)
-        ]
-        assert areas[0] == pytest.approx(areas[1], abs=1e-6)
-
     @pytest.mark.slow
     @pytest.mark.parametrize(
         ("world", "tolerance"),
@@ -458,26 +443,6 @@ def test_recovers_the_closed_form_of_a_large_sample(
     pr = pu.recover_pr(s.counts, s.proportions, repair=repair)
     if repair != "none":
         assert pr.auc_pr == pytest.approx(world.auc_pr(0.25), abs=0.015)
-
-
-def test_near_perfect_separation_does_not_collapse() -> None:
-    """Where the paper's algorithm falls to an AUC near one half, the default stays put."""
-    world = pu.simulate.binormal(6.0)
-    aucs = {"isotonic": [], "paper": []}  # type: dict[str, list[float]]
-    for seed in range(20):
-        s = world.sample(1000, 5000, alpha=0.4, beta=0.95, random_state=seed)
-        for repair, values in aucs.items():
-            values.append(pu.recover_roc(s.counts, s.proportions, repair=repair).auc)  # type: ignore[arg-type]
-    assert min(aucs["isotonic"]) > 0.95
-    assert min(aucs["paper"]) < 0.9  # the failure is real, so the comparison means something
-
-
-def test_infeasible_auc_is_flagged_and_clipped() -> None:
-    counts = pu.ScoreCounts.from_counts([1, 0], labeled=[95, 5], unlabeled=[10, 90])
-    proportions = pu.MixtureProportions(0.3)
-    with pytest.warns(pu.exceptions.RecoveryWarning, match="PU008"):
-        assert pu.recover_auc(counts, proportions) == 1
-    assert pu.recover_auc(counts, proportions, clip=False) == pytest.approx(0.5 + 0.425 / 0.7)
 
 
 @given(rows=tables, proportions=shares)
@@ -535,29 +500,6 @@ class TestAreaRules:
 
 
 class TestResults:
-    def test_arrays_are_frozen(self) -> None:
-        s = pu.simulate.binormal(1).sample(50, 200, alpha=0.2, random_state=0)
-        roc = pu.recover_roc(s.counts, s.proportions)
-        pr = pu.recover_pr(s.counts, s.proportions)
-        for result, names in ((roc, ("fpr", "tpr", "fpr_raw")), (pr, ("recall", "precision"))):
-            for name in names:
-                with pytest.raises(ValueError, match="read-only"):
-                    getattr(result, name)[0] = 7
-        with pytest.raises(AttributeError):
-            roc.auc = 1.0  # type: ignore[misc]
-
-    def test_plain_data(self) -> None:
-        import json
-
-        s = pu.simulate.binormal(1).sample(20, 50, alpha=0.2, random_state=0)
-        for repair in REPAIRS:
-            roc = pu.recover_roc(s.counts, s.proportions, repair=repair, concavity_guard=False)
-            assert json.loads(json.dumps(roc.to_dict(), allow_nan=False))["repair"] == repair
-            assert list(roc.frame()) == ["threshold", "fpr", "tpr"]
-        pr = pu.recover_pr(s.counts, s.proportions)
-        assert json.loads(json.dumps(pr.to_dict(), allow_nan=False))["area"] == "davis-goadrich"
-        assert "outside the box" in repr(pu.recover_roc(s.counts, s.proportions))
-
     def test_reading_the_curve(self) -> None:
         counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[5, 3, 2], unlabeled=[0, 5, 5])
         roc = pu.recover_roc(counts, pu.MixtureProportions(0.0))
@@ -636,21 +578,6 @@ class TestThresholdChoice:
         weak = pu.simulate.binormal(0.3).sample(500, 4000, alpha=0.05, random_state=0).counts
         with pytest.raises(pu.exceptions.InvalidInputError, match="highest precision"):
             pu.choose_threshold(weak, pu.MixtureProportions(0.05), "precision", 0.999)
-
-    @pytest.mark.parametrize(
-        ("criterion", "value", "message"),
-        [
-            ("precision", None, "'value' parameter .* must be given for 'precision'"),
-            ("f1", 0.5, "'value' parameter .* must be left out for 'f1'"),
-            ("recal", 0.5, "did you mean 'recall'"),
-            ("recall", 50, "'value' parameter"),
-        ],
-    )
-    def test_incomplete_calls(
-        self, counts: pu.ScoreCounts, criterion: str, value: float | None, message: str
-    ) -> None:
-        with pytest.raises(pu.exceptions.InvalidInputError, match=message):
-            pu.choose_threshold(counts, pu.MixtureProportions(0.2), criterion, value)
 
     def test_proportions_that_do_not_fit_are_warned_of(self, counts: pu.ScoreCounts) -> None:
         with pytest.warns(pu.exceptions.RecoveryWarning, match="PU008"):
@@ -738,14 +665,6 @@ def test_hull_is_cut_where_it_crosses_the_box() -> None:
         assert np.interp(x, roc.fpr, roc.tpr) == pytest.approx(min(height, 1), abs=1e-9)
 
 
-def test_rates_must_be_equally_long() -> None:
-    p = pu.MixtureProportions(0.2)
-    for one, other in (([0.1, 0.2], [0.1, 0.2, 0.3]), ([0.1, 0.2, 0.3], [0.1, 0.2])):
-        with pytest.raises(pu.exceptions.InvalidInputError, match="as long as tpr_pu"):
-            pu.recover_rates(one, other, p)
-    assert pu.recover_rates([0.5, 0.6], 0.2, p)[0].shape == (2,)
-
-
 def test_mean_of_a_ratio_where_the_series_serves() -> None:
     """Next to the border of 1e-3, against 40 digits."""
     for x in (0.9e-3, -0.9e-3):
@@ -780,3 +699,323 @@ def test_missing_mass_goes_to_empty_blocks_by_their_size() -> None:
     mass, n = np.array([0.6, 0.0, 0.0]), np.array([5.0, 1.0, 3.0])
     found = _fill(mass, mass == 0, n)
     np.testing.assert_allclose(found, [0.6, 0.1, 0.3], rtol=1e-14)
+
+
+# == vectors ===================================================================================
+
+# Figure 1 of the paper: three labeled and five unlabeled examples, one of the latter positive.
+FIGURE_1_SCORES = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
+FIGURE_1_LABELED = [1, 1, 1, 0, 0, 0, 0, 0]
+FIGURE_1_TRUTH = [1, 1, 1, 1, 0, 0, 0, 0]
+
+# (tpr, fpr, alpha, beta) of the worked point used throughout.
+NOISY = pu.MixtureProportions(0.25, 0.75)
+
+
+@pytest.fixture
+def figure_1() -> pu.ScoreCounts:
+    return pu.ScoreCounts.from_scores(FIGURE_1_SCORES, FIGURE_1_LABELED)
+
+
+class TestFigure1:
+    def test_observed_and_true_auc(self, figure_1: pu.ScoreCounts) -> None:
+        assert pu.auc_pu(figure_1) == pytest.approx(0.8, abs=1e-15)
+        truth = pu.ScoreCounts.from_scores(FIGURE_1_SCORES, FIGURE_1_TRUTH)
+        assert pu.auc_pu(truth) == pytest.approx(0.9375, abs=1e-15)
+
+    def test_observed_curve(self, figure_1: pu.ScoreCounts) -> None:
+        roc = pu.pu_roc_curve(figure_1)
+        np.testing.assert_allclose(roc.fpr_pu, [0, 0, 0.2, 0.2, 0.4, 0.4, 0.6, 0.8, 1], atol=1e-15)
+        thirds = [0, 1, 1, 2, 2, 3, 3, 3, 3]
+        np.testing.assert_allclose(roc.tpr_pu, np.array(thirds) / 3, atol=1e-15)
+
+    def test_raw_curve(self, figure_1: pu.ScoreCounts) -> None:
+        roc = pu.recover_roc(figure_1, pu.MixtureProportions(0.2), repair="none")
+        expected = [0, -1 / 12, 1 / 6, 1 / 12, 1 / 3, 1 / 4, 1 / 2, 3 / 4, 1]
+        np.testing.assert_allclose(roc.fpr, expected, atol=1e-15)
+        assert roc.auc == pytest.approx(0.875, abs=1e-14)
+        assert roc.auc_direct == pytest.approx(0.875, abs=1e-14)
+        assert roc.n_outside == 1
+
+    def test_algorithm_1(self, figure_1: pu.ScoreCounts) -> None:
+        proportions = pu.MixtureProportions(0.2)
+        roc = pu.recover_roc(figure_1, proportions, repair="paper")
+        assert roc.auc == pytest.approx(0.9027778, abs=5e-8)
+        pr = pu.recover_pr(figure_1, proportions, repair="paper", target=0.2)
+        assert pr.auc_pr == pytest.approx(0.6111111, abs=5e-8)
+
+    def test_delong(self, figure_1: pu.ScoreCounts) -> None:
+        assert pu.auc_pu_variance(figure_1) == pytest.approx(0.0311111, abs=5e-8)
+        interval = pu.auc_interval(figure_1, pu.MixtureProportions(0.2), method="wald")
+        se = np.sqrt(pu.auc_pu_variance(figure_1)) / 0.8
+        assert se == pytest.approx(0.2204793, abs=5e-8)
+        assert interval.low == pytest.approx(0.875 - norm.ppf(0.975) * 0.2204793, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "auc", "expected"),
+    [
+        (0.25, 0.75, 0.90, 0.70),
+        (0.05, 0.75, 0.65, 0.605),
+        (0.05, 0.95, 0.95, 0.905),
+        (0.25, 1.00, 0.80, 0.725),
+        (0.50, 0.75, 0.95, 0.6125),
+        (0.50, 1.00, 0.65, 0.575),
+    ],
+)
+def test_auc_forward_and_back(alpha: float, beta: float, auc: float, expected: float) -> None:
+    proportions = pu.MixtureProportions(alpha, beta)
+    observed = pu.auc_to_pu(auc, proportions)
+    assert observed == pytest.approx(expected, abs=1e-15)
+    assert pu.auc_from_pu(observed, proportions) == pytest.approx(auc, abs=1e-14)
+
+
+def test_rates_forward_and_back() -> None:
+    tpr_pu, fpr_pu = pu.observe_rates(0.8, 0.1, NOISY)
+    assert (float(tpr_pu), float(fpr_pu)) == pytest.approx((0.625, 0.275), abs=1e-15)
+    tpr, fpr = pu.recover_rates(tpr_pu, fpr_pu, NOISY)
+    assert (float(tpr), float(fpr)) == pytest.approx((0.8, 0.1), abs=1e-15)
+
+
+@pytest.mark.parametrize(("share", "precision_pu"), [(0.1, 0.2016129), (0.5, 0.6944444)])
+def test_both_forms_of_precision(share: float, precision_pu: float) -> None:
+    tpr_pu, fpr_pu = 0.625, 0.275
+    observed = share * tpr_pu / (share * tpr_pu + (1 - share) * fpr_pu)
+    assert observed == pytest.approx(precision_pu, abs=5e-8)
+    assert float(pu.recover_precision(observed, share, NOISY)) == pytest.approx(8 / 11, abs=1e-13)
+    assert NOISY.alpha * 0.8 / fpr_pu == pytest.approx(8 / 11, abs=1e-13)
+
+
+@pytest.fixture
+def worked_counts() -> pu.ScoreCounts:
+    """The point tpr .8, fpr .1 seen through alpha .25, beta .75, one labeled in ten."""
+    return pu.ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[2475, 6525])
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        (
+            "deployment",
+            {
+                "accuracy": 0.875,
+                "balanced_accuracy": 0.85,
+                "f1": 0.7619048,
+                "mcc": 0.6788336,
+                "precision": 0.7272727,
+                "npv": 0.9310345,
+            },
+        ),
+        (
+            "pooled",
+            {"accuracy": 0.87, "f1": 0.7868852, "mcc": 0.6935892, "precision": 0.7741935},
+        ),
+    ],
+)
+def test_threshold_metrics(
+    worked_counts: pu.ScoreCounts, target: str, expected: dict[str, float]
+) -> None:
+    metrics = pu.recover_metrics(worked_counts, NOISY, threshold=1, target=target)  # type: ignore[arg-type]
+    for name, value in expected.items():
+        assert metrics[name] == pytest.approx(value, abs=5e-8), name
+    # What one sees without correction.
+    assert metrics.observed["mcc"] == pytest.approx(0.2270303, abs=5e-8)
+    assert metrics.observed["balanced_accuracy"] == pytest.approx(0.675, abs=1e-15)
+
+
+def test_pooled_mcc_shortcut(worked_counts: pu.ScoreCounts) -> None:
+    # MCC = MCC' sqrt(pi (1 - pi) / (c (1 - c))) / delta for the pooled target.
+    metrics = pu.recover_metrics(worked_counts, NOISY, threshold=1, target="pooled")
+    pi, c = 0.30, 0.1
+    shortcut = metrics.observed["mcc"] * np.sqrt(pi * (1 - pi) / (c * (1 - c))) / NOISY.delta
+    assert metrics["mcc"] == pytest.approx(shortcut, abs=1e-14)
+    assert metrics.prior == pytest.approx(pi, abs=1e-15)
+
+
+@pytest.fixture(scope="module")
+def binormal_curve() -> tuple[np.ndarray, np.ndarray]:
+    """The binormal curve with means 1.5 apart, on a grid fine enough for seven digits."""
+    fpr = np.concatenate(
+        ([0], np.geomspace(1e-14, 1e-3, 20_001), np.linspace(1e-3, 1, 200_001)[1:])
+    )
+    tpr = norm.sf(norm.isf(fpr) - 1.5)
+    tpr[0], tpr[-1] = 0, 1
+    return fpr, tpr
+
+
+class TestAreas:
+    def test_pr_segments(self) -> None:
+        first = pr_segment_areas(np.array([0.5, 0.9]), np.array([0.1, 0.4]), 0.25)
+        assert first[0] == pytest.approx(0.1984560, abs=5e-8)
+        second = pr_segment_areas(np.array([0.9, 1.0]), np.array([0.4, 1.0]), 0.1)
+        assert second[0] == pytest.approx(0.0136968, abs=5e-8)
+        chance = pr_segment_areas(np.array([0.0, 1.0]), np.array([0.0, 1.0]), 0.3)
+        assert chance[0] == pytest.approx(0.3, abs=1e-15)
+
+    def test_binormal_auc_pr(self, binormal_curve: tuple[np.ndarray, np.ndarray]) -> None:
+        fpr, tpr = binormal_curve
+        for prior, expected in ((0.25, 0.6919450), (0.1, 0.4780717)):
+            assert pr_segment_areas(tpr, fpr, prior).sum() == pytest.approx(expected, abs=6e-8)
+
+    def test_direct_functional(self, binormal_curve: tuple[np.ndarray, np.ndarray]) -> None:
+        fpr, tpr = binormal_curve
+        tpr_pu, fpr_pu = pu.observe_rates(tpr, fpr, NOISY)
+        ratio = ratio_integrals(tpr_pu, fpr_pu)
+        over_tpr = float(np.sum(ratio * np.diff(tpr_pu)))
+        over_fpr = float(np.sum(ratio * np.diff(fpr_pu)))
+        assert over_tpr == pytest.approx(2.0026039, abs=6e-8)
+        assert over_fpr == pytest.approx(1.6507719, abs=6e-8)
+        area = auc_pr_functional(over_tpr, over_fpr, NOISY)
+        assert area == pytest.approx(0.6919450, abs=6e-8)
+
+    @pytest.mark.parametrize(("limit", "expected"), [(0.1, 0.0410842), (0.3, 0.1878831)])
+    def test_partial_auc(
+        self, binormal_curve: tuple[np.ndarray, np.ndarray], limit: float, expected: float
+    ) -> None:
+        fpr, tpr = binormal_curve
+        tpr_pu, fpr_pu = pu.observe_rates(tpr, fpr, NOISY)
+        area = partial_auc_of_observed(tpr_pu, fpr_pu, NOISY, limit)
+        assert area == pytest.approx(expected, abs=6e-8)
+
+    def test_partial_auc_of_everything_is_the_auc(self, figure_1: pu.ScoreCounts) -> None:
+        proportions = pu.MixtureProportions(0.2, 0.9)
+        whole = pu.recover_partial_auc_direct(figure_1, proportions, 1.0)
+        assert whole == pytest.approx(pu.recover_auc(figure_1, proportions), abs=1e-12)
+
+    @pytest.mark.parametrize(
+        ("prior", "expected"),
+        [(0.01, 0.0050168), (0.1, 0.0517554), (0.25, 0.1369538), (0.5, 0.3068528)],
+    )
+    def test_smallest_auc_pr(self, prior: float, expected: float) -> None:
+        assert pu.min_auc_pr(prior) == pytest.approx(expected, abs=5e-8)
+        assert normalize_auc_pr(expected, prior) == pytest.approx(0, abs=1e-6)
+        assert normalize_auc_pr(1.0, prior) == 1
+
+    def test_smallest_auc_pr_is_continuous_near_zero(self) -> None:
+        # A series takes over below 1e-5.
+        assert pu.min_auc_pr(0.99e-5) == pytest.approx(0.99e-5 / 2, rel=1e-4)
+        assert pu.min_auc_pr(1.01e-5) == pytest.approx(1.01e-5 / 2, rel=1e-4)
+
+
+def test_identification_interval() -> None:
+    low, high = pu.auc_identification_interval(0.70, 0.2, 0.1)
+    assert low == 0.70
+    assert high == pytest.approx(0.772222, abs=5e-7)
+    assert pu.MixtureProportions.from_inclusions(0.2, 0.1).delta == pytest.approx(
+        0.734694, abs=5e-7
+    )
+
+
+def test_sampling_scenarios() -> None:
+    p = pu.MixtureProportions.from_censoring(label_frequency=0.4, labeled_share=0.1)
+    assert p.alpha == pytest.approx(1 / 6, abs=1e-15)
+    same = pu.MixtureProportions.from_censoring(prior=0.25, labeled_share=0.1)
+    assert same.alpha == pytest.approx(p.alpha, abs=1e-15)
+
+
+def test_rate_covariance() -> None:
+    counts = pu.ScoreCounts.from_counts([1, 0], labeled=[125, 75], unlabeled=[275, 725])
+    covariance = rate_covariance(pu.pu_roc_curve(counts), counts, NOISY)
+    assert covariance.tpr[1] == pytest.approx(0.00268656, abs=5e-9)
+    assert covariance.fpr[1] == pytest.approx(0.00074156, abs=5e-9)
+    assert covariance.covariance[1] == pytest.approx(-0.00102844, abs=5e-9)
+
+
+# == posterior =================================================================================
+
+PROPORTIONS = [
+    MixtureProportions(0.25),
+    MixtureProportions(0.05, 0.95),
+    MixtureProportions(0.25, 0.75),
+    MixtureProportions(0.5, 0.75),
+]
+SHARES = [0.01, 0.3, 0.9]
+SCORES = np.linspace(-4, 5, 101)
+
+
+def labeled_given_score(share, proportions, positive, negative):
+    """P(labeled | score) from the two class densities, straight from Bayes' rule."""
+    g = proportions.beta * positive + (1 - proportions.beta) * negative
+    f = proportions.alpha * positive + (1 - proportions.alpha) * negative
+    return share * g / (share * g + (1 - share) * f)
+
+
+@pytest.mark.parametrize("proportions", PROPORTIONS, ids=str)
+@pytest.mark.parametrize("share", SHARES)
+def test_exact_on_normal_densities(proportions, share):
+    positive, negative = stats.norm.pdf(SCORES, 1.5), stats.norm.pdf(SCORES)
+    tau = labeled_given_score(share, proportions, positive, negative)
+    for prior in (None, 0.1, 0.5, 0.9):
+        p = proportions.alpha if prior is None else prior
+        truth = p * positive / (p * positive + (1 - p) * negative)
+        found = correct_posterior(tau, share, proportions, prior=prior)
+        np.testing.assert_allclose(found, truth, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("world", ["binormal", "laplace", "beta", "nonconcave"])
+@pytest.mark.parametrize("share", SHARES)
+def test_exact_in_simulated_worlds(world, share):
+    world = getattr(simulate, world)()
+    sample = world.sample(20, 200, alpha=0.25, beta=0.75, random_state=0)
+    proportions, scores = sample.proportions, sample.scores
+    tau = labeled_given_score(
+        share, proportions, world.positive_density(scores), world.negative_density(scores)
+    )
+    np.testing.assert_allclose(
+        correct_posterior(tau, share, proportions), world.posterior(scores, 0.25), atol=1e-10
+    )
+    np.testing.assert_allclose(
+        correct_posterior(tau, share, proportions, prior=0.6),
+        world.posterior(scores, 0.6),
+        atol=1e-10,
+    )
+
+
+def test_the_mean_posterior_is_the_prior():
+    world = simulate.binormal(1.5)
+    proportions = MixtureProportions(0.25, 0.75)
+    rng = np.random.default_rng(0)
+    unlabeled = world.sample(1, 200_000, alpha=0.25, random_state=rng)
+    scores = unlabeled.scores[~unlabeled.labeled]
+    tau = labeled_given_score(
+        0.1, proportions, world.positive_density(scores), world.negative_density(scores)
+    )
+    assert correct_posterior(tau, 0.1, proportions).mean() == pytest.approx(0.25, abs=0.003)
+
+
+@pytest.mark.parametrize("proportions", PROPORTIONS, ids=str)
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("prior", [None, 0.3])
+def test_band_maps_onto_the_unit_interval(proportions, share, prior):
+    low, high = posterior_band(share, proportions)
+    inside = np.linspace(low, high, 11)
+    found = correct_posterior(inside, share, proportions, prior=prior)
+    assert found[0] == pytest.approx(0, abs=1e-12)
+    assert found[-1] == pytest.approx(1, abs=1e-12)
+    assert np.all(np.diff(found) > 0)
+    if high < 1:
+        assert correct_posterior((1 + high) / 2, share, proportions, prior=prior) == 1
+        assert correct_posterior((1 + high) / 2, share, proportions, clip=False) > 1
+    if low > 0:
+        assert correct_posterior(low / 2, share, proportions, prior=prior) == 0
+        assert correct_posterior(low / 2, share, proportions, clip=False) < 0
+
+
+def test_formula_of_the_odds_shift():
+    proportions, tau = MixtureProportions(0.2, 0.9), np.linspace(0.15, 0.6, 7)
+    before = correct_posterior(tau, 0.3, proportions)
+    after = correct_posterior(tau, 0.3, proportions, prior=0.7)
+    shift = (0.7 / 0.3) / (0.2 / 0.8)
+    np.testing.assert_allclose(after / (1 - after), shift * before / (1 - before))
+    np.testing.assert_allclose(
+        correct_posterior(tau, 0.3, proportions, prior=0.2), before, atol=1e-15
+    )
+
+
+def test_without_clipping_only_possible_points_have_a_value():
+    proportions, share = MixtureProportions(0.3, 0.9), 0.2
+    low, high = posterior_band(share, proportions)
+    tau = np.array([low / 2, (low + high) / 2, (1 + high) / 2])
+    raw = correct_posterior(tau, share, proportions, prior=0.4, clip=False)
+    assert np.isnan(raw).tolist() == [True, False, True]
+    assert raw[1] == correct_posterior(tau, share, proportions, prior=0.4)[1]

@@ -1,20 +1,36 @@
-"""`evaluate` and what it returns."""
+"""`evaluate` and `evaluate_model`, and what they return."""
 
 from __future__ import annotations
 
 import json
-from fractions import Fraction
+import re
+from functools import cache
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from tests import strategies
-from tests.test_html import Page
 
 import purecover as pu
+from purecover import simulate
 from purecover._validation import check_real
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.estimators.wrappers import NoisyLabels
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.html.payload import make_payload
+from purecover.intervals.resampling import resampler_for
+from purecover.models.best_scorer import BestScorer
+from purecover.report.estimation import COMPARED, other_intervals
+
+# == evaluate ==================================================================================
 
 WORLD = pu.simulate.binormal(1.5)
 
@@ -122,17 +138,6 @@ def test_text(report: pu.PUReport) -> None:
     assert "auc=" in repr(report)
 
 
-def test_both_aucs_are_shown_where_they_differ() -> None:
-    # Almost separable and noisy: the repaired curve loses a little area.
-    s = pu.simulate.binormal(2.5).sample(60, 400, alpha=0.4, beta=0.9, random_state=0)
-    report = pu.evaluate(s.scores, s.labeled, alpha=0.4, beta=0.9, n_resamples=0)
-    assert not report.infeasible
-    assert abs(report.roc.auc - report.roc.auc_direct) > 0.005
-    assert "area of the isotonic curve" in str(report)
-    close = pu.evaluate({"s": s.scores, "y": s.labeled}, "y", score="s", alpha=0.0, n_resamples=0)
-    assert "area of the" not in str(close)
-
-
 @pytest.fixture(scope="module")
 def infeasible() -> pu.PUReport:
     """Far too large an alpha."""
@@ -183,44 +188,6 @@ def test_confusion_matrix(report: pu.PUReport, sample: pu.simulate.Sample) -> No
     assert pooled.tp == pytest.approx(np.sum(flagged & sample.truth), rel=0.1)
 
 
-def test_everything_can_be_pickled_and_copied(report: pu.PUReport) -> None:
-    import copy
-    import pickle
-
-    for twin in (pickle.loads(pickle.dumps(report)), copy.deepcopy(report)):  # noqa: S301
-        assert str(twin) == str(report)
-        assert twin.to_dict() == report.to_dict()
-        with pytest.raises(TypeError, match="read-only"):
-            twin.metrics.observed["roc_auc"] = 1.0
-        with pytest.raises(TypeError, match="read-only"):
-            twin.intervals["roc_auc"] = twin.intervals["recall"]
-    choice = pu.choose_threshold(report.counts, report.proportions, "f1")
-    curves = pu.recover_metric_curves(report.counts, report.proportions)
-    for result in (choice, curves, report.bootstrap, report.counts, report.roc, report.pr):
-        assert repr(pickle.loads(pickle.dumps(result))) == repr(result)  # noqa: S301
-
-
-def test_too_little_data_has_no_interval() -> None:
-    s = WORLD.sample(1, 200, alpha=0.2, fixed_counts=True, random_state=0)
-    report = pu.evaluate(s.scores, s.labeled, alpha=0.2, n_resamples=50)
-    assert np.isnan(report.intervals["recall"].low)  # no resample moves a single example
-    assert "undefined" in str(report)
-
-
-def test_pandas_columns_in_different_orders_are_refused() -> None:
-    import pandas as pd
-
-    s = WORLD.sample(20, 50, alpha=0.2, random_state=0)
-    scores, labeled = pd.Series(s.scores), pd.Series(s.labeled)
-    shuffled = labeled.sample(frac=1, random_state=0)
-    with pytest.raises(pu.exceptions.InvalidInputError, match=r"labeled\.loc\[scores\.index\]"):
-        pu.evaluate(scores, shuffled, alpha=0.2)
-    with pytest.raises(pu.exceptions.InvalidInputError, match=r"labeled\.loc\[scores\.index\]"):
-        pu.ScoreCounts.from_scores(scores, shuffled)
-    same = pu.evaluate(scores, shuffled.loc[scores.index], alpha=0.2, n_resamples=0)
-    assert same.auc == pu.evaluate(s.scores, s.labeled, alpha=0.2, n_resamples=0).auc
-
-
 def test_plain_data(report: pu.PUReport) -> None:
     data = json.loads(report.to_json())
     assert data["auc"] == report.auc
@@ -230,111 +197,6 @@ def test_plain_data(report: pu.PUReport) -> None:
     assert len(json.loads(report.to_json(curves=True))["roc"]["fpr"]) == report.roc.fpr.size
     table = report.frame()
     assert list(table) == ["metric", "observed", "recovered", "low", "high", "true"]
-
-
-def test_counts_and_frames_are_the_same(sample: pu.simulate.Sample) -> None:
-    direct = pu.evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
-    from_counts = pu.evaluate(sample.counts, alpha=0.25, n_resamples=0)
-    frame = {"s": sample.scores, "y": sample.labeled.astype(int)}
-    from_frame = pu.evaluate(frame, score="s", labeled="y", alpha=0.25, n_resamples=0)
-    assert str(direct) == str(from_counts) == str(from_frame)
-
-
-@pytest.mark.parametrize("repair", ["none", "paper", "isotonic", "hull", "likelihood"])
-def test_every_repair(sample: pu.simulate.Sample, repair: str) -> None:
-    report = pu.evaluate(
-        sample.scores,
-        sample.labeled,
-        alpha=0.25,
-        repair=repair,  # type: ignore[arg-type]
-        n_resamples=20,
-    )
-    assert report.roc.repair == repair
-    assert report.metrics["precision"] == pytest.approx(
-        WORLD.precision(report.metrics.threshold, 0.25), abs=0.06
-    )
-    assert report.pr.auc_pr == pytest.approx(WORLD.auc_pr(0.25), abs=0.12)
-    assert report.roc_band is not None
-
-
-def test_scenario_decides_what_precision_means() -> None:
-    """The same data under the two scenarios: one AUC formula, two populations."""
-    world = pu.simulate.binormal(2.0)
-    s = world.sample_censored(30_000, prior=0.3, label_frequency=0.4, random_state=0)
-    report = pu.evaluate(
-        s.scores,
-        s.labeled,
-        prior=0.3,
-        scenario="censoring",
-        truth=s.truth,
-        n_resamples=0,
-        threshold=1.0,
-    )
-    assert report.truth is not None
-    assert report.proportions.alpha == pytest.approx(report.truth.alpha, abs=0.01)
-    flagged = s.scores >= 1.0
-    assert report.auc == pytest.approx(world.auc, abs=0.01)
-    # Precision over everybody, labeled and unlabeled: that is the population here.
-    assert report.metrics["precision"] == pytest.approx(np.mean(s.truth[flagged]), abs=0.015)
-    by_frequency = pu.evaluate(
-        s.scores, s.labeled, label_frequency=0.4, n_resamples=0, threshold=1.0
-    )
-    assert by_frequency.metrics["precision"] == pytest.approx(report.metrics["precision"], abs=0.02)
-
-
-def test_weights_and_groups(sample: pu.simulate.Sample) -> None:
-    rng = np.random.default_rng(99)  # another stream than the scores came from
-    frame = {
-        "s": sample.scores,
-        "y": sample.labeled,
-        "w": rng.random(sample.scores.size),
-        "g": rng.integers(0, 300, sample.scores.size),
-        "t": sample.truth,
-    }
-    report = pu.evaluate(
-        frame,
-        score="s",
-        labeled="y",
-        sample_weight="w",
-        groups="g",
-        truth="t",
-        alpha=0.25,
-        n_resamples=50,
-    )
-    assert report.counts.is_weighted
-    assert report.intervals["roc_auc"].method == "bootstrap percentile, groups"
-    assert report.auc == pytest.approx(WORLD.auc, abs=0.05)
-
-
-def test_known_negatives_are_carried_along() -> None:
-    s = WORLD.sample(200, 1000, alpha=0.25, random_state=0)
-    labels = np.where(s.labeled, 1, 0)
-    extra = np.random.default_rng(0).normal(size=100)
-    report = pu.evaluate(
-        np.append(s.scores, extra),
-        np.append(labels, np.full(100, -1)),
-        negative_label=-1,
-        truth=np.append(s.truth, np.zeros(100, bool)),
-        alpha=0.25,
-        n_resamples=0,
-    )
-    assert report.counts.n_negative == 100
-    assert report.counts.n_unlabeled == 1000
-    plain = pu.evaluate(s.scores, s.labeled, alpha=0.25, n_resamples=0)
-    assert report.auc == plain.auc
-    assert report.metrics["precision"] == pytest.approx(plain.metrics["precision"], abs=1e-12)
-    assert "100 known negative" in str(report)
-    states = {check.code: check.status for check in report.checks}
-    assert states["PU014"] == "quiet"
-    assert {c.code: c.status for c in plain.checks}["PU014"] == "not applicable"
-
-
-def test_silenced_checks(sample: pu.simulate.Sample) -> None:
-    report = pu.evaluate(
-        sample.scores, sample.labeled, alpha=0.25, n_resamples=0, ignore_checks=["PU007", "PU016"]
-    )
-    assert "checks: all" in str(report)
-    assert {c.status for c in report.checks if c.code == "PU007"} == {"silenced"}
 
 
 # -- alpha and beta estimated -----------------------------------------------------------------
@@ -437,38 +299,6 @@ class TestEstimated:
         assert f"alpha {min(alphas):.3f} to {max(alphas):.3f}, beta {min(betas):.3f} to" in lines[2]
         assert "(alphamax-n, bbe, dedpul, roc-slope)" in lines[2]
 
-    def test_plain_data(self, estimated: pu.PUReport) -> None:
-        data = json.loads(estimated.to_json())["estimation"]
-        assert data["estimator"] == "TwoEnds"
-        assert data["intervals"]["alpha"]["varied"] == "scores and proportions"
-        assert data["spread"]["bbe"]["alpha"] == estimated.estimation.spread["bbe"][0]
-        assert data["n_rejected"] == 0
-        assert json.loads(report_with_alpha().to_json())["estimation"] is None
-
-    def test_pickle(self, estimated: pu.PUReport) -> None:
-        import pickle
-
-        twin = pickle.loads(pickle.dumps(estimated))  # noqa: S301
-        assert twin.to_dict() == estimated.to_dict()
-        with pytest.raises(TypeError, match="read-only"):
-            twin.estimation.spread["bbe"] = (0, 1)
-
-    def test_page(self, estimated: pu.PUReport) -> None:
-        page = estimated.to_html()
-        parsed = Page(page)
-        assert parsed.open == []  # every element is closed
-        ids = [attrs["id"] for _, attrs in parsed.elements if "id" in attrs]
-        assert len(ids) == len(set(ids))
-        found = estimated.estimation
-        assert found is not None
-        for name, (alpha, _) in found.spread.items():
-            assert f">{name}</bdi></th>" in page
-            assert f"{alpha:.4f}" in page
-        assert page.count('class="dot"') == len(found.spread) + 1  # and the legend
-        assert "estimated by TwoEnds" in page
-        plain = report_with_alpha().to_html()
-        assert 'class="dot"' not in plain
-
     def test_the_estimator_stays_as_it_was(self, separable: pu.simulate.Sample) -> None:
         estimator = TopShare(0.2)
         report = pu.evaluate(separable.counts, estimator=estimator, n_resamples=0)
@@ -520,15 +350,6 @@ class TestEstimated:
         assert f">estimated by {name}</bdi></td>" in page
         assert f">{name.removesuffix(', labels taken as clean')}</bdi></th>" in page
 
-    def test_no_replicates(self, separable: pu.simulate.Sample) -> None:
-        report = pu.evaluate(separable.counts, estimator=TwoEnds(), n_resamples=0)
-        assert report.estimation is not None
-        assert not report.estimation.intervals
-        assert set(report.intervals) == {"roc_auc"}
-        assert report.intervals["roc_auc"].varied == "scores"
-        assert {c.code: c.status for c in report.checks}["PU007"] == "fired"
-        assert str(report).splitlines()[1].startswith(f"alpha {report.proportions.alpha:.3f}, beta")
-
     def test_a_known_beta_helps(self, separable: pu.simulate.Sample) -> None:
         counts = separable.counts
         a = TopShare().fit(counts).proportions_.alpha
@@ -552,35 +373,6 @@ class TestEstimated:
         clean = pu.evaluate(counts, estimator=TwoEnds(), beta=1.0, n_resamples=0)
         assert clean.proportions.alpha == pytest.approx(a)
 
-    def test_scenario(self) -> None:
-        world = pu.simulate.binormal(4.0)
-        s = world.sample_censored(8000, prior=0.3, label_frequency=0.4, random_state=0)
-        report = pu.evaluate(
-            s.scores, s.labeled, scenario="censoring", estimator=TopShare(), n_resamples=0
-        )
-        assert report.proportions.scenario == "censoring"
-        alpha, share = report.proportions.alpha, report.counts.labeled_share
-        assert alpha == pytest.approx((0.3 - 0.12) / 0.88, abs=0.05)
-        assert report.metrics.prior == pytest.approx(share + (1 - share) * alpha)  # pooled
-        assert report.metrics.prior == pytest.approx(0.3, abs=0.05)
-
-    def test_weights_and_groups(self, separable: pu.simulate.Sample) -> None:
-        s = separable
-        rng = np.random.default_rng(99)
-        report = pu.evaluate(
-            s.scores,
-            s.labeled,
-            sample_weight=rng.random(s.scores.size),
-            groups=rng.integers(0, 300, s.scores.size),
-            estimator=TopShare(),
-            beta=0.9,
-            n_resamples=50,
-        )
-        assert report.estimation is not None
-        assert "groups" in report.estimation.intervals["alpha"].method
-        assert 0.25 in report.estimation.intervals["alpha"]
-        assert report.intervals["roc_auc"].varied == "scores and proportions"
-
     def test_replicates_without_estimates(self, separable: pu.simulate.Sample) -> None:
         """The estimate stands without intervals, and a check says why."""
         report = pu.evaluate(separable.counts, estimator=Shaky(), n_resamples=50)
@@ -592,30 +384,6 @@ class TestEstimated:
         assert {c.code: c.status for c in report.checks}["PU017"] == "fired"
         assert set(report.intervals) == {"roc_auc"}
         assert "PU017" in str(report)
-
-    def test_draws_without_an_estimate_are_told(self, separable: pu.simulate.Sample) -> None:
-        class Picky(TopShare):
-            def _estimate_many(self, counts, labeled, unlabeled):  # type: ignore[no-untyped-def]
-                found = super()._estimate_many(counts, labeled, unlabeled)
-                few = labeled[:, :20].sum(axis=1) < counts.labeled[:20].sum() - 2
-                found[few] = np.nan
-                return found
-
-        report = pu.evaluate(separable.counts, estimator=Picky(), n_resamples=50)
-        assert report.estimation is not None
-        assert report.estimation.n_rejected == report.bootstrap.n_rejected > 5
-        assert f"{report.estimation.n_rejected} draws without an estimate" in str(report)
-        assert "Draws without an estimate" in report.to_html()
-
-    def test_the_default(self, separable: pu.simulate.Sample) -> None:
-        report = pu.evaluate(separable.scores, separable.labeled, n_resamples=40)
-        assert report.proportions.alpha == pytest.approx(0.25, abs=0.06)
-        assert report.proportions.beta == pytest.approx(0.9, abs=0.06)
-        assert report.auc == pytest.approx(separable.world.auc, abs=0.06)
-        assert report.estimation is not None
-        assert report.estimation.beta_estimated
-        assert report.estimation.identifiable
-        assert {c.code: c.status for c in report.checks}["PU012"] == "quiet"
 
 
 SMALL = {
@@ -663,6 +431,7 @@ def test_degenerate_data_are_flagged_or_refused(case: str) -> None:
         assert loud, str(report)
 
 
+@pytest.mark.slow
 @given(strategies.weighted_rows(max_size=30))
 @settings(max_examples=20)
 def test_any_data_give_a_report_or_a_clear_error(data: tuple[np.ndarray, ...]) -> None:
@@ -677,89 +446,35 @@ def test_any_data_give_a_report_or_a_clear_error(data: tuple[np.ndarray, ...]) -
     assert str(report)
 
 
-def report_with_alpha() -> pu.PUReport:
-    s = WORLD.sample(50, 200, alpha=0.25, random_state=0)
-    return pu.evaluate(s.counts, alpha=0.25, n_resamples=0)
-
-
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("options", "message"),
     [
-        (lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, prior=0.3), "exactly one of"),
+        ({"alpha": 0.2, "prior": 0.3}, "exactly one of"),
+        ({"alpha": 0.2, "estimator": "bbe"}, "must be left out where 'alpha' is given"),
+        ({"estimator": "alphamin"}, "(?s)'alphamax'.*mean"),
+        ({"estimator": TopShare}, r"TopShare\(\)"),
+        ({"estimator": TopShare(2)}, "of TopShare"),
+        ({"beta": 90}, "0.25 means 25 %"),
+        ({"scores": [1.0] * 20, "labeled": [1, 0] * 10}, "cannot estimate alpha and beta"),
+        ({"labeled": None, "alpha": 0.2}, "needs 'labeled'"),
+        ({"scores": {"a": [1, 2]}, "labeled": "y", "score": "s", "alpha": 0.2}, "columns are 'a'"),
+        ({"scores": {"a": [1, 2]}, "labeled": "a", "alpha": 0.2}, "(?s)needs 'score'.*'a'"),
+        ({"scores": [1, 0] * 30, "labeled": np.linspace(0, 1, 60), "alpha": 0.2}, "swapped"),
+        ({"alpha": 0.2, "groups": ["a"] * 4500}, "of evaluate must be at least two groups"),
+        ({"alpha": 0.2, "groups": [None] * 4500}, "missing"),
+        ({"scores": {"a": [1]}, "labeled": [1], "score": "a", "alpha": 0.2}, "name of a column"),
+        ({"score": "s", "alpha": 0.2}, "names a column"),
+        ({"alpha": 0.2, "confidence_level": 95}, "0.95 means 95 %"),
         (
-            lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, estimator="bbe"),
-            "'estimator' parameter of evaluate must be left out where 'alpha' is given",
-        ),
-        (
-            lambda s: pu.evaluate(
-                s.scores, s.labeled, proportions=pu.MixtureProportions(0.2), estimator=TopShare()
-            ),
-            "left out where 'proportions' is given",
-        ),
-        (lambda s: pu.evaluate(s.scores, s.labeled, estimator="alphamin"), "(?s)'alphamax'.*mean"),
-        (lambda s: pu.evaluate(s.scores, s.labeled, estimator=TopShare), r"TopShare\(\)"),
-        (lambda s: pu.evaluate(s.scores, s.labeled, estimator=3), "'estimator' parameter"),
-        (lambda s: pu.evaluate(s.scores, s.labeled, estimator=TopShare(2)), "of TopShare"),
-        (lambda s: pu.evaluate(s.scores, s.labeled, beta=0), "'beta' parameter of evaluate"),
-        (lambda s: pu.evaluate(s.scores, s.labeled, beta=90), "0.25 means 25 %"),
-        (
-            lambda s: pu.evaluate([1.0] * 20, [1] * 10 + [0] * 10),
-            "evaluate cannot estimate alpha and beta",
-        ),
-        (lambda s: pu.evaluate(s.scores, alpha=0.2), "needs 'labeled'"),
-        (lambda s: pu.evaluate(s.counts, s.labeled, alpha=0.2), "beside a ScoreCounts"),
-        (lambda s: pu.evaluate({"a": s.scores}, "y", score="s", alpha=0.2), "columns are 'a'"),
-        (lambda s: pu.evaluate({"a": s.scores}, "a", alpha=0.2), "(?s)needs 'score'.*'a'"),
-        (lambda s: pu.evaluate(s.labeled, s.scores, alpha=0.2), "swapped"),
-        (lambda s: pu.evaluate(s.scores, s.labeled, alpha=25), "0.25 means 25 %"),
-        (lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, target=25), "of evaluate"),
-        (lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, random_state="a"), "of evaluate"),
-        (
-            lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, groups=["a"] * s.scores.size),
-            "of evaluate must be at least two groups",
-        ),
-        (
-            lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, groups=[None] * s.scores.size),
-            "missing",
-        ),
-        (lambda s: pu.evaluate({"a": [1]}, [1], score="a", alpha=0.2), "name of a column"),
-        (lambda s: pu.evaluate(s.scores, s.labeled, score="s", alpha=0.2), "names a column"),
-        (lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, n_resamples=-1), "n_resamples"),
-        (
-            lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, confidence_level=95),
-            "0.95 means 95 %",
-        ),
-        (
-            lambda s: pu.evaluate(
-                s.scores, s.labeled, proportions=pu.MixtureProportions(0.2), scenario="censoring"
-            ),
+            {"proportions": pu.MixtureProportions(0.2), "scenario": "censoring"},
             "left out where 'proportions' carry one",
         ),
-        (
-            lambda s: pu.evaluate(
-                s.scores, s.labeled, label_frequency=0.5, scenario="case-control"
-            ),
-            "'censoring' where a label frequency",
-        ),
-        (
-            lambda s: pu.evaluate(s.scores, s.labeled, alpha=0.2, ignore_checks=["PU999"]),
-            "PU001",
-        ),
+        ({"label_frequency": 0.5, "scenario": "case-control"}, "'censoring' where a label freq"),
     ],
 )
-def test_bad_calls(call: object, message: str, sample: pu.simulate.Sample) -> None:
+def test_bad_calls(options: dict[str, Any], message: str, sample: pu.simulate.Sample) -> None:
     with pytest.raises(pu.exceptions.PurecoverError, match=message):
-        call(sample)  # type: ignore[operator]
-
-
-def test_a_name_means_the_same_everywhere() -> None:
-    """By name, evaluate and compare_priors run the same estimator; so they do with beta known."""
-    sample = pu.simulate.binormal(1.5).sample(200, 1500, alpha=0.25, beta=0.75, random_state=0)
-    for name in ("bbe", "roc-slope", "label-curve", "default"):
-        report = pu.evaluate(sample.scores, sample.labeled, estimator=name, n_resamples=0)
-        row = next(iter(pu.compare_priors(sample.counts, estimators=[name], n_resamples=0)))
-        assert report.proportions.alpha == pytest.approx(row.proportions.alpha, abs=1e-12)
-        assert report.proportions.beta == pytest.approx(row.proportions.beta, abs=1e-12)
+        pu.evaluate(**{"scores": sample.scores, "labeled": sample.labeled, **options})
 
 
 def test_known_clean_labels_reach_the_estimator() -> None:
@@ -769,6 +484,7 @@ def test_known_clean_labels_reach_the_estimator() -> None:
     assert report.proportions.alpha == pytest.approx(always.proportions_.alpha, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_identification_holds_the_truth() -> None:
     """Nothing is assumed of the scores, so the ranges must hold it, up to their 95 %."""
     hits = []
@@ -782,9 +498,295 @@ def test_identification_holds_the_truth() -> None:
     assert np.mean(hits) >= 0.9
 
 
-def test_beta_may_be_any_kind_of_number() -> None:
-    sample = pu.simulate.binormal(2.0).sample(60, 300, alpha=0.25, random_state=0)
-    for beta in (Fraction(9, 10), np.float32(0.9)):
-        report = pu.evaluate(sample.scores, sample.labeled, beta=beta, n_resamples=5)
-        assert report.proportions.beta == pytest.approx(0.9)
-        assert report.bootstrap is not None
+# == others ====================================================================================
+
+SAMPLE = simulate.binormal(2.0).sample(150, 600, alpha=0.3, random_state=0)
+
+
+@cache
+def report_others(**more: Any) -> pu.PUReport:
+    return pu.evaluate(SAMPLE.scores, SAMPLE.labeled, n_resamples=20, random_state=0, **more)
+
+
+def test_every_other_estimator_has_intervals_around_what_it_says() -> None:
+    found = report_others().estimation
+    assert found is not None
+    assert set(found.other_intervals) == set(found.others) == {
+        "alphamax-n", "bbe", "dedpul", "roc-slope",
+    }  # fmt: skip
+    for name, intervals in found.other_intervals.items():
+        assert set(intervals) == {"alpha", "beta", "delta"}
+        alpha, beta = found.others[name]
+        for key, value in {"alpha": alpha, "beta": beta, "delta": beta - alpha}.items():
+            assert intervals[key].estimate == pytest.approx(value, abs=1e-12)
+            assert 0 <= intervals[key].low <= intervals[key].high <= 1
+        assert intervals["alpha"].low < intervals["alpha"].high
+        assert intervals["alpha"].method == "bootstrap percentile, 20 replicates"
+        assert intervals["alpha"].confidence_level == 0.95
+    with pytest.raises(TypeError):
+        found.other_intervals["bbe"]["alpha"] = None  # type: ignore[index]
+
+
+def test_they_are_percentiles_of_estimates_from_the_same_replicates() -> None:
+    """The slow way: draw counts, and fit an estimator to each."""
+    counts = SAMPLE.counts
+    others = {"bbe": pu.BBE().fit(counts), "dedpul": pu.DEDPUL().fit(counts)}
+    found = other_intervals(
+        others, counts, confidence_level=0.9, n_resamples=12, rng=np.random.default_rng(5)
+    )
+    rng = np.random.default_rng(int(np.random.default_rng(5).integers(2**63)))
+    drawn = [resampler_for(counts, "multinomial").draw(rng) for _ in range(12)]
+    for name, cls in (("bbe", pu.BBE), ("dedpul", pu.DEDPUL)):
+        alphas = [cls().fit(each).proportions_.alpha for each in drawn]
+        ends = np.quantile(alphas, [0.05, 0.95])
+        assert set(found[name]) == {"alpha", "delta"}  # labels are clean to them
+        np.testing.assert_allclose((found[name]["alpha"].low, found[name]["alpha"].high), ends)
+
+
+def test_where_beta_is_given_only_alpha_and_delta_vary() -> None:
+    found = report_others(beta=0.9).estimation
+    assert found is not None
+    for name, intervals in found.other_intervals.items():
+        assert set(intervals) == {"alpha", "delta"}
+        assert found.others[name][1] == 0.9
+        assert intervals["alpha"].high + intervals["delta"].low == pytest.approx(0.9)
+
+
+def test_the_page_shows_them() -> None:
+    made = report_others()
+    found = made.estimation
+    assert found is not None
+    markup, sent = made.to_html(), make_payload(made)["estimation"]
+    for name, intervals in found.other_intervals.items():
+        ends = intervals["alpha"]
+        row = re.search(rf">{name}</bdi></th>(.*?)</tr>", markup)
+        assert row is not None
+        assert f"({ends.low:.4f} – {ends.high:.4f})" in row.group(1)
+        (drawn,) = (each for each in sent["rows"] if each["name"] == name)
+        np.testing.assert_allclose(drawn["alpha_interval"][:2], (ends.low, ends.high), atol=1e-6)
+    figure = markup[markup.index('<figure data-chart="estimators">') :]
+    bars = figure[: figure.index("</figure>")].count('class="curve recovered"')
+    assert bars == 2 * (1 + len(COMPARED))
+    assert "Intervals of the other estimators: bootstrap percentile, 20 replicates" in markup
+
+
+# == models ====================================================================================
+
+OPTIONS: dict[str, Any] = {"alpha": 0.25, "n_resamples": 0}
+
+
+def world(n: int = 1500, seed: int = 0) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < 0.4
+    X = rng.normal(size=(n, 3)) + truth[:, None]
+    return X, truth & (rng.random(n) < 0.5), truth
+
+
+def same_figures(one: pu.PUReport, two: pu.PUReport) -> bool:
+    documents = [report.to_dict() for report in (one, two)]
+    for document in documents:
+        document.pop("scores_from")
+    return documents[0] == documents[1]
+
+
+def test_equal_to_scores_and_evaluate():
+    X, labeled, truth = world()
+    model = LogisticRegression()
+    options: dict[str, Any] = {"alpha": 0.25, "n_resamples": 20, "top_k": 30, "f_beta": 2.0}
+    report = pu.evaluate_model(model, X, labeled, truth=truth, random_state=3, **options)
+    scores = pu.cross_fit_scores(model, X, labeled, random_state=3)
+    expected = pu.evaluate(scores, labeled, truth=truth, random_state=3, **options)
+    assert same_figures(report, expected)
+    assert expected.scores_from is None
+    assert not hasattr(model, "coef_")
+
+
+def test_the_report_says_how_scores_were_made():
+    X, labeled, _ = world(400)
+    model = make_pipeline(StandardScaler(), SVC())
+    report = pu.evaluate_model(model, X, labeled, cv=3, alpha=0.25, n_resamples=0)
+    how = report.scores_from
+    assert how.startswith(
+        "StandardScaler + SVC, out of fold (3 folds; ranks of decision_function in each fold; "
+    )
+    assert " ".join(str(report).split()).count(f"scores of {how}") == 1
+    assert max(map(len, str(report).splitlines()[:4])) <= 100
+    assert json.loads(report.to_json())["scores_from"] == how
+    assert how in report.to_html()
+    plain = pu.evaluate([3, 2, 1, 0], [1, 0, 1, 0], alpha=0.1, n_resamples=0)
+    assert plain.to_dict()["scores_from"] is None
+    assert "scores of" not in str(plain)
+    assert ">Scores of</th>" not in plain.to_html()
+
+
+@pytest.mark.parametrize("engine", [pd.DataFrame, pl.DataFrame])
+def test_named_columns_are_no_features(engine: Any):
+    X, labeled, truth = world(400)
+    groups = np.arange(400) // 2
+    features = dict(zip("abc", X.T, strict=True))
+    frame = engine(
+        {**features, "known": np.where(labeled, "yes", "no"), "class": truth, "who": groups}
+    )
+    options: dict[str, Any] = {"alpha": 0.25, "n_resamples": 20}
+    model = LogisticRegression()
+    found = pu.evaluate_model(model, frame, "known", truth="class", groups="who", **options)
+    expected = pu.evaluate_model(model, X, labeled, truth=truth, groups=groups, **options)
+    assert found.auc == pytest.approx(expected.auc, abs=1e-9)
+    assert found.truth.metrics["roc_auc"] == pytest.approx(expected.truth.metrics["roc_auc"])
+    # With the true class among the features it would be perfect.
+    assert found.truth.metrics["roc_auc"] < 0.98
+    assert "groups kept together" in found.scores_from
+    assert found.intervals["roc_auc"].method == "bootstrap percentile, groups"
+
+
+# -- models with scores of their own --------------------------------------------------------------
+
+
+class Bagged(ClassifierMixin, BaseEstimator):
+    """A model that keeps out-of-bag scores, and counts how often it is fitted."""
+
+    fits = 0
+
+    def __init__(self, hole: bool = False, keep: bool = True) -> None:
+        self.hole = hole
+        self.keep = keep
+
+    @property
+    def oob_score_samples_(self) -> Any:
+        if not hasattr(self, "own_"):
+            raise AttributeError("oob_score_samples_")
+        return self.own_
+
+    def fit(self, X: Any, y: Any) -> Bagged:
+        type(self).fits += 1
+        self.classes_ = np.unique(y)
+        if self.keep:
+            self.own_ = np.asarray(X)[:, 0].copy()
+            if self.hole:
+                self.own_[3] = np.nan
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        p = 1 / (1 + np.exp(np.asarray(X)[:, 0]))  # the wrong way round, to be told apart
+        return np.column_stack([1 - p, p])
+
+
+class Grouped(Bagged):
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Grouped:
+        super().fit(X, y)
+        self.own_ = self.own_ if groups is None else -np.asarray(groups, dtype=float)
+        return self
+
+
+def test_out_of_bag_scores_save_the_folds():
+    X, labeled, _ = world(300)
+    Bagged.fits = 0
+    report = pu.evaluate_model(Bagged(), X, labeled, **OPTIONS)
+    assert Bagged.fits == 1
+    assert report.scores_from == "Bagged, its own scores of rows unseen"
+    assert same_figures(report, pu.evaluate(X[:, 0], labeled, **OPTIONS))
+
+
+def test_out_of_bag_scores_that_break_the_rules_are_not_used():
+    X, labeled, truth = world(300)
+    for case in (
+        {"estimator": Bagged(keep=False)},
+        {"estimator": Bagged(), "groups": np.arange(300) // 2},
+        {"estimator": make_pipeline(StandardScaler(), Bagged())},
+    ):
+        report = pu.evaluate_model(**{"X": X, "labeled": labeled, **OPTIONS, **case})
+        assert "out of fold" in report.scores_from, case
+        assert report.auc_pu < 0.5
+    column = labeled.astype(int)
+    column[np.flatnonzero(~truth)[:20]] = -1
+    report = pu.evaluate_model(Bagged(), X, column, negative_label=-1, **OPTIONS)
+    assert "out of fold" in report.scores_from
+
+
+def test_groups_go_to_a_model_that_takes_them():
+    X, labeled, _ = world(300)
+    groups = np.arange(300) // 2
+    report = pu.evaluate_model(Grouped(), X, labeled, groups=groups, **OPTIONS)
+    assert report.scores_from == "Grouped, its own scores of rows unseen"
+    assert same_figures(report, pu.evaluate(-groups, labeled, groups=groups, **OPTIONS))
+
+
+def test_models_of_this_package_bring_their_own():
+    X, labeled, _ = world(400)
+    networks = pu.BaggedNetworks(n_estimators=30, device="cpu", random_state=0)
+    report = pu.evaluate_model(networks, X, labeled, **OPTIONS)
+    assert report.scores_from == "BaggedNetworks, its own scores of rows unseen"
+    expected = pu.evaluate(networks.fit(X, labeled).oob_score_samples_, labeled, **OPTIONS)
+    assert same_figures(report, expected)
+    groups = np.arange(400) // 2
+    report = pu.evaluate_model(networks, X, labeled, groups=groups, cv=2, **OPTIONS)
+    assert report.scores_from.startswith("BaggedNetworks, out of fold (2 folds, groups kept")
+    best = BestScorer({"line": LogisticRegression(), "machine": SVC()}, random_state=0)
+    report = pu.evaluate_model(best, X, labeled, groups=groups, **OPTIONS)
+    assert report.scores_from.startswith("BestScorer: ")
+    best.fit(X, labeled, groups=groups)
+    expected = pu.evaluate(best.oob_score_samples_, labeled, groups=groups, **OPTIONS)
+    assert same_figures(report, expected)
+
+
+def test_a_calibrated_classifier_is_judged_by_its_probabilities():
+    X, labeled, _ = world(400)
+    model = pu.PUCalibratedClassifier(LogisticRegression(), alpha=0.25, random_state=0)
+    for each in (model, clone(model).fit(X, labeled)):
+        report = pu.evaluate_model(each, X, labeled, threshold=0.5, **OPTIONS)
+        assert report.scores_from.startswith("PUCalibratedClassifier(LogisticRegression), out of")
+        scores = pu.cross_fit_scores(model, X, labeled, random_state=0)
+        expected = pu.evaluate(scores, labeled, threshold=0.5, **OPTIONS)
+        assert same_figures(report, expected)
+
+
+def test_rows_without_an_out_of_bag_score_are_an_error():
+    X, labeled, _ = world(300)
+    with pytest.raises(InvalidInputError, match=r"(?s)'estimator' .* 299 of 300 .*Hint: more"):
+        pu.evaluate_model(Bagged(hole=True), X, labeled, **OPTIONS)
+
+
+# -- complaints -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"alpha": 1.5}, "'alpha'"),
+        ({"prior_estimator": "nonsense", "alpha": None}, "'prior_estimator'"),
+        ({"prior_estimator": "bbe"}, "'prior_estimator' .* left out where 'alpha' is given"),
+        ({"n_resamples": -1}, "'n_resamples'"),
+        ({"target": "nonsense"}, "'target'"),
+        ({"threshold": "high"}, "'threshold'"),
+        ({"repair": "nonsense"}, "'repair'"),
+        ({"ignore_checks": ["PU999"]}, "'ignore_checks'"),
+        ({"confidence_level": 95}, "'confidence_level'"),
+        ({"f_beta": -1}, "'f_beta'"),
+        ({"cv": 1}, "'cv'"),
+        ({"method": "predict"}, "'method'"),
+        ({"random_state": -1}, "'random_state'"),
+        ({"groups": [1, 2]}, "'groups'"),
+        ({"truth": [True] * 99}, "'truth' .* as long as X has rows"),
+        ({"truth": [1.0, np.nan] * 50}, "'truth' .* free of missing"),
+        ({"truth": np.arange(100)}, "'truth' .* two-valued"),
+        ({"top_k": 10**6}, "'top_k' .* at most the"),
+        ({"sample_weight": np.zeros(100)}, "'sample_weight' .* zero for all labeled"),
+        ({"sample_weight": -np.ones(100)}, "'sample_weight' .* non-negative"),
+        ({"progress": 3}, "'progress'"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_fitted(wrong: dict[str, Any], message: str):
+    X, labeled, _ = world(100)
+    Bagged.fits = 0
+    arguments = {"estimator": Bagged(), "X": X, "labeled": labeled, **OPTIONS, **wrong}
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=message) as caught:
+        pu.evaluate_model(**arguments)
+    assert "parameter of evaluate_model must be" in str(caught.value)
+    assert Bagged.fits == 0
+
+
+def test_scores_that_tell_nothing():
+    rng = np.random.default_rng(0)
+    X, labeled = rng.normal(size=(300, 2)), rng.random(300) < 0.5
+    with pytest.raises(IdentifiabilityError, match="cannot estimate alpha"):
+        pu.evaluate_model(Bagged(), np.zeros_like(X), labeled, n_resamples=0)

@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 from tests.command_line import call_main
+from tests.markup import Page
 
 import purecover as pu
 from purecover._codec import json_text
@@ -264,12 +264,6 @@ def test_replicates_are_gone_and_say_so(plain: pu.PUReport) -> None:
         again.bootstrap.roc_band("wide")
 
 
-def test_read_reports_draw(plain: pu.PUReport) -> None:
-    again = pu.PUReport.from_json(plain.to_json())
-    drawn = pu.RecoveredRocDisplay(again.roc, band=again.roc_band).plot()
-    assert drawn.ax_ is not None
-
-
 def test_counts_are_left_out_of_large_reports(
     plain: pu.PUReport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -432,14 +426,6 @@ def test_texts_that_are_no_reports(text: str | bytes, message: str) -> None:
         pu.PUReport.from_json(text)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"curves": 1}, {"counts": "all"}, {"indent": -1}, {"indent": "  "}]
-)
-def test_wrong_options(plain: pu.PUReport, wrong: dict[str, Any]) -> None:
-    with pytest.raises(pu.exceptions.PurecoverError, match=f"'{next(iter(wrong))}' parameter"):
-        plain.to_json(**wrong)
-
-
 def test_json_text() -> None:
     value = {"a": [1, None, 2.5], "b": [{"c": []}, {}], "d": ["x", [1]], "e": {}, "f": "ä\n"}
     text = json_text(value)
@@ -485,17 +471,6 @@ def test_markdown_shows_the_figures(report: pu.PUReport) -> None:
             assert f"{interval.low:.4f} – {interval.high:.4f}" in cells
 
 
-def test_tables_of_markdown_are_whole(report: pu.PUReport) -> None:
-    """Each row has as many cells as its head."""
-    widths: list[int] = []
-    for line in report.to_markdown().splitlines():
-        if not line.startswith("|"):
-            widths.clear()
-            continue
-        widths.append(len(re.findall(r"(?<!\\)\|", line)))
-        assert widths[-1] == widths[0], line
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -532,13 +507,6 @@ def test_escaped_texts_are_only_text(text: str) -> None:
     assert shown == " ".join(expected.split())
 
 
-@pytest.mark.parametrize("text", ["@someone", "#12", "!13", "http://a.b", "WWW.a.b"])
-def test_nothing_is_mentioned_or_linked(text: str) -> None:
-    """Sites make links and mentions of plain text too; a space of no width keeps them apart."""
-    assert "\u200b" in escape(text)
-    assert escape(text).replace("\u200b", "") in {text, f"\\{text}"}
-
-
 def test_long_texts_are_cut() -> None:
     assert len(escape("x" * 10_000)) == 600
     assert len(CASES["hostile texts"]().to_markdown()) < 65_536  # what GitHub takes
@@ -547,33 +515,8 @@ def test_long_texts_are_cut() -> None:
 # -- notebooks ------------------------------------------------------------------------------
 
 
-class Cell(HTMLParser):
-    """Elements with attributes, and whether all tags are closed."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.text = ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 def test_notebook_cells_are_inert(report: pu.PUReport) -> None:
-    cell = Cell(report._repr_html_())
+    cell = Page(report._repr_html_())
     assert cell.open == []
     assert {tag for tag, _ in cell.elements} <= {
         "div", "p", "svg", "g", "path", "rect", "text", "circle", "table", "thead", "tbody", "tr",
@@ -590,16 +533,6 @@ def test_notebook_cells_are_inert(report: pu.PUReport) -> None:
     styles = "".join(a.get("style") or "" for _, a in cell.elements)
     assert "url(" not in styles
     assert "position" not in styles
-
-
-def test_notebook_cells_show_the_figures(report: pu.PUReport) -> None:
-    text = Cell(report._repr_html_()).text
-    assert f"{report.auc_pu:.4f}" in text
-    assert ("infeasible" if report.infeasible else f"{report.auc:.4f}") in text
-    for check in report.findings:
-        assert check.code in text
-        assert check.message in text
-    assert ("true (AUC" in text) == (report.truth is not None)
 
 
 @pytest.mark.browser

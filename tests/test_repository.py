@@ -1,4 +1,4 @@
-"""The repository keeps its promises: example data, requirements, changelog, formulas, README."""
+"""How the repository is kept: requirements, changelog, releases, archives, links, the example."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
+from email.message import Message
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from tests.command_line import Result, call_main
 from tests.scripts import load
 
 import purecover
+import purecover as pu
+
+# == upkeep ====================================================================================
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "src" / "purecover" / "data"
@@ -125,29 +132,6 @@ def test_release_sets_the_version_and_its_date(tmp_path: Path) -> None:
     assert (tmp_path / "CITATION.cff").read_text().count("date-released") == 1
 
 
-def test_nothing_can_have_changed_before_the_first_release(tmp_path: Path) -> None:
-    changelog = repository(tmp_path)
-    (tmp_path / "changelog.d" / "one.fixed.md").write_text("A bug less.\n")
-    with pytest.raises(SystemExit, match=r"one\.fixed\.md"):
-        changelog.main(["release", "0.1.0"], tmp_path)
-    assert "0.1.0" not in (tmp_path / "CHANGELOG.md").read_text()
-
-
-def test_a_version_is_released_once_and_written_in_full(tmp_path: Path) -> None:
-    changelog = repository(tmp_path, "\n## 0.1.0 (2026-01-01)\n")
-    for version in ("0.1.0", "0.2", "v0.2.0"):
-        with pytest.raises(SystemExit, match=re.escape(version)):
-            changelog.main(["release", version], tmp_path)
-
-
-def test_a_malformed_fragment_is_named(tmp_path: Path) -> None:
-    changelog = load(ROOT / "tools" / "changelog.py")
-    (tmp_path / "changelog.d").mkdir()
-    (tmp_path / "changelog.d" / "one.improved.md").write_text("Better.\n")
-    with pytest.raises(SystemExit, match=r"one\.improved\.md"):
-        changelog.main(["check"], tmp_path)
-
-
 def field(name: str) -> str:
     """A field of CITATION.cff."""
     found = re.search(rf"^{name}: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
@@ -157,15 +141,6 @@ def field(name: str) -> str:
 
 def test_one_version_everywhere() -> None:
     assert field("version") == purecover.__version__
-
-
-def test_a_released_version_stands_in_the_changelog() -> None:
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    released = re.findall(r"^## (\S+) \((\d{4}-\d\d-\d\d)\)$", text, re.MULTILINE)
-    if ".dev" in purecover.__version__:
-        assert purecover.__version__.partition(".dev")[0] not in dict(released)
-    else:
-        assert released[0] == (purecover.__version__, field("date-released"))
 
 
 # -- documentation --------------------------------------------------------------------------
@@ -297,5 +272,189 @@ def test_a_skipped_special_test_fails_in_ci(
     assert done.returncode == (outcome == "failed")
 
 
-def test_scripts_are_executable() -> None:
-    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+# == release ===================================================================================
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+check_dist = load(ROOT / "tools" / "check_dist.py")
+stranger = load(ROOT / "tools" / "stranger.py")
+
+PAGE = """\
+>>> 1 + 1
+2
+
+.. code-block:: python
+
+   three = 1 + 2
+
+.. code-block:: console
+
+   $ purecover evaluate scores.csv --alpha 0.25 \\
+       --json
+   {"auc": 0.9}
+   $ make test
+   $ purecover --version
+"""
+
+
+# -- what a stranger sees -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        (["AUC  0.924", "done"], ["AUC  0.924", "done"]),
+        (["AUC  0.924  "], ["AUC  0.924"]),
+        (["first", "second", "last"], ["first", "...", "last"]),
+        (["first", "last"], ["first", "...", "last"]),
+        (["first", "second"], ["first", "..."]),
+        (["anything"], []),
+    ],
+)
+def test_output_that_agrees_with_the_page(printed: list[str], expected: list[str]) -> None:
+    assert stranger.difference(printed, expected) == ""
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected", "shown"),
+    [
+        (["AUC  0.925", "done"], ["AUC  0.924", "done"], "+AUC  0.925"),
+        (["AUC  0.924"], ["AUC  0.924", "done"], "-done"),
+        (["AUC  0.924", "a warning"], ["AUC  0.924"], "+a warning"),
+        (["first", "second"], ["first", "...", "last"], "-last"),
+        ([], ["AUC"], "-AUC"),
+        (["A.C"], ["AUC"], "+A.C"),
+        (["AUC"], ["A.C"], "-A.C"),  # the page is text, not a pattern
+    ],
+)
+def test_output_that_has_changed_is_shown(
+    printed: list[str], expected: list[str], shown: str
+) -> None:
+    assert shown in stranger.difference(printed, expected).splitlines()
+
+
+@pytest.mark.parametrize("page", stranger.PAGES)
+def test_the_pages_have_something_to_follow(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert stranger.commands_of(text)
+    assert ">>>" in text or stranger.code_of(text)
+
+
+def test_a_page_that_keeps_its_word() -> None:
+    assert stranger.follow_python(PAGE, "page.rst") == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [("\n2\n", "\n3\n", "+ 2"), ("1 + 2", "1 + nothing", "NameError"), ("1 + 1", "1 +", "Syntax")],
+)
+def test_a_page_that_does_not(old: str, new: str, shown: str) -> None:
+    (problem,) = stranger.follow_python(PAGE.replace(old, new), "page.rst")
+    assert shown in problem
+
+
+# -- archives -------------------------------------------------------------------------------
+
+
+def package() -> dict[str, bytes]:
+    """The package as it must be in a wheel."""
+    names = [name for name in check_dist.source_files(ROOT) if name.startswith("src/purecover/")]
+    return {name.removeprefix("src/"): (ROOT / name).read_bytes() for name in names}
+
+
+def test_the_package_brings_what_it_reads() -> None:
+    found = {name.rpartition(".")[2] for name in package()}
+    assert found >= {"py", "typed", "js", "css", "j2", "json", "csv", "npz"}
+    assert list(check_dist.check_wheel(package(), ROOT)) == []
+
+
+def test_missing_foreign_and_changed_files_of_a_wheel_are_named() -> None:
+    files = package()
+    del files["purecover/py.typed"]
+    files["purecover/data/example_scores.csv"] += b"\n"
+    files["tests/test_release.py"] = b""
+    assert list(check_dist.check_wheel(files, ROOT)) == [
+        "the wheel lacks purecover/py.typed",
+        "the wheel holds tests/test_release.py",
+        "the wheel has another purecover/data/example_scores.csv",
+    ]
+
+
+def test_the_extra_all_is_the_sum_of_those_it_names() -> None:
+    extras = PROJECT["optional-dependencies"]
+    found = set(check_dist.resolved("all", extras))
+    assert found >= {*extras["plot"], *extras["engines"], *extras["mlflow"]}
+    assert not any("purecover" in text for text in found)
+
+
+def test_metadata_that_says_something_else_is_shown() -> None:
+    metadata = Message()
+    metadata["Requires-Python"] = ">=3.9"
+    (problem,) = check_dist.compare_values(
+        metadata, {"Requires-Python": [PROJECT["requires-python"]]}
+    )
+    assert ">=3.9" in problem
+    assert PROJECT["requires-python"] in problem
+
+
+def test_the_readme_says_what_each_extra_is_for() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \|.*\|.*\|$", text, re.MULTILINE)
+    assert sorted(rows) == sorted(PROJECT["optional-dependencies"])
+
+
+def test_contributors_read_why_each_dependency_is_needed() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for dependency in PROJECT["dependencies"]:
+        assert f"**{re.split(r'[<>=]', dependency)[0]}**" in text
+
+
+# == example ===================================================================================
+
+FILE = Path(pu.__file__).parent / "data" / "example_scores.csv"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    return partial(call_main, capsys)
+
+
+def test_it_is_the_file() -> None:
+    example = pu.load_example()
+    kept = np.genfromtxt(FILE, delimiter=",", names=True)
+    for column, values in (
+        ("score", example.scores),
+        ("labeled", example.labeled),
+        ("truth", example.truth),
+    ):
+        np.testing.assert_array_equal(values, kept[column])
+    assert len(example) == 1797
+    assert example.labeled.dtype == example.truth.dtype == bool
+    assert example.truth[example.labeled].all()
+    assert round(float(example.truth[~example.labeled].mean()), 4) == example.alpha
+    assert repr(example) == "ExampleScores(300 labeled, 1,497 unlabeled, alpha=0.4048)"
+
+
+def test_the_command_writes_the_file(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):  # the same file again is no harm
+        done = run("example")
+        assert (done.code, done.out) == (0, "")
+        assert "example_scores.csv: columns score, labeled and truth" in done.err
+        assert Path("example_scores.csv").read_bytes() == FILE.read_bytes()
+    assert run("example", "--out", "other.csv", "-q") == (0, "", "")
+    assert Path("other.csv").read_bytes() == FILE.read_bytes()
+    assert run("example", "--out", "-") == (0, FILE.read_text(), "")
+
+
+def test_the_command_spares_what_is_there(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("example_scores.csv").write_text("mine")
+    done = run("example")
+    assert done.code == 2
+    assert "holds something else" in done.err
+    assert "--out" in done.err
+    assert Path("example_scores.csv").read_text() == "mine"
+    assert run("example", "--out", "example_scores.csv").code == 0  # asked for by name
+    assert Path("example_scores.csv").read_bytes() == FILE.read_bytes()
+    assert run("example", "--out", tmp_path).code == 2

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn import clone, config_context
+from sklearn import config_context
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
-from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
 
 import purecover as pu
 
@@ -44,6 +42,7 @@ def test_every_metric_scores(name: str, data: tuple[np.ndarray, ...]) -> None:
     assert pickle.loads(pickle.dumps(scorer))(model, X, labeled) == score  # noqa: S301
 
 
+@pytest.mark.slow
 def test_cross_validate_is_close_to_the_truth(data: tuple[np.ndarray, ...]) -> None:
     X, labeled, _ = data
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
@@ -58,81 +57,11 @@ def test_cross_validate_is_close_to_the_truth(data: tuple[np.ndarray, ...]) -> N
     assert result["test_naive"].mean() < world_auc - 0.05
 
 
-# Spellings of (labeled, unlabeled). scikit-learn sorts classes by value, so that in half of
-# these the class it calls positive is the unlabeled one.
-SPELLINGS = [
-    (True, False),
-    (1, 0),
-    (1, -1),
-    (1.0, 0.0),
-    ("positive", "unlabeled"),
-    ("labeled", "unlabeled"),
-    ("P", "U"),
-    ("pos", "unknown"),
-    ("yes", "no"),
-    ("1", "0"),
-]
-
-
-@pytest.mark.parametrize(("yes", "no"), SPELLINGS, ids=str)
-@pytest.mark.parametrize("metric", ["roc_auc", "auc_pr", "recall", "precision"])
-@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()], ids=["decision", "proba"])
-def test_labels_of_any_spelling(
-    data: tuple[np.ndarray, ...], yes: object, no: object, metric: str, model: Any
-) -> None:
-    X, labeled, _ = data
-    y = np.array([yes if one else no for one in labeled])
-    plain = pu.make_pu_scorer(metric, alpha=0.25)(clone(model).fit(X, labeled), X, labeled)
-    spelled = pu.make_pu_scorer(metric, alpha=0.25)(clone(model).fit(X, y), X, y)
-    assert spelled == pytest.approx(plain, nan_ok=True)
-    if metric == "roc_auc":
-        assert plain > 0.85
-
-
-def test_labels_that_need_naming(data: tuple[np.ndarray, ...]) -> None:
-    X, labeled, _ = data
-    y = np.where(labeled, 1, 2)
-    model = LogisticRegression().fit(X, y)
-    with pytest.raises(pu.exceptions.InvalidInputError, match="positive_label"):
-        pu.make_pu_scorer("roc_auc", alpha=0.25)(model, X, y)
-    assert pu.make_pu_scorer("roc_auc", alpha=0.25, positive_label=1)(model, X, y) > 0.85
-
-
 def test_a_classifier_trained_on_other_values(data: tuple[np.ndarray, ...]) -> None:
     X, labeled, truth = data
     model = LogisticRegression().fit(X, np.where(truth, "yes", "no"))
     scorer = pu.make_pu_scorer("roc_auc", alpha=0.25)
     assert scorer(model, X, np.where(labeled, "positive", "unlabeled")) > 0.85
-
-
-def test_scorers_print_well() -> None:
-    assert repr(pu.make_pu_scorer("f1", alpha=0.25)) == "PUScorer('f1', alpha=0.25)"
-
-
-def test_grid_search_picks_the_truly_better_model(data: tuple[np.ndarray, ...]) -> None:
-    X, labeled, _ = data
-    search = GridSearchCV(
-        DecisionTreeClassifier(random_state=0, class_weight="balanced"),
-        {"max_depth": [1, 3, 30]},
-        scoring=pu.make_pu_scorer("auc_pr", alpha=0.25),
-        cv=3,
-    ).fit(X, labeled)
-    assert search.best_params_["max_depth"] == 3
-
-
-def test_halving_search(data: tuple[np.ndarray, ...]) -> None:
-    from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-    from sklearn.model_selection import HalvingGridSearchCV
-
-    X, labeled, _ = data
-    search = HalvingGridSearchCV(
-        LogisticRegression(),
-        {"C": [1e-6, 1.0]},
-        scoring=pu.make_pu_scorer("roc_auc", alpha=0.25),
-        cv=3,
-        random_state=0,
-    ).fit(X, labeled)
-    assert 0.8 < search.best_score_ < 1
 
 
 def test_sample_weight_by_metadata_routing(data: tuple[np.ndarray, ...]) -> None:
@@ -163,35 +92,6 @@ def test_prior_of_the_whole_sample_is_turned_into_alpha_per_fold() -> None:
         assert scorer(model, X, s.labeled) == pytest.approx(s.world.auc, abs=0.02)
 
 
-def test_a_threshold_of_ones_own(data: tuple[np.ndarray, ...]) -> None:
-    X, labeled, _ = data
-    model = LogisticRegression().fit(X, labeled)
-    scores = model.decision_function(X)
-    scorer = pu.make_pu_scorer("recall", alpha=0.25, threshold=-1.0)
-    assert scorer(model, X, labeled) == pytest.approx(np.mean(scores[labeled] >= -1.0))
-
-
-@pytest.mark.parametrize(
-    ("metric", "options", "message"),
-    [
-        ("roc", {"alpha": 0.2}, "'metric' parameter of make_pu_scorer"),
-        ("roc_auc", {"alpha": 0.2, "estimator": "bbe"}, "left out where 'alpha' is given"),
-        ("auc", {}, "did you mean 'roc_auc'"),
-        ("roc_auc", {"estimator": "bbee"}, "(?s)'estimator' parameter.*did you mean 'bbe'"),
-        ("roc_auc", {"estimator": pu.BBE}, r"(?s)'estimator' parameter.*make one first: BBE\(\)"),
-        ("roc_auc", {"estimator": LogisticRegression()}, "'estimator' parameter"),
-        ("roc_auc", {"beta": 0.0}, "'beta' parameter"),
-        ("roc_auc", {"alpha": 0.2, "prior": 0.3}, "'alpha' and 'prior'"),
-        ("roc_auc", {"prior": 0.3}, "'scenario' parameter"),
-        ("roc_auc", {"alpha": 1.2}, "'alpha' parameter"),
-        ("precision_at_k", {"alpha": 0.2}, "top_k"),
-    ],
-)
-def test_bad_calls_complain_at_once(metric: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(pu.exceptions.PurecoverError, match=message):
-        pu.make_pu_scorer(metric, **options)
-
-
 # -- alpha and beta estimated in each fold ----------------------------------------------
 
 
@@ -214,18 +114,7 @@ def test_a_fold_is_judged_by_its_own_estimate(
     assert by_hand.proportions.alpha == pytest.approx(0.25, abs=0.1)
 
 
-@pytest.mark.parametrize("beta", [0.9, 1])
-def test_what_is_known_stays_known(data: tuple[np.ndarray, ...], beta: float) -> None:
-    X, labeled, _ = data
-    model = LogisticRegression(class_weight="balanced").fit(X, labeled)
-    options: dict[str, Any] = {"beta": beta, "scenario": "censoring"}
-    by_hand = pu.evaluate(model.decision_function(X), labeled, **options, n_resamples=0).proportions
-    assert (by_hand.beta, by_hand.scenario) == (beta, "censoring")
-    for metric in ("f1", "roc_auc"):
-        expected = pu.make_pu_scorer(metric, proportions=by_hand)(model, X, labeled)
-        assert pu.make_pu_scorer(metric, **options)(model, X, labeled) == pytest.approx(expected)
-
-
+@pytest.mark.slow
 def test_cross_validation_without_alpha_is_close_to_the_truth(
     data: tuple[np.ndarray, ...],
 ) -> None:
@@ -245,56 +134,6 @@ def test_cross_validation_without_alpha_is_close_to_the_truth(
     assert result["test_naive"].mean() < true_f1 - 0.15
 
 
-def test_an_estimator_is_copied_not_used(data: tuple[np.ndarray, ...]) -> None:
-    X, labeled, _ = data
-    model = LogisticRegression().fit(X, labeled)
-    own = pu.BBE()
-    scorer = pu.make_pu_scorer("roc_auc", estimator=own)
-    before = scorer(model, X, labeled)
-    assert not hasattr(own, "proportions_")
-    own.fit(X[:, 0], labeled)  # an earlier or a later fit plays no part
-    assert pu.make_pu_scorer("roc_auc", estimator=own)(model, X, labeled) == before
-    assert scorer(model, X, labeled) == before
-
-
-def test_estimating_scorers_travel(data: tuple[np.ndarray, ...]) -> None:
-    X, labeled, _ = data
-    scorer = pu.make_pu_scorer("f1", estimator="dedpul")
-    model = LogisticRegression(class_weight="balanced").fit(X, labeled)
-    value = scorer(model, X, labeled)
-    assert pickle.loads(pickle.dumps(scorer))(model, X, labeled) == value  # noqa: S301
-    search = clone(GridSearchCV(model, {"C": [1.0]}, scoring=scorer, cv=2))
-    assert 0 < search.fit(X, labeled).best_score_ < 1
-    assert repr(pu.make_pu_scorer("f1", estimator=pu.DEDPUL())) == (
-        "PUScorer('f1', estimator=DEDPUL())"
-    )
-    assert repr(pu.make_pu_scorer("f1", beta=0.9)) == (
-        "PUScorer('f1', beta=0.9, estimator=LabelCurve())"
-    )
-
-
-def test_weights_count_in_the_estimate(data: tuple[np.ndarray, ...]) -> None:
-    X, labeled, truth = data
-    model = LogisticRegression(class_weight="balanced").fit(X, labeled)
-    # Positives among the unlabeled count double: alpha is 2/5, no longer 1/4.
-    weight = np.where(truth & ~labeled, 2.0, 1.0)
-    scorer = pu.make_pu_scorer("precision", beta=1)
-    direct = scorer(model, X, labeled, sample_weight=weight)
-    assert direct > scorer(model, X, labeled) + 0.05
-    known = pu.make_pu_scorer("precision", alpha=0.4)
-    assert direct == pytest.approx(known(model, X, labeled, sample_weight=weight), abs=0.08)
-    with config_context(enable_metadata_routing=True):
-        routed = cross_validate(
-            LogisticRegression(class_weight="balanced").set_fit_request(sample_weight=False),
-            X,
-            labeled,
-            scoring=scorer.set_score_request(sample_weight=True),
-            params={"sample_weight": weight},
-            cv=3,
-        )["test_score"]
-    assert routed.mean() == pytest.approx(direct, abs=0.1)
-
-
 def test_a_fold_that_tells_nothing_is_an_error(data: tuple[np.ndarray, ...]) -> None:
     X, labeled, _ = data
     constant = DummyClassifier(strategy="prior").fit(X, labeled)
@@ -308,20 +147,6 @@ def test_a_fold_that_tells_nothing_is_an_error(data: tuple[np.ndarray, ...]) -> 
     assert np.isnan(scores).all()
     # Known proportions need no scores that differ.
     assert pu.make_pu_scorer("roc_auc", alpha=0.25)(constant, X, labeled) == 0.5
-
-
-@pytest.mark.filterwarnings("ignore:Scoring failed", "ignore:One or more of the test scores")
-def test_a_candidate_that_tells_nothing_comes_last(data: tuple[np.ndarray, ...]) -> None:
-    X, labeled, _ = data
-    search = GridSearchCV(
-        DecisionTreeClassifier(random_state=0, class_weight="balanced"),
-        {"max_depth": [3, 1], "min_samples_leaf": [1, 3000]},  # a leaf of all: constant scores
-        scoring=pu.make_pu_scorer("f1", beta=1, estimator="bbe"),
-        cv=2,
-    ).fit(X, labeled)
-    blind = [p["min_samples_leaf"] == 3000 for p in search.cv_results_["params"]]
-    assert np.isnan(search.cv_results_["mean_test_score"][blind]).all()
-    assert search.best_params_["min_samples_leaf"] == 1
 
 
 def test_estimating_needs_scores() -> None:

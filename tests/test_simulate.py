@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import pickle
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
 from purecover import simulate
-from purecover._validation import check_real
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
 
 STEPS = ([0.0, 0.1, 0.3, 0.2, 0.4], [0.3, 0.3, 0.0, 0.4, 0.0], [0.0, 1.0, 2.0, 4.0, 4.5, 7.0])
@@ -89,21 +86,6 @@ def test_roc_passes_through_every_pair_of_rates(case):
         np.testing.assert_allclose(world.roc(world.fpr(t)), world.tpr(t), atol=1e-9)
 
 
-def test_roc_is_concave_where_it_says_so(case):
-    world = WORLDS[case]
-    u = np.linspace(0, 1, 501)
-    bend = np.diff(world.roc(u), 2)
-    assert world.is_concave == bool((bend <= 1e-9).all())
-
-
-def test_scalars_give_floats_and_arrays_keep_their_shape():
-    world = simulate.binormal()
-    assert type(world.tpr(0.5)) is float
-    assert world.tpr(np.zeros((2, 3))).shape == (2, 3)
-    assert world.tpr(-math.inf) == 1
-    assert world.tpr(math.inf) == 0
-
-
 # -- areas --------------------------------------------------------------------------------
 
 
@@ -155,23 +137,6 @@ def test_reference_values_of_the_binormal_world():
     assert world.auc_pr(0.1) == pytest.approx(0.4780717, abs=5e-8)
     assert world.partial_auc(0.1) == pytest.approx(0.0410842, abs=5e-8)
     assert world.partial_auc(0.3) == pytest.approx(0.1878831, abs=5e-8)
-
-
-def test_closed_forms_known_by_hand():
-    assert simulate.beta((2, 1), (1, 2)).auc == pytest.approx(5 / 6, abs=1e-13)
-    assert simulate.beta((1, 1), (3, 1)).auc == pytest.approx(1 / 4, abs=1e-13)
-    # tpr is the square root of fpr here, so precision is prior / (prior + (1 - prior) tpr).
-    root = simulate.beta((1, 0.5), (1, 1))
-    assert root.auc == pytest.approx(2 / 3, abs=1e-13)
-    assert root.auc_pr(0.2) == pytest.approx(0.25 * math.log(5), abs=1e-12)
-    assert simulate.laplace(0.0).auc == 0.5
-    assert simulate.binormal(0.0).auc == 0.5
-    assert simulate.nonconcave().auc == pytest.approx(0.624, abs=5e-4)
-
-
-def test_auc_pr_of_a_chance_ranking_is_the_prior():
-    for world in (simulate.binormal(0.0), simulate.laplace(0.0), simulate.beta((2, 3), (2, 3))):
-        assert world.auc_pr(0.3) == pytest.approx(0.3, abs=1e-12)
 
 
 def test_auc_pr_of_one_step_is_the_segment_area():
@@ -312,117 +277,4 @@ def test_censored_sample(beta):
     )
 
 
-def test_the_seed_decides_everything():
-    world = simulate.beta()
-    first = world.sample(50, 60, alpha=0.2, random_state=5)
-    again = world.sample(50, 60, alpha=0.2, random_state=np.random.default_rng(5))
-    other = world.sample(50, 60, alpha=0.2, random_state=6)
-    np.testing.assert_array_equal(first.scores, again.scores)
-    np.testing.assert_array_equal(first.truth, again.truth)
-    assert not np.array_equal(first.scores, other.scores)
-
-
-def test_samples_are_read_only_and_worlds_can_be_pickled():
-    sample = simulate.histogram(*STEPS).sample(5, 5, alpha=0.5, random_state=0)
-    for array in (sample.scores, sample.labeled, sample.truth):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0
-    with pytest.raises(AttributeError):
-        sample.world.auc = 1.0
-    again = pickle.loads(pickle.dumps(sample))  # noqa: S301
-    np.testing.assert_array_equal(again.scores, sample.scores)
-    assert again.world.auc == sample.world.auc
-
-
-def test_sample_auc_approaches_the_recovery_identity():
-    # auc_pu of a large noisy sample is (1 - delta) / 2 + delta * auc.
-    world = simulate.laplace(1.0)
-    sample = world.sample(40_000, 40_000, alpha=0.25, beta=0.75, random_state=11)
-    ones, zeros = sample.scores[sample.labeled], np.sort(sample.scores[~sample.labeled])
-    observed = np.searchsorted(zeros, ones).mean() / zeros.size
-    se = math.sqrt((1 / 12) * (2 / 40_000))  # of two samples without contrast: an upper bound
-    assert observed == pytest.approx(0.25 + 0.5 * world.auc, abs=4 * se)
-
-
-def test_registry_makes_worlds():
-    for name, make in simulate.WORLDS.items():
-        assert make().name == name
-
-
 # -- complaints ---------------------------------------------------------------------------
-
-MISTAKES = [
-    (lambda: simulate.binormal("far"), InvalidTypeError, "'separation' parameter of binormal"),
-    (lambda: simulate.binormal(1.0, 0.0), InvalidInputError, "positive_sd"),
-    (lambda: simulate.binormal(math.nan), InvalidInputError, "separation"),
-    (lambda: simulate.laplace(-1.0), InvalidInputError, "separation"),
-    (lambda: simulate.beta((1, 2, 3)), InvalidTypeError, "pair of shapes"),
-    (lambda: simulate.beta((0.1, 2)), InvalidInputError, "positive"),
-    (lambda: simulate.histogram([1, 2], [1, 2, 3]), InvalidInputError, "negative_mass"),
-    (lambda: simulate.histogram([0, 0], [1, 2]), InvalidInputError, "positive_mass"),
-    (lambda: simulate.histogram([1, -1], [1, 2]), InvalidInputError, "positive_mass"),
-    (lambda: simulate.histogram([1e308, 1e308], [1, 2]), InvalidInputError, "positive_mass"),
-    (lambda: simulate.histogram([1, 1], [1, 2], [0, 1]), InvalidInputError, "edges"),
-    (lambda: simulate.histogram([1, 1], [1, 2], [0, 2, 1]), InvalidInputError, "edges"),
-    (lambda: simulate.histogram([1, 1], [1, 2], [-1e308, 0, 1]), InvalidInputError, "edges"),
-    (lambda: simulate.binormal().tpr("high"), InvalidTypeError, "threshold"),
-    (lambda: simulate.binormal().tpr(math.nan), InvalidInputError, "threshold"),
-    (lambda: simulate.binormal().tpr([[1.0], [1.0, 2.0]]), InvalidTypeError, "threshold"),
-    (lambda: simulate.binormal().roc(1.5), InvalidInputError, r"in \[0, 1\]"),
-    (lambda: simulate.binormal().precision(0.0, 2.0), InvalidInputError, "prior"),
-    (lambda: simulate.binormal().auc_pr(0.0), InvalidInputError, "prior"),
-    (lambda: simulate.binormal().partial_auc(0.0), InvalidInputError, "max_fpr"),
-    (lambda: simulate.binormal().sample(0, 10, alpha=0.1), InvalidInputError, "n_labeled"),
-    (lambda: simulate.binormal().sample(1, 1.5, alpha=0.1), InvalidTypeError, "n_unlabeled"),
-    (lambda: simulate.binormal().sample(1, 1, alpha=0.9, beta=0.5), IdentifiabilityError, "alpha"),
-    (
-        lambda: simulate.binormal().sample(1, 1, alpha=0.1, fixed_counts="no"),
-        InvalidTypeError,
-        "fixed_counts",
-    ),
-    (
-        lambda: simulate.binormal().sample(1, 1, alpha=0.1, random_state="x"),
-        InvalidTypeError,
-        "random_state",
-    ),
-    (
-        lambda: simulate.binormal().sample_censored(9, prior=0.5, label_frequency=0.9, beta=0.4),
-        InvalidInputError,
-        "label negatives with probability",
-    ),
-    (
-        lambda: simulate.binormal().sample_censored(9, prior=0.5, label_frequency=0.2, beta=0.4),
-        IdentifiabilityError,
-        "alpha",
-    ),
-]
-
-
-@pytest.mark.parametrize(("call", "error", "words"), MISTAKES)
-def test_mistakes_are_named(call, error, words):
-    with pytest.raises(error, match=words):
-        call()
-
-
-def test_extreme_but_legal_worlds_stay_finite():
-    for world in (
-        simulate.binormal(1e6, 1e-4),
-        simulate.binormal(-1e6, 1e4),
-        simulate.laplace(1e6),
-        simulate.beta((1e4, 0.25), (0.25, 1e4)),
-        simulate.histogram([1e-300, 1.0], [1.0, 1e-300], [-1e100, 0.0, 1e100]),
-    ):
-        assert check_real("auc", world.auc, low=0, high=1) == world.auc
-        assert 0 <= world.auc_pr(0.01) <= 1 + 1e-12
-        assert 0 <= world.partial_auc(1e-9) <= 1e-9 * (1 + 1e-9)
-        t = np.array([-math.inf, -1e308, -1.0, 0.0, 0.5, 1e308, math.inf])
-        for rates in (world.tpr(t), world.fpr(t)):
-            assert rates[0] == 1
-            assert rates[-1] == 0
-            assert (np.diff(rates) <= 1e-15).all()
-        world.posterior(t, 0.5)
-
-
-def test_parameters_are_read_only() -> None:
-    with pytest.raises(TypeError, match="read-only"):
-        simulate.binormal(1.5).parameters["separation"] = 3  # type: ignore[index]

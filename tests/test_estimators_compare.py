@@ -1,4 +1,4 @@
-"""Estimators side by side: each row is what the estimator says alone."""
+"""Estimators side by side, on scores and on features: each row is what the estimator says alone."""
 
 from __future__ import annotations
 
@@ -10,25 +10,30 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
-from purecover import MixtureProportions, PriorEstimate, evaluate, simulate
+import purecover as pu
+from purecover import MixtureProportions, PriorEstimate, simulate
 from purecover.counts import ScoreCounts
 from purecover.estimators import compare as _compare
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.estimators.bbe import BBE
 from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.estimators.compare import (
+    NO_FEATURE_INTERVALS,
     QUANTITIES,
+    GroupedRows,
     PriorComparison,
     PriorRow,
     compare_priors,
-    estimator_names,
 )
 from purecover.estimators.roc_slope import RocSlope
+from purecover.estimators.rows import FeaturePriorEstimator, Rows
 from purecover.estimators.samples import size_notes
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.intervals.resampling import group_resampler
+
+# == prior compare =============================================================================
 
 SAMPLE = simulate.binormal(3.0).sample(300, 1500, alpha=0.3, beta=0.8, random_state=0)
 COUNTS = SAMPLE.counts
@@ -86,22 +91,6 @@ def test_a_row_is_what_the_estimator_says_alone(name: str) -> None:
     assert row.seconds > 0
 
 
-@pytest.mark.parametrize("name", PAIR)
-def test_clean_labels_leave_alpha_alone(name: str) -> None:
-    row = compare_priors(COUNTS, estimators=PAIR, beta=1, n_resamples=0)[name]
-    assert row.proportions == CLASSES[name]().fit(COUNTS).proportions_
-    assert row.proportions.beta == 1
-
-
-def test_estimators_of_beta_are_told_that_labels_are_clean() -> None:
-    two = {"both ways": NoisyLabels(BBE(), clean="never")}
-    with_beta = compare_priors(COUNTS, estimators=two, n_resamples=0)["both ways"]
-    without = compare_priors(COUNTS, estimators=two, beta=1, n_resamples=0)["both ways"]
-    assert with_beta.proportions.beta < 1
-    assert without.value("beta") == 1
-    assert without.value("alpha") == pytest.approx(BBE().fit(COUNTS).proportions_.alpha)
-
-
 @pytest.mark.parametrize("estimator", [RocSlope(), NoisyLabels(RocSlope(), clean="never")])
 def test_a_known_beta(estimator: PriorEstimator) -> None:
     settings: dict[str, Any] = {"n_resamples": 40, "random_state": 3}
@@ -117,22 +106,6 @@ def test_a_known_beta(estimator: PriorEstimator) -> None:
     assert row.ends("alpha") == pytest.approx((0.8 * alone.low, 0.8 * alone.high), rel=1e-9)
     assert row.ends("beta") == (0.8, 0.8)
     assert row.ends("delta") == pytest.approx((0.8 - 0.8 * alone.high, 0.8 - 0.8 * alone.low))
-
-
-def test_a_known_beta_is_told_in_the_text() -> None:
-    found = compare_priors(COUNTS, estimators=PAIR, beta=0.9, n_resamples=0)
-    text = str(found)
-    assert text.splitlines()[0].endswith("; beta = 0.9 given")
-    assert "beta - alpha" not in text
-    assert found.to_dict()["beta"] == 0.9
-    assert compare_priors(COUNTS, estimators=PAIR, n_resamples=0).to_dict()["beta"] is None
-
-
-def test_a_known_beta_agrees_with_evaluate() -> None:
-    for estimator in (BBE(), NoisyLabels(BBE())):
-        found = compare_priors(COUNTS, estimators={"own": estimator}, beta=0.85, n_resamples=0)
-        report = evaluate(COUNTS, estimator=estimator, beta=0.85, n_resamples=0)
-        assert found["own"].proportions == report.proportions
 
 
 def test_few_examples_and_few_resamples_are_noted() -> None:
@@ -159,35 +132,6 @@ def test_few_examples_and_few_resamples_are_noted() -> None:
     assert weighted.notes == ()
 
 
-def test_a_row_does_not_depend_on_the_others() -> None:
-    several = compare_priors(COUNTS, estimators=[*PAIR, Says()], n_resamples=15)
-    alone = compare_priors(COUNTS, estimators=["roc-slope"], n_resamples=15)
-    assert several["roc-slope"].intervals == alone["roc-slope"].intervals
-
-
-def test_randomness_from_a_generator() -> None:
-    def ends(random_state: Any) -> list[float]:
-        found = compare_priors(
-            COUNTS, estimators=PAIR, n_resamples=15, random_state=random_state
-        ).frame()
-        return found["alpha_low"].tolist()
-
-    assert ends(np.random.default_rng(3)) == ends(np.random.default_rng(3))
-    assert ends(np.random.default_rng(3)) != ends(np.random.default_rng(4))
-    assert len(ends(None)) == 2
-
-
-def test_groups_are_resampled_together() -> None:
-    groups = np.arange(SAMPLE.scores.size) // 30
-    found = compare_priors(
-        SAMPLE.scores, SAMPLE.labeled, groups=groups, estimators=["bbe"], n_resamples=20
-    )["bbe"]
-    resampler = group_resampler(SAMPLE.scores, SAMPLE.labeled, groups)
-    alone = noisy("bbe").fit(COUNTS)
-    assert found.intervals == alone.interval(n_resamples=20, resampler=resampler)
-    assert "groups" in found.intervals["alpha"].method
-
-
 # -- which rows -------------------------------------------------------------------------------
 
 
@@ -203,47 +147,6 @@ def test_all_estimators_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.default is found.rows[0]
     assert [row.is_default for row in found] == [True] + [False] * (len(names) - 1)
     assert found.default.value("alpha") == pytest.approx(0.5, abs=0.3)
-
-
-def test_alphamax_run_both_ways_is_alphamax_n() -> None:
-    found = compare_priors(COUNTS, estimators=["alphamax", "alphamax-n"], n_resamples=0)
-    one, other = found
-    assert one.value("alpha") == pytest.approx(other.value("alpha"), abs=1e-12)
-    assert one.value("beta") == pytest.approx(other.value("beta"), abs=1e-12)
-
-
-def test_one_sided_ones_by_default_where_labels_are_clean() -> None:
-    names = {row.name for row in compare_priors(COUNTS, beta=1, n_resamples=0)}
-    known = {n: cls for n, cls in prior_estimators().items() if cls.takes == "scores"}
-    one_sided = {n for n, cls in known.items() if not cls().estimates_beta}
-    one_sided -= {"regrouping", "subsampling"}  # which wrap another
-    assert one_sided <= names
-    assert len(names - one_sided) <= 1  # the default may estimate beta otherwise
-
-
-def test_a_registered_default_keeps_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_compare, "default_estimator", BBE)
-    for estimators in (None, ["default", "roc-slope"], ["bbe", "roc-slope"], [BBE(), RocSlope()]):
-        found = compare_priors(COUNTS, estimators=estimators, n_resamples=0)
-        assert found.default is found["bbe"]
-    other = compare_priors(COUNTS, estimators=[BBE(error=0.2)], n_resamples=0)
-    assert other.default is None  # of the same class, but set otherwise
-
-
-def test_estimators_by_names_of_your_own() -> None:
-    mine = {"few": Says(0.1), "many": Says(0.6)}
-    found = compare_priors(COUNTS, estimators=mine, beta=1, n_resamples=0)
-    assert [(row.name, row.value("alpha")) for row in found] == [("few", 0.1), ("many", 0.6)]
-    assert not hasattr(mine["few"], "proportions_")  # a copy was fitted
-
-
-def test_estimators_of_your_own_in_a_list() -> None:
-    found = compare_priors(COUNTS, estimators=[Says(), "bbe", RocSlope()], n_resamples=0)
-    assert [row.name for row in found] == ["Says", "bbe", "roc-slope"]
-
-
-def test_names_known() -> None:
-    assert estimator_names() == ["default", *prior_estimators()]
 
 
 # -- what goes wrong --------------------------------------------------------------------------
@@ -296,36 +199,6 @@ def test_wrong_estimators(estimators: Any, error: type[Exception], says: str) ->
         compare_priors(COUNTS, estimators=estimators, n_resamples=0)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        ({"beta": 0}, r"'beta' parameter of compare_priors must be a number in \(0, 1\]"),
-        ({"beta": 1.2}, "'beta' parameter of compare_priors"),
-        ({"beta": True}, "'beta' parameter of compare_priors"),
-        ({"confidence_level": 95}, "'confidence_level' parameter of compare_priors"),
-        ({"n_resamples": -1}, "'n_resamples' parameter of compare_priors"),
-        ({"random_state": "x"}, "'random_state' parameter of compare_priors"),
-        ({"labeled": SAMPLE.labeled}, "takes no 'labeled' beside a ScoreCounts"),
-        ({"groups": SAMPLE.labeled}, "takes no 'groups' beside a ScoreCounts"),
-        ({"negative_label": 2}, "takes no 'negative_label' beside a ScoreCounts"),
-    ],
-)
-def test_wrong_settings(wrong: dict[str, Any], says: str) -> None:
-    with pytest.raises((InvalidTypeError, InvalidInputError), match=says):
-        compare_priors(COUNTS, **wrong)
-
-
-def test_data_that_nobody_can_judge() -> None:
-    with pytest.raises(InvalidTypeError, match="'labeled' parameter of compare_priors"):
-        compare_priors(SAMPLE.scores)
-    with pytest.raises(InvalidTypeError, match=r"ScoreCounts\.from_frame"):
-        compare_priors(pd.DataFrame({"score": SAMPLE.scores}), SAMPLE.labeled)
-    with pytest.raises(IdentifiabilityError, match="compare_priors needs scores that differ"):
-        compare_priors(np.zeros(10), np.arange(10) < 4)
-    with pytest.raises(InvalidInputError, match="'labeled' parameter of compare_priors"):
-        compare_priors(np.arange(10.0), np.ones(10, dtype=bool))
-
-
 # -- ways in ----------------------------------------------------------------------------------
 
 
@@ -348,17 +221,6 @@ def test_arrays_counts_and_weights_agree() -> None:
         negative_label=-1,
     )
     np.testing.assert_array_equal(with_negatives, expected)
-
-
-def test_progress() -> None:
-    seen: list[tuple[int, int]] = []
-    compare_priors(
-        COUNTS,
-        estimators=PAIR,
-        n_resamples=0,
-        progress=lambda done, total: seen.append((done, total)),
-    )
-    assert seen == [(0, 2), (1, 2), (2, 2)]
 
 
 # -- ways out ---------------------------------------------------------------------------------
@@ -426,20 +288,6 @@ def test_the_text_is_a_table(found: PriorComparison) -> None:
     assert f"differ by {found.spread['alpha']:.4f}" in str(found)
 
 
-def test_the_text_of_clean_labels_speaks_of_alpha_only() -> None:
-    text = str(compare_priors(COUNTS, estimators=PAIR, beta=1, n_resamples=0))
-    assert text.splitlines()[2].split() == ["alpha", "seconds"]
-    assert "beta" not in text
-
-
-def test_the_default_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_compare, "default_estimator", BBE)
-    text = str(compare_priors(COUNTS, estimators=PAIR, n_resamples=0))
-    assert "* bbe " in text
-    assert "* the default estimator" in text
-    assert "  roc-slope " in text
-
-
 def test_equal_notes_are_said_once() -> None:
     rows = tuple(
         PriorRow(name=name, proportions=None, error="nothing to see.\nHint: none") for name in "ab"
@@ -462,21 +310,6 @@ def test_a_note_of_nearly_everyone_names_the_exception_and_names_stay_whole() ->
     assert "\nname-a, name-d, name-e: lost" in text_of("lost", "x", "y", "lost", "lost")
     long = text_of("lost", "x " * 45 + "name-of-this-length")
     assert "name-of-this-length" in long
-
-
-def test_rows_by_name_and_in_order(found: PriorComparison) -> None:
-    assert len(found) == 3
-    assert found["bbe"] is next(iter(found))
-    with pytest.raises(KeyError, match="the rows are bbe, Says, roc-slope"):
-        found["dedpul"]
-    assert repr(found) == "PriorComparison(2 of 3 estimates: bbe, Says, roc-slope)"
-
-
-def test_results_are_read_only(found: PriorComparison) -> None:
-    with pytest.raises(TypeError):
-        found["bbe"].intervals["alpha"] = None  # type: ignore[index]
-    with pytest.raises(AttributeError):
-        found.rows = ()  # type: ignore[misc]
 
 
 def test_disagreement_is_the_largest_difference_in_either_share():
@@ -533,15 +366,251 @@ def test_those_who_ask_whether_labels_are_clean_are_told(beta: float | None, cle
     assert repr(does_not) == "BBE()"
 
 
-def test_scores_alone_have_no_note_on_features() -> None:
-    sample = simulate.binormal().sample(60, 200, alpha=0.3, random_state=0)
-    found = compare_priors(sample.scores, sample.labeled, estimators=["bbe"])
-    assert found.notes == ()
-    X = np.column_stack((sample.scores, sample.scores**2))
-    found = compare_priors(labeled=sample.labeled, features=X, estimators=["tice"])
-    assert found.notes == (_compare.NO_FEATURE_INTERVALS,)
-
-
 @pytest.mark.parametrize(("n", "speaks"), [((50, 100), False), ((49, 100), True), ((50, 99), True)])
 def test_how_many_are_few(n: tuple[int, int], speaks: bool) -> None:
     assert bool(size_notes(*n)) == speaks
+
+
+# == compare features ==========================================================================
+
+N_LABELED, N_UNLABELED, ALPHA = 200, 800, 0.3
+ON_BOTH = ["bbe", "tice"]
+ON_FEATURES = {n for n, cls in pu.prior_estimators().items() if cls.takes == "features"}
+
+
+def make_world(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    labeled = np.arange(N_LABELED + N_UNLABELED) < N_LABELED
+    positive = labeled | (rng.random(labeled.size) < ALPHA)
+    X = rng.normal(size=(labeled.size, 3)) + 2.0 * positive[:, None]
+    return X, X.sum(axis=1), labeled
+
+
+X, SCORES, LABELED = make_world()
+QUIET: dict[str, Any] = {"n_resamples": 0}
+
+
+class Means(FeaturePriorEstimator):
+    """The share that takes the mean of the negatives, which is 0 here, to that of all."""
+
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        del rng
+        return Inclusions(float(rows.unlabeled.mean() / rows.labeled.mean()))
+
+
+# -- what a row says ----------------------------------------------------------------------------
+
+
+def test_each_looks_at_what_it_takes() -> None:
+    found = compare_priors(SCORES, LABELED, features=X, estimators=ON_BOTH, **QUIET)
+    assert [(row.name, row.estimated_from) for row in found] == [
+        ("bbe", "scores"),
+        ("tice", "features"),
+    ]
+    on_scores = pu.NoisyLabels(pu.BBE()).fit(SCORES, LABELED).proportions_
+    on_features = pu.NoisyLabels(pu.TIcE()).fit(X, LABELED).proportions_
+    assert found["bbe"].proportions == replace(on_scores, origin="NoisyLabels(BBE)")
+    assert found["tice"].proportions == replace(on_features, origin="NoisyLabels(TIcE)")
+    assert found.n_features == 3
+    assert found.n_thresholds == SCORES.size
+
+
+# -- which rows ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quick_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slow one gets few rows; which rows the table has is what is asked for."""
+    monkeypatch.setattr(
+        pu.KernelMean.__init__, "__kwdefaults__", {**_KERNEL_DEFAULTS, "max_points": 100}
+    )
+
+
+_KERNEL_DEFAULTS = dict(pu.KernelMean.__init__.__kwdefaults__ or {})
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick_kernel")
+@pytest.mark.parametrize("beta", [None, 1, 0.9])
+def test_all_by_default(beta: float | None) -> None:
+    alone = compare_priors(SCORES, LABELED, beta=beta, **QUIET)
+    both = compare_priors(SCORES, LABELED, features=X, beta=beta, **QUIET)
+    only = compare_priors(labeled=LABELED, features=X, beta=beta, **QUIET)
+    names = {row.name for row in alone}
+    assert not names & ON_FEATURES
+    assert {row.name for row in both} == names | ON_FEATURES
+    assert {row.name for row in only} == ON_FEATURES
+    assert {row.name for row in both if row.estimated_from == "features"} == ON_FEATURES
+    assert both.default is both.rows[0]
+    assert only.default is None
+    for row in only:
+        assert row.proportions == both[row.name].proportions
+    for row in alone:
+        assert row.proportions == both[row.name].proportions
+
+
+@pytest.mark.parametrize("name", ["bbe", "default"])
+def test_who_needs_scores_is_refused_without(name: str) -> None:
+    says = r"'estimators' parameter of compare_priors must be such as take features.*needs scores"
+    with pytest.raises(InvalidInputError, match=says) as caught:
+        compare_priors(labeled=LABELED, features=X, estimators=["tice", name], **QUIET)
+    assert "cross_fit_scores(model, features, labeled)" in str(caught.value)
+
+
+# -- intervals ----------------------------------------------------------------------------------
+
+
+def test_rows_are_drawn_with_all_their_features() -> None:
+    settings: dict[str, Any] = {"n_resamples": 3, "confidence_level": 0.8}
+    found = compare_priors(
+        SCORES, LABELED, features=X, estimators=ON_BOTH, random_state=7, **settings
+    )
+    alone = pu.NoisyLabels(pu.TIcE()).fit(X, LABELED)
+    assert found["tice"].intervals == alone.interval(random_state=7, **settings)
+    scores_alone = pu.NoisyLabels(pu.BBE()).fit(SCORES, LABELED)
+    assert found["bbe"].intervals == scores_alone.interval(random_state=7, **settings)
+
+
+@pytest.mark.slow
+def test_by_default_only_scores_have_intervals() -> None:
+    found = compare_priors(SCORES, LABELED, features=X, estimators=ON_BOTH)
+    assert found["bbe"].intervals["alpha"].low < found["bbe"].intervals["alpha"].high
+    assert not found["tice"].intervals
+    assert found.n_resamples == 200
+    assert found.notes == (NO_FEATURE_INTERVALS,)
+    only = compare_priors(labeled=LABELED, features=X, estimators=["tice"])
+    assert (only.n_resamples, only.notes) == (0, (NO_FEATURE_INTERVALS,))
+    asked = compare_priors(labeled=LABELED, features=X, estimators=["tice"], n_resamples=40)
+    assert asked["tice"].intervals
+    assert asked.notes == ()
+    assert compare_priors(SCORES, LABELED, estimators=["bbe"]).n_resamples == 200
+
+
+def test_groups_are_drawn_as_a_whole() -> None:
+    groups = np.arange(LABELED.size) % 100
+    found = compare_priors(
+        labeled=LABELED, features=X, groups=groups, estimators=["tice"], n_resamples=3
+    )["tice"]
+    assert found.intervals["alpha"].method == "half-samples, groups"
+    # Four copies of every row in one group say as much as the rows themselves.
+    copied: dict[str, Any] = {
+        "labeled": np.repeat(LABELED, 4),
+        "features": np.repeat(X[:, :2], 4, axis=0),
+        "estimators": {"means": Means()},
+        "beta": 1,
+        "n_resamples": 200,
+    }
+    together = np.repeat(np.arange(LABELED.size), 4)
+    aware, naive = (
+        compare_priors(groups=groups, **copied)["means"].ends("alpha")
+        for groups in (together, None)
+    )
+    # Twice as wide, which is the root of four, up to what 200 replicates leave.
+    assert aware[1] - aware[0] == pytest.approx(2 * (naive[1] - naive[0]), rel=0.25)
+
+
+def test_replicates_hold_whole_groups() -> None:
+    rng = np.random.default_rng(0)
+    numbers = np.arange(12.0)[:, None]
+    groups = np.array([0, 0, 1, 2]), np.arange(8) // 2
+    rows = GroupedRows(numbers[:4], numbers[4:], *groups)
+    for _ in range(20):
+        drawn = rows.subsampled(2, 4, rng)
+        there = {
+            int(group)
+            for numbers_of, group_of, found in zip(
+                (numbers[:4], numbers[4:]), groups, (drawn.labeled, drawn.unlabeled), strict=True
+            )
+            for number, group in zip(numbers_of, group_of, strict=True)
+            if number in found
+        }
+        assert len(there) == 2  # of four
+        assert drawn.n_unlabeled == 4
+        np.testing.assert_array_equal(drawn.labeled, numbers[:4][np.isin(groups[0], list(there))])
+
+
+def test_groups_that_hold_no_labeled_row_are_a_note() -> None:
+    # One group holds all labeled rows: half of two groups never holds both kinds.
+    groups = np.where(LABELED, "a", "b")
+    row = compare_priors(
+        labeled=LABELED, features=X, groups=groups, estimators=["tice"], n_resamples=5
+    )["tice"]
+    assert not row.intervals
+    assert any("too few groups hold one" in note for note in row.notes)
+
+
+# -- other rows ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(-1, 1), (-1,)])
+def test_one_feature_is_counted(shape: tuple[int, ...]) -> None:
+    column = X[:, 0].reshape(shape)
+    found = compare_priors(
+        labeled=LABELED,
+        features=column,
+        estimators=["msgmm"],
+        groups=np.arange(LABELED.size) // 2,
+        n_resamples=10,
+    )
+    alone = pu.GaussianMixtures().fit(X[:, 0], LABELED)
+    assert found["msgmm"].proportions == alone.proportions_
+    assert found["msgmm"].estimated_from == "features"
+    assert "groups" in found["msgmm"].intervals["alpha"].method
+    assert found.n_features == 1
+
+
+# -- what goes wrong ----------------------------------------------------------------------------
+
+OURS = "'features' parameter of compare_priors must be "
+MISSING = np.where(np.arange(X.size).reshape(X.shape) == 4, np.nan, X)
+
+
+@pytest.mark.parametrize(
+    ("features", "says"),
+    [
+        (X[:-1], OURS + r"as many rows as labeled has values \(1000\), got 999 rows"),
+        (MISSING, OURS),
+        (X.astype(str), OURS),
+        (np.where(X > 9, X, np.inf), OURS),
+        (X[:0], OURS + "non-empty"),
+        (sparse.csr_matrix(X), OURS + r"a dense matrix(.|\n)*features\.toarray\(\)"),
+        (pd.DataFrame({"a": X[:, 0], "b": "text"}), r"features\['b'\].*of compare_priors"),
+        (pd.DataFrame(index=range(1000)), OURS + "a table with at least one column"),
+        ("a,b,c", OURS),
+    ],
+)
+def test_wrong_features(features: Any, says: str) -> None:
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=says):
+        compare_priors(SCORES, LABELED, features=features, estimators=["tice"], **QUIET)
+
+
+# -- ways out -----------------------------------------------------------------------------------
+
+
+def test_text_frame_and_json_say_what_was_looked_at() -> None:
+    found = compare_priors(SCORES, LABELED, features=X, estimators=ON_BOTH, **QUIET)
+    lines = str(found).splitlines()
+    assert lines[0] == (
+        "200 labeled, 800 unlabeled, 1,000 distinct scores, 3 features; beta estimated too"
+    )
+    assert lines[2].split() == ["from", "alpha", "beta", "beta", "-", "alpha", "seconds"]
+    assert lines[3].split()[:2] == ["bbe", "scores"]
+    assert lines[4].split()[:2] == ["tice", "features"]
+    assert found.frame()["from"].tolist() == ["scores", "features"]
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert [row["from"] for row in data["estimators"]] == ["scores", "features"]
+    assert data["n_features"] == 3
+    only = str(compare_priors(labeled=LABELED, features=X[:, :1], estimators=["tice"], **QUIET))
+    assert only.startswith("200 labeled, 800 unlabeled, 1 feature; beta estimated too\n")
+    plain = str(compare_priors(SCORES, LABELED, estimators=ON_BOTH, **QUIET))
+    assert "from" not in plain.splitlines()[2]
+
+
+def test_what_must_be_given() -> None:
+    with pytest.raises(InvalidTypeError, match="'scores' parameter of compare_priors"):
+        compare_priors(labeled=LABELED)
+    with pytest.raises(InvalidTypeError, match=r"'labeled' .* given with features"):
+        compare_priors(features=X)
+    counts = pu.ScoreCounts.from_scores(SCORES, LABELED)
+    with pytest.raises(InvalidInputError, match="takes no 'features' beside a ScoreCounts"):
+        compare_priors(counts, features=X)

@@ -1,20 +1,30 @@
-"""Estimators on features: reading rows, one column as scores, replicates of rows."""
+"""Estimators on rows of features, and the intervals of all: replicates, subsamples, bounds."""
 
 from __future__ import annotations
 
-import pickle
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from scipy import stats
+from tests.prior_dummies import Fixed, FixedNoisy, TopShare
 
 import purecover as pu
-from purecover.estimators import rows as _rows
-from purecover.estimators.base import HalfResampler, Inclusions, centered
+from purecover.estimators import base as _intervals
+from purecover.estimators.base import (
+    HalfResampler,
+    Inclusions,
+    PriorEstimator,
+    centered,
+    subsample_share,
+)
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 from purecover.estimators.wrappers import NoisyLabels, out_of_fold
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.recovery.rates import effective_size
+
+# == rows ======================================================================================
 
 X = np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0], [4.0, 8.0]])
 LABELED = np.array([False, True, False, True])
@@ -98,34 +108,11 @@ def test_bad_data(data: Any, words: str) -> None:
         Rows.from_data(data, [True, False])
 
 
-def test_sparse_and_unlabeled() -> None:
-    sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(InvalidInputError, match="dense matrix, got a sparse one"):
-        Rows.from_data(sparse.csr_array(X), LABELED)
-    with pytest.raises(InvalidTypeError, match=r"'labeled' parameter of [\w.]+ must be an array"):
-        Rows.from_data(X, None)
-
-
-def test_rows_in_another_order_are_refused() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X)
-    with pytest.raises(InvalidInputError, match="same index in another order"):
-        Rows.from_data(frame, pandas.Series(LABELED, index=[3, 2, 1, 0]))
-
-
 def test_counts_are_repeated() -> None:
     counts = pu.ScoreCounts.from_counts([3.0, 2.0, 1.0], [2, 0, 1], [0, 1, 3])
     rows = Rows.from_counts(counts)
     assert rows.labeled[:, 0].tolist() == [3, 3, 1]
     assert rows.unlabeled[:, 0].tolist() == [2, 1, 1, 1]
-
-
-def test_very_many_counts_are_thinned_evenly() -> None:
-    counts = pu.ScoreCounts.from_counts([2.0, 1.0], [10**9, 3 * 10**9], [7, 1])
-    rows = Rows.from_counts(counts)
-    assert rows.n_labeled == _rows.MOST_COUNTED
-    assert np.mean(rows.labeled == 2) == 0.25
-    assert rows.n_unlabeled == 8
 
 
 def test_weighted_counts_are_refused() -> None:
@@ -136,12 +123,6 @@ def test_weighted_counts_are_refused() -> None:
         HalfPlane().fit(counts)
     with pytest.raises(InvalidInputError, match=r"'sample_weight' parameter of HalfPlane\.fit"):
         HalfPlane().fit(X, LABELED, sample_weight=np.ones(4))
-
-
-def test_flipped() -> None:
-    rows = Rows.from_data(X, LABELED)
-    assert np.array_equal(rows.flipped().labeled, rows.unlabeled)
-    assert np.array_equal(rows.flipped().flipped().labeled, rows.labeled)
 
 
 def test_subsamples_are_rows_in_their_order() -> None:
@@ -167,14 +148,6 @@ def test_scaling_keeps_ratios_of_distances() -> None:
     given = Rows.from_data(matrix, labeled).scaled(0.5)
     expected = (matrix[labeled] - np.median(np.r_[matrix[labeled], matrix[~labeled]], axis=0)) / 0.5
     np.testing.assert_allclose(given.labeled, expected, rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize("far", [1e200, 1.7e308])
-@pytest.mark.parametrize("unit", [None, 1.0, 5e-324])
-def test_outliers_leave_squares_finite(far: float, unit: float | None) -> None:
-    matrix = np.array([[far, 1.0], [-far, 2.0], [0.5, 3.0], [0.7, 1.0]])
-    rows = Rows.from_data(matrix, LABELED).scaled(unit)
-    assert np.isfinite(np.square(np.r_[rows.labeled, rows.unlabeled]).sum())
 
 
 # -- fitting ----------------------------------------------------------------------------------
@@ -203,23 +176,6 @@ def test_one_column_is_a_score() -> None:
     for door in ((scores[:, None], labeled), (counts,), ({"score": scores}, labeled)):
         assert HalfPlane().fit(*door).proportions_ == expected.proportions_
     assert set(expected.interval(method="bound")) == {"alpha", "beta", "delta"}
-
-
-def test_small_samples_are_noted() -> None:
-    estimator = HalfPlane().fit(*plane(20, 90))
-    assert "only 20 labeled and 90 unlabeled examples" in estimator.diagnostics_["notes"][0]
-
-
-def test_constant_rows() -> None:
-    with pytest.raises(IdentifiabilityError, match=r"HalfPlane\.fit needs rows that differ, got 4"):
-        HalfPlane().fit(np.ones((4, 3)), LABELED)
-
-
-def test_random_state() -> None:
-    data = plane()
-    first, second = (HalfPlane().fit(*data).diagnostics_["drawn"] for _ in range(2))
-    assert first == second
-    assert HalfPlane(random_state=1).fit(*data).diagnostics_["drawn"] != first
 
 
 # -- intervals --------------------------------------------------------------------------------
@@ -271,24 +227,7 @@ def test_replicates_without_an_estimate() -> None:
     assert (found.low, found.high) == (0, 1)
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"method": "bound"}, "'method' parameter of HalfPlane.interval"),
-        ({"method": "posterior"}, "'method' parameter of HalfPlane.interval"),
-        ({"method": "magic"}, "'method' parameter of HalfPlane.interval"),
-        ({"resampler": object()}, "'resampler' parameter of HalfPlane.interval"),
-        ({"n_resamples": 0}, "'n_resamples' parameter of HalfPlane.interval"),
-        ({"confidence_level": 2}, "'confidence_level' parameter of HalfPlane.interval"),
-        ({"random_state": "x"}, "'random_state' parameter of HalfPlane.interval"),
-    ],
-)
-def test_bad_settings(settings: Any, words: str) -> None:
-    estimator = HalfPlane().fit(*plane(60, 200))
-    with pytest.raises((InvalidInputError, InvalidTypeError), match=words):
-        estimator.interval(**settings)
-
-
+@pytest.mark.slow
 def test_halves_spread_around_the_estimate_as_it_does_around_the_truth() -> None:
     fits = [HalfPlane().fit(*plane(200, 800, seed=seed)) for seed in range(60)]
     alphas = [fit.proportions_.alpha for fit in fits]
@@ -297,29 +236,6 @@ def test_halves_spread_around_the_estimate_as_it_does_around_the_truth() -> None
     assert all(each.estimate in each for each in found)
     # 3.92 standard deviations; ends of 60 replicates lie a little inside.
     assert np.mean([each.width for each in found]) == pytest.approx(3.8 * np.std(alphas), rel=0.15)
-
-
-class Nearest(FeaturePriorEstimator):
-    """Share of the unlabeled rows whose nearest other row is labeled, which copies mislead."""
-
-    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:  # noqa: ARG002
-        pool = np.concatenate((rows.labeled, rows.unlabeled))
-        apart = np.abs(pool[:, None] - pool).sum(axis=2)
-        np.fill_diagonal(apart, np.inf)
-        nearest = apart.argmin(axis=1)[rows.n_labeled :]
-        return Inclusions(float(np.mean(nearest < rows.n_labeled)))
-
-
-@pytest.mark.parametrize("n_features", [1, 2])
-def test_copies_do_not_mislead_the_default(n_features: int) -> None:
-    data, labeled = plane(100, 300)
-    estimator = Nearest().fit(data[:, :n_features], labeled)
-    halves, copies = (
-        estimator.interval(method=method, n_resamples=30)["alpha"] for method in (None, "bootstrap")
-    )
-    assert halves.method == "half-samples"
-    assert halves.estimate in halves
-    assert copies.high < copies.estimate  # an unlabeled row is nearest to its own copy
 
 
 def test_halves_of_counts() -> None:
@@ -344,23 +260,6 @@ def test_nothing_to_center() -> None:
     draws = np.array([[0.3, 1.0], [np.nan, np.nan], [0.5, 1.0]])
     moved = centered(draws, pu.MixtureProportions(0.2))
     np.testing.assert_allclose(moved, [[0.1, 1], [np.nan, np.nan], [0.3, 1]])
-
-
-def test_a_second_fit_forgets_the_rows() -> None:
-    data, labeled = plane(60, 200)
-    estimator = HalfPlane().fit(data, labeled)
-    estimator.interval_  # noqa: B018
-    estimator.fit(data[:, 0], labeled)
-    assert "interval_" not in vars(estimator)
-    again = HalfPlane().fit(data[:, 0], labeled)
-    assert estimator.interval(n_resamples=5) == again.interval(n_resamples=5)
-
-
-def test_copies() -> None:
-    estimator = HalfPlane(random_state=3).fit(*plane(60, 200))
-    twin = pickle.loads(pickle.dumps(estimator))  # noqa: S301
-    assert twin.interval(n_resamples=5) == estimator.interval(n_resamples=5)
-    assert repr(clone(estimator)) == "HalfPlane(random_state=3)"
 
 
 # -- noisy labels -----------------------------------------------------------------------------
@@ -401,21 +300,6 @@ def test_scores_around_the_fold_of_a_row() -> None:
     assert none.ordered_pairs / 200**2 == pytest.approx(0.5, abs=0.1)
 
 
-def test_one_example_cannot_be_tested() -> None:
-    data, labeled = plane(1, 50)
-    with pytest.raises(IdentifiabilityError, match="cannot be tested with one example"):
-        NoisyLabels(HalfPlane()).fit(data, labeled)
-    assert NoisyLabels(HalfPlane(), clean="always").fit(data, labeled).proportions_.beta == 1
-
-
-def test_noisy_labels_around_scores_take_scores() -> None:
-    data, labeled = plane()
-    with pytest.raises(InvalidInputError, match=r"'scores' parameter of NoisyLabels\.fit"):
-        NoisyLabels(pu.BBE()).fit(data, labeled)
-    estimator = NoisyLabels(pu.BBE()).fit(data[:, 0], labeled, sample_weight=np.ones(len(data)))
-    assert 0 < estimator.proportions_.alpha < 1
-
-
 class Stumbling(HalfPlane):
     """Every second time it sees nothing."""
 
@@ -433,3 +317,181 @@ def test_a_replicate_without_an_estimate_does_not_end_the_others() -> None:
     rows = Rows(rng.normal(3, 1, (40, 2)), rng.normal(0, 1, (160, 2)))
     found = Stumbling()._row_draws(rows, None, 6, np.random.default_rng(0))
     assert np.isnan(found[:, 0]).tolist() == [True, False] * 3
+
+
+# == prior intervals ===========================================================================
+
+# A quarter of the unlabeled has the highest score.
+PLAIN = pu.ScoreCounts.from_counts([2, 1], labeled=[180, 20], unlabeled=[250, 750])
+
+
+def test_percentiles_of_a_mean_are_binomial() -> None:
+    found = TopShare().fit(PLAIN).interval(n_resamples=20_000, confidence_level=0.9)
+    low, high = stats.binom(1000, 0.25).ppf([0.05, 0.95]) / 1000
+    assert found["alpha"].low == pytest.approx(low, abs=0.0011)
+    assert found["alpha"].high == pytest.approx(high, abs=0.0011)
+    assert found["alpha"].estimate == 0.25
+    assert found["alpha"].confidence_level == 0.9
+    assert found["alpha"].method == "bootstrap percentile"
+    assert found["alpha"].varied == "scores and proportions"
+    assert (found["beta"].low, found["beta"].high) == (1, 1)
+    assert found["delta"].low == pytest.approx(1 - found["alpha"].high)
+    assert found["delta"].high == pytest.approx(1 - found["alpha"].low)
+
+
+def test_replicates_draw_each_sample_apart() -> None:
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
+
+    class Spy(TopShare):
+        def _estimate_many(self, counts: Any, labeled: Any, unlabeled: Any) -> Any:
+            seen.append((labeled, unlabeled))
+            return super()._estimate_many(counts, labeled, unlabeled)
+
+    Spy().fit(PLAIN).interval(n_resamples=50)
+    assert sum(len(labeled) for labeled, _ in seen) == 50
+    assert all((labeled.sum(axis=1) == 200).all() for labeled, _ in seen)
+    assert all((unlabeled.sum(axis=1) == 1000).all() for _, unlabeled in seen)
+
+
+def test_subsamples_of_a_mean_have_its_normal_interval() -> None:
+    estimator = TopShare().fit(PLAIN)
+    found = estimator.interval(method="m-out-of-n", n_resamples=20_000)["alpha"]
+    half = 1.96 * (0.25 * 0.75 / 1000) ** 0.5
+    assert found.high - 0.25 == pytest.approx(half, rel=0.1)
+    assert 0.25 - found.low == pytest.approx(half, rel=0.1)
+    assert found.method == "m-out-of-n bootstrap"
+
+
+def test_size_of_subsamples() -> None:
+    assert subsample_share(PLAIN) == pytest.approx(200**0.7 / 200)
+    tiny = pu.ScoreCounts.from_counts([2, 1], labeled=[3, 2], unlabeled=[5, 5])
+    assert subsample_share(tiny) == 1
+    weighted = pu.ScoreCounts.from_scores([2, 1] * 100, [1, 0] * 100, sample_weight=[7.0] * 200)
+    assert subsample_share(weighted) == pytest.approx(100**0.7 / 100)
+
+
+class Sometimes(PriorEstimator):
+    """Finds nothing where a replicate has less than so many unlabeled at the top."""
+
+    def __init__(self, least: int = 0) -> None:
+        self.least = least
+
+    def _estimate(self, counts: pu.ScoreCounts) -> Inclusions:
+        return Inclusions(1.0 if counts.unlabeled[0] < self.least else 0.3)
+
+
+def test_rejected_draws_are_counted() -> None:
+    estimator = Sometimes().fit(PLAIN).set_params(least=240)
+    found = estimator.interval(n_resamples=2000)["alpha"]
+    assert (found.low, found.high) == (0.3, 0.3)
+    words, _, rest = found.method.partition(", ")
+    n_rejected, _, of = rest.partition(" of ")
+    assert words == "bootstrap percentile"
+    assert of == "2000 draws rejected"
+    expected = 2000 * stats.binom(1000, 0.25).cdf(239)
+    assert int(n_rejected) == pytest.approx(expected, abs=4 * expected**0.5)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "m-out-of-n"])
+def test_mostly_rejected_means_not_identified(method: Any) -> None:
+    estimator = Sometimes().fit(PLAIN).set_params(least=260)
+    found = estimator.interval(n_resamples=200, method=method)
+    assert all((i.low, i.high) == (0, 1) for i in found.values())
+    assert all(i.method.endswith("draws rejected: not identified") for i in found.values())
+
+
+# -- bounds -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+@pytest.mark.parametrize(("first", "second"), [(0.4, 0.3), (0.0, 0.0), (1.0, 0.2), (0.7, 1.0)])
+def test_bounds_are_the_extremes_of_a_region(
+    monkeypatch: pytest.MonkeyPatch, noisy: bool, first: float, second: float
+) -> None:
+    asked = []
+
+    def bound(counts: pu.ScoreCounts, *, confidence_level: float) -> float:
+        asked.append(confidence_level)
+        return first if counts.n_labeled == PLAIN.n_labeled else second
+
+    monkeypatch.setattr(_intervals, "inclusion_bound", bound)
+    estimator = FixedNoisy() if noisy else Fixed()
+    found = estimator.fit(PLAIN).interval(method="bound", confidence_level=0.9)
+    grid = np.linspace(0, 1, 41) * 0.999999  # corners at 1 are limits
+    region = list(itertools.product(first * grid, second * grid if noisy else [0.0]))
+    shares = [pu.MixtureProportions.from_inclusions(a, b) for a, b in region]
+    for key in ("alpha", "beta", "delta"):
+        values = [getattr(p, key) for p in shares]
+        # At the corner where both inclusions are 1 delta depends on the way there.
+        assert found[key].low == pytest.approx(min(values), abs=1e-5)
+        assert found[key].high == pytest.approx(max(values), abs=1e-5)
+    assert asked == pytest.approx([0.95, 0.95] if noisy else [0.9])
+    assert found["alpha"].method == "one-sided bounds"
+
+
+# -- groups and weights -----------------------------------------------------------------------
+
+
+def test_groups_widen_the_interval() -> None:
+    # Every row four times in one group: a quarter of the information.
+    rng = np.random.default_rng(0)
+    scores = np.repeat(rng.permutation(np.repeat([2.0, 1.0], [250, 750])), 4)
+    labeled = np.repeat(np.arange(1000) % 5 == 0, 4)
+    groups = np.repeat(np.arange(1000), 4)
+    resampler = pu.group_resampler(scores, labeled, groups)
+    estimator = TopShare().fit(scores, labeled)
+    plain = estimator.interval(n_resamples=1000)["alpha"]
+    grouped = estimator.interval(n_resamples=1000, resampler=resampler)["alpha"]
+    assert grouped.width == pytest.approx(2 * plain.width, rel=0.15)
+    assert grouped.method == "bootstrap percentile, groups"
+
+
+def test_own_resampler() -> None:
+    class Same:
+        counts = PLAIN
+
+        def draw(self, rng: np.random.Generator) -> pu.ScoreCounts:  # noqa: ARG002
+            return PLAIN
+
+    found = TopShare().fit(PLAIN).interval(resampler=Same(), n_resamples=3)["alpha"]
+    assert (found.low, found.high) == (0.25, 0.25)
+
+
+def test_replicates_of_weighted_rows_know_their_effective_size() -> None:
+    class Size(PriorEstimator):
+        def _estimate(self, counts: pu.ScoreCounts) -> Inclusions:
+            a = effective_size(counts.n_labeled, counts.labeled_sq) / 1000
+            return Inclusions(a, effective_size(counts.n_unlabeled, counts.unlabeled_sq) / 1000)
+
+    weight = np.repeat([0.01, 0.03], 50)  # 80 effective examples on each side
+    labeled = np.arange(200) >= 100
+    counts = pu.ScoreCounts.from_scores(np.arange(200.0), labeled, sample_weight=np.tile(weight, 2))
+    rows = np.stack([counts.labeled, 2 * counts.labeled])
+    found = Size()._estimate_many(counts, rows, np.stack([counts.unlabeled, counts.unlabeled]))
+    np.testing.assert_allclose(found, [[0.08, 0.08], [0.16, 0.08]])
+
+
+# -- the door ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"confidence_level": 95}, "'confidence_level' parameter of TopShare.interval"),
+        ({"method": "boostrap"}, "did you mean 'bootstrap'"),
+        ({"n_resamples": 0}, "'n_resamples' parameter of TopShare.interval"),
+        ({"n_resamples": 2.5}, "'n_resamples' parameter of TopShare.interval"),
+        ({"random_state": "x"}, "'random_state' parameter of TopShare.interval"),
+        ({"resampler": 3}, "make one with group_resampler"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], words: str) -> None:
+    with pytest.raises((InvalidInputError, InvalidTypeError), match=words):
+        TopShare().fit(PLAIN).interval(**options)
+
+
+@pytest.mark.parametrize("method", ["m-out-of-n", "bound"])
+def test_groups_are_for_the_bootstrap(method: Any) -> None:
+    resampler = pu.group_resampler([2, 1, 2, 1], [1, 0, 1, 0], [0, 0, 1, 1])
+    with pytest.raises(InvalidInputError, match="subsamples and bounds need independent rows"):
+        TopShare().fit(PLAIN).interval(method=method, resampler=resampler)

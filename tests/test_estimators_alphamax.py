@@ -12,7 +12,6 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
 from scipy.special import xlogy
 from scipy.stats import chi2
-from sklearn.base import clone
 
 import purecover as pu
 from purecover.estimators.alphamax import (
@@ -31,8 +30,7 @@ from purecover.estimators.alphamax import (
     released_width,
 )
 from purecover.estimators.clean import clean_test
-from purecover.estimators.samples import flipped_counts
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.exceptions import IdentifiabilityError
 
 P = np.array([0.4, 0.3, 0.2, 0.1])
 Q = np.array([0.05, 0.15, 0.3, 0.5])
@@ -223,13 +221,6 @@ def test_elbows_of_exact_histograms() -> None:
     assert elbow_of(F, G, "paper") == 0.35
 
 
-@pytest.mark.parametrize("rule", ["released", "paper", "deviance"])
-def test_a_finer_grid_only_refines(rule: str) -> None:
-    fine = np.arange(1000) / 1000
-    for p, q in ((P, Q), (F, G), (G, F)):
-        assert elbow_of(p, q, rule, fine) == pytest.approx(elbow_of(p, q, rule), abs=0.0151)
-
-
 def test_line_below_the_points() -> None:
     rng = np.random.default_rng(3)
     x = np.arange(10) / 100
@@ -332,6 +323,7 @@ def test_released_elbow_has_a_limited_range() -> None:
     assert not default.diagnostics_["at_edge"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.01, 0.97, 0.99])
 def test_default_reaches_both_ends(alpha: float) -> None:
     sample = pure_world(3000, 20_000, alpha, seed=1)
@@ -393,15 +385,6 @@ def test_merged_bins_run_out_of_unlabeled_examples() -> None:
     assert binned(counts.unlabeled, bin_starts(counts, "merged"))[-1] >= 5
 
 
-def test_equal_mass_bins_know_the_order_only() -> None:
-    sample = pu.simulate.binormal(2.0).sample(300, 2000, alpha=0.3, random_state=0)
-    for bins in ("equal-mass", 7):
-        plain = AlphaMax(bins=bins).fit(sample.scores, sample.labeled)
-        bent = AlphaMax(bins=bins).fit(np.exp(3 * sample.scores), sample.labeled)
-        assert plain.proportions_ == bent.proportions_
-        assert plain.diagnostics_["n_bins"] == (10 if bins == "equal-mass" else 7)
-
-
 # -- the estimator ----------------------------------------------------------------------------
 
 
@@ -445,15 +428,6 @@ def test_when_labels_are_taken_as_clean() -> None:
     assert AlphaMaxN(clean="never").fit(noisy).proportions_ == AlphaMaxN().fit(noisy).proportions_
     assert AlphaMaxN().estimates_beta
     assert not AlphaMaxN(clean="always").estimates_beta
-
-
-def test_noisy_labels_on_average() -> None:
-    found = []
-    for seed in range(12):
-        p = AlphaMaxN().fit(pure_world(1000, 5000, 0.3, seed=seed, beta=0.7).counts).proportions_
-        found.append((p.alpha, p.beta))
-    # One of them errs by about 0.05 and 0.07, their mean by a third of that.
-    np.testing.assert_allclose(np.mean(found, axis=0), (0.3, 0.7), atol=0.04)
 
 
 @pytest.mark.parametrize("elbow", ELBOWS)
@@ -500,23 +474,7 @@ def test_replicates_use_the_bins_of_the_data() -> None:
         assert row[1] == 0.0
 
 
-def test_interval_holds_the_estimate_and_the_truth() -> None:
-    sample = pure_world(500, 3000, 0.3, seed=6, beta=0.8)
-    fitted = AlphaMaxN().fit(sample.scores, sample.labeled)
-    found = fitted.interval(n_resamples=200, random_state=1)
-    for name, truth in {"alpha": 0.3, "beta": 0.8, "delta": 0.5}.items():
-        assert found[name].low <= truth <= found[name].high
-        assert found[name].high - found[name].low < 0.3
-
-
-def test_flipping_exchanges_the_runs() -> None:
-    counts = pure_world(500, 3000, 0.3, seed=7, beta=0.8).counts
-    there = AlphaMaxN(clean="never").fit(counts)
-    back = AlphaMaxN(clean="never").fit(flipped_counts(counts))
-    assert there.curve_.elbow == back.curve_flipped_.elbow
-    assert there.proportions_.alpha == pytest.approx(1 - back.proportions_.beta)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("elbow", ["deviance", "likelihood_ratio", "paper"])
 def test_consistent_where_a_region_is_pure(elbow: str) -> None:
     errors = []
@@ -528,24 +486,6 @@ def test_consistent_where_a_region_is_pure(elbow: str) -> None:
         errors.append(float(np.mean(np.abs(np.array(alphas) - 0.3))))
     assert errors[2] < errors[1] < errors[0]
     assert errors[2] < 0.02
-
-
-@pytest.mark.parametrize("elbow", ELBOWS)
-def test_overlap_makes_alpha_too_large(elbow: str) -> None:
-    """A documented failure: normal scores one apart have no pure region to speak of."""
-    counts = pu.simulate.binormal(1.0).sample(5000, 50_000, alpha=0.2, random_state=0).counts
-    assert AlphaMax(elbow=elbow, bins=10, step=0.01).fit(counts).proportions_.alpha > 0.27
-
-
-def test_weights_count_as_repeated_rows() -> None:
-    sample = pure_world(200, 1000, 0.3, seed=8)
-    twice = AlphaMax().fit(np.tile(sample.scores, 2), np.tile(sample.labeled, 2))
-    unit = AlphaMax().fit(sample.scores, sample.labeled, sample_weight=np.full(1200, 3.0))
-    plain = AlphaMax().fit(sample.scores, sample.labeled)
-    # A constant weight says nothing; a doubled sample is larger.
-    np.testing.assert_allclose(unit.curve_.heuristic, plain.curve_.heuristic, atol=1e-7)
-    assert unit.proportions_.alpha == plain.proportions_.alpha
-    assert not np.allclose(twice.curve_.heuristic, plain.curve_.heuristic)
 
 
 # -- hard input -------------------------------------------------------------------------------
@@ -581,15 +521,6 @@ def test_hard_input_gives_an_estimate(cls: type, elbow: str, case: str) -> None:
     assert np.all(np.isfinite(fitted.curve_.log_likelihood))
 
 
-@pytest.mark.parametrize("elbow", ["deviance", "likelihood_ratio", "paper"])
-def test_perfect_separation_is_alpha_near_zero(elbow: str) -> None:
-    scores = np.concatenate((np.linspace(10, 11, 100), np.linspace(0, 1, 1000)))
-    fitted = AlphaMax(elbow=elbow).fit(scores, np.arange(1100) < 100)
-    assert fitted.proportions_.alpha <= 0.02
-    tied = AlphaMax(elbow=elbow).fit((np.arange(1100) < 100).astype(float), np.arange(1100) < 100)
-    assert tied.proportions_.alpha <= 0.03
-
-
 def test_equal_samples_are_refused() -> None:
     scores = np.tile(np.arange(20.0), 2)
     with pytest.raises(IdentifiabilityError, match="AlphaMax finds no sign"):
@@ -597,36 +528,6 @@ def test_equal_samples_are_refused() -> None:
     counts = pu.ScoreCounts.from_scores(scores, np.arange(40) < 20)
     same = np.stack([counts.labeled] * 2), np.stack([counts.unlabeled] * 2)
     assert np.isnan(AlphaMax().proportions_many(counts, *same)).all()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error", "match"),
-    [
-        ({"elbow": "knee"}, InvalidInputError, "'elbow' parameter of AlphaMaxN must be one of"),
-        ({"elbow": None}, InvalidTypeError, "'elbow' parameter"),
-        ({"step": 0.5}, InvalidInputError, "'step' parameter of AlphaMaxN must be a number in"),
-        ({"step": "fine"}, InvalidTypeError, "'step' parameter"),
-        ({"bins": "many"}, InvalidInputError, "'bins' parameter of AlphaMaxN must be one of"),
-        ({"bins": 1}, InvalidInputError, "'bins' parameter"),
-        ({"bins": 2.5}, InvalidTypeError, "'bins' parameter"),
-        ({"weighting": "none"}, InvalidInputError, "'weighting' parameter"),
-        ({"elbow": "likelihood_ratio", "weighting": "balanced"}, InvalidInputError, "'counts'"),
-        ({"clean": True}, InvalidTypeError, "'clean' parameter of AlphaMaxN"),
-    ],
-)
-def test_bad_parameters(parameters: dict, error: type[Exception], match: str) -> None:
-    with pytest.raises(error, match=match):
-        AlphaMaxN(**parameters).fit([1, 2, 3], [0, 1, 1])
-
-
-def test_scikit_learn_manners() -> None:
-    estimator = AlphaMaxN(elbow="paper", step=0.01, clean="never")
-    copy = clone(estimator)
-    assert copy.get_params() == estimator.get_params()
-    assert copy.set_params(bins=12).bins == 12
-    assert repr(copy) == "AlphaMaxN(bins=12, clean='never', elbow='paper', step=0.01)"
-    names = pu.prior_estimators() if hasattr(pu, "prior_estimators") else {}
-    assert names.get("alphamax", AlphaMax) is AlphaMax
 
 
 @pytest.mark.parametrize(("index", "edge"), [(10, True), (11, False)])

@@ -1,3 +1,5 @@
+"""Where proportions are not known: bounds over ranges, sensitivity, maps of errors."""
+
 from __future__ import annotations
 
 import itertools
@@ -13,11 +15,22 @@ from scipy import stats
 from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
 from purecover.recovery import bounds as _bound_tables
-from purecover.recovery.bounds import RecoveredBounds, recover_bounds
+from purecover.recovery.auc import recover_auc
+from purecover.recovery.bounds import recover_bounds
+from purecover.recovery.maps import (
+    auc_sensitivity,
+    error_map,
+    lines_of_interest,
+    sensitivity,
+)
+from purecover.recovery.metrics import recover_metrics
+from purecover.recovery.pr import recover_pr
 from purecover.recovery.rates import recover_rates
+
+# == bounds ====================================================================================
 
 RATES = ("tpr", "fpr", "precision")
 
@@ -223,33 +236,6 @@ def test_tables_of_the_data_are_contained(n_labeled, n_unlabeled, alphas, target
     assert areas >= whole
 
 
-def test_the_published_band_is_too_narrow_with_few_hidden_positives():
-    """Why latent_noise exists: as many hidden as labeled positives."""
-    inside = 0
-    for seed in range(100):
-        data = sample(seed, 100, 500, 0.2, fixed_counts=True)
-        bounds = recover_bounds(data.counts, 0.2, latent_noise=False)
-        rates, _ = true_table(data.scores, data.truth, bounds.thresholds)
-        inside += contained(bounds, rates).all()
-    assert inside < 85
-
-
-def test_bootstrap_holds_at_a_threshold():
-    repeats, narrow, hits = 300, 0, np.zeros(3)
-    for seed in range(repeats):
-        data = sample(seed, 200, 1000, 0.25, fixed_counts=True)
-        bounds = recover_bounds(data.counts, 0.25, method="bootstrap")
-        rates, _ = true_table(data.scores, data.truth, bounds.thresholds)
-        at = np.searchsorted(-bounds.thresholds, -np.array([0.5, 1.0, 2.0]))
-        hits += contained(bounds, rates)[at]
-        if seed < 20:
-            dkw = recover_bounds(data.counts, 0.25)
-            narrow += bounds.auc_upper - bounds.auc_lower < dkw.auc_upper - dkw.auc_lower
-    # Percentile intervals of a discrete share: a little below the nominal 95 %.
-    assert np.all(hits >= 0.9 * repeats)
-    assert narrow == 20
-
-
 @pytest.mark.parametrize(
     ("beta", "alphas", "betas", "target"),
     [(1.0, 0.25, 1.0, "deployment"), (0.8, (0.2, 0.3), (0.75, 0.9), "pooled")],
@@ -374,85 +360,7 @@ def test_bounds_are_curves_in_the_unit_box(data, rows, method, target, latent_no
     json.dumps(bounds.to_dict(), allow_nan=False)
 
 
-def test_more_confidence_and_a_wider_range_mean_wider_bounds():
-    counts = sample(2).counts
-    for method in ("dkw", "bootstrap", "box"):
-        widths = []
-        for level, alphas in [(0.5, 0.25), (0.95, 0.25), (0.95, (0.2, 0.3)), (0.95, (0.05, 0.5))]:
-            bounds = recover_bounds(counts, alphas, method=method, confidence_level=level)
-            widths.append(bounds.auc_upper - bounds.auc_lower)
-        assert widths == sorted(widths)
-        assert widths[0] < widths[-1]
-
-
-def test_known_negatives_narrow_the_false_positive_rate():
-    data = sample(3, 100, 300, 0.3)
-    rng = np.random.default_rng(0)
-    negatives = rng.standard_normal(3000)
-    extra = ScoreCounts.from_scores(
-        np.concatenate([data.scores, negatives]),
-        np.concatenate([np.where(data.labeled, 1, 0), np.full(3000, -1)]),
-        positive_label=1,
-        negative_label=-1,
-    )
-    plain = recover_bounds(data.counts, (0.2, 0.4))
-    helped = recover_bounds(extra, (0.2, 0.4))
-    assert np.max(helped.fpr_upper - helped.fpr_lower) < 0.3 * np.max(
-        plain.fpr_upper - plain.fpr_lower
-    )
-
-
-def test_result_as_data():
-    counts = sample(4).counts
-    bounds = recover_bounds(counts, (0.2, 0.3))
-    assert isinstance(bounds, RecoveredBounds)
-    assert bounds.simultaneous
-    assert not recover_bounds(counts, 0.2, method="bootstrap").simultaneous
-    assert bounds.alpha_range == (0.2, 0.3)
-    assert bounds.beta_range == (1.0, 1.0)
-    table = bounds.frame()
-    assert set(table) == {"threshold"} | {f"{r}_{s}" for r in RATES for s in ("lower", "upper")}
-    assert table["threshold"][0] == math.inf
-    assert np.array_equal(bounds.thresholds, pu_roc_curve(counts).thresholds)
-    plain = json.loads(json.dumps(bounds.to_dict(), allow_nan=False))
-    assert plain["thresholds"][0] is None
-    assert plain["precision_lower"][0] is None
-    assert plain["auc_lower"] == bounds.auc_lower
-    assert "alpha in [0.2, 0.3], 0.95 confidence everywhere" in repr(bounds)
-    noisy = recover_bounds(counts, 0.2, beta_range=(0.8, 1), method="box")
-    assert "beta in [0.8, 1]" in repr(noisy)
-    for fpr, tpr in (bounds.lower_roc, bounds.upper_roc, noisy.lower_roc, noisy.upper_roc):
-        assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0, 0, 1, 1)
-    with pytest.raises(ValueError, match="read-only"):
-        bounds.tpr_lower[0] = 1
-
-
 # -- bad input --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "match"),
-    [
-        ({"alpha_range": (0.3, 0.2)}, InvalidInputError, "smaller first"),
-        ({"alpha_range": (0.1, 0.2, 0.3)}, InvalidInputError, "pair"),
-        ({"alpha_range": (-0.1, 0.2)}, InvalidInputError, "alpha_range"),
-        ({"alpha_range": "0.2"}, InvalidTypeError, "alpha_range"),
-        ({"alpha_range": (0.1, math.nan)}, InvalidInputError, "alpha_range"),
-        ({"alpha_range": 1.0}, IdentifiabilityError, "PU001"),
-        ({"beta_range": 0.9}, InvalidInputError, 'method="box"'),
-        ({"beta_range": (0.9, 1), "method": "bootstrap"}, InvalidInputError, 'method="box"'),
-        ({"beta_range": (0.2, 1), "method": "box"}, IdentifiabilityError, "alpha < beta"),
-        ({"method": "magic"}, InvalidInputError, "dkw"),
-        ({"target": 0.5}, InvalidTypeError, "pooled"),
-        ({"confidence_level": 1.0}, InvalidInputError, "confidence_level"),
-        ({"latent_noise": "yes"}, InvalidTypeError, "latent_noise"),
-        ({"alpha_range": 0.0001, "target": "deployment"}, InvalidInputError, "one positive"),
-    ],
-)
-def test_bad_input(options, error, match):
-    counts = sample(0, 10, 20).counts
-    with pytest.raises(error, match=match):
-        recover_bounds(counts, **({"alpha_range": 0.25} | options))
 
 
 def test_weights_are_refused():
@@ -473,3 +381,121 @@ def test_a_range_may_be_a_number_in_an_array() -> None:
     assert found.alpha_range == (0.2, 0.2)
     with pytest.raises(InvalidTypeError, match="'alpha_range'"):
         recover_bounds(counts, np.array("0.2"))
+
+
+# == sensitivity ===============================================================================
+
+OBSERVED = {  # (alpha, beta, auc): observed AUC
+    (0.25, 0.75, 0.90): 0.70,
+    (0.05, 0.75, 0.65): 0.605,
+    (0.05, 0.95, 0.95): 0.905,
+    (0.25, 1.00, 0.80): 0.725,
+    (0.50, 0.75, 0.95): 0.6125,
+    (0.50, 1.00, 0.65): 0.575,
+}
+
+
+@pytest.fixture(scope="module")
+def counts() -> ScoreCounts:
+    return simulate.binormal(1.5).sample(100, 600, alpha=0.25, beta=0.75, random_state=3).counts
+
+
+# -- with data --------------------------------------------------------------------------------
+
+
+def test_auc_is_the_direct_one_at_every_pair(counts):
+    grid = auc_sensitivity(counts)
+    assert grid.values.shape == (101, 101)
+    for i, j in itertools.product(range(0, 101, 7), repeat=2):
+        alpha, beta = grid.alphas[i], grid.betas[j]
+        if alpha >= beta:
+            assert math.isnan(grid.values[i, j])
+            assert not grid.infeasible[i, j]
+            continue
+        exact = recover_auc(counts, MixtureProportions(alpha, beta), clip=False)
+        assert grid.values[i, j] == pytest.approx(exact, abs=1e-12)
+        assert grid.infeasible[i, j] == (not 0 <= exact <= 1)
+    assert grid.infeasible.any()
+
+
+@pytest.mark.parametrize("metric", ["auc_pr", "precision", "f1", "balanced_accuracy"])
+@pytest.mark.parametrize("repair", ["isotonic", "paper"])
+def test_other_metrics_equal_a_loop(counts, metric, repair):
+    alphas, betas = [0.0, 0.2, 0.6], [0.6, 0.9]
+    options = {"target": 0.3, "repair": repair}
+    grid = sensitivity(counts, metric, alphas=alphas, betas=betas, threshold=0.5, **options)
+    for (i, alpha), (j, beta) in itertools.product(enumerate(alphas), enumerate(betas)):
+        if alpha >= beta:
+            assert math.isnan(grid.values[i, j])
+            continue
+        proportions = MixtureProportions(alpha, beta)
+        if metric == "auc_pr":
+            one = recover_pr(counts, proportions, **options).auc_pr
+        else:
+            one = recover_metrics(counts, proportions, threshold=0.5, **options)[metric]
+        assert grid.values[i, j] == pytest.approx(one, nan_ok=True)
+
+
+# -- without data -----------------------------------------------------------------------------
+
+
+def test_error_map_equals_a_loop():
+    found = error_map(0.25, 0.75, 0.9, n_grid=21)
+    assert np.allclose(found.alphas, np.linspace(0, 1, 21))
+    for i, j in itertools.product(range(21), repeat=2):
+        if i == j:
+            assert math.isnan(found.errors[i, j])
+            continue
+        recovered = 0.5 + 0.2 / ((j - i) / 20)
+        assert found.recovered[i, j] == pytest.approx(recovered)
+        if abs(j - i) < 8:  # delta below 2 * 0.7 - 1 = 0.4
+            assert math.isnan(found.errors[i, j])
+        else:
+            assert found.errors[i, j] == pytest.approx(abs(recovered - 0.9), abs=1e-12)
+
+
+@pytest.mark.parametrize("truth", OBSERVED)
+def test_symmetries(truth):
+    found = error_map(*truth, n_grid=41)
+    # Only the difference of the guesses counts, so (a, b) and (1 - b, 1 - a) agree.
+    assert np.array_equal(found.errors, found.errors[::-1, ::-1].T, equal_nan=True)
+    # Swapping the guesses turns the classifier around.
+    upper = np.triu_indices(41, k=1)
+    np.testing.assert_allclose(found.recovered[upper], 1 - found.recovered.T[upper])
+    assert np.array_equal(found.infeasible, found.infeasible.T)
+    # A classifier that is as much worse than chance as this one is better.
+    mirrored = error_map(truth[0], truth[1], 1 - truth[2], n_grid=41)
+    np.testing.assert_allclose(mirrored.errors, found.errors, atol=1e-9)
+
+
+@pytest.mark.parametrize("truth", OBSERVED)
+def test_no_error_on_the_true_line_and_a_jump_across_the_pole(truth):
+    alpha, beta, _ = truth
+    found = error_map(*truth, n_grid=101)
+    i, j = round(alpha * 100), round(beta * 100)
+    delta = j - i
+    on_line = np.diagonal(found.errors, delta)
+    np.testing.assert_allclose(on_line, 0, atol=1e-12)
+    assert found.recovered[0, 100] == pytest.approx(found.auc_pu)
+    assert found.recovered[100, 0] == pytest.approx(1 - found.auc_pu)
+
+
+@pytest.mark.parametrize("truth", [*OBSERVED, (0.1, 0.9, 0.2)])
+def test_lines_recover_what_they_say(truth):
+    alpha, beta, auc = truth
+    observed = 0.5 + (beta - alpha) * (auc - 0.5)
+    lines = {line.name: line for line in lines_of_interest(*truth)}
+    assert [line.auc for line in lines.values()] == pytest.approx([observed, auc, 1, 0.5, 0])
+    assert lines["observed"].delta == 1
+    assert lines["observed"].segment == ((0, 1), (0, 1))  # a corner only
+    assert lines["true"].delta == pytest.approx(beta - alpha)
+    assert lines["one"].delta == pytest.approx(2 * observed - 1)
+    assert lines["zero"].delta == pytest.approx(1 - 2 * observed)
+    assert lines["half"].delta == math.inf
+    assert lines["half"].segment is None
+    for name in ("observed", "true", "one", "zero"):
+        for a, b in lines[name].segment:
+            assert 0 <= a <= 1
+            assert 0 <= b <= 1
+            assert {a, b} & {0.0, 1.0}  # on the edge of the square
+            assert 0.5 + (observed - 0.5) / (b - a) == pytest.approx(lines[name].auc)

@@ -1,0 +1,481 @@
+"""Tests of what estimators assume: labels that are clean, and given to positives at random."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.stats import binom
+from sklearn.linear_model import LogisticRegression
+
+from purecover import simulate
+from purecover.audit.posterior import alpha_from_audit
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import PriorEstimate
+from purecover.estimators.clean import CleanTest, clean_many, clean_test
+from purecover.estimators.scar import _distances, _permutation_test, scar_test
+from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.intervals.interval import Interval
+from purecover.proportions import MixtureProportions
+
+# == clean =====================================================================================
+
+GOOD_WORLDS = {
+    "binormal": simulate.binormal(3),
+    "laplace": simulate.laplace(4),
+    "beta": simulate.beta((6, 2), (2, 6)),
+}
+
+
+def with_stragglers(n_low: int, n_labeled: int = 200, n_unlabeled: int = 1000) -> ScoreCounts:
+    """Distinct scores; so many labeled among the lowest fifth of the unlabeled."""
+    unlabeled = np.arange(n_unlabeled, dtype=float)
+    low = np.linspace(0.3, 100.3, n_low) if n_low else np.empty(0)
+    high = np.linspace(n_unlabeled / 2 + 0.4, n_unlabeled + 0.4, n_labeled - n_low)
+    scores = np.concatenate((low, high, unlabeled))
+    return ScoreCounts.from_scores(scores, np.arange(scores.size) < n_labeled)
+
+
+@pytest.mark.parametrize("n_low", [0, 1, 2, 5, 6, 20, 200])
+@pytest.mark.parametrize("n_labeled", [200, 1000])
+def test_the_p_value_is_a_binomial_tail(n_low: int, n_labeled: int) -> None:
+    found = clean_test(with_stragglers(n_low, n_labeled))
+    expected = binom.sf(n_low - 1, n_labeled, 0.01)
+    assert found.p_value == pytest.approx(expected, rel=1e-9)
+    assert found.clean is bool(expected > 0.05)
+    assert isinstance(found, CleanTest)
+
+
+def test_the_level_of_significance_decides() -> None:
+    counts = with_stragglers(4)
+    p_value = clean_test(counts).p_value
+    assert clean_test(counts, significance=p_value / 2).clean
+    assert not clean_test(counts, significance=min(1.5 * p_value, 0.99)).clean
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GOOD_WORLDS)
+@pytest.mark.parametrize("alpha", [0.1, 0.5])
+def test_level(name: str, alpha: float) -> None:
+    world = GOOD_WORLDS[name]
+    rejected = sum(
+        not clean_test(world.sample(300, 1500, alpha=alpha, random_state=seed).counts).clean
+        for seed in range(100)
+    )
+    # Of 100 at a level of 5 %, more than 11 happen once in 200 times.
+    assert rejected <= 11
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GOOD_WORLDS)
+@pytest.mark.parametrize("alpha", [0.1, 0.5])
+def test_power(name: str, alpha: float) -> None:
+    world = GOOD_WORLDS[name]
+    found = [
+        clean_test(world.sample(300, 1500, alpha=alpha, beta=0.75, random_state=seed).counts).clean
+        for seed in range(20)
+    ]
+    # At alpha .1 about 17 labeled are low, and 6 or fewer of them, which pass, once in 400 times.
+    assert sum(found) <= 1
+
+
+@pytest.mark.slow
+def test_the_assumed_share_of_stragglers_is_the_worst_case() -> None:
+    # Exactly 1 % of clean labels in the lowest fifth: the level is kept, barely.
+    rng = np.random.default_rng(0)
+    p_values = [clean_test(with_stragglers(int(n))).p_value for n in rng.binomial(200, 0.01, 2000)]
+    share = np.mean(np.less_equal(p_values, 0.05))
+    tail = [binom.sf(k - 1, 200, 0.01) for k in range(200)]
+    exact = max(p for p in tail if p <= 0.05)  # a discrete variable seldom hits 5 %
+    assert share == pytest.approx(exact, abs=3 * np.sqrt(exact / 2000))
+
+
+# -- weights and ties -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.95, 0.75])
+def test_equal_weights_change_nothing(beta: float) -> None:
+    sample = simulate.binormal(2).sample(300, 1000, alpha=0.3, beta=beta, random_state=0)
+    plain = clean_test(ScoreCounts.from_scores(sample.scores, sample.labeled)).p_value
+    for weight in (0.001, 1.0, 7.3):
+        weights = np.full(sample.scores.size, weight)
+        counts = ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weights)
+        assert clean_test(counts).p_value == pytest.approx(plain, rel=1e-6)
+
+
+def test_uneven_weights_count_as_fewer_examples() -> None:
+    counts = with_stragglers(8)
+    rng = np.random.default_rng(0)
+    weight = rng.gamma(0.5, size=counts.n_thresholds)
+    few = counts.labeled * weight
+    weighted = ScoreCounts(
+        thresholds=counts.thresholds,
+        labeled=few,
+        unlabeled=counts.unlabeled.astype(float),
+        labeled_sq=few * weight,
+        unlabeled_sq=counts.unlabeled.astype(float),
+    )
+    size = few.sum() ** 2 / (few * weight).sum()
+    k = size * few[-208:].sum() / few.sum()
+    # A binomial tail with real arguments lies between those of the whole numbers around it.
+    low = binom.sf(np.ceil(k) - 1, np.floor(size), 0.01)
+    high = binom.sf(np.floor(k) - 1, np.ceil(size), 0.01)
+    assert low <= clean_test(weighted).p_value <= high
+    assert size < 100
+
+
+def test_ties_at_the_border_are_divided() -> None:
+    # The lowest score holds half of the unlabeled, so two fifths of its labeled count.
+    counts = ScoreCounts.from_counts([2, 1], labeled=[190, 10], unlabeled=[500, 500])
+    assert clean_test(counts).p_value == pytest.approx(binom.sf(4 - 1, 200, 0.01), rel=1e-9)
+    # At the border itself all of them do.
+    counts = ScoreCounts.from_counts([2, 1], labeled=[190, 10], unlabeled=[800, 200])
+    assert clean_test(counts).p_value == pytest.approx(binom.sf(10 - 1, 200, 0.01), rel=1e-9)
+
+
+@given(
+    labeled=st.lists(st.floats(0, 1e6), min_size=2, max_size=8),
+    unlabeled=st.lists(st.floats(0, 1e6), min_size=2, max_size=8),
+)
+def test_any_weights_give_a_probability(labeled: list[float], unlabeled: list[float]) -> None:
+    n = min(len(labeled), len(unlabeled))
+    few, many = np.array(labeled[:n]), np.array(unlabeled[:n])
+    if min(few.sum(), many.sum()) < 1e-100 or np.count_nonzero(few + many) < 2:
+        return
+    counts = ScoreCounts(
+        thresholds=np.arange(n, 0, -1.0),
+        labeled=few,
+        unlabeled=many,
+        labeled_sq=few * few.max(),
+        unlabeled_sq=many * many.max(),
+    )
+    found = clean_test(counts)
+    assert 0 <= found.p_value <= 1
+    assert clean_many(counts, few[None], many[None]).tolist() == [found.clean]
+
+
+# -- replicates -------------------------------------------------------------------------------
+
+
+def test_replicates_are_single_tests() -> None:
+    counts = simulate.binormal(2).sample(150, 600, alpha=0.3, beta=0.97, random_state=2).counts
+    rng = np.random.default_rng(0)
+    labeled = rng.multinomial(150, counts.labeled / 150, 50)
+    unlabeled = rng.multinomial(600, counts.unlabeled / 600, 50)
+    found = clean_many(counts, labeled, unlabeled)
+    expected = [
+        clean_test(ScoreCounts(thresholds=counts.thresholds, labeled=few, unlabeled=many)).clean
+        for few, many in zip(labeled, unlabeled, strict=True)
+    ]
+    assert found.tolist() == expected
+    assert 0 < found.sum() < 50  # both occur, or else it proves little
+    strict = clean_many(counts, labeled, unlabeled, significance=0.5)
+    assert strict.sum() < found.sum()
+
+
+def test_replicates_may_have_all_their_unlabeled_at_the_top() -> None:
+    counts = with_stragglers(8)
+    top = np.where(np.arange(counts.n_thresholds) < 300, counts.unlabeled, 0)
+    alone = ScoreCounts(thresholds=counts.thresholds, labeled=counts.labeled, unlabeled=top)
+    found = clean_many(
+        counts, np.stack([counts.labeled] * 2), np.stack([top, counts.unlabeled]), significance=1e-9
+    )
+    assert found.tolist() == [clean_test(alone, significance=1e-9).clean, True]
+    assert not found[0]
+
+
+def test_replicates_of_weighted_data_are_as_uneven_as_these() -> None:
+    counts = with_stragglers(8)
+    half = ScoreCounts(
+        thresholds=counts.thresholds,
+        labeled=counts.labeled * 2.0,
+        unlabeled=counts.unlabeled * 2.0,
+        labeled_sq=counts.labeled * 8.0,  # twice what equal weights of 2 would have
+        unlabeled_sq=counts.unlabeled * 4.0,
+    )
+    data = clean_test(half)
+    assert clean_many(half, half.labeled[None], half.unlabeled[None]).tolist() == [data.clean]
+    assert data.p_value == pytest.approx(binom.sf(4 - 1, 100, 0.01), rel=1e-9)
+
+
+def test_empty_replicates_do_no_harm() -> None:
+    counts = with_stragglers(5)
+    nothing = np.zeros((1, counts.n_thresholds), dtype=np.int64)
+    assert clean_many(counts, nothing, nothing).shape == (1,)
+    assert clean_many(counts, nothing, counts.unlabeled[None]).tolist() == [True]
+
+
+def test_rows_and_counts_say_the_same() -> None:
+    sample = simulate.binormal(2).sample(200, 800, alpha=0.3, beta=0.9, random_state=0)
+    expected = clean_test(sample.counts)
+    assert clean_test(sample.scores, sample.labeled) == expected
+    words = np.where(sample.labeled, "positive", "unlabeled")
+    assert clean_test(sample.scores.tolist(), words) == expected
+    weight = np.arange(sample.scores.size) % 4
+    weighted = ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weight)
+    assert clean_test(sample.scores, sample.labeled, sample_weight=weight) == clean_test(weighted)
+
+
+# -- bad input --------------------------------------------------------------------------------
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InvalidTypeError, match="'labeled' parameter of clean_test must be given"):
+        clean_test([1, 2])
+    with pytest.raises(InvalidInputError, match="takes no labels or weights beside a ScoreCounts"):
+        clean_test(with_stragglers(0), [1, 0])
+    for significance in (0, 1, -0.1):
+        with pytest.raises(InvalidInputError, match="'significance' parameter of clean_test"):
+            clean_test(with_stragglers(0), significance=significance)
+    one, none = np.array([0, 1]), np.array([0, 0])
+    for side, few, many in (("labeled", none, one), ("unlabeled", one, none)):
+        counts = ScoreCounts(thresholds=np.array([2.0, 1.0]), labeled=few, unlabeled=many)
+        with pytest.raises(InvalidInputError, match=f"such that an example is {side}"):
+            clean_test(counts)
+
+
+def test_a_score_that_says_nothing_does_not_speak_for_clean_labels() -> None:
+    constant = ScoreCounts.from_counts([1], labeled=[100], unlabeled=[500])
+    assert clean_test(constant).p_value == pytest.approx(binom.sf(20 - 1, 100, 0.01), rel=1e-9)
+    assert not clean_test(constant).clean
+
+
+# == scar ======================================================================================
+
+PROPENSITIES = {
+    "random": lambda X: np.full(len(X), 0.3),
+    "random, most labeled": lambda X: np.full(len(X), 0.8),
+    "by the second feature": lambda X: 0.6 / (1 + np.exp(-X[:, 1])),
+    "clear cases more often": lambda X: np.where(X[:, 0] > 4, 0.5, 0.1),
+    "clear cases less often": lambda X: 0.6 / (1 + np.exp(3 * X[:, 0] - 14)),
+}
+
+
+def drawn(seed, propensity="random", *, distance=4.0, n=2000, p=3, prior=0.35):
+    """Features, labels, and the share of positives among the unlabeled."""
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < prior
+    X = rng.normal(size=(n, p))
+    X[:, 0] += distance * positive
+    as_far = X.copy()  # propensities are made for positives around 4
+    as_far[:, 0] += 4 - distance
+    chance = PROPENSITIES[propensity](as_far)
+    labeled = positive & (rng.random(n) < chance)
+    return X, labeled, float(positive[~labeled].mean())
+
+
+def rejections(n_runs, propensity, *, with_score=False, **more):
+    found = []
+    for seed in range(n_runs):
+        X, labeled, alpha = drawn(seed, propensity, **more)
+        scores = X[:, 0] if with_score else None
+        found.append(scar_test(X, labeled, alpha=alpha, scores=scores, n_permutations=99))
+    return np.mean([test.p_value <= 0.05 for test in found])
+
+
+def most(n_runs, level=0.05):
+    """Exceeded once in a thousand tests of that level."""
+    return stats.binom.isf(1e-3, n_runs, level) / n_runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_score", [False, True])
+def test_scar_level(with_score):
+    assert rejections(60, "random", with_score=with_score) <= most(60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "prior", "distance"), [(10_000, 0.005, 6.0), (4000, 0.02, 5.0), (2000, 0.04, 4.0)]
+)
+def test_level_with_few_hidden_positives(n, prior, distance):
+    # No more examples are looked at than there are positives: 5 to 8 unlabeled ones.
+    found = rejections(
+        60, "random, most labeled", with_score=True, n=n, prior=prior, distance=distance
+    )
+    assert found <= most(60)
+
+
+def test_too_few_hidden_positives_are_not_decided():
+    X, labeled, alpha = drawn(0, "random, most labeled", n=10_000, prior=0.003, distance=6.0)
+    assert alpha * (~labeled).sum() / 2 < 5
+    found = scar_test(X, labeled, alpha=alpha, scores=X[:, 0])
+    assert (found.p_value, found.shape_p_value, found.share_p_value) == (1, 1, 1)
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith("not decided: with alpha = ")
+    assert found.to_dict()["notes"] == list(found.notes)
+    X, labeled, alpha = drawn(0)
+    assert scar_test(X, labeled, alpha=alpha).notes == ()
+
+
+def audited(seed, n_audited):
+    """Whether labels are rejected with an audit, and with its estimate taken as exact."""
+    X, labeled, alpha = drawn(seed, distance=5.0, n=10_000, p=2)
+    k = np.random.default_rng(seed).binomial(n_audited, alpha)
+    audit = alpha_from_audit(int(k), n_audited)
+    more = {"scores": X[:, 0], "n_permutations": 19}
+    exact = scar_test(X, labeled, alpha=audit.alpha.estimate, **more)
+    safe = scar_test(X, labeled, alpha=audit, **more)
+    assert safe.alpha == audit.alpha.low
+    return safe.share_p_value <= 0.025, exact.share_p_value <= 0.025
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_audited", [100, 400])
+def test_level_with_an_audit(n_audited):
+    safe, exact = np.mean([audited(seed, n_audited) for seed in range(40)], axis=0)
+    # An interval of 95 % misses on this side once in forty times.
+    assert safe <= most(40, 0.05)
+    assert exact > most(40, 0.05)
+
+
+def test_any_interval_of_alpha():
+    X, labeled, alpha = drawn(0, "clear cases more often", n=4000)
+    interval = Interval(
+        estimate=alpha, low=alpha - 0.03, high=alpha + 0.03, confidence_level=0.95, method="mine"
+    )
+    known = PriorEstimate(
+        estimator="mine",
+        proportions=MixtureProportions(alpha),
+        intervals={"alpha": interval},
+    )
+    more = {"scores": X[:, 0]}
+    low, exact = (scar_test(X, labeled, alpha=a, **more) for a in (alpha - 0.03, alpha))
+    for told in (interval, known):
+        found = scar_test(X, labeled, alpha=told, **more)
+        assert found == low
+        assert found.alpha == alpha - 0.03
+    assert 0.05 > low.share_p_value > exact.share_p_value
+    # An interval from 0 leaves nothing to look at.
+    nothing = Interval(estimate=0.1, low=0, high=0.3, confidence_level=0.95, method="mine")
+    assert scar_test(X, labeled, alpha=nothing, **more).notes[0].startswith("not decided")
+
+
+@pytest.mark.parametrize(
+    ("alpha", "error", "words"),
+    [
+        (MixtureProportions(0.2), InvalidTypeError, "an estimate with an interval of alpha"),
+        (
+            PriorEstimate(estimator="mine", proportions=MixtureProportions(0.2)),
+            InvalidInputError,
+            "one with an interval of alpha, got none",
+        ),
+        (
+            Interval(estimate=1.2, low=1.1, high=1.3, confidence_level=0.95, method="mine"),
+            InvalidInputError,
+            "a number in",
+        ),
+        (
+            Interval(estimate=1, low=1, high=1, confidence_level=0.95, method="mine"),
+            InvalidInputError,
+            "ends after it begins",
+        ),
+    ],
+)
+def test_bad_intervals(alpha, error, words):
+    X, labeled, _ = drawn(0)
+    with pytest.raises(error, match=f"'alpha' parameter of scar_test must be .*{words}"):
+        scar_test(X, labeled, alpha=alpha)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "propensity", [name for name in PROPENSITIES if not name.startswith("random")]
+)
+@pytest.mark.parametrize("with_score", [False, True])
+def test_scar_power(propensity, with_score):
+    assert rejections(10, propensity, with_score=with_score) >= 0.8
+
+
+def test_weak_scores_reject_though_labels_are_random():
+    # Documented: negatives among the highest scores differ from positives.
+    rng = np.random.default_rng(0)
+    positive = rng.random(4000) < 0.35
+    X = rng.normal(size=(4000, 2)) + np.outer(positive, [1, 1])
+    labeled = positive & (rng.random(4000) < 0.3)
+    found = scar_test(X, labeled, alpha=positive[~labeled].mean(), scores=X[:, 0])
+    assert found.shape_p_value < 0.05
+    assert found.labeled_share < 0.8 * found.expected_share
+    assert "a rejection by the features means little" in found.notes[0]
+
+
+def test_distance_is_that_of_scipy():
+    rng = np.random.default_rng(0)
+    pool = np.column_stack((rng.normal(size=50), rng.integers(0, 4, 50), np.ones(50)))
+    labeled = np.stack([rng.permutation(50) < 15 for _ in range(5)])
+    found = _distances(pool, labeled)
+    for row, ours in zip(found, labeled, strict=True):
+        expected = [stats.ks_2samp(column[ours], column[~ours]).statistic for column in pool.T]
+        assert row == pytest.approx(expected)
+
+
+def test_permutation_p_value_is_that_of_all_labelings():
+    pool = np.array([[9.0], [7.0], [8.0], [1.0], [2.0], [3.0], [4.0]])
+    exact = stats.ks_2samp(pool[:3, 0], pool[3:, 0], method="exact").pvalue
+    _, feature, p_value = _permutation_test(pool, 3, 4000, np.random.default_rng(0))
+    assert feature == 0
+    assert p_value == pytest.approx(exact, abs=0.01)
+
+
+def test_says_what_it_looked_at():
+    X, labeled, alpha = drawn(1, "by the second feature")
+    found = scar_test(X, labeled, alpha=alpha, scores=X[:, 0])
+    top = X[:, 0] >= found.threshold
+    n_unlabeled = int((~labeled).sum())
+    assert found.n_unlabeled == (top & ~labeled).sum() == np.ceil(alpha * n_unlabeled / 2)
+    assert found.n_labeled == (top & labeled).sum()
+    assert found.labeled_share == pytest.approx(found.n_labeled / labeled.sum())
+    assert found.expected_share == pytest.approx(found.n_unlabeled / n_unlabeled / alpha)
+    assert found.feature == 1
+    expected = stats.ks_2samp(X[top & labeled, 1], X[top & ~labeled, 1]).statistic
+    assert found.statistic == pytest.approx(expected)
+    chance = alpha * n_unlabeled / (alpha * n_unlabeled + labeled.sum())
+    total = found.n_labeled + found.n_unlabeled
+    assert found.share_p_value == pytest.approx(stats.binom.cdf(found.n_unlabeled, total, chance))
+    assert found.p_value == min(1, 2 * min(found.shape_p_value, found.share_p_value))
+    assert json.loads(json.dumps(found.to_dict()))["feature"] == 1
+
+
+def test_doors():
+    pandas = pytest.importorskip("pandas")
+    X, labeled, alpha = drawn(0)
+    plain = scar_test(X, labeled, alpha=alpha)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    assert scar_test(frame, pandas.Series(labeled), alpha=alpha) == plain
+    assert scar_test(X.tolist(), labeled.astype(int), alpha=alpha) == plain
+    assert scar_test(X, labeled, alpha=alpha, random_state=1) != plain
+    linear = scar_test(X, labeled, alpha=alpha, classifier=LogisticRegression())
+    assert linear.p_value > 0.05
+
+
+def test_nothing_labeled_at_the_top():
+    scores = np.arange(200.0)
+    found = scar_test(scores, scores < 50, alpha=0.3, scores=scores)
+    assert found.n_labeled == 0
+    assert found.p_value == 1
+    # Constant scores: everything is at the top.
+    found = scar_test(np.ones(200), scores < 50, alpha=0.3, scores=np.ones(200))
+    assert found.p_value == 1
+    assert found.n_unlabeled == 150
+
+
+def test_too_few_labeled():
+    with pytest.raises(InvalidInputError, match="such that 20 examples are labeled"):
+        scar_test(np.arange(100.0), np.arange(100) > 85, alpha=0.2)
+
+
+@pytest.mark.parametrize("n_permutations", [1, 99])
+def test_every_permutation_counts(n_permutations):
+    # Where all rows are equal, every permutation is as far as what was seen.
+    same = np.ones((30, 2))
+    distance, _, p_value = _permutation_test(same, 10, n_permutations, np.random.default_rng(0))
+    assert distance == pytest.approx(0, abs=1e-12)
+    assert p_value == 1
+    # And where the samples lie apart, none of them is.
+    apart = np.arange(2000.0)[:, None]
+    _, _, p_value = _permutation_test(apart, 1000, n_permutations, np.random.default_rng(0))
+    assert p_value == 1 / (1 + n_permutations)

@@ -1,0 +1,656 @@
+"""Estimators that read alpha off ratios of shares above thresholds, or off the ROC curve."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, special, stats
+from sklearn.isotonic import IsotonicRegression
+from tests.strategies import two_samples
+
+from purecover import simulate
+from purecover.counts import ScoreCounts
+from purecover.estimators.bbe import BBE
+from purecover.estimators.elkan_noto import ElkanNoto
+from purecover.estimators.patra_sen import PatraSen
+from purecover.estimators.roc_slope import FittedRoc, RocSlope, _points, curve, deviance, end_slope
+from purecover.estimators.samples import (
+    LEVELS,
+    binomial_lower,
+    binomial_upper,
+    common_notes,
+    flipped_counts,
+    inclusion_bound,
+)
+from purecover.estimators.wrappers import NoisyLabels
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+
+# == bbe =======================================================================================
+
+LABELED = [0.9, 0.8, 0.8, 0.6, 0.3]
+UNLABELED = [0.9, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
+
+
+def slow_bbe(labeled, unlabeled, error=0.1, gamma=0.01):
+    """A loop over all scores, straight from the definition."""
+    labeled, unlabeled = np.asarray(labeled), np.asarray(unlabeled)
+    constant = (1 + gamma) * sum(
+        np.sqrt(np.log(4 / error) / (2 * sample.size)) for sample in (labeled, unlabeled)
+    )
+    best, ratio = np.inf, np.nan
+    for t in sorted({*labeled, *unlabeled}, reverse=True):
+        q_labeled, q_unlabeled = (labeled >= t).mean(), (unlabeled >= t).mean()
+        if q_labeled > 0 and (q_unlabeled + constant) / q_labeled < best - 1e-12:
+            best, ratio = (q_unlabeled + constant) / q_labeled, q_unlabeled / q_labeled
+    return ratio
+
+
+def test_worked_example():
+    estimator = BBE().fit(*two_samples(LABELED, UNLABELED))
+    assert estimator.proportions_.alpha == pytest.approx(0.7)
+    assert estimator.proportions_.beta == 1
+    assert estimator.diagnostics_["threshold"] == 0.3
+    assert estimator.diagnostics_["penalty"] == pytest.approx(1.0471992, abs=1e-7)
+    assert estimator.diagnostics_["labeled_above"] == 1
+    assert any("lean high" in note for note in estimator.diagnostics_["notes"])
+
+
+@given(
+    st.lists(st.integers(0, 12), min_size=1, max_size=30),
+    st.lists(st.integers(0, 12), min_size=1, max_size=60),
+    st.floats(0.001, 0.9),
+)
+def test_equals_a_loop_over_all_scores(labeled, unlabeled, error):
+    counts = ScoreCounts.from_scores(*two_samples(labeled, unlabeled))
+    found = BBE(error=error)._estimate(counts).a
+    assert found == pytest.approx(slow_bbe(labeled, unlabeled, error), abs=1e-9)
+
+
+def test_flipped_replicates_equal_flipped_fits():
+    counts = simulate.binormal(2).sample(80, 300, alpha=0.4, beta=0.9, random_state=1).counts
+    found = BBE()._estimate_many_flipped(counts, counts.labeled[None], counts.unlabeled[None])
+    assert found[0, 0] == BBE()._estimate(flipped_counts(counts)).a
+
+
+def test_weights():
+    sample = simulate.binormal(2).sample(200, 1000, alpha=0.4, random_state=1)
+    plain = BBE().fit(sample.scores, sample.labeled)
+    # Equal weights say nothing, whatever they are.
+    for weight in (1.0, 2.0, 0.01):
+        same = np.full(sample.scores.size, weight)
+        weighted = BBE().fit(sample.scores, sample.labeled, sample_weight=same)
+        assert weighted.proportions_.alpha == pytest.approx(plain.proportions_.alpha, rel=1e-9)
+        assert weighted.diagnostics_["penalty"] == pytest.approx(plain.diagnostics_["penalty"])
+    # Weights move shares as repeated rows do; the penalty follows the effective size.
+    repeats = np.random.default_rng(0).integers(1, 4, sample.scores.size)
+    weighted = BBE().fit(sample.scores, sample.labeled, sample_weight=repeats)
+    cut = weighted.diagnostics_["threshold"]
+    rows = np.repeat(np.arange(repeats.size), repeats)
+    scores, labeled = sample.scores[rows], sample.labeled[rows]
+    ratio = (scores[~labeled] >= cut).mean() / (scores[labeled] >= cut).mean()
+    assert weighted.proportions_.alpha == pytest.approx(ratio)
+
+
+# == roc slope =================================================================================
+
+
+def slow_upper(k, n, error):
+    """Inverts the binomial distribution function by root finding."""
+    if k >= n:
+        return 1.0
+    return optimize.brentq(lambda p: stats.binom.cdf(k, n, p) - error, 1e-12, 1 - 1e-12)
+
+
+def slow_slope(labeled, unlabeled, error):
+    labeled, unlabeled = np.asarray(labeled), np.asarray(unlabeled)
+    best = 1.0
+    for t in {*labeled, *unlabeled}:
+        k = int((labeled >= t).sum())
+        low = 1 - slow_upper(labeled.size - k, labeled.size, error)
+        if low > 0:
+            high = slow_upper(int((unlabeled >= t).sum()), unlabeled.size, error)
+            best = min(best, high / low)
+    return best
+
+
+def test_worked_examples():
+    assert binomial_upper(np.array([5.0]), 100, 0.1) == pytest.approx(0.0907715, abs=1e-7)
+    ratio = binomial_upper(np.array([30.0]), 1000, 0.1) / binomial_lower(np.array([80.0]), 100, 0.1)
+    assert ratio == pytest.approx(0.0516087, abs=1e-7)
+    counts = ScoreCounts.from_counts([1, 0], labeled=[80, 20], unlabeled=[30, 970])
+    estimator = RocSlope().fit(counts)
+    assert estimator.proportions_.alpha == pytest.approx(0.0516087, abs=1e-7)
+    assert estimator.diagnostics_["ratio"] == pytest.approx(0.0375)
+    assert estimator.diagnostics_["labeled_above"] == pytest.approx(0.8)
+    assert estimator.diagnostics_["threshold"] == 1
+
+
+@given(st.integers(0, 60), st.integers(1, 60), st.floats(0.001, 0.5))
+def test_bounds_invert_the_binomial_distribution(k, n, error):
+    k = min(k, n)
+    assert binomial_upper(np.array([float(k)]), n, error)[0] == pytest.approx(
+        slow_upper(k, n, error), abs=1e-8
+    )
+    low = binomial_lower(np.array([float(k)]), n, error)[0]
+    assert low == pytest.approx(0 if k == 0 else stats.beta.ppf(error, k, n - k + 1), abs=1e-8)
+
+
+@given(
+    st.lists(st.integers(0, 8), min_size=1, max_size=20),
+    st.lists(st.integers(0, 8), min_size=1, max_size=30),
+)
+def test_roc_slope_equals_a_loop_over_all_scores(labeled, unlabeled):
+    counts = ScoreCounts.from_scores(*two_samples(labeled, unlabeled))
+    found = RocSlope()._estimate(counts).a
+    assert found == pytest.approx(slow_slope(labeled, unlabeled, 0.1), abs=1e-7)
+
+
+def test_replicates_use_the_thresholds_of_the_data():
+    counts = simulate.binormal(2).sample(500, 3000, alpha=0.4, random_state=1).counts
+    thinned = counts.thinned(200)
+    assert thinned.n_thresholds < counts.n_thresholds
+    rng = np.random.default_rng(0)
+    labeled = rng.multinomial(500, counts.labeled / 500, 5)
+    unlabeled = rng.multinomial(3000, counts.unlabeled / 3000, 5)
+    found = RocSlope()._estimate_many(counts, labeled, unlabeled)[:, 0]
+    for a, few, many in zip(found, labeled, unlabeled, strict=True):
+        above = counts.thresholds >= thinned.thresholds[:, None]
+        k_few, k_many = above @ few, above @ many
+        low = stats.beta.ppf(0.1, np.maximum(k_few, 1), 501 - np.maximum(k_few, 1))
+        high = stats.beta.ppf(0.9, k_many + 1, np.maximum(3000 - k_many, 1))
+        slopes = (high / low)[(k_few > 0) & (k_many < 3000)]
+        assert a == pytest.approx(min(slopes), rel=1e-6)
+    itself = RocSlope()._estimate_many(counts, counts.labeled[None], counts.unlabeled[None])
+    assert itself[0, 0] == pytest.approx(RocSlope()._estimate(counts).a, rel=1e-12)
+
+
+def test_roc_slope_weights():
+    sample = simulate.binormal(2).sample(200, 1000, alpha=0.4, random_state=1)
+    plain = RocSlope().fit(sample.scores, sample.labeled).proportions_.alpha
+    for weight in (1.0, 2.0, 0.01):
+        same = np.full(sample.scores.size, weight)
+        found = RocSlope().fit(sample.scores, sample.labeled, sample_weight=same)
+        assert found.proportions_.alpha == pytest.approx(plain, rel=1e-6)
+    # Uneven weights carry less information than as many rows: bounds are wider.
+    repeats = np.random.default_rng(0).integers(1, 4, sample.scores.size)
+    rows = np.repeat(np.arange(repeats.size), repeats)
+    repeated = RocSlope().fit(sample.scores[rows], sample.labeled[rows])
+    weighted = RocSlope().fit(sample.scores, sample.labeled, sample_weight=repeats)
+    assert weighted.proportions_.alpha > repeated.proportions_.alpha
+
+
+# == least ratio ===============================================================================
+
+
+@pytest.mark.parametrize(("shift", "spoken"), [(-1, True), (0, True), (1, False)])
+def test_scores_without_skill_are_told(shift, spoken):
+    # Ten labeled amid forty unlabeled ones: half of all pairs are in order, or a few more or less.
+    scores = np.concatenate((np.full(10, 20.0 + shift), np.arange(40) + 0.5))
+    counts = ScoreCounts.from_scores(scores, np.arange(50) < 10)
+    assert counts.ordered_pairs == 10 * (20 + shift)
+    notes = common_notes(counts)
+    assert any("AUC at most 1/2" in note for note in notes) == spoken
+    assert any("only 10 labeled and 40 unlabeled" in note for note in notes)
+
+
+# == fitted roc ================================================================================
+
+FAMILIES = ("binormal", "power")
+both = pytest.mark.parametrize("family", FAMILIES)
+
+
+def parameters_of(family):
+    return np.array([0.3, 1.2] if family == "binormal" else [0.3, 0.5, np.log(1.7)])
+
+
+def slow_curve(family, parameters, x):
+    if family == "binormal":
+        gamma, d = parameters
+        return (1 - gamma) * stats.norm.cdf(stats.norm.ppf(x) + d) + gamma * x
+    gamma, d, mu = parameters[0], parameters[1], np.exp(parameters[2])
+    return (1 - gamma) * (1 + d * (x**-mu - 1)) ** (-1 / mu) + gamma * x
+
+
+def slow_deviance(family, parameters, labeled, unlabeled):
+    """A loop over the points before and after each labeled score, without ties."""
+    total = 0.0
+    for t in labeled:
+        for x, y in (
+            ((labeled < t).sum(), (unlabeled < t).mean()),
+            ((labeled <= t).sum(), (unlabeled <= t).mean()),
+        ):
+            fitted = slow_curve(family, parameters, (x + 0.5) / (labeled.size + 1))
+            total -= y * np.log(fitted) + (1 - y) * np.log(1 - fitted)
+    return total / labeled.size
+
+
+def test_slopes_at_the_end():
+    slope = end_slope("binormal", np.array([0.3, 1.2]))
+    assert slope == 0.3
+    # It is reached slowly.
+    for distance, expected in ((1e-3, 0.3062), (1e-5, 0.3016), (1e-7, 0.3005)):
+        (value,), _ = curve("binormal", np.array([0.3, 1.2]), np.array([1 - distance]))
+        assert (1 - value) / distance == pytest.approx(expected, abs=1e-4)
+    for mu in (0.4, 1.0, 3.0):
+        found = np.array([0.3, 0.5, np.log(mu)])
+        assert end_slope("power", found) == pytest.approx(0.65)
+        (value,), _ = curve("power", found, np.array([1 - 1e-6]))
+        assert (1 - value) / 1e-6 == pytest.approx(0.65, abs=1e-5)
+
+
+@both
+def test_curves_equal_their_formulas_and_are_concave(family):
+    x = np.linspace(0.001, 0.999, 500)
+    values, _ = curve(family, parameters_of(family), x)
+    np.testing.assert_allclose(values, slow_curve(family, parameters_of(family), x), rtol=1e-12)
+    assert (np.diff(values, 2) < 1e-12).all()
+    assert (values >= x).all()
+
+
+@both
+def test_deviance_equals_a_loop_and_its_gradient_is_right(family):
+    rng = np.random.default_rng(0)
+    labeled, unlabeled = rng.normal(1, 1, 30), rng.normal(0, 1, 80)
+    rows = np.concatenate((labeled, unlabeled)), np.arange(110) < 30
+    counts = ScoreCounts.from_scores(*rows)
+    points = _points(counts, counts.labeled, counts.unlabeled)
+    one, two = parameters_of(family), parameters_of(family) * 0.7
+    # The two ends of the curve, which no parameter moves, are in the loop only.
+    found = deviance(family, one, points)[0] - deviance(family, two, points)[0]
+    expected = slow_deviance(family, one, labeled, unlabeled)
+    expected -= slow_deviance(family, two, labeled, unlabeled)
+    assert found == pytest.approx(expected, abs=0.05 * abs(expected) + 1e-3)
+    error = optimize.check_grad(
+        lambda p: deviance(family, p, points)[0], lambda p: deviance(family, p, points)[1], one
+    )
+    assert error < 1e-6
+
+
+@both
+def test_exact_points_give_the_parameters_back(family):
+    # So many labeled examples that half of one moves nothing.
+    x = np.linspace(0, 1, 401)
+    y = slow_curve(family, parameters_of(family), np.clip(x, 1e-100, 1))
+    y[0] = 0
+    labeled, unlabeled = np.diff(x)[::-1] * 1e9, np.diff(y)[::-1] * 1e9
+    counts = ScoreCounts.from_counts(
+        np.arange(400, 0, -1.0), np.rint(labeled).astype(int), np.rint(unlabeled).astype(int)
+    )
+    estimator = FittedRoc(family=family).fit(counts)
+    expected = end_slope(family, parameters_of(family))
+    assert estimator.proportions_.alpha == pytest.approx(expected, abs=2e-3)
+    assert estimator.diagnostics_["deviance"] < 1e-6
+
+
+@pytest.mark.slow
+def test_no_other_solver_finds_less():
+    sample = simulate.binormal(2).sample(300, 1500, alpha=0.4, random_state=3)
+    counts = sample.counts
+    points = _points(counts, counts.labeled, counts.unlabeled)
+    for family in FAMILIES:
+        found = FittedRoc(family=family, n_thresholds=None).fit(counts).diagnostics_["deviance"]
+        bounds = [(0, 1), (0, 6)] if family == "binormal" else [(0, 1), (0, 1), (-4, 2.9)]
+        other = optimize.differential_evolution(
+            lambda p, family=family: deviance(family, p, points)[0], bounds, seed=0, tol=1e-8
+        )
+        assert found <= other.fun + 1e-7
+
+
+@pytest.mark.slow
+def test_only_the_power_family_describes_two_mixtures():
+    # With wrong labels x is a mixture, which the binormal curve takes for positives alone.
+    world = simulate.binormal(2)
+    samples = [world.sample(2000, 10_000, alpha=0.3, beta=0.8, random_state=i) for i in range(3)]
+    found = {}
+    for family in ("binormal", "power"):
+        estimator = NoisyLabels(FittedRoc(family=family), clean="never")
+        fits = [estimator.fit(s.counts).proportions_ for s in samples]
+        found[family] = np.mean([(p.alpha, p.beta) for p in fits], axis=0)
+        warned = any("two mixtures" in note for note in estimator.diagnostics_["notes"])
+        assert warned is (family == "binormal")
+    assert found["power"] == pytest.approx((0.3, 0.8), abs=0.04)
+    assert found["binormal"][0] < 0.3 - 0.05
+    assert found["binormal"][1] > 0.95
+
+
+@pytest.mark.parametrize(("family", "n_values"), [("binormal", 2), ("power", 3)])
+def test_fewer_points_than_parameters_leave_alpha_open(family, n_values):
+    sample = simulate.binormal(2).sample(1000, 5000, alpha=0.3, random_state=0)
+    values = np.digitize(sample.scores, np.linspace(0, 2, n_values - 1))
+    found = FittedRoc(family=family).fit(values, sample.labeled).diagnostics_
+    assert found["n_points"] == n_values - 1
+    assert found["identifiable"] is False
+    assert "many others fit as well" in found["notes"][-1]
+    values = np.digitize(sample.scores, np.linspace(0, 2, n_values))
+    assert FittedRoc(family=family).fit(values, sample.labeled).diagnostics_["identifiable"] is True
+
+
+def test_notes():
+    rng = np.random.default_rng(0)
+    scores = np.concatenate((rng.normal(0.25, 1, 400), rng.normal(0, 1, 4000)))
+    estimator = FittedRoc().fit(scores, np.arange(4400) < 400)
+    assert any("close to the diagonal" in note for note in estimator.diagnostics_["notes"])
+    apart = FittedRoc().fit(np.arange(300.0), np.arange(300) > 250)
+    assert apart.proportions_.alpha == pytest.approx(0, abs=1e-6)
+
+
+def test_points_stand_for_the_labeled_examples_beside_them():
+    counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 0, 0, 2, 1], [1, 2, 0, 3, 4])
+    points = _points(counts, counts.labeled, counts.unlabeled)
+    # Beside the second border no labeled example is: it has no weight, and is left out.
+    np.testing.assert_allclose(points.weight, np.array([1, 2, 3]) / 6)
+    np.testing.assert_allclose(points.x, (np.array([3, 3, 1]) + 0.5) / 5)
+    np.testing.assert_allclose(points.y, [0.9, 0.7, 0.4])
+
+
+@both
+def test_deviance_is_twice_the_divergence(family):
+    counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 2, 0, 2, 1], [1, 2, 0, 3, 4])
+    points = _points(counts, counts.labeled, counts.unlabeled)
+    fitted = slow_curve(family, parameters_of(family), points.x)
+    terms = special.rel_entr(points.y, fitted) + special.rel_entr(1 - points.y, 1 - fitted)
+    found, _ = deviance(family, parameters_of(family), points)
+    assert found == pytest.approx(2 * points.weight @ terms)
+
+
+@both
+def test_an_estimate_inside_is_not_at_the_edge(family):
+    sample = simulate.binormal(2).sample(300, 1500, alpha=0.4, random_state=0)
+    found = FittedRoc(family=family).fit(sample.counts).diagnostics_
+    assert found["at_edge"] is False
+
+
+@pytest.mark.parametrize(("n_thresholds", "words"), [(2, "to one point"), (3, "to 2 points")])
+def test_few_points_get_a_note(n_thresholds, words):
+    tallies = {"labeled": [30, 20, 10][:n_thresholds], "unlabeled": [20, 40, 90][:n_thresholds]}
+    counts = ScoreCounts.from_counts(np.arange(n_thresholds)[::-1], **tallies)
+    fitted = FittedRoc(family="power").fit(counts)
+    assert any(words in note for note in fitted.diagnostics_["notes"])
+
+
+# == patra sen =================================================================================
+
+
+def slow_isotonic(values, weights):
+    """The greatest of least averages over all intervals that hold a place."""
+    n = len(values)
+
+    def average(i, j):
+        return np.dot(weights[i : j + 1], values[i : j + 1]) / weights[i : j + 1].sum()
+
+    return np.array(
+        [
+            max(min(average(i, j) for j in range(place, n)) for i in range(place + 1))
+            for place in range(n)
+        ]
+    )
+
+
+def slow_distance(labeled, unlabeled, nu):
+    """Straight from the definition, one share of negatives."""
+    labeled, unlabeled = np.asarray(labeled), np.asarray(unlabeled)
+    scores, tally = np.unique(unlabeled, return_counts=True)
+    mass = tally / unlabeled.size
+    rest = np.array(
+        [((unlabeled <= s).mean() - (1 - nu) * (labeled <= s).mean()) / nu for s in scores]
+    )
+    proper = np.clip(slow_isotonic(rest, mass), 0, 1)
+    return nu * np.sqrt(np.sum(mass * (rest - proper) ** 2))
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=20),
+    st.lists(st.integers(0, 9), min_size=2, max_size=40),
+)
+def test_distances_equal_the_definition(labeled, unlabeled):
+    counts = ScoreCounts.from_scores(*two_samples(labeled, unlabeled))
+    shares = np.array([0.05, 0.3, 0.55, 0.8, 1.0])
+    found = PatraSen._distances(counts, shares)
+    expected = [slow_distance(labeled, unlabeled, nu) for nu in shares]
+    np.testing.assert_allclose(found, expected, atol=2e-9)
+
+
+def test_estimate_is_the_largest_second_difference():
+    sample = simulate.binormal(3).sample(30, 60, alpha=0.4, random_state=3)
+    scores, labeled = sample.scores, sample.labeled
+    shares = np.arange(1, 21) / 20
+    d = [slow_distance(scores[labeled], scores[~labeled], nu) for nu in shares]
+    d = [d[0], *d, 0]
+    bends = [d[i + 2] - 2 * d[i + 1] + d[i] for i in range(20)]
+    estimator = PatraSen(n_grid=20).fit(scores, labeled)
+    assert estimator.proportions_.alpha == pytest.approx(1 - shares[int(np.argmax(bends))])
+    np.testing.assert_allclose(estimator.diagnostics_["distances"], d[1:-1], atol=1e-9)
+
+
+def test_patra_sen_worked_example():
+    # One of five unlabeled scores, the highest, is where the labeled one is.
+    estimator = PatraSen(n_grid=10).fit([5, 1, 2, 3, 4, 5], [1, 0, 0, 0, 0, 0])
+    assert estimator.proportions_.alpha == pytest.approx(0.2)
+    d = estimator.diagnostics_["distances"]
+    # At nu = 0.7 the rest is .2 .4 .6 .8 .7: isotonic .75 .75 at the end, both cut to .7.
+    assert d[6] == pytest.approx(np.sqrt(0.2 * 0.1**2))
+    assert d[7] == d[8] == d[9] == 0
+
+
+# == elkan noto ================================================================================
+
+VARIANTS = ["e1", "e2", "e3"]
+LABELED_ELKAN_NOTO, UNLABELED_ELKAN_NOTO = [0.6, 0.5, 0.4], [0.5, 0.3, 0.2, 0.1, 0.1, 0.2, 0.05]
+
+
+def true_probabilities(sample, alpha):
+    """P(labeled | score) in the sample, from the densities of its world."""
+    positive = sample.world.positive_density(sample.scores)
+    negative = sample.world.negative_density(sample.scores)
+    labeled = sample.labeled.sum() * positive
+    return labeled / (
+        labeled + (~sample.labeled).sum() * (alpha * positive + (1 - alpha) * negative)
+    )
+
+
+@pytest.mark.parametrize(
+    ("variant", "share", "alternative", "main"),
+    [
+        ("e1", 0.5, 0.4285714, 0.3147750),
+        ("e2", 0.5084746, 0.4142857, 0.3042825),
+        ("e3", 0.6, 0.2857143, 0.2098500),
+    ],
+)
+def test_elkan_noto_worked_example(variant, share, alternative, main):
+    for rule, alpha in (("alternative", alternative), ("main", main)):
+        estimator = ElkanNoto(variant=variant, calibration="none", rule=rule, quantile=1.0)
+        estimator.fit(*two_samples(LABELED_ELKAN_NOTO, UNLABELED_ELKAN_NOTO))
+        assert estimator.proportions_.alpha == pytest.approx(alpha, abs=1e-7)
+        assert estimator.diagnostics_["labeled_given_positive"] == pytest.approx(share, abs=1e-7)
+        pooled = estimator.diagnostics_["pooled_prior"]
+        assert pooled == pytest.approx((3 + 7 * alpha) / 10, abs=1e-7)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("rule", ["alternative", "main"])
+def test_isotonic_calibration_equals_calibrating_first(variant, rule):
+    sample = simulate.binormal(2).sample(100, 400, alpha=0.4, random_state=3)
+    scores = np.round(sample.scores, 1)  # with ties
+    tau = IsotonicRegression().fit(scores, sample.labeled).predict(scores)
+    for quantile in (1.0, 0.9):
+        settings = {"variant": variant, "rule": rule, "quantile": quantile}
+        own = ElkanNoto(**settings).fit(scores, sample.labeled)
+        given = ElkanNoto(**settings, calibration="none").fit(tau, sample.labeled)
+        assert own.proportions_.alpha == pytest.approx(given.proportions_.alpha, abs=1e-9)
+
+
+def test_e3_is_exact_given_true_probabilities():
+    errors = []
+    for n in (100, 1000, 10_000):
+        sample = simulate.binormal(3).sample(n, 5 * n, alpha=0.25, random_state=0)
+        tau = true_probabilities(sample, 0.25)
+        found = ElkanNoto(variant="e3", calibration="none", quantile=1.0).fit(tau, sample.labeled)
+        errors.append(abs(found.proportions_.alpha - 0.25))
+    assert max(errors) < 0.01
+    assert errors[2] < 1e-4
+
+
+def test_the_default_is_the_relaxed_maximum():
+    sample = simulate.binormal(3).sample(1000, 5000, alpha=0.25, random_state=0)
+    spelled = ElkanNoto(variant="e3", calibration="isotonic", rule="alternative", quantile=0.9).fit(
+        sample.scores, sample.labeled
+    )
+    assert ElkanNoto().fit(sample.scores, sample.labeled).proportions_ == spelled.proportions_
+    # An independent account of it: scikit-learn's isotonic regression and NumPy's quantile.
+    tau = IsotonicRegression().fit(sample.scores, sample.labeled).predict(sample.scores)
+    share = np.quantile(tau[sample.labeled], 0.9, method="inverted_cdf")
+    expected = (1000 / share - 1000) / 5000
+    assert spelled.proportions_.alpha == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_maximum_of_calibrated_scores_is_fragile():
+    # One labeled example on top of all others.
+    scores, labeled = two_samples([9, 3, 2, 1, 3, 2, 1] * 2, [*range(4)] * 10)
+    found = ElkanNoto(variant="e3", quantile=1.0).fit(scores, labeled)
+    assert found.proportions_.alpha == 0
+    assert found.diagnostics_["at_edge"]
+    assert any("alpha = 0" in note for note in found.diagnostics_["notes"])
+    relaxed = ElkanNoto(variant="e3", quantile=0.7).fit(scores, labeled)
+    assert relaxed.proportions_.alpha > 0.1
+    assert not relaxed.diagnostics_["at_edge"]
+
+
+@pytest.mark.parametrize("calibration", ["isotonic", "none"])
+@pytest.mark.parametrize("rule", ["alternative", "main"])
+def test_flipping_mirrors_the_problem(calibration, rule):
+    sample = simulate.binormal(3).sample(1000, 3000, alpha=0.3, beta=0.9, random_state=0)
+    scores = 1 / (1 + np.exp(-sample.scores))
+    estimator = ElkanNoto(variant="e2", calibration=calibration, rule=rule)
+    flipped = estimator._estimate_flipped(ScoreCounts.from_scores(scores, sample.labeled))
+    mirrored = estimator._estimate(ScoreCounts.from_scores(1 - scores, ~sample.labeled))
+    assert flipped.a == pytest.approx(mirrored.a, abs=1e-9)
+
+
+def test_probabilities_at_the_ends_of_the_scale():
+    for rule, variant in product(("alternative", "main"), VARIANTS):
+        estimator = ElkanNoto(variant=variant, calibration="none", rule=rule)
+        estimator.fit(*two_samples([1, 1, 0.5], [1, 0, 0, 0, 0.2]))
+        assert 0 <= estimator.proportions_.alpha < 1
+    for variant in VARIANTS[:2]:
+        with pytest.raises(IdentifiabilityError, match="got 0 throughout"):
+            ElkanNoto(variant=variant, calibration="none").fit(*two_samples([0, 0], [0.5, 0.1]))
+
+
+def test_scores_that_are_no_probabilities():
+    with pytest.raises(InvalidInputError, match=r"(?s)between 0 and 1.*isotonic") as caught:
+        ElkanNoto(calibration="none").fit(*two_samples([2.5, 3], [-1, 1]))
+    assert "scores from -1 to 3" in str(caught.value)
+
+
+def test_says_only_what_is_so():
+    plain = ElkanNoto(calibration="none", rule="main", quantile=1.0)
+    found = plain.fit([*LABELED_ELKAN_NOTO, *UNLABELED_ELKAN_NOTO], [1] * 3 + [0] * 7).diagnostics_
+    assert not any("alpha = 0" in note for note in found["notes"])
+    assert found["at_edge"] is False
+    none = plain.fit([0.5, 0.4, 0.0, 0.0, 0.0], [1, 1, 0, 0, 0])
+    assert none.proportions_.alpha == 0
+    assert any("alpha = 0" in note for note in none.diagnostics_["notes"])
+    assert none.diagnostics_["at_edge"] is True
+
+
+# == inclusion bound ===========================================================================
+
+METHODS = ["scott", "bbe"]
+
+
+def test_binomial_bound_by_hand():
+    # Ranks are fixed by the size alone: with 20 labeled, the 18th, 16th, ... 4th.
+    rng = np.random.default_rng(0)
+    labeled, unlabeled = rng.normal(3, 1, 20), rng.normal(0, 1, 50)
+    ranks = [k for k in (int(np.ceil(level * 20)) for level in LEVELS) if k >= 4]
+    share = 0.05 / (2 * len(ranks))
+    best = 1.0
+    for k in ranks:
+        t = np.sort(labeled)[-k]
+        above = int((unlabeled >= t).sum())
+        high = 1.0 if above == 50 else stats.beta.ppf(1 - share, above + 1, 50 - above)
+        best = min(best, high / stats.beta.ppf(share, k, 20 - k + 1))
+    counts = ScoreCounts.from_scores(np.r_[labeled, unlabeled], np.arange(70) < 20)
+    assert inclusion_bound(counts) == pytest.approx(best, rel=1e-9)
+    assert best < 1
+
+
+def test_uniform_margin_by_hand():
+    labeled, unlabeled = np.arange(40, 100), np.arange(0, 80)
+    margins = [np.sqrt(np.log(2 / 0.1) / (2 * n)) for n in (60, 80)]
+    best = 1.0
+    for t in range(100):
+        low = (labeled >= t).mean() - margins[0]
+        if low > 0:
+            best = min(best, ((unlabeled >= t).mean() + margins[1]) / low)
+    counts = ScoreCounts.from_scores(np.r_[labeled, unlabeled], np.arange(140) < 60)
+    found = inclusion_bound(counts, confidence_level=0.9, method="bbe")
+    assert found == pytest.approx(best, rel=1e-12)
+    assert best < 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_bounds_b_on_flipped_counts(method):
+    # b = (1 - beta) / (1 - alpha), here 1/7.
+    sample = simulate.binormal(4).sample(20_000, 20_000, alpha=0.3, beta=0.9, random_state=0)
+    assert 1 / 7 < inclusion_bound(flipped_counts(sample.counts), method=method) < 1 / 7 + 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_labeled", [20, 200])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_covers_in_the_hardest_world(method, n_labeled, level):
+    """One region holds all positives, so that every ratio estimates the inclusion itself."""
+    rng = np.random.default_rng(5)
+    n_unlabeled, a, repeats = 5 * n_labeled, 0.4, 1000
+    covered = 0
+    for _ in range(repeats):
+        positives = rng.binomial(n_unlabeled, a)
+        scores = np.r_[
+            1 + rng.random(n_labeled),
+            1 + rng.random(positives),
+            rng.random(n_unlabeled - positives),
+        ]
+        counts = ScoreCounts.from_scores(scores, np.arange(scores.size) < n_labeled)
+        covered += inclusion_bound(counts, confidence_level=level, method=method) >= a
+    assert covered / repeats >= level - 3 * np.sqrt(level * (1 - level) / repeats)
+
+
+def test_too_few_examples_say_nothing():
+    counts = ScoreCounts.from_scores([3, 2, 1, 0], [1, 1, 0, 0])
+    assert inclusion_bound(counts) == 1
+    assert inclusion_bound(counts, method="bbe") == 1
+    inverted = ScoreCounts.from_scores(np.arange(100), np.arange(100) < 30)
+    assert inclusion_bound(inverted) == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_and_counts_say_the_same(method):
+    sample = simulate.binormal(3).sample(200, 800, alpha=0.3, random_state=0)
+    expected = inclusion_bound(sample.counts, method=method)
+    assert inclusion_bound(sample.scores, sample.labeled, method=method) == expected
+    weight = np.arange(sample.scores.size) % 4
+    weighted = ScoreCounts.from_scores(sample.scores, sample.labeled, sample_weight=weight)
+    found = inclusion_bound(sample.scores, sample.labeled, sample_weight=weight, method=method)
+    assert found == inclusion_bound(weighted, method=method)
+
+
+def test_bad_parameters():
+    counts = ScoreCounts.from_scores([3, 2, 1, 0], [1, 1, 0, 0])
+    with pytest.raises(InvalidTypeError, match="'labeled' parameter of inclusion_bound"):
+        inclusion_bound([1, 2])
+    with pytest.raises(InvalidInputError, match="takes no labels or weights beside a ScoreCounts"):
+        inclusion_bound(counts, [1, 1, 0, 0])
+    nobody = ScoreCounts(thresholds=np.array([1.0]), labeled=np.array([0]), unlabeled=np.array([3]))
+    with pytest.raises(InvalidInputError, match="such that an example is labeled"):
+        inclusion_bound(nobody)
+    with pytest.raises(InvalidInputError, match="confidence_level"):
+        inclusion_bound(counts, confidence_level=1.0)
+    with pytest.raises(InvalidInputError, match="'method' parameter of inclusion_bound"):
+        inclusion_bound(counts, method="dkw")

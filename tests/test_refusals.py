@@ -1,0 +1,126 @@
+"""Calls that are refused for how their arguments stand together, and the words that say so.
+
+What no single parameter takes is in tests/test_errors.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+import purecover as pu
+from purecover import simulate
+from purecover.exceptions import PurecoverError
+from purecover.models.networks import bagged_scores_many
+
+NORMAL = simulate.binormal()
+X, Y = np.arange(240.0).reshape(120, 2) % 7, np.arange(120) % 3 == 0
+
+
+def at(low: float, high: float) -> pu.Interval:
+    return pu.Interval(
+        estimate=(low + high) / 2, low=low, high=high, confidence_level=0.95, method="mine"
+    )
+
+
+def plan(**options: Any) -> Any:
+    return pu.plan_audit(**{"width": 0.1, **options})
+
+
+def many(**options: Any) -> Any:
+    given = {"X": X, "rows": [[0, 1, 2, 3]], "labeled": [[True, True, False, False]]}
+    return bagged_scores_many(**{**given, "device": "cpu", **options})
+
+
+def best(**options: Any) -> Any:
+    return pu.BestScorer(**options).fit(X, Y)
+
+
+def calibrated(**options: Any) -> Any:
+    given: dict[str, Any] = {"estimator": LogisticRegression(), "alpha": 0.2}
+    return pu.PUCalibratedClassifier(**{**given, **options}).fit(X, Y)
+
+
+Rows = list[tuple[Callable[[], Any], str]]
+REFUSED: dict[str, Rows] = {
+    "audits": [
+        (lambda: pu.alpha_from_audit(5, 3), "'n_positive' parameter of alpha_from_audit"),
+        (lambda: pu.alpha_from_audit(1, 5, n_unlabeled=3), "n_unlabeled"),
+        (lambda: plan(alpha_guess=(0.3, 0.1)), "rising order"),
+        (lambda: plan(alpha_guess=25), "0.25 means 25 %"),
+        (lambda: plan(alpha_guess=(0.1, 0.2, 0.3)), "3 values"),
+        (lambda: plan(alpha_guess=pu.LabelCurve()), "fit the estimator first"),
+        (lambda: pu.stratified_audit([10, 10], [1], [2, 2]), "must be of 2 strata"),
+        (lambda: pu.stratified_audit([10, 10], [1, 3], [2, 2]), "3 of 2 in stratum 2"),
+        (lambda: pu.stratified_audit([10, 10], [1, 1], [2, 12]), "12 of 10 in stratum 2"),
+        (lambda: pu.stratified_audit([10, 10], [1, 0], [2, 0]), "of at least 1, got 0"),
+        (lambda: pu.stratified_audit([10.5], [1], [2]), "10.5"),
+        (lambda: pu.plan_strata([100, 100], n_items=9), "from 10"),
+        (lambda: pu.plan_strata([100, 100], n_items=201), "to 200"),
+        (lambda: pu.plan_strata([100, 100], n_items=20, shares=[0.5]), "of 2 strata"),
+        (lambda: pu.plan_strata([100, 100], n_items=20, shares=[0.5, 1.5]), r"in \[0, 1\]"),
+        (lambda: pu.combine_audit(pu.LabelCurve(), 3, 10), "call fit first"),
+        (lambda: pu.combine_audit(0.3, 3, 10), "'estimate' parameter of combine_audit"),
+        (lambda: pu.combine_audit(at(0.3, 0.3), 3, 10), "some width"),
+    ],
+    "worlds": [
+        (lambda: simulate.beta((1, 2, 3)), "pair of shapes"),
+        (lambda: simulate.beta((0.1, 2)), "positive"),
+        (lambda: simulate.histogram([1, 2], [1, 2, 3]), "negative_mass"),
+        (lambda: simulate.histogram([0, 0], [1, 2]), "positive_mass"),
+        (lambda: simulate.histogram([1e308, 1e308], [1, 2]), "positive_mass"),
+        (lambda: simulate.histogram([1, 1], [1, 2], [0, 1]), "edges"),
+        (lambda: simulate.histogram([1, 1], [1, 2], [0, 2, 1]), "edges"),
+        (lambda: simulate.histogram([1, 1], [1, 2], [-1e308, 0, 1]), "edges"),
+        (lambda: NORMAL.tpr("high"), "threshold"),
+        (lambda: NORMAL.tpr(np.nan), "threshold"),
+        (lambda: NORMAL.tpr([[1.0], [1.0, 2.0]]), "threshold"),
+        (lambda: NORMAL.roc(1.5), r"in \[0, 1\]"),
+        (lambda: NORMAL.auc_pr(0.0), "prior"),
+        (lambda: NORMAL.sample(0, 10, alpha=0.1), "n_labeled"),
+        (lambda: NORMAL.sample(1, 1.5, alpha=0.1), "n_unlabeled"),
+        (lambda: NORMAL.sample(1, 1, alpha=0.9, beta=0.5), "alpha"),
+        (lambda: NORMAL.sample(1, 1, alpha=0.1, fixed_counts="no"), "fixed_counts"),
+        (lambda: NORMAL.sample(1, 1, alpha=0.1, random_state="x"), "random_state"),
+        (
+            lambda: NORMAL.sample_censored(9, prior=0.5, label_frequency=0.9, beta=0.4),
+            "label negatives with probability",
+        ),
+        (lambda: NORMAL.sample_censored(9, prior=0.5, label_frequency=0.2, beta=0.4), "alpha"),
+    ],
+    "many networks": [
+        (lambda: many(rows=[[0, 1, 2, 200]]), "rows of X, from 0 to 119"),
+        (lambda: many(rows=[[0.0, 1.0, 2.0, 3.0]]), "whole numbers of shape"),
+        (lambda: many(rows=[[0, 1], [2]]), "rows of different lengths"),
+        (lambda: many(labeled=[[1, 1, 0, 0]]), "booleans of the shape of rows"),
+        (lambda: many(labeled=[[True] * 4]), "only one kind in ensemble 0"),
+        (lambda: many(labeled=[[True, False, False, False]]), "got 1 labeled row of 4"),
+        (lambda: many(random_state=[1, 2]), "one seed, or one for each of the 1 ensembles"),
+        (lambda: many(X=[["a", "b"]] * 120), "a matrix of finite numbers"),
+    ],
+    "models": [
+        *(
+            (lambda name=name: pu.BaggedNetworks(**{name: object()}).fit(X, Y), f"'{name}' param")
+            for name in pu.BaggedNetworks().get_params()
+            if name != "verbose"
+        ),
+        (lambda: best(candidates={}), "'candidates' parameter of BestScorer"),
+        (lambda: best(candidates={"a": 3}), "'candidates' parameter of BestScorer"),
+        (lambda: best(rule="worst"), "'rule' parameter of BestScorer"),
+        (lambda: calibrated(estimator=3), "'estimator' parameter of PUCalibratedClassifier"),
+        (lambda: calibrated(method="platt"), "'method' parameter of PUCalibratedClassifier"),
+        (lambda: calibrated(alpha=None, prior=0.2), "scenario"),
+    ],
+}
+
+
+@pytest.mark.parametrize("subject", REFUSED)
+def test_what_is_refused(subject: str) -> None:
+    for call, words in REFUSED[subject]:
+        with pytest.raises((PurecoverError, NotFittedError), match=words):
+            call()
