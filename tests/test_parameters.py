@@ -8,9 +8,10 @@ from typing import Any, Unpack
 
 import pytest
 
+import purecover as pu
 from purecover._parameters import DECLARED, Parameters, described, parameter
 from purecover._validation import public
-from purecover.exceptions import InvalidInputError
+from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals.replicates import Resampling, ResamplingKeywords
 from purecover.proportions import GivenProportions, ProportionKeywords
 from purecover.recovery.metrics import MetricKeywords, RecoveryOptions, ThresholdKeywords
@@ -82,10 +83,11 @@ def test_values_arrive_in_their_plain_form_and_defaults_stand_for_the_rest() -> 
     assert found == RecoveryOptions(cost_fn=2.0)
 
 
-def test_a_keyword_that_is_none_of_them_is_refused_as_python_does() -> None:
-    with pytest.raises(TypeError, match=r"^sample\(\) got an unexpected .* 'max_fpr'$"):
-        sample(0, max_fpr=0.1)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match=r"argument 'cots_fn'\. Did you mean 'cost_fn'\?"):
+def test_a_keyword_that_is_none_of_them_is_refused() -> None:
+    wanted = r"^sample\(\) got an unexpected keyword argument 'wide'\.$"
+    with pytest.raises(TypeError, match=wanted):
+        sample(0, wide=0.1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"'cots_fn'\.\nHint: did you mean 'cost_fn'\?"):
         sample(0, cots_fn=1)  # type: ignore[call-arg]
 
 
@@ -99,3 +101,14 @@ def test_a_name_is_declared_once() -> None:
 
         class Again(Parameters):
             cost_fn: float = parameter(2.0, "float", "Another.")
+
+
+def test_a_wish_for_the_look_of_a_picture_is_told_where_to_go() -> None:
+    counts = pu.ScoreCounts.from_counts([2, 1], [3, 1], [1, 3])
+    for draw in (pu.RecoveredRocDisplay.from_predictions, pu.RecoveredRocDisplay.from_estimator):
+        with pytest.raises(InvalidTypeError) as caught:
+            draw(counts, alpha=0.2, color="red")  # type: ignore[call-arg]
+        assert str(caught.value).startswith(
+            f"RecoveredRocDisplay.{draw.__name__}() got an unexpected keyword argument 'color'.\n"
+            "Hint: for the look of what is drawn pass curve_kwargs={'color': 'red'}, or one of "
+        )

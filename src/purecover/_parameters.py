@@ -9,7 +9,7 @@ same names, by which a function takes them::
 
 Type checkers and editors read the ``TypedDict``. `public` gives the function a signature with all
 parameters and defaults, writes their texts where its docstring says ``**options``, and refuses
-names that are not among them.
+other names.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any, Self, get_args
+
+from purecover.exceptions import InvalidTypeError
 
 
 @dataclass(frozen=True)
@@ -131,12 +133,21 @@ def described(text: str, names: Iterable[str]) -> str:
     return re.sub(r"^( *)\*\*\w+$", written, text, count=1, flags=re.MULTILINE)
 
 
-def unexpected(function: str, given: Iterable[str], known: Iterable[str]) -> TypeError:
-    """What Python says of a keyword that a function does not take."""
+def unexpected(
+    given: Mapping[str, object], known: Iterable[str], shown: Callable[[object], str]
+) -> InvalidTypeError:
+    """A complaint about a keyword that a function does not take."""
     name = next(each for each in given if each not in known)
-    near = get_close_matches(name, list(known), n=1)
-    hint = f". Did you mean {near[0]!r}?" if near else ""
-    return TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+    near = get_close_matches(name, list(known), n=1, cutoff=0.75)
+    looks = [each for each in known if each.endswith(("_kwargs", "_kw"))]
+    hint = f"did you mean {near[0]!r}?" if near else None
+    if looks and not near:
+        wish = f"{looks[0]}={{{name!r}: {shown(given[name])}}}"
+        others = f", or one of {', '.join(looks[1:])}" if looks[1:] else ""
+        hint = f"for the look of what is drawn pass {wish}{others}"
+    return InvalidTypeError(
+        f"{{function}}() got an unexpected keyword argument {name!r}.", hint=hint
+    )
 
 
 def _quoted(value: object) -> str:

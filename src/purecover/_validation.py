@@ -65,13 +65,14 @@ def public(call: CallT) -> CallT:
     signature, declared = expanded(call)
     parameters = signature.parameters
     first = next(iter(parameters), None)
+    takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
     bare = call.__name__ in ("__init__", "__post_init__", "__call__")
 
     @wraps(call)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        if declared and not kwargs.keys() <= parameters.keys():
-            raise unexpected(call.__qualname__, kwargs, parameters)
         try:
+            if not (takes_all or kwargs.keys() <= parameters.keys()):
+                raise unexpected(kwargs, parameters, show)
             return call(*args, **kwargs)
         except PurecoverError as error:
             own = error.parameter is None or error.parameter in parameters

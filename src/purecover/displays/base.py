@@ -9,17 +9,19 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypedDict
 
 import numpy as np
 
 from purecover._frames import make_frame, refuse_frame
+from purecover._parameters import Parameters, parameter
 from purecover._response import labeled_value, response_scores
-from purecover._typing import ArrayLike, FloatArray, IntArray, Scenario
-from purecover._validation import bad_type, bad_value, public, require, show
+from purecover._typing import ArrayLike, FloatArray, IntArray
+from purecover._validation import bad_type, bad_value, public, require
 from purecover.counts import ScoreCounts
-from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.exceptions import InvalidInputError
 from purecover.proportions import GivenProportions, MixtureProportions
 
 if TYPE_CHECKING:
@@ -62,6 +64,65 @@ class Band(Protocol):
     def kind(self) -> str: ...
 
 
+# -- what the displays take ---------------------------------------------------------------
+
+
+class DataKeywords(TypedDict, total=False):
+    """What `from_predictions` of all displays takes."""
+
+    positive_label: object
+    sample_weight: ArrayLike | None
+    ax: Axes | None
+
+
+class LookKeywords(TypedDict, total=False):
+    """What `plot` of all displays takes."""
+
+    name: str | None
+    despine: bool
+
+
+Style: TypeAlias = Mapping[str, Any] | None
+
+
+def _style(method: str, what: str) -> Any:
+    text = f"Passed to :meth:`matplotlib.axes.Axes.{method}` for {what}."
+    return parameter(None, "dict", text)
+
+
+@dataclass(frozen=True)
+class Look(Parameters):
+    """How displays are drawn."""
+
+    ax: Axes | None = parameter(
+        None, "matplotlib Axes", "Where to draw; a new figure if not given."
+    )
+    name: str | None = parameter(
+        None,
+        "str",
+        """Stands before the legend entries, or above a picture of one thing; the display's own
+        name if not given.""",
+    )
+    despine: bool = parameter(False, "bool", "Whether to take the top and right spines away.")
+    curve_kwargs: Style = _style("plot", "the curves")
+    plot_observed: bool = parameter(True, "bool", "Whether to draw the observed curve.")
+    observed_kwargs: Style = _style("plot", "the observed curve")
+    band_kwargs: Style = _style("fill_between", "the band")
+    plot_chance_level: bool = parameter(
+        True, "bool", "Whether to draw the curve of a classifier that guesses."
+    )
+    chance_level_kw: Style = _style("plot", "the chance level")
+    choice_kwargs: Style = _style("axvline", "the chosen threshold")
+    mesh_kwargs: Style = _style("pcolormesh", "a heat map")
+    mark_kwargs: Style = _style("plot", "the marked proportions")
+    truth_kwargs: Style = _style("axvline", "the lines at the truth")
+    plot_contours: bool = parameter(True, "bool", "Whether a heat map has lines of equal value.")
+    plot_colorbar: bool = parameter(True, "bool", "Whether a heat map has its scale beside it.")
+    point_kwargs: Style = _style("plot", "the estimates")
+    interval_kwargs: Style = _style("hlines", "the intervals")
+    elbow_kwargs: Style = _style("axvline", "the elbow")
+
+
 class Display(ABC):
     """Base of all displays: results in ``__init__``, style in ``plot``, numbers in ``frame``.
 
@@ -77,27 +138,32 @@ class Display(ABC):
     ax_: Axes
     figure_: Figure | SubFigure
 
+    def __init_subclass__(cls) -> None:
+        """Give `from_estimator` the parameters of the display's own `from_predictions`."""
+        super().__init_subclass__()
+        if "from_predictions" not in vars(cls):
+            return
+        method = vars(Display)["from_estimator"].__func__
+
+        @wraps(method)
+        def from_estimator(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            return method(cls, *args, **kwargs)
+
+        *own, _ = inspect.signature(method).parameters.values()
+        taken = {"scores", *(each.name for each in own)}
+        draw: Any = cls
+        more = inspect.signature(draw.from_predictions).parameters.values()
+        from_estimator.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [*own, *(each for each in more if each.name not in taken)]
+        )
+        cls.from_estimator = classmethod(public(from_estimator))  # type: ignore[assignment]
+
     @classmethod
-    @public
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        labeled: ArrayLike,
-        *,
-        positive_label: object = None,
-        alpha: float | None = None,
-        beta: float = 1.0,
-        proportions: MixtureProportions | None = None,
-        prior: float | None = None,
-        label_frequency: float | None = None,
-        scenario: Scenario | None = None,
-        sample_weight: ArrayLike | None = None,
-        response_method: str = "auto",
-        name: str | None = None,
+        cls, estimator: Any, X: Any, labeled: ArrayLike, *, response_method: str = "auto",
         **options: Any,
-    ) -> Self:
-        """Score rows with a fitted classifier, recover, and draw.
+    ) -> Self:  # fmt: skip
+        """Score rows with a fitted classifier, and draw what their scores tell.
 
         Parameters
         ----------
@@ -109,81 +175,52 @@ class Display(ABC):
             The rows, which the classifier should not have been trained on.
         labeled : array-like of shape (n_samples,)
             True where a row carries the positive label; see :meth:`ScoreCounts.from_scores`.
-        positive_label : object, optional
-            The value that means labeled, where it cannot be read off.
-        alpha, beta, proportions, prior, label_frequency, scenario
-            What is known of the shares of positives, as in :func:`evaluate`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
             Which output of the classifier is the score; ``"auto"`` takes the first it has.
-        name : str, optional
-            The name of the model; the class of the estimator if not given.
         **options
-            Passed to :meth:`from_predictions`.
+            All other parameters of :meth:`from_predictions`. The ``name`` is the class of the
+            estimator if not given.
 
         Returns
         -------
         Display
             The display, drawn.
         """
-        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
-        given.validated()  # complain before the classifier goes to work
-        cls._refuse_unknown("from_estimator", options)
-        scores = scores_of(estimator, X, labeled, positive_label, response_method)
-        # Counts and proportions made here, so that complaints about them name this function.
-        counts, mixture = cls._read(
-            "from_estimator", given, scores, labeled, sample_weight, positive_label
+        if "alpha" in inspect.signature(cls.from_estimator).parameters:
+            # Complain before the classifier goes to work.
+            GivenProportions.among(options).validated()
+        rows = Rows(options.pop("positive_label", None), options.pop("sample_weight", None))
+        scores = response_scores(
+            estimator,
+            X,
+            positive=labeled_value(labeled, rows.positive_label),
+            methods=("predict_proba", "decision_function"),
+            response_method=response_method,
         )
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(counts, proportions=mixture, name=name, **options)
-
-    @classmethod
-    @abstractmethod
-    @public
-    def from_predictions(
-        cls, scores: ArrayLike | ScoreCounts, labeled: ArrayLike | None = None, **options: Any
-    ) -> Self:
-        """Count scores, recover, and draw."""
+        if options.get("name") is None:
+            options["name"] = type(estimator).__name__
+        # Counted here, so that complaints about scores name this function.
+        draw: Any = cls
+        display: Self = draw.from_predictions(rows.counted(scores, labeled), **options)
+        return display
 
     @classmethod
     def _read(
         cls,
-        method: str,
-        given: GivenProportions,
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        positive_label: object,
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, object],
     ) -> tuple[ScoreCounts, MixtureProportions]:
-        """What the caller of a class method gave: the counts, and alpha and beta."""
-        cls._refuse_unknown(method, options or {})
-        given.validated()  # before the counting, which can take a while
-        counts = count(scores, labeled, sample_weight, positive_label)
+        """What the caller of `from_predictions` gave: the counts, and alpha and beta."""
+        given = GivenProportions.among(options).validated()  # counting can take a while
+        counts = Rows.among(options).counted(scores, labeled)
         return counts, given.resolve(counts)
 
-    @classmethod
-    def _refuse_unknown(cls, method: str, options: Mapping[str, Any]) -> None:
-        """Complain about options that nobody down the line takes."""
-        drawing = list(inspect.signature(cls.plot).parameters)[1:]
-        known = {*drawing}
-        if method == "from_estimator":
-            known |= {*inspect.signature(cls.from_predictions).parameters}
-        known -= {"scores", "labeled", "options"}
-        for name, value in options.items():
-            if name in known:
-                continue
-            looks = [each for each in drawing if each.endswith(("_kwargs", "_kw"))]
-            hint = f"for the look of what is drawn pass {looks[0]}={{{name!r}: {show(value)}}}"
-            if looks[1:]:
-                hint += f", or one of {', '.join(looks[1:])}"
-            close = get_close_matches(name, known, n=1, cutoff=0.75)
-            if close:
-                hint = f"did you mean {close[0]!r}?"
-            raise InvalidTypeError(
-                f"{cls.__name__}.{method} has no parameter {name!r}.\nHint: {hint}"
-            )
+    def _drawn(self, options: Mapping[str, Any]) -> Self:
+        """Itself, drawn with those options of `from_predictions` that are for drawing."""
+        self.name = options.get("name")
+        taken = inspect.signature(self.plot).parameters
+        return self.plot(**{name: value for name, value in options.items() if name in taken})
 
     @abstractmethod
     @public
@@ -229,6 +266,19 @@ class Display(ABC):
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
+    def _named(self, look: Look) -> str | None:
+        """The name to draw: the one just given, or else the display's own."""
+        return self.name if look.name is None else look.name
+
+    def _titled(self, look: Look, default: str | None = None) -> None:
+        """The last touches of a picture whose title is its name."""
+        name = self._named(look)
+        name = default if name is None else name
+        if name is not None:
+            self.ax_.set_title(name)
+        if look.despine:
+            despine_axes(self.ax_)
+
     def __repr__(self) -> str:
         title = "" if self.name is None else f", name={self.name!r}"
         return f"{type(self).__name__}({self._summary()}{title})"
@@ -241,47 +291,36 @@ class Display(ABC):
 # -- from data to results -----------------------------------------------------------------
 
 
-def scores_of(
-    estimator: Any,
-    X: Any,
-    labeled: ArrayLike,
-    positive_label: object,
-    response_method: str,
-) -> FloatArray:
-    """Scores of rows by a fitted classifier, larger where the label is likelier."""
-    return response_scores(
-        estimator,
-        X,
-        positive=labeled_value(labeled, positive_label),
-        methods=("predict_proba", "decision_function"),
-        response_method=response_method,
+@dataclass(frozen=True)
+class Rows(Parameters):
+    """What there is to say of rows beside their scores and labels."""
+
+    positive_label: object = parameter(
+        None, "object", "The value that means labeled, where it cannot be read off."
+    )
+    sample_weight: ArrayLike = parameter(
+        None, "array-like of shape (n_samples,)", "Weights of the rows."
     )
 
-
-def count(
-    scores: ArrayLike | ScoreCounts,
-    labeled: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    positive_label: object,
-) -> ScoreCounts:
-    """Counts, from arrays or as they are."""
-    if isinstance(scores, ScoreCounts):
-        if not (labeled is sample_weight is positive_label is None):
-            raise InvalidInputError(
-                "{function} takes no 'labeled', 'sample_weight' or 'positive_label' beside a "
-                "ScoreCounts, which holds them already."
-            )
-        return scores
-    refuse_frame(scores)
-    if labeled is None:
-        raise bad_type("labeled", "given with scores", labeled)
-    return ScoreCounts._from_rows(
-        {"scores": scores},
-        labeled,
-        sample_weight=sample_weight,
-        positive_label=positive_label,
-        negative_label=None,
-    )
+    def counted(self, scores: ArrayLike | ScoreCounts, labeled: ArrayLike | None) -> ScoreCounts:
+        """Counts, from arrays or as they are."""
+        if isinstance(scores, ScoreCounts):
+            if not (labeled is self.sample_weight is self.positive_label is None):
+                raise InvalidInputError(
+                    "{function} takes no 'labeled', 'sample_weight' or 'positive_label' beside a "
+                    "ScoreCounts, which holds them already."
+                )
+            return scores
+        refuse_frame(scores)
+        if labeled is None:
+            raise bad_type("labeled", "given with scores", labeled)
+        return ScoreCounts._from_rows(
+            {"scores": scores},
+            labeled,
+            sample_weight=self.sample_weight,
+            positive_label=self.positive_label,
+            negative_label=None,
+        )
 
 
 # -- drawing ------------------------------------------------------------------------------
@@ -375,57 +414,3 @@ def despine_axes(ax: Axes) -> None:
     """Take the top and right spines away."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-
-
-# -- Displays that need nothing but scores and labels: alpha and beta are what they are about ----
-
-
-class ScoresDisplay(Display):
-    """Base of displays of estimates of alpha and beta."""
-
-    @classmethod
-    @public
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        labeled: ArrayLike,
-        *,
-        positive_label: object = None,
-        sample_weight: ArrayLike | None = None,
-        response_method: str = "auto",
-        name: str | None = None,
-        **options: Any,
-    ) -> Self:
-        """Score rows with a fitted classifier, estimate alpha and beta, and draw.
-
-        Parameters
-        ----------
-        estimator : object
-            A fitted classifier (or pipeline, or search) of two classes, trained to tell labeled
-            from unlabeled rows; see :meth:`RecoveredRocDisplay.from_estimator`.
-        X : array-like of shape (n_samples, n_features)
-            The rows, which the classifier should not have been trained on.
-        labeled : array-like of shape (n_samples,)
-            True where a row carries the positive label; see :meth:`ScoreCounts.from_scores`.
-        positive_label : object, optional
-            The value that means labeled, where it cannot be read off.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-            Which output of the classifier is the score; ``"auto"`` takes the first it has.
-        name : str, optional
-            The title of the axes; the class of the estimator if not given.
-        **options
-            Passed to :meth:`from_predictions`.
-
-        Returns
-        -------
-        Display
-            The display, drawn.
-        """
-        cls._refuse_unknown("from_estimator", options)
-        scores = scores_of(estimator, X, labeled, positive_label, response_method)
-        counts = count(scores, labeled, sample_weight, positive_label)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(counts, name=name, **options)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, Unpack
 
 import numpy as np
 
-from purecover._typing import AreaRule, ArrayLike, FloatArray, Repair, Scenario, Target
+from purecover._typing import AreaRule, ArrayLike, FloatArray, Repair, Target
 from purecover._validation import check_instance, public
 from purecover.counts import ScoreCounts
 from purecover.displays.base import (
@@ -19,7 +19,11 @@ from purecover.displays.base import (
     OBSERVED_DASHES,
     RECOVERED,
     Band,
+    DataKeywords,
     Display,
+    Look,
+    LookKeywords,
+    Style,
     band_label,
     check_band,
     despine_axes,
@@ -29,7 +33,7 @@ from purecover.displays.base import (
     thinned,
     titled,
 )
-from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.proportions import KnownKeywords
 from purecover.recovery.pr import RecoveredPr, recover_pr, refine_pr
 from purecover.recovery.roc import RecoveredRoc, recover_roc
 
@@ -49,6 +53,21 @@ class Series(NamedTuple):
     x: FloatArray
     y: FloatArray
     label: str
+
+
+class CurveLook(LookKeywords, total=False):
+    """How curves of rates are drawn."""
+
+    curve_kwargs: Style
+    plot_observed: bool
+    observed_kwargs: Style
+    band_kwargs: Style
+    plot_chance_level: bool
+    chance_level_kw: Style
+
+
+class CurveKeywords(KnownKeywords, DataKeywords, CurveLook, total=False):
+    """What curves of rates are made of."""
 
 
 class CurveDisplay(Display):
@@ -90,19 +109,7 @@ class CurveDisplay(Display):
         }
 
     @public
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        name: str | None = None,
-        curve_kwargs: Mapping[str, Any] | None = None,
-        plot_observed: bool = True,
-        observed_kwargs: Mapping[str, Any] | None = None,
-        band_kwargs: Mapping[str, Any] | None = None,
-        plot_chance_level: bool = True,
-        chance_level_kw: Mapping[str, Any] | None = None,
-        despine: bool = False,
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, **look: Unpack[CurveLook]) -> Self:
         """Draw the curves.
 
         Parameters
@@ -110,22 +117,7 @@ class CurveDisplay(Display):
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given. A second display drawn into the same
             axes takes the next color.
-        name : str, optional
-            Stands before the legend entries; the display's own name if not given.
-        curve_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.plot` for the recovered curve.
-        plot_observed : bool, default=True
-            Whether to draw the observed curve.
-        observed_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.plot` for the observed curve.
-        band_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.fill_between` for the band.
-        plot_chance_level : bool, default=True
-            Whether to draw the curve of a classifier that guesses.
-        chance_level_kw : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.plot` for the chance level.
-        despine : bool, default=False
-            Whether to take the top and right spines away.
+        **look
 
         Returns
         -------
@@ -140,31 +132,36 @@ class CurveDisplay(Display):
         moves the line by less than a pixel.
         """
         ax = self._open(ax, figsize=(5.0, 4.8))
-        name = self.name if name is None else name
+        given = Look.among(look)
+        name = self._named(given)
         lines = self._thin_lines()
         self.observed_ = self.band_ = self.chance_level_ = None
 
         # Drawn in the order of the legend; what lies above what is settled by zorder.
         turn = drawn_before(ax, _ROLE.format("recovered"))
-        look = {**RECOVERED, "color": CYCLE[turn % len(CYCLE)]}
-        self.line_ = self._draw("recovered", lines["recovered"], look, curve_kwargs, name)
+        recovered = {**RECOVERED, "color": CYCLE[turn % len(CYCLE)]}
+        self.line_ = self._draw(
+            "recovered", lines["recovered"], recovered, given.curve_kwargs, name
+        )
         if self.band is not None:
             options = {
                 **BAND,
                 "color": self.line_.get_color(),
                 "label": titled(name, band_label(self.band)),
-                **(band_kwargs or {}),
+                **(given.band_kwargs or {}),
             }
             self.band_ = ax.fill_between(self.band.x, self.band.low, self.band.high, **options)
-        if plot_observed:
-            look = {**OBSERVED, "linestyle": OBSERVED_DASHES[turn % len(OBSERVED_DASHES)]}
-            self.observed_ = self._draw("observed", lines["observed"], look, observed_kwargs, name)
-        if plot_chance_level:
+        if given.plot_observed:
+            dashed = {**OBSERVED, "linestyle": OBSERVED_DASHES[turn % len(OBSERVED_DASHES)]}
+            self.observed_ = self._draw(
+                "observed", lines["observed"], dashed, given.observed_kwargs, name
+            )
+        if given.plot_chance_level:
             chance = lines["chance"]
             if drawn_before(ax, _ROLE.format("chance")):
                 # Several models in one picture share one entry in the legend.
                 chance = chance._replace(label="_nolegend_")
-            self.chance_level_ = self._draw("chance", chance, CHANCE, chance_level_kw, None)
+            self.chance_level_ = self._draw("chance", chance, CHANCE, given.chance_level_kw, None)
 
         drawn = [line for line in ax.get_lines() if line.get_gid()]
         ax.set(
@@ -174,7 +171,7 @@ class CurveDisplay(Display):
             ylim=limits(*(np.asarray(line.get_ydata(), dtype=np.float64) for line in drawn)),
         )
         ax.set_aspect("equal")
-        if despine:
+        if given.despine:
             despine_axes(ax)
         handles = ax.get_legend_handles_labels()[0]
         handles.sort(key=lambda handle: handle.get_gid() == _ROLE.format("chance"))  # chance last
@@ -274,19 +271,9 @@ class RecoveredRocDisplay(CurveDisplay):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
-        positive_label: object = None,
-        alpha: float | None = None,
-        beta: float = 1.0,
-        proportions: MixtureProportions | None = None,
-        prior: float | None = None,
-        label_frequency: float | None = None,
-        scenario: Scenario | None = None,
-        sample_weight: ArrayLike | None = None,
         repair: Repair = "isotonic",
         band: Band | None = None,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **options: Any,
+        **options: Unpack[CurveKeywords],
     ) -> Self:
         """Recover the ROC curve of scores and draw it.
 
@@ -297,23 +284,11 @@ class RecoveredRocDisplay(CurveDisplay):
             then no ``labeled``, ``positive_label`` and ``sample_weight``.
         labeled : array-like of shape (n_samples,)
             True where a row carries the positive label; see :meth:`ScoreCounts.from_scores`.
-        positive_label : object, optional
-            The value that means labeled, where it cannot be read off.
-        alpha, beta, proportions, prior, label_frequency, scenario
-            What is known of the shares of positives, as in :func:`evaluate`: one of ``alpha``,
-            ``prior`` with ``scenario``, ``label_frequency`` and ``proportions``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
         repair : {"isotonic", "paper", "hull", "likelihood", "none"}, default="isotonic"
             How noisy points become a curve; see :func:`recover_roc`.
         band : object, optional
             A confidence band to draw.
-        name : str, optional
-            Stands before the legend entries.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
         **options
-            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -329,12 +304,8 @@ class RecoveredRocDisplay(CurveDisplay):
         >>> display.ax_.get_xlabel()
         'False positive rate'
         """
-        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
-        counts, mixture = cls._read(
-            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
-        )
-        roc = recover_roc(counts, mixture, repair=repair)
-        return cls(roc, band=band, name=name).plot(ax, **options)
+        counts, mixture = cls._read(scores, labeled, options)
+        return cls(recover_roc(counts, mixture, repair=repair), band=band)._drawn(options)
 
     def _summary(self) -> str:
         return f"AUC {self.roc.auc:.2f}, observed {self.roc.auc_pu:.2f}"
@@ -429,30 +400,18 @@ class RecoveredPrDisplay(CurveDisplay):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
-        positive_label: object = None,
-        alpha: float | None = None,
-        beta: float = 1.0,
-        proportions: MixtureProportions | None = None,
-        prior: float | None = None,
-        label_frequency: float | None = None,
-        scenario: Scenario | None = None,
-        sample_weight: ArrayLike | None = None,
         repair: Repair = "blend",
         target: Target = "population",
         area: AreaRule = "davis-goadrich",
         band: Band | None = None,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **options: Any,
+        **options: Unpack[CurveKeywords],
     ) -> Self:
         """Recover the precision-recall curve of scores and draw it.
 
         Parameters
         ----------
-        scores, labeled, positive_label, sample_weight
+        scores, labeled
             The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
-        alpha, beta, proportions, prior, label_frequency, scenario
-            What is known of the shares of positives, as in :func:`evaluate`.
         repair : {"blend", "isotonic", "likelihood", "paper", "hull", "none"}, default="blend"
             How noisy points become a curve; see :func:`recover_roc`.
         target : {"population", "deployment", "pooled"} or float, default="population"
@@ -461,12 +420,7 @@ class RecoveredPrDisplay(CurveDisplay):
             How the area is taken; see :func:`recover_pr`.
         band : object, optional
             A confidence band to draw.
-        name : str, optional
-            Stands before the legend entries.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
         **options
-            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -482,12 +436,9 @@ class RecoveredPrDisplay(CurveDisplay):
         >>> display.chance_level_.get_label()
         'chance (precision 0.20)'
         """
-        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
-        counts, mixture = cls._read(
-            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
-        )
+        counts, mixture = cls._read(scores, labeled, options)
         pr = recover_pr(counts, mixture, repair=repair, target=target, area=area)
-        return cls(pr, band=band, name=name).plot(ax, **options)
+        return cls(pr, band=band)._drawn(options)
 
     def _summary(self) -> str:
         return f"AUC-PR {self.pr.auc_pr:.2f}, observed {self.pr.auc_pr_pu:.2f}"

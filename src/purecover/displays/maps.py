@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 
-from purecover._typing import ArrayLike, BoolArray, FloatArray, Repair, Scenario, Target
+from purecover._typing import ArrayLike, BoolArray, FloatArray, Repair, Target
 from purecover._validation import bad_type, bad_value, check_instance, public, require
 from purecover.counts import ScoreCounts
 from purecover.displays.base import (
@@ -16,12 +16,15 @@ from purecover.displays.base import (
     OBSERVED,
     RECOVERED,
     VERMILLION,
+    DataKeywords,
     Display,
-    despine_axes,
+    Look,
+    LookKeywords,
+    Style,
     phrase,
     style,
 )
-from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.proportions import KnownKeywords, MixtureProportions
 from purecover.recovery.auc import recover_auc
 from purecover.recovery.maps import (
     ErrorMap,
@@ -168,6 +171,18 @@ _ERROR_LABEL = "Absolute error of the recovered AUC"
 _CMAP = "YlGnBu"
 
 
+class ErrorMapLook(LookKeywords, total=False):
+    """How a map of errors is drawn."""
+
+    mesh_kwargs: Style
+    truth_kwargs: Style
+    plot_colorbar: bool
+
+
+class ErrorMapKeywords(KnownKeywords, DataKeywords, ErrorMapLook, total=False):
+    """What a map of errors is made of."""
+
+
 class ErrorMapDisplay(Display):
     """Error of the recovered AUC at every pair of assumed proportions, the truth dotted.
 
@@ -229,36 +244,18 @@ class ErrorMapDisplay(Display):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
-        positive_label: object = None,
-        alpha: float | None = None,
-        beta: float = 1.0,
-        proportions: MixtureProportions | None = None,
-        prior: float | None = None,
-        label_frequency: float | None = None,
-        scenario: Scenario | None = None,
-        sample_weight: ArrayLike | None = None,
         n_grid: int = 101,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **options: Any,
+        **options: Unpack[ErrorMapKeywords],
     ) -> Self:
-        """Draw how wrong the AUC of scores would be with other proportions.
+        """Draw how wrong the AUC of scores would be if alpha and beta were others than these.
 
         Parameters
         ----------
-        scores, labeled, positive_label, sample_weight
+        scores, labeled
             The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
-        alpha, beta, proportions, prior, label_frequency, scenario
-            What is known of the shares of positives, as in :func:`evaluate`. Alpha and
-            beta are taken for the truth.
         n_grid : int, default=101
             Guesses per axis.
-        name : str, optional
-            The title of the axes.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
         **options
-            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -274,13 +271,10 @@ class ErrorMapDisplay(Display):
         >>> round(display.error_map.auc, 4)
         0.9167
         """
-        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
-        counts, mixture = cls._read(
-            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
-        )
+        counts, mixture = cls._read(scores, labeled, options)
         auc = recover_auc(counts, mixture)
         found = error_map(mixture.alpha, mixture.beta, auc, n_grid=n_grid)
-        return cls(found, name=name).plot(ax, **options)
+        return cls(found)._drawn(options)
 
     @classmethod
     @public
@@ -397,33 +391,14 @@ class ErrorMapDisplay(Display):
         return {"alpha": alphas.ravel(), "beta": betas.ravel(), "error": found.errors.ravel()}
 
     @public
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        name: str | None = None,
-        mesh_kwargs: Mapping[str, Any] | None = None,
-        truth_kwargs: Mapping[str, Any] | None = None,
-        plot_colorbar: bool = True,
-        despine: bool = False,
-    ) -> Self:
-        """Draw the map.
+    def plot(self, ax: Axes | None = None, **look: Unpack[ErrorMapLook]) -> Self:
+        """Draw the map; its title is the true and the observed AUC where it has no name.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given.
-        name : str, optional
-            The title of the axes; the display's own name if not given, and if it has none,
-            the true and the observed AUC.
-        mesh_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.pcolormesh`.
-        truth_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.axvline` and ``axhline`` for the truth.
-        plot_colorbar : bool, default=True
-            Whether to draw the scale.
-        despine : bool, default=False
-            Whether to take the top and right spines away.
+        **look
 
         Returns
         -------
@@ -433,25 +408,21 @@ class ErrorMapDisplay(Display):
         ax = self._open(ax, figsize=(5.6, 4.6))
         from matplotlib.colors import PowerNorm
 
-        found = self.error_map
+        given, found = Look.among(look), self.error_map
         # One scale for all maps, so that they can be compared; the square root because half of
         # a map has errors near 1 and the other half is where the story is.
-        options = {"cmap": _CMAP, "norm": PowerNorm(0.5, 0.0, 1.0), **(mesh_kwargs or {})}
+        options = {"cmap": _CMAP, "norm": PowerNorm(0.5, 0.0, 1.0), **(given.mesh_kwargs or {})}
         self.mesh_ = draw_heat(
             ax, found.alphas, found.betas, found.errors, found.infeasible, options
         )
-        look = style(TRUTH, truth_kwargs)
-        self.truth_ = (ax.axvline(found.alpha, **look), ax.axhline(found.beta, **look))
+        line = style(TRUTH, given.truth_kwargs)
+        self.truth_ = (ax.axvline(found.alpha, **line), ax.axhline(found.beta, **line))
         self.colorbar_ = None
-        if plot_colorbar:
+        if given.plot_colorbar:
             self.colorbar_ = ax.figure.colorbar(self.mesh_, ax=ax, label=_ERROR_LABEL)
-        name = self.name if name is None else name
-        if name is None:
-            name = f"AUC {found.auc:.3g} (observed {found.auc_pu:.3g})"
-        ax.set(xlabel=_GUESSED[0], ylabel=_GUESSED[1], title=name)
+        ax.set(xlabel=_GUESSED[0], ylabel=_GUESSED[1])
         ax.set_aspect("equal")
-        if despine:
-            despine_axes(ax)
+        self._titled(given, f"AUC {found.auc:.3g} (observed {found.auc_pu:.3g})")
         return self
 
     def plot_diagram(self, ax: Axes | None = None) -> Self:
@@ -484,6 +455,20 @@ class ErrorMapDisplay(Display):
 
 
 # -- How a recovered metric moves with alpha and beta, as a picture ------------------------------
+
+
+class SensitivityLook(LookKeywords, total=False):
+    """How a metric is drawn over alpha and beta."""
+
+    curve_kwargs: Style
+    mesh_kwargs: Style
+    mark_kwargs: Style
+    plot_contours: bool
+    plot_colorbar: bool
+
+
+class SensitivityKeywords(KnownKeywords, DataKeywords, SensitivityLook, total=False):
+    """What a picture of sensitivity is made of."""
 
 
 class SensitivityDisplay(Display):
@@ -564,33 +549,20 @@ class SensitivityDisplay(Display):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
-        positive_label: object = None,
-        alpha: float | None = None,
-        beta: float = 1.0,
-        proportions: MixtureProportions | None = None,
-        prior: float | None = None,
-        label_frequency: float | None = None,
-        scenario: Scenario | None = None,
-        sample_weight: ArrayLike | None = None,
         metric: str = "roc_auc",
         alphas: ArrayLike | None = None,
         betas: ArrayLike | None = None,
         threshold: float | None = None,
         target: Target = "population",
         repair: Repair | None = None,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **options: Any,
+        **options: Unpack[SensitivityKeywords],
     ) -> Self:
-        """Recover a metric of scores over a grid of alpha and beta and draw it.
+        """Recover a metric of scores over a grid of alpha and beta, and mark those given.
 
         Parameters
         ----------
-        scores, labeled, positive_label, sample_weight
+        scores, labeled
             The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
-        alpha, beta, proportions, prior, label_frequency, scenario
-            What is known of the shares of positives, as in :func:`evaluate`. Alpha and
-            beta are marked.
         metric : str, default="roc_auc"
             A ranking or threshold metric of ``METRICS``.
         alphas, betas : float or array-like, optional
@@ -602,12 +574,7 @@ class SensitivityDisplay(Display):
             The population prior-dependent metrics speak of.
         repair : str, optional
             How curves are repaired; see :func:`recover_metrics`.
-        name : str, optional
-            The title of the axes.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
         **options
-            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -623,10 +590,7 @@ class SensitivityDisplay(Display):
         >>> display.observed_.get_label()
         'observed (AUC 0.83)'
         """
-        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
-        counts, mixture = cls._read(
-            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
-        )
+        counts, mixture = cls._read(scores, labeled, options)
         if metric == "roc_auc":
             grid = auc_sensitivity(counts, alphas=alphas, betas=betas)
         else:
@@ -640,7 +604,7 @@ class SensitivityDisplay(Display):
                 repair=repair,
                 scenario=mixture.scenario,
             )
-        return cls(grid, mark=mixture, name=name).plot(ax, **options)
+        return cls(grid, mark=mixture)._drawn(options)
 
     def _summary(self) -> str:
         return f"{self.grid.metric}, {self.grid.alphas.size} x {self.grid.betas.size} pairs"
@@ -677,38 +641,14 @@ class SensitivityDisplay(Display):
         return columns
 
     @public
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        name: str | None = None,
-        curve_kwargs: Mapping[str, Any] | None = None,
-        mesh_kwargs: Mapping[str, Any] | None = None,
-        mark_kwargs: Mapping[str, Any] | None = None,
-        plot_contours: bool = True,
-        plot_colorbar: bool = True,
-        despine: bool = False,
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, **look: Unpack[SensitivityLook]) -> Self:
         """Draw the grid.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given.
-        name : str, optional
-            The title of the axes; the display's own name if not given.
-        curve_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.plot` for a curve.
-        mesh_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.pcolormesh` for a heat map.
-        mark_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.plot` for the marked proportions.
-        plot_contours : bool, default=True
-            Whether a heat map has lines of equal value.
-        plot_colorbar : bool, default=True
-            Whether a heat map has its scale beside it.
-        despine : bool, default=False
-            Whether to take the top and right spines away.
+        **look
 
         Returns
         -------
@@ -718,48 +658,36 @@ class SensitivityDisplay(Display):
         ax = self._open(ax, figsize=(6.0, 4.0) if self._is_curve else (6.4, 4.8))
         self.mesh_ = self.colorbar_ = self.contours_ = None
         self.line_ = self.observed_ = self.mark_ = None
-        if self._is_curve:
-            self._plot_curve(ax, curve_kwargs, mark_kwargs)
-        else:
-            self._plot_map(ax, mesh_kwargs, mark_kwargs, plot_contours, plot_colorbar)
-        name = self.name if name is None else name
-        if name is not None:
-            ax.set_title(name)
-        if despine:
-            despine_axes(ax)
+        given = Look.among(look)
+        draw = self._plot_curve if self._is_curve else self._plot_map
+        draw(ax, given)
+        self._titled(given)
         return self
 
-    def _plot_map(
-        self,
-        ax: Axes,
-        mesh_kwargs: Mapping[str, Any] | None,
-        mark_kwargs: Mapping[str, Any] | None,
-        plot_contours: bool,
-        plot_colorbar: bool,
-    ) -> None:
+    def _plot_map(self, ax: Axes, look: Look) -> None:
         from matplotlib.patches import Patch
 
         grid, values = self.grid, self._values()
         low, high = grid.range
         meaningless = np.isnan(grid.values) & ~grid.infeasible
         handles: list[Any] = []
-        options = {"cmap": "viridis", "vmin": low, "vmax": high, **(mesh_kwargs or {})}
+        options = {"cmap": "viridis", "vmin": low, "vmax": high, **(look.mesh_kwargs or {})}
         if not math.isfinite(low):  # nothing fits the scores: all is gray
             options.pop("vmin"), options.pop("vmax")
         self.mesh_ = draw_heat(ax, grid.alphas, grid.betas, values, grid.infeasible, options)
         if meaningless.any():
             ax.patch.set(**NAN_HATCH)
-        if plot_contours and low < high:
+        if look.plot_contours and low < high:
             self.contours_ = ax.contour(
                 grid.alphas, grid.betas, np.ma.masked_invalid(values).T, levels=6, colors="white",
                 linewidths=0.8,
             )  # fmt: skip
             ax.clabel(self.contours_, fontsize=8, inline_spacing=3)
-        if plot_colorbar:
+        if look.plot_colorbar:
             self.colorbar_ = ax.figure.colorbar(self.mesh_, ax=ax, label=self._value_label)
         if self.mark is not None:
-            look = {**MARK, "label": _proportions_label(self.mark)}
-            (self.mark_,) = ax.plot(self.mark.alpha, self.mark.beta, **style(look, mark_kwargs))
+            mark = style({**MARK, "label": _proportions_label(self.mark)}, look.mark_kwargs)
+            (self.mark_,) = ax.plot(self.mark.alpha, self.mark.beta, **mark)
             handles.append(self.mark_)
         if grid.infeasible.any():
             handles.append(Patch(facecolor=GRAY, label="infeasible (AUC beyond [0, 1])"))
@@ -772,26 +700,21 @@ class SensitivityDisplay(Display):
             # Lower right is where alpha exceeds beta and nothing is drawn.
             ax.legend(handles=handles, loc="lower right", framealpha=0.95)
 
-    def _plot_curve(
-        self,
-        ax: Axes,
-        curve_kwargs: Mapping[str, Any] | None,
-        mark_kwargs: Mapping[str, Any] | None,
-    ) -> None:
+    def _plot_curve(self, ax: Axes, look: Look) -> None:
         grid = self.grid
         over_alpha = grid.betas.size == 1
         x = grid.alphas if over_alpha else grid.betas
         y = self._values().ravel()
         fixed = rf"$\beta$ = {grid.betas[0]:g}" if over_alpha else rf"$\alpha$ = {grid.alphas[0]:g}"
-        look = {**RECOVERED, "color": BLUE, "label": f"recovered ({fixed})"}
-        (self.line_,) = ax.plot(x, y, **style(look, curve_kwargs))
+        line = {**RECOVERED, "color": BLUE, "label": f"recovered ({fixed})"}
+        (self.line_,) = ax.plot(x, y, **style(line, look.curve_kwargs))
         if self._has_observed:
-            look = {**OBSERVED, "label": f"observed (AUC {grid.auc_pu:.2f})"}
-            (self.observed_,) = ax.plot(x, np.full(x.size, grid.auc_pu), **look)
+            line = {**OBSERVED, "label": f"observed (AUC {grid.auc_pu:.2f})"}
+            (self.observed_,) = ax.plot(x, np.full(x.size, grid.auc_pu), **line)
         if self.mark is not None:
             at = self.mark.alpha if over_alpha else self.mark.beta
-            look = {"color": "#333333", "linewidth": 1.0, "label": _proportions_label(self.mark)}
-            self.mark_ = ax.axvline(at, **style(look, mark_kwargs))
+            line = {"color": "#333333", "linewidth": 1.0, "label": _proportions_label(self.mark)}
+            self.mark_ = ax.axvline(at, **style(line, look.mark_kwargs))
         if grid.infeasible.any():
             ax.fill_between(
                 x, 0, 1, where=grid.infeasible.ravel(), transform=ax.get_xaxis_transform(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, Unpack
 
 import numpy as np
 
@@ -23,9 +23,12 @@ from purecover.displays.base import (
     ORANGE,
     RECOVERED,
     VERMILLION,
-    ScoresDisplay,
-    count,
-    despine_axes,
+    DataKeywords,
+    Display,
+    Look,
+    LookKeywords,
+    Rows,
+    Style,
     limits,
     style,
 )
@@ -58,7 +61,18 @@ _ROW_SHARE = 0.6
 """How much of its row an estimator's marks take up."""
 
 
-class PriorsDisplay(ScoresDisplay):
+class PriorsLook(LookKeywords, total=False):
+    """How estimates are drawn."""
+
+    point_kwargs: Style
+    interval_kwargs: Style
+
+
+class PriorsKeywords(DataKeywords, PriorsLook, total=False):
+    """What a picture of estimates is made of."""
+
+
+class PriorsDisplay(Display):
     """Estimates of alpha and beta by many methods, a row for each, with intervals.
 
     The default estimator's row is shaded, and its values run down as thin lines for the eye to
@@ -131,34 +145,25 @@ class PriorsDisplay(ScoresDisplay):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
-        positive_label: object = None,
-        sample_weight: ArrayLike | None = None,
         estimators: Iterable[str | PriorEstimator] | Mapping[str, PriorEstimator] | None = None,
         beta: float | None = None,
         confidence_level: float = 0.95,
         n_resamples: int = 200,
         random_state: RandomState = 0,
         quantities: Iterable[str] | None = None,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **options: Any,
+        **options: Unpack[PriorsKeywords],
     ) -> Self:
         """Estimate alpha and beta of scores by many methods and draw them.
 
         Parameters
         ----------
-        scores, labeled, positive_label, sample_weight
+        scores, labeled
             The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
         estimators, beta, confidence_level, n_resamples, random_state
             As in :func:`compare_priors`.
         quantities : iterable of {"alpha", "beta", "delta"}, optional
             What to draw.
-        name : str, optional
-            The title of the axes.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
         **options
-            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -178,16 +183,15 @@ class PriorsDisplay(ScoresDisplay):
         # Here, because estimators bring scikit-learn, which the other displays do without.
         from purecover.estimators.compare import compare_priors
 
-        cls._refuse_unknown("from_predictions", options)
         found = compare_priors(
-            count(scores, labeled, sample_weight, positive_label),
+            Rows.among(options).counted(scores, labeled),
             estimators=estimators,
             beta=beta,
             confidence_level=confidence_level,
             n_resamples=n_resamples,
             random_state=random_state,
         )
-        return cls(found, quantities=quantities, name=name).plot(ax, **options)
+        return cls(found, quantities=quantities)._drawn(options)
 
     @property
     def figsize(self) -> tuple[float, float]:
@@ -221,29 +225,14 @@ class PriorsDisplay(ScoresDisplay):
         }
 
     @public
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        name: str | None = None,
-        point_kwargs: Mapping[str, Any] | None = None,
-        interval_kwargs: Mapping[str, Any] | None = None,
-        despine: bool = False,
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, **look: Unpack[PriorsLook]) -> Self:
         """Draw the estimates.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given.
-        name : str, optional
-            The title of the axes; the display's own name if not given.
-        point_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.plot` for the estimates.
-        interval_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.hlines` for the intervals.
-        despine : bool, default=False
-            Whether to take the top and right spines away.
+        **look
 
         Returns
         -------
@@ -252,13 +241,14 @@ class PriorsDisplay(ScoresDisplay):
             ``figure_``.
         """
         ax = self._open(ax, figsize=self.figsize)
+        given = Look.among(look)
         self.points_, self.intervals_, self.default_ = {}, {}, {}
         table = self._columns()
         for quantity in self.quantities:
             ours = table["quantity"] == quantity
             value, low, high = (table[each][ours] for each in ("value", "low", "high"))
-            self._plot_points(ax, quantity, value, point_kwargs)
-            self._plot_intervals(ax, quantity, low, high, interval_kwargs)
+            self._plot_points(ax, quantity, value, given.point_kwargs)
+            self._plot_intervals(ax, quantity, low, high, given.interval_kwargs)
         self._plot_rows(ax)
         drawn = [table[each] for each in ("value", "low", "high")]
         ax.set(ylabel="Estimator", ylim=(len(self.comparison) - 0.5, -0.5))
@@ -267,11 +257,7 @@ class PriorsDisplay(ScoresDisplay):
         else:
             label = f"Share of positives, {_TITLES[self.quantities[0]]}"
             ax.set(xlabel=label, xlim=_near(*drawn))
-        name = self.name if name is None else name
-        if name is not None:
-            ax.set_title(name)
-        if despine:
-            despine_axes(ax)
+        self._titled(given)
         if len(self.quantities) > 1 and _has_room(ax):  # beside the picture it hides no interval
             ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
         elif len(self.quantities) > 1:
@@ -387,7 +373,18 @@ _FLIPPED_LABEL = "Assumed share of the unlabeled density inside the labeled one"
 _ELBOW: dict[str, Any] = {"color": VERMILLION, "linestyle": "-", "linewidth": 1.2, "zorder": 2.2}
 
 
-class AlphaMaxDisplay(ScoresDisplay):
+class AlphaMaxLook(LookKeywords, total=False):
+    """How the curve of AlphaMax is drawn."""
+
+    curve_kwargs: Style
+    elbow_kwargs: Style
+
+
+class AlphaMaxKeywords(DataKeywords, AlphaMaxLook, total=False):
+    """What the curve of AlphaMax is made of."""
+
+
+class AlphaMaxDisplay(Display):
     """The log-likelihood of AlphaMax over the assumed share, with its elbow marked.
 
     The curve is level as long as the unlabeled can hold so large a share of the labeled
@@ -467,20 +464,16 @@ class AlphaMaxDisplay(ScoresDisplay):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
-        positive_label: object = None,
-        sample_weight: ArrayLike | None = None,
         estimator: AlphaMax | None = None,
         flipped: bool = False,
         heuristic: bool = False,
-        name: str | None = None,
-        ax: Axes | None = None,
-        **options: Any,
+        **options: Unpack[AlphaMaxKeywords],
     ) -> Self:
         """Run AlphaMax on scores and draw its curve.
 
         Parameters
         ----------
-        scores, labeled, positive_label, sample_weight
+        scores, labeled
             The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
         estimator : AlphaMax, optional
             Its settings; ``AlphaMax()`` if not given.
@@ -489,12 +482,7 @@ class AlphaMaxDisplay(ScoresDisplay):
             hangs on.
         heuristic : bool, default=False
             Whether to draw what the elbow was chosen by.
-        name : str, optional
-            The title of the axes.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
         **options
-            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -514,15 +502,13 @@ class AlphaMaxDisplay(ScoresDisplay):
         from purecover.estimators.alphamax import AlphaMax
         from purecover.estimators.samples import flipped_counts
 
-        cls._refuse_unknown("from_predictions", options)
         check_flag("flipped", flipped)
         if estimator is None:
             estimator = AlphaMax()
         check_instance("estimator", estimator, AlphaMax, "write AlphaMax(...)")
-        counts = count(scores, labeled, sample_weight, positive_label)
+        counts = Rows.among(options).counted(scores, labeled)
         fitted = clone(estimator).fit(flipped_counts(counts) if flipped else counts)
-        display = cls(fitted.curve_, flipped=flipped, heuristic=heuristic, name=name)
-        return display.plot(ax, **options)
+        return cls(fitted.curve_, flipped=flipped, heuristic=heuristic)._drawn(options)
 
     def _summary(self) -> str:
         return f"elbow at {self.curve.elbow:.3g}, {self.curve.inclusion.size} points"
@@ -541,29 +527,14 @@ class AlphaMaxDisplay(ScoresDisplay):
         return columns
 
     @public
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        name: str | None = None,
-        curve_kwargs: Mapping[str, Any] | None = None,
-        elbow_kwargs: Mapping[str, Any] | None = None,
-        despine: bool = False,
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, **look: Unpack[AlphaMaxLook]) -> Self:
         """Draw the curve and its elbow.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given.
-        name : str, optional
-            The title of the axes; the display's own name if not given.
-        curve_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.plot` for the corrected curve.
-        elbow_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.axvline` for the elbow.
-        despine : bool, default=False
-            Whether to take the top and right spines away.
+        **look
 
         Returns
         -------
@@ -572,23 +543,23 @@ class AlphaMaxDisplay(ScoresDisplay):
             ``heuristic_ax_`` (None where not drawn), ``ax_`` and ``figure_``.
         """
         ax = self._open(ax, figsize=(6.4, 4.2))
-        curve = self.curve
+        given, curve = Look.among(look), self.curve
         self.heuristic_, self.heuristic_ax_ = None, None
         self.raw_ = None
         apart = float(np.abs(curve.corrected - curve.log_likelihood).max())
         if apart > _SEEN * float(np.ptp(curve.log_likelihood)):
-            look = {**_RAW, "label": "as computed"}
-            (self.raw_,) = ax.plot(curve.inclusion, curve.log_likelihood, **look)
+            line = {**_RAW, "label": "as computed"}
+            (self.raw_,) = ax.plot(curve.inclusion, curve.log_likelihood, **line)
         label = "log-likelihood" if self.raw_ is None else "corrected"
-        look = {**RECOVERED, "color": BLUE, "label": label}
-        (self.line_,) = ax.plot(curve.inclusion, curve.corrected, **style(look, curve_kwargs))
-        look = {**_ELBOW, "label": f"elbow at {curve.elbow:.3g}"}
-        self.elbow_ = ax.axvline(curve.elbow, **style(look, elbow_kwargs))
+        line = {**RECOVERED, "color": BLUE, "label": label}
+        (self.line_,) = ax.plot(curve.inclusion, curve.corrected, **style(line, given.curve_kwargs))
+        line = {**_ELBOW, "label": f"elbow at {curve.elbow:.3g}"}
+        self.elbow_ = ax.axvline(curve.elbow, **style(line, given.elbow_kwargs))
         handles = [each for each in (self.line_, self.raw_, self.elbow_) if each is not None]
         if self.heuristic:
             self.heuristic_ax_ = ax.twinx()
-            look = {"color": ORANGE, "linestyle": "-.", "linewidth": 1.3, "label": "heuristic"}
-            (self.heuristic_,) = self.heuristic_ax_.plot(curve.inclusion, curve.heuristic, **look)
+            line = {"color": ORANGE, "linestyle": "-.", "linewidth": 1.3, "label": "heuristic"}
+            (self.heuristic_,) = self.heuristic_ax_.plot(curve.inclusion, curve.heuristic, **line)
             self.heuristic_ax_.set_ylabel("Heuristic of the elbow")
             handles.append(self.heuristic_)
         ax.set(
@@ -596,13 +567,9 @@ class AlphaMaxDisplay(ScoresDisplay):
             ylabel="Log-likelihood",
             xlim=(0.0, 1.0),
         )
-        name = self.name if name is None else name
-        if name is not None:
-            ax.set_title(name)
-        if despine:
-            despine_axes(ax)
-            if self.heuristic_ax_ is not None:
-                self.heuristic_ax_.spines["top"].set_visible(False)
+        self._titled(given)
+        if given.despine and self.heuristic_ax_ is not None:
+            self.heuristic_ax_.spines["top"].set_visible(False)
         if self.heuristic_ax_ is None:
             # The curve leaves the lower left corner free: it is level first and falls last.
             ax.legend(handles=handles, loc="lower left", framealpha=1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 
 import numpy as np
 
-from purecover._typing import ArrayLike, FloatArray, Repair, Scenario, Target
+from purecover._typing import ArrayLike, FloatArray, Repair, Target
 from purecover._validation import (
     bad_value,
     check_choice,
@@ -19,7 +19,11 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.displays.base import (
     CYCLE,
+    DataKeywords,
     Display,
+    Look,
+    LookKeywords,
+    Style,
     despine_axes,
     limits,
     phrase,
@@ -28,7 +32,7 @@ from purecover.displays.base import (
     titled,
 )
 from purecover.exceptions import InvalidInputError
-from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.proportions import KnownKeywords
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.thresholds import (
     MetricCurves,
@@ -51,6 +55,17 @@ _AXIS_LABELS = {
     "flagged": "Share of the unlabeled predicted positive",
 }
 _CHOICE = {"color": "#333333", "linestyle": "-", "linewidth": 1.0, "zorder": 2.0}
+
+
+class ThresholdLook(LookKeywords, total=False):
+    """How metrics are drawn against the threshold."""
+
+    curve_kwargs: Style
+    choice_kwargs: Style
+
+
+class ThresholdDisplayKeywords(KnownKeywords, DataKeywords, ThresholdLook, total=False):
+    """What a display of thresholds is made of."""
 
 
 class ThresholdDisplay(Display):
@@ -134,14 +149,6 @@ class ThresholdDisplay(Display):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None = None,
         *,
-        positive_label: object = None,
-        alpha: float | None = None,
-        beta: float = 1.0,
-        proportions: MixtureProportions | None = None,
-        prior: float | None = None,
-        label_frequency: float | None = None,
-        scenario: Scenario | None = None,
-        sample_weight: ArrayLike | None = None,
         repair: Repair = "isotonic",
         target: Target = "population",
         metrics: Iterable[str] = DEFAULT_METRICS,
@@ -149,18 +156,14 @@ class ThresholdDisplay(Display):
         criterion: str | None = None,
         value: float | None = None,
         against: Against = "threshold",
-        name: str | None = None,
-        ax: Axes | None = None,
-        **options: Any,
+        **options: Unpack[ThresholdDisplayKeywords],
     ) -> Self:
         """Recover metrics at every threshold of scores and draw them.
 
         Parameters
         ----------
-        scores, labeled, positive_label, sample_weight
+        scores, labeled
             The data, as in :meth:`RecoveredRocDisplay.from_predictions`.
-        alpha, beta, proportions, prior, label_frequency, scenario
-            What is known of the shares of positives, as in :func:`evaluate`.
         repair : str, default="isotonic"
             How rates are repaired; see :func:`recover_metrics`.
         target : {"population", "deployment", "pooled"} or float, default="population"
@@ -175,12 +178,7 @@ class ThresholdDisplay(Display):
             The value wanted of a criterion that needs one; see :func:`choose_threshold`.
         against : {"threshold", "flagged"}, default="threshold"
             The horizontal axis.
-        name : str, optional
-            Stands before the legend entries.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
         **options
-            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -202,18 +200,15 @@ class ThresholdDisplay(Display):
             raise InvalidInputError(f"{cls.__name__} takes 'threshold' or 'criterion', not both.")
         if value is not None and criterion is None:
             raise bad_value("criterion", "given with a value", "None")
-        given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
-        counts, mixture = cls._read(
-            "from_predictions", given, scores, labeled, sample_weight, positive_label, options
-        )
+        counts, mixture = cls._read(scores, labeled, options)
         curves = recover_metric_curves(counts, mixture, target=target, repair=repair)
         choice: ThresholdChoice | float | None = threshold
         if criterion is not None:
             choice = choose_threshold(
                 counts, mixture, criterion, value, target=target, repair=repair
             )
-        display = cls(curves, choice=choice, metrics=metrics, against=against, name=name)
-        return display.plot(ax, **options)
+        display = cls(curves, choice=choice, metrics=metrics, against=against)
+        return display._drawn(options)
 
     def _summary(self) -> str:
         few = len(self.metrics) <= len(DEFAULT_METRICS)
@@ -270,29 +265,14 @@ class ThresholdDisplay(Display):
         }
 
     @public
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        name: str | None = None,
-        curve_kwargs: Mapping[str, Any] | None = None,
-        choice_kwargs: Mapping[str, Any] | None = None,
-        despine: bool = False,
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, **look: Unpack[ThresholdLook]) -> Self:
         """Draw the metrics and the chosen threshold.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given.
-        name : str, optional
-            Stands before the legend entries; the display's own name if not given.
-        curve_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.plot` for every metric.
-        choice_kwargs : dict, optional
-            Passed to :meth:`matplotlib.axes.Axes.axvline` for the chosen threshold.
-        despine : bool, default=False
-            Whether to take the top and right spines away.
+        **look
 
         Returns
         -------
@@ -308,12 +288,13 @@ class ThresholdDisplay(Display):
         """
         own = ax is None
         ax = self._open(ax, figsize=(7.0, 4.2))
-        name = self.name if name is None else name
+        given = Look.among(look)
+        name = self._named(given)
         self.lines_, self.choice_line_, self.choice_points_ = {}, None, None
         # Thresholds decrease along the arrays, so a value holds up to the one before: "post".
         drawstyle = "steps-post" if self.against == "threshold" else "default"
         for i, (metric, (x, y)) in enumerate(self._lines().items()):
-            look = {
+            line = {
                 "color": CYCLE[i % len(CYCLE)],
                 "linestyle": ("-", "--", "-.", ":")[i // len(CYCLE) % 4],
                 "linewidth": 1.8,
@@ -321,12 +302,12 @@ class ThresholdDisplay(Display):
                 "label": titled(name, METRICS[metric].title),
                 "gid": f"purecover-{metric}",
             }
-            (self.lines_[metric],) = ax.plot(x, y, **style(look, curve_kwargs))
+            (self.lines_[metric],) = ax.plot(x, y, **style(line, given.curve_kwargs))
         mark = self._mark()
         if mark is not None:
             x0, values = mark
             defaults = {**_CHOICE, "label": self._choice_label()}
-            self.choice_line_ = ax.axvline(x0, **style(defaults, choice_kwargs))
+            self.choice_line_ = ax.axvline(x0, **style(defaults, given.choice_kwargs))
             colors = [line.get_color() for line in self.lines_.values()]
             self.choice_points_ = ax.scatter(
                 np.full(values.size, x0), values, s=28, facecolors="white", edgecolors=colors,
@@ -336,7 +317,7 @@ class ThresholdDisplay(Display):
         ax.set(xlabel=_AXIS_LABELS[self.against], ylabel="Recovered metric", ylim=limits(*drawn))
         if self.against == "flagged":
             ax.set_xlim(limits(self.curves.flagged_unlabeled))
-        if despine:
+        if given.despine:
             despine_axes(ax)
         if own:  # curves cross the whole picture: beside it the legend hides none
             ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
