@@ -20,6 +20,7 @@ from purecover.estimators.base import (
     subsample_share,
 )
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
+from purecover.estimators.samples import effective_sizes
 from purecover.estimators.wrappers import NoisyLabels, out_of_fold
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.recovery.rates import effective_size
@@ -363,11 +364,11 @@ def test_subsamples_of_a_mean_have_its_normal_interval() -> None:
 
 
 def test_size_of_subsamples() -> None:
-    assert subsample_share(PLAIN) == pytest.approx(200**0.7 / 200)
+    assert subsample_share(*effective_sizes(PLAIN)) == pytest.approx(200**0.7 / 200)
     tiny = pu.ScoreCounts.from_counts([2, 1], labeled=[3, 2], unlabeled=[5, 5])
-    assert subsample_share(tiny) == 1
+    assert subsample_share(*effective_sizes(tiny)) == 1
     weighted = pu.ScoreCounts.from_scores([2, 1] * 100, [1, 0] * 100, sample_weight=[7.0] * 200)
-    assert subsample_share(weighted) == pytest.approx(100**0.7 / 100)
+    assert subsample_share(*effective_sizes(weighted)) == pytest.approx(100**0.7 / 100)
 
 
 class Sometimes(PriorEstimator):

@@ -58,9 +58,9 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.clean import CLEAN_RULES, clean_by_rule, clean_verdict
-from purecover.recovery.rates import effective_size
+from purecover.estimators.samples import effective_sizes, weight_units
 
-# -- The likelihood curve of AlphaMax, kept for whoever wants to look at its elbow ---------------
+_COLUMNS = ("inclusion", "log_likelihood", "corrected", "heuristic")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,8 +97,8 @@ class AlphaMaxCurve:
     elbow_index: int
 
     def __post_init__(self) -> None:
-        for array in (self.inclusion, self.log_likelihood, self.corrected, self.heuristic):
-            read_only(array)
+        for name in _COLUMNS:
+            read_only(getattr(self, name))
 
     @property
     def elbow(self) -> float:
@@ -108,21 +108,17 @@ class AlphaMaxCurve:
     def __repr__(self) -> str:
         return f"AlphaMaxCurve({self.inclusion.size:,} points, elbow at {self.elbow:.4g})"
 
-    def _columns(self) -> dict[str, FloatArray]:
-        names = ("inclusion", "log_likelihood", "corrected", "heuristic")
-        return {name: getattr(self, name) for name in names}
-
     @public
     def frame(self, backend: Any = None) -> Any:
         """The curve as a table; see :meth:`ScoreCounts.frame`."""
-        return make_frame(self._columns(), backend)
+        return make_frame({name: getattr(self, name) for name in _COLUMNS}, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON; None where the heuristic is not defined."""
         return plain_fields(self, "elbow")
 
 
-# -- Where the likelihood of AlphaMax leaves its plateau: four readings of one curve -------------
+# -- Where the likelihood leaves its plateau: four readings of one curve -------------------------
 
 
 Elbow = Literal["deviance", "paper", "released", "likelihood_ratio"]
@@ -200,7 +196,7 @@ def _deviance(curves: Curves) -> FloatArray:
     scale = c * n_mixture * n_component / ((n_component + c * n_mixture) * (v * c + w))
     statistic = curves.drop * scale
     p, q = curves.mixture, curves.component
-    ratio = np.divide(p, q, out=np.full(p.shape, np.inf), where=q > 0)
+    ratio = _ratios(p, q)
     violated = np.zeros(statistic.shape, dtype=np.int64)
     for i in range(ratio.shape[1]):
         violated += c > ratio[:, i, None]
@@ -311,7 +307,7 @@ _RULES = {
 }
 
 
-# -- Bins of the scores: how AlphaMax makes histograms of the two samples ------------------------
+# -- Bins of the scores --------------------------------------------------------------------------
 
 
 Bins = Literal["merged", "released", "equal-mass"] | int
@@ -391,8 +387,7 @@ def _equal_width(counts: ScoreCounts) -> IntArray:
     # Squares of scores as large or small as these must neither overflow nor vanish.
     largest = float(np.abs(labeled[[0, -1]]).max())
     unit = 1.0 if 1e-100 < largest < 1e100 else max(largest, 1e-300)
-    size = effective_size(counts.n_labeled, counts.labeled_sq)
-    width = released_width(labeled / unit, counts.labeled[some], size)
+    width = released_width(labeled / unit, counts.labeled[some], effective_sizes(counts)[0])
     with np.errstate(over="ignore", invalid="ignore"):
         scores = counts.thresholds / unit
         used = np.flatnonzero((counts.labeled > 0) | (counts.unlabeled > 0))
@@ -413,8 +408,7 @@ def _merged(counts: ScoreCounts, starts: IntArray) -> IntArray:
     soon as there are enough, since a whole bin more could bring very many of them. If a single
     score would, the bin does without.
     """
-    n_labeled = effective_size(counts.n_labeled, counts.labeled_sq)
-    n_unlabeled = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
+    n_labeled, n_unlabeled = effective_sizes(counts)
     labeled = _cumulated(counts.labeled, n_labeled)
     unlabeled = _cumulated(counts.unlabeled, n_unlabeled)
     enough = max(ENOUGH_LABELED, math.sqrt(n_labeled))
@@ -456,7 +450,7 @@ def _equal_mass(counts: ScoreCounts, n_bins: int) -> IntArray:
     return np.concatenate(([0], np.flatnonzero(np.diff(place)) + 1))
 
 
-# -- The inner problem of AlphaMax, solved exactly for many curves at once -----------------------
+# -- The inner problem, solved exactly for many curves at once -----------------------------------
 
 
 _CELLS = 2**17
@@ -555,8 +549,12 @@ def end_of_flat(p: FloatArray, q: FloatArray) -> FloatArray:
 
     Nothing is flat where the mixture does not reach all of the component.
     """
-    ratio = np.divide(p, q, out=np.full(p.shape, np.inf), where=q > 0).min(axis=1)
-    return np.where(q.sum(axis=1) < 1 - 1e-12, 0.0, ratio)
+    return np.where(q.sum(axis=1) < 1 - 1e-12, 0.0, _ratios(p, q).min(axis=1))
+
+
+def _ratios(p: FloatArray, q: FloatArray) -> FloatArray:
+    """The ratio p/q in each bin, infinite where q is 0."""
+    return np.divide(p, q, out=np.full(p.shape, np.inf), where=q > 0)
 
 
 def _levels(size: int) -> list[tuple[int, bool]]:
@@ -698,7 +696,7 @@ def _multiplier(cells: _Cells, start: FloatArray) -> FloatArray:
     return found
 
 
-# -- AlphaMax and AlphaMax-N: the proportion at which a likelihood leaves its plateau ------------
+# -- The two estimators --------------------------------------------------------------------------
 
 
 WEIGHTINGS = ("auto", "balanced", "counts")
@@ -822,8 +820,6 @@ class AlphaMax(PriorEstimator):
                 "weighting", "'counts' for a likelihood ratio", "'balanced'", "leave it out"
             )
 
-    # -- one set of counts --------------------------------------------------------------
-
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         self.curve_, inclusions = self._run(counts)
         return inclusions
@@ -838,7 +834,7 @@ class AlphaMax(PriorEstimator):
             heuristic=heuristic[0],
             elbow_index=int(index[0]),
         )
-        end = float(_smallest_ratio(curves.mixture, curves.component)[0])
+        end = float(_ratios(curves.mixture, curves.component).min())
         notes, at_edge = self._edge(curve)
         details = {
             "n_bins": curves.mixture.shape[1],
@@ -865,8 +861,6 @@ class AlphaMax(PriorEstimator):
         )
         return (note,), True
 
-    # -- replicates ---------------------------------------------------------------------
-
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
@@ -888,10 +882,9 @@ class AlphaMax(PriorEstimator):
         if self.weighting != "auto":
             weighting = self.weighting
         starts = bin_starts(counts, bins)
-        p, n_unlabeled = _shares(unlabeled, starts)
-        q, n_labeled = _shares(labeled, starts)
-        n_labeled *= effective_size(counts.n_labeled, counts.labeled_sq) / counts.n_labeled
-        n_unlabeled *= effective_size(counts.n_unlabeled, counts.unlabeled_sq) / counts.n_unlabeled
+        units = weight_units(counts)
+        q, n_labeled = _shares(labeled, starts, units[0])
+        p, n_unlabeled = _shares(unlabeled, starts, units[1])
         weights = (1.0, 1.0)
         if weighting == "counts":  # replicates are as large as each other, or nearly so
             weights = float(n_unlabeled.mean()), float(n_labeled.mean())
@@ -965,11 +958,6 @@ class AlphaMaxN(AlphaMax):
         super().__init__(elbow=elbow, step=step, bins=bins, weighting=weighting)
         self.clean = clean
 
-    @property
-    def estimates_beta(self) -> bool:
-        """Whether beta can come out below 1."""
-        return self.clean != "always"
-
     def _check_params(self) -> None:
         super()._check_params()
         check_choice("clean", self.clean, CLEAN_RULES)
@@ -977,14 +965,14 @@ class AlphaMaxN(AlphaMax):
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         self.curve_, run = self._run(counts)
         self.curve_flipped_: AlphaMaxCurve | None = None
-        verdict = clean_verdict(self.clean, lambda: counts)
-        notes = [*run.notes, *verdict.notes]
-        details = {**run.details, "a": run.a, "b": 0.0, **verdict.details}
-        if verdict.clean:
+        verdict, said = clean_verdict(self.clean, lambda: counts)
+        notes = [*run.notes, *said]
+        details = {**run.details, "a": run.a, "b": 0.0, **verdict}
+        if verdict["clean"]:
             return Inclusions(run.a, 0.0, tuple(notes), details)
         self.curve_flipped_, flipped = self._run(self._flip(counts))
         details["b"] = flipped.a
-        details["at_edge"] = run.details["at_edge"] or flipped.details["at_edge"]
+        details["at_edge"] = run.at_edge or flipped.at_edge
         notes += [f"with the samples exchanged, for beta: {note}" for note in flipped.notes]
         return Inclusions(run.a, flipped.a, tuple(notes), details)
 
@@ -999,20 +987,14 @@ class AlphaMaxN(AlphaMax):
         return found
 
 
-def _shares(tally: CountArray, starts: np.ndarray[Any, Any]) -> tuple[FloatArray, FloatArray]:
-    """Histograms, one per row, and how much each of them holds."""
+def _shares(tally: CountArray, starts: IntArray, unit: float) -> tuple[FloatArray, FloatArray]:
+    """Histograms, one per row, and how many examples each of them stands for."""
     held = binned(tally, starts)
     total = held.sum(axis=1)
-    return held / np.where(total > 0, total, 1.0)[:, None], total
-
-
-def _smallest_ratio(mixture: FloatArray, component: FloatArray) -> FloatArray:
-    ratio = np.divide(mixture, component, out=np.full(mixture.shape, np.inf), where=component > 0)
-    smallest: FloatArray = ratio.min(axis=1)
-    return smallest
+    return held / np.where(total > 0, total, 1.0)[:, None], total * unit
 
 
 def _is_flat(curves: Curves) -> BoolArray:
     """Whether the likelihood never falls, as with two equal histograms."""
-    flat: BoolArray = _smallest_ratio(curves.mixture, curves.component) >= 1 - 1e-12
+    flat: BoolArray = _ratios(curves.mixture, curves.component).min(axis=1) >= 1 - 1e-12
     return flat

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
+from pkgutil import iter_modules
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -30,6 +31,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.samples import (
     check_both_sides,
     common_notes,
+    effective_sizes,
     flipped_counts,
     inclusion_bound,
     read_counts,
@@ -37,7 +39,12 @@ from purecover.estimators.samples import (
 )
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
-from purecover.intervals.resampling import GroupResampler, Resampler, resampler_for
+from purecover.intervals.resampling import (
+    GroupResampler,
+    ProportionEstimator,
+    Resampler,
+    resampler_for,
+)
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import effective_size
 
@@ -127,7 +134,7 @@ class PriorEstimate:
         return plain_fields(self, "disagreement", spread=pairs)
 
 
-# -- Intervals of alpha and beta: every replicate estimates them again ---------------------------
+# -- Intervals: every replicate estimates alpha and beta again -----------------------------------
 
 
 IntervalMethod = Literal["bootstrap", "m-out-of-n", "bound", "posterior"]
@@ -142,57 +149,11 @@ _EXPONENT = 0.7
 _FEWEST = 10
 """No subsample has fewer examples on its smaller side, unless the sample itself has."""
 
+HALF_SAMPLES = "half-samples"
+"""How intervals from halves of the rows, none of them twice, name their method."""
 
-class _Fitted(Protocol):
-    proportions_: MixtureProportions
-
-    @property
-    def estimates_beta(self) -> bool: ...
-
-    def proportions_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> FloatArray: ...
-
-
-def proportion_intervals(
-    estimator: _Fitted,
-    counts: ScoreCounts,
-    *,
-    confidence_level: float = 0.95,
-    method: IntervalMethod = "bootstrap",
-    n_resamples: int = 1000,
-    random_state: RandomState = 0,
-    resampler: Resampler | None = None,
-) -> Mapping[str, Interval]:
-    """Intervals of alpha, beta and delta; see :meth:`PriorEstimator.interval`."""
-    level, n_resamples, rng = check_interval_settings(
-        confidence_level, method, n_resamples, random_state
-    )
-    _check_resampler(method, resampler)
-    if method == "bound":
-        return _bounds(estimator, counts, level)
-    if method == "posterior":
-        return _from_posterior(estimator, level)
-    words, share = "bootstrap percentile", 1.0
-    if resampler is not None:
-        words += ", groups" if isinstance(resampler, GroupResampler) else ", own resampler"
-    elif method == "m-out-of-n":
-        words, share = "m-out-of-n bootstrap", subsample_share(counts)
-        resampler = _SubsampleResampler(counts, share)
-    else:
-        resampler = resampler_for(counts, "multinomial")
-    draws = proportion_draws(estimator, resampler, n_resamples, rng)
-    return intervals_of_draws(estimator.proportions_, draws, level, words, share)
-
-
-def check_interval_settings(
-    confidence_level: float, method: str, n_resamples: int, random_state: RandomState
-) -> tuple[float, int, np.random.Generator]:
-    """The level, the number of replicates and a generator, or a complaint."""
-    level = check_level(confidence_level)
-    check_choice("method", method, INTERVAL_METHODS)
-    n_resamples = check_integer("n_resamples", n_resamples, low=1, high=10**7)
-    return level, n_resamples, check_random_state(random_state)
+_MOST = 10**8
+"""Of more examples copies are drawn: there are too few in each fold to be of consequence."""
 
 
 def intervals_of_draws(
@@ -204,8 +165,11 @@ def intervals_of_draws(
 ) -> Mapping[str, Interval]:
     """Intervals from alpha and beta of replicates, NaN where there was no estimate.
 
-    Replicates hold ``share`` of the examples; the errors of smaller ones are shrunk.
+    Replicates hold ``share`` of the examples; the errors of smaller ones are shrunk. Halves are
+    moved to the estimate first.
     """
+    if words.startswith(HALF_SAMPLES):
+        draws = centered(draws, proportions)
     known = draws[~np.isnan(draws[:, 0])]
     n_rejected = len(draws) - len(known)
     if n_rejected:
@@ -221,7 +185,7 @@ def intervals_of_draws(
 
 
 def proportion_draws(
-    estimator: _Fitted, resampler: Resampler, n_resamples: int, rng: np.random.Generator
+    estimator: ProportionEstimator, resampler: Resampler, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
     """Alpha and beta of replicates, shape (n_resamples, 2), NaN where there is no estimate."""
     counts = resampler.counts
@@ -231,6 +195,21 @@ def proportion_draws(
             for labeled, unlabeled in _chunks(resampler, n_resamples, rng)
         ]
     )
+
+
+def centered(draws: FloatArray, proportions: MixtureProportions) -> FloatArray:
+    r"""Move the medians of alpha and beta of the replicates to the estimates.
+
+    The mean of a half differs from that of the whole with the variance
+    :math:`\sigma^2(2/n - 1/n) = \sigma^2/n`, just as the latter differs from the truth; so the
+    spread of halves is that of the estimate. Their place is that of an estimate from half as many
+    rows, and it is not that of this one where bias depends on the number of rows.
+    """
+    known = ~np.isnan(draws[:, 0])
+    if not known.any():
+        return draws
+    estimate = np.array([proportions.alpha, proportions.beta])
+    return np.asarray(draws + (estimate - np.median(draws[known], axis=0)))
 
 
 def _chunks(
@@ -245,9 +224,6 @@ def _chunks(
 def _stacked(tallies: list[CountArray]) -> CountArray:
     rows: Any = np.stack(tallies)  # NumPy's types lose that all are of one kind
     return rows
-
-
-# -- from replicates to ends ------------------------------------------------------------------
 
 
 _NamedEnds = dict[str, tuple[float, float]]
@@ -293,43 +269,6 @@ def _intervals(
     )
 
 
-# -- without replicates -----------------------------------------------------------------------
-
-
-def _bounds(estimator: _Fitted, counts: ScoreCounts, level: float) -> Mapping[str, Interval]:
-    r"""Region of all proportions whose inclusions are not refuted.
-
-    With :math:`a \le A` and :math:`b \le B`, alpha rises with a and falls with b, beta
-    likewise, and delta falls with both, so the ends are taken on at corners of the region.
-    """
-    b = 0.0
-    if estimator.estimates_beta:
-        level_each = 1 - (1 - level) / 2
-        a = inclusion_bound(counts, confidence_level=level_each)
-        b = inclusion_bound(flipped_counts(counts), confidence_level=level_each)
-    else:
-        a = inclusion_bound(counts, confidence_level=level)
-    a, b = min(a, 1.0), min(b, 1.0)
-    least_delta = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
-    ends = {"alpha": (0.0, a), "beta": (1 - b, 1.0), "delta": (least_delta, 1.0)}
-    return _intervals(estimator.proportions_, ends, level, "one-sided bounds")
-
-
-def _from_posterior(estimator: _Fitted, level: float) -> Mapping[str, Interval]:
-    ends_at = getattr(estimator, "_posterior_ends", None)
-    if ends_at is None:
-        raise bad_value(
-            "method",
-            "one that needs no posterior, which only LabelCurve has",
-            "'posterior'",
-            "use method='bootstrap'",
-        )
-    return _intervals(estimator.proportions_, ends_at(level), level, "posterior quantiles")
-
-
-# -- subsamples -------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _SubsampleResampler:
     """Draw a share of the examples with replacement, on each side."""
@@ -352,22 +291,40 @@ class _SubsampleResampler:
         return drawn if squares is None else drawn * (total / n)
 
 
-def subsample_share(counts: ScoreCounts) -> float:
-    """The share that leaves n ** 0.7 of the n examples of the smaller sample.
+def subsample_share(n_labeled: float, n_unlabeled: float) -> float:
+    """The share of samples of these sizes that leaves n ** 0.7 of the n of the smaller one.
 
     One share for both sides keeps their ratio, on which the distribution of an estimate
     depends, and gives one factor by which to shrink it.
     """
-    return share_of_sizes(
-        effective_size(counts.n_labeled, counts.labeled_sq),
-        effective_size(counts.n_unlabeled, counts.unlabeled_sq),
-    )
-
-
-def share_of_sizes(n_labeled: float, n_unlabeled: float) -> float:
-    """:func:`subsample_share` of samples of these sizes."""
     n = min(n_labeled, n_unlabeled)
     return min(1.0, max(n**_EXPONENT, _FEWEST) / n)
+
+
+def half(n: int) -> int:
+    """Size of a half; one row has none, and is kept."""
+    return max(1, n // 2)
+
+
+@dataclass(frozen=True)
+class HalfResampler:
+    """Draw half of the examples, none of them twice, on each side."""
+
+    counts: ScoreCounts
+
+    def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        """Counts of one replicate."""
+        labeled, unlabeled = (
+            self._draw(rng, side) for side in (self.counts.labeled, self.counts.unlabeled)
+        )
+        return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
+
+    def _draw(self, rng: np.random.Generator, tally: CountArray) -> CountArray:
+        n = int(tally.sum())
+        if n > _MOST:
+            return rng.multinomial(n, tally / n)
+        whole = tally.astype(np.int64)
+        return rng.multivariate_hypergeometric(whole, half(n), method="marginals")
 
 
 def _check_resampler(method: str, resampler: object) -> None:
@@ -385,7 +342,7 @@ def _check_resampler(method: str, resampler: object) -> None:
         )
 
 
-# -- What every estimator of alpha and beta has in common: one way in, one set of results --------
+# -- What every estimator has in common ----------------------------------------------------------
 
 
 MAX_THRESHOLDS = 2**14
@@ -413,6 +370,16 @@ class Inclusions:
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def at_edge(self) -> bool:
+        """Whether ``details`` say that a lies at an end of what the method can return."""
+        return bool(self.details.get("at_edge", False))
+
+    @property
+    def identifiable(self) -> bool:
+        """Whether the scores can tell, unless ``details`` say that they cannot."""
+        return bool(self.details.get("identifiable", True))
+
 
 class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
     """Base class of everything that estimates alpha (and beta) from scores.
@@ -436,7 +403,8 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
     """What is estimated from: "scores", or "features" where several columns are welcome."""
 
     noisy: ClassVar[bool] = False
-    """Whether beta is estimated too; otherwise labels are taken as clean, beta = 1."""
+    """Whether beta is estimated too, unless a parameter ``clean`` is "always"; otherwise labels are
+    taken as clean, beta = 1."""
 
     reference: ClassVar[str] = ""
     """Where the method was published."""
@@ -496,7 +464,7 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
     @property
     def estimates_beta(self) -> bool:
         """Whether this estimator, with its parameters, estimates beta too."""
-        return self.noisy
+        return self.noisy and getattr(self, "clean", None) != "always"
 
     # -- what users call ----------------------------------------------------------------
 
@@ -525,18 +493,28 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         self
         """
         self._check_params()
-        name = type(self).__name__
         counts = read_counts(scores, labeled, sample_weight)
         check_both_sides(counts)
-        inclusions = self._estimate(counts)
-        self.proportions_ = proportions_of(inclusions, name)
-        notes = (*common_notes(counts), *inclusions.notes)
-        details = {"identifiable": True, **inclusions.details}
-        self.diagnostics_ = FrozenDict({**details, "notes": notes})
-        self.n_features_in_ = 1
+        self._keep(self._estimate(counts), common_notes(counts), n_features=1)
         self._counts = counts.thinned(MAX_THRESHOLDS)
-        self.__dict__.pop("interval_", None)  # of an earlier fit
         return self
+
+    def _keep(self, found: Inclusions, notes: tuple[str, ...], *, n_features: int) -> None:
+        """What a fit leaves behind, or a complaint that there is nothing to tell apart."""
+        name = type(self).__name__
+        if not (found.a < 1 and found.b < 1):
+            raise IdentifiabilityError(
+                f"{name} finds no sign that the labeled examples hold more positives than the "
+                f"unlabeled ones (inclusions {found.a:.3g} and {found.b:.3g}), so alpha and beta "
+                "cannot be told apart (PU001).\n"
+                "Hint: are the scores from held-out examples, and larger for positives? If so, the "
+                "classifier does not separate the two samples"
+            )
+        self.proportions_ = MixtureProportions.from_inclusions(found.a, found.b, origin=name)
+        details = {"identifiable": True, **found.details, "notes": (*notes, *found.notes)}
+        self.diagnostics_ = FrozenDict(details)
+        self.n_features_in_ = n_features
+        self.__dict__.pop("interval_", None)  # of an earlier fit
 
     @cached_property
     def interval_(self) -> Mapping[str, Interval]:
@@ -601,15 +579,58 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         ``"posterior"`` takes quantiles of the posterior distribution.
         """
         self._check_fitted("interval")
-        return proportion_intervals(
-            self,
-            self._counts,
-            confidence_level=confidence_level,
-            method=method or _usual_method(self, resampler),
-            n_resamples=n_resamples,
-            random_state=random_state,
-            resampler=resampler,
-        )
+        level = check_level(confidence_level)
+        if method is not None:
+            check_choice("method", method, INTERVAL_METHODS)
+        chosen = method or self._usual_method(resampler)
+        n_resamples = check_integer("n_resamples", n_resamples, low=1, high=10**7)
+        rng = check_random_state(random_state)
+        _check_resampler(chosen, resampler)
+        if chosen == "bound":
+            ends, words = self._bounds(level), "one-sided bounds"
+        elif chosen == "posterior":
+            ends, words = self._posterior_ends(level), "posterior quantiles"
+        else:
+            draws, words, share = self._replicates(chosen, resampler, n_resamples, rng)
+            return intervals_of_draws(self.proportions_, draws, level, words, share)
+        return _intervals(self.proportions_, ends, level, words)
+
+    def _usual_method(self, resampler: object) -> str:
+        """How intervals are found where the caller names no method."""
+        # Dependent rows have no posterior, only replicates.
+        return self.interval_method if resampler is None else "bootstrap"
+
+    def _replicates(
+        self, method: str, resampler: Any, n_resamples: int, rng: np.random.Generator
+    ) -> tuple[FloatArray, str, float]:
+        """Alpha and beta of replicates, how they were drawn, and their share of the examples."""
+        words, share = "bootstrap percentile", 1.0
+        if resampler is not None:
+            words += ", groups" if isinstance(resampler, GroupResampler) else ", own resampler"
+        elif method == "m-out-of-n":
+            words, share = "m-out-of-n bootstrap", subsample_share(*effective_sizes(self._counts))
+            resampler = _SubsampleResampler(self._counts, share)
+        else:
+            resampler = resampler_for(self._counts, "multinomial")
+        return proportion_draws(self, resampler, n_resamples, rng), words, share
+
+    def _posterior_ends(self, level: float) -> _NamedEnds:  # noqa: ARG002
+        must = "one that needs no posterior, which only LabelCurve has"
+        raise bad_value("method", must, "'posterior'", "use method='bootstrap'")
+
+    def _bounds(self, level: float) -> _NamedEnds:
+        r"""Region of all proportions whose inclusions are not refuted.
+
+        With :math:`a \le A` and :math:`b \le B`, alpha rises with a and falls with b, beta
+        likewise, and delta falls with both, so the ends are taken on at corners of the region.
+        """
+        b = 0.0
+        if self.estimates_beta:
+            level = 1 - (1 - level) / 2
+            b = inclusion_bound(flipped_counts(self._counts), confidence_level=level)
+        a = inclusion_bound(self._counts, confidence_level=level)
+        least_delta = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
+        return {"alpha": (0.0, a), "beta": (1 - b, 1.0), "delta": (least_delta, 1.0)}
 
     def proportions_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -638,26 +659,7 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         return tags
 
 
-def _usual_method(estimator: PriorEstimator, resampler: object) -> Any:
-    """Dependent rows have no posterior, only replicates."""
-    return estimator.interval_method if resampler is None else "bootstrap"
-
-
 EstimatorT = TypeVar("EstimatorT", bound=type[PriorEstimator])
-
-
-def proportions_of(inclusions: Inclusions, name: str) -> MixtureProportions:
-    """Alpha and beta of an estimate, or a complaint that there is nothing to tell apart."""
-    a, b = inclusions.a, inclusions.b
-    if not (a < 1 and b < 1):
-        raise IdentifiabilityError(
-            f"{name} finds no sign that the labeled examples hold more positives than the "
-            f"unlabeled ones (inclusions {a:.3g} and {b:.3g}), so alpha and beta cannot be told "
-            "apart (PU001).\n"
-            "Hint: are the scores from held-out examples, and larger for positives? If so, the "
-            "classifier does not separate the two samples"
-        )
-    return MixtureProportions.from_inclusions(a, b, origin=name)
 
 
 def proportions_of_many(inclusions: FloatArray) -> FloatArray:
@@ -669,78 +671,10 @@ def proportions_of_many(inclusions: FloatArray) -> FloatArray:
     return np.where(lost[:, None], np.nan, np.column_stack((alpha, beta)))
 
 
-# -- Replicates without copies: half of each sample, for estimators that set rows against rows ---
-
-
-HALF_SAMPLES = "half-samples"
-"""How intervals from them name their method."""
-
-_MOST = 10**8
-"""Of more examples copies are drawn: there are too few in each fold to be of consequence."""
-
-
-def half(n: int) -> int:
-    """Size of a half; one row has none, and is kept."""
-    return max(1, n // 2)
-
-
-@dataclass(frozen=True)
-class HalfResampler:
-    """Draw half of the examples, none of them twice, on each side."""
-
-    counts: ScoreCounts
-
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        """Counts of one replicate."""
-        sides = (self._draw(rng, side) for side in (self.counts.labeled, self.counts.unlabeled))
-        labeled, unlabeled = sides
-        return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
-
-    def _draw(self, rng: np.random.Generator, tally: CountArray) -> CountArray:
-        n = int(tally.sum())
-        if n > _MOST:
-            return rng.multinomial(n, tally / n)
-        whole = tally.astype(np.int64)
-        return rng.multivariate_hypergeometric(whole, half(n), method="marginals")
-
-
-def centered(draws: FloatArray, proportions: MixtureProportions) -> FloatArray:
-    r"""Move the medians of alpha and beta of the replicates to the estimates.
-
-    The mean of a half differs from that of the whole with the variance
-    :math:`\sigma^2(2/n - 1/n) = \sigma^2/n`, just as the latter differs from the truth; so the
-    spread of halves is that of the estimate. Their place is that of an estimate from half as many
-    rows, and it is not that of this one where bias depends on the number of rows.
-    """
-    known = ~np.isnan(draws[:, 0])
-    if not known.any():
-        return draws
-    estimate = np.array([proportions.alpha, proportions.beta])
-    return np.asarray(draws + (estimate - np.median(draws[known], axis=0)))
-
-
-# -- All estimators of alpha and beta by name ----------------------------------------------------
+# -- All estimators by name ----------------------------------------------------------------------
 
 
 _REGISTERED: dict[str, type[PriorEstimator]] = {}
-
-# Each of these registers its classes when imported.
-_BUILT_IN = (
-    "alphamax",
-    "bbe",
-    "dedpul",
-    "density_ratio",
-    "dist_curve",
-    "elkan_noto",
-    "kernel_mean",
-    "label_curve",
-    "mixtures",
-    "patra_sen",
-    "roc_slope",
-    "scar",
-    "tice",
-    "wrappers",
-)
 
 
 @public
@@ -828,8 +762,9 @@ def prior_estimators() -> dict[str, type[PriorEstimator]]:
     >>> pu.prior_estimators()["bbe"]()
     BBE()
     """
-    for module in _BUILT_IN:
-        import_module(f"purecover.estimators.{module}")
+    # Modules register their classes when imported.
+    for module in iter_modules(import_module(__package__).__path__):
+        import_module(f"{__package__}.{module.name}")
     return dict(sorted(_REGISTERED.items()))
 
 

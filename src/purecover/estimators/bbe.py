@@ -10,7 +10,7 @@ from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.samples import row_shares, row_sizes
+from purecover.estimators.samples import row_shares, weight_units
 
 LARGE_PENALTY = 0.5
 """Where the penalty at the chosen threshold exceeds this, it and not the data chose it."""
@@ -116,10 +116,9 @@ class BBE(PriorEstimator):
         return np.column_stack((ratio, np.zeros(ratio.size)))
 
     def _cuts(self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> _Cuts:
-        q_labeled, totals = row_shares(labeled)
-        n_labeled = row_sizes(totals, counts.n_labeled, counts.labeled_sq)
-        q_unlabeled, totals = row_shares(unlabeled)
-        n_unlabeled = row_sizes(totals, counts.n_unlabeled, counts.unlabeled_sq)
+        units = weight_units(counts)
+        q_labeled, n_labeled = row_shares(labeled, units[0])
+        q_unlabeled, n_unlabeled = row_shares(unlabeled, units[1])
         with np.errstate(divide="ignore", invalid="ignore"):
             margin = np.sqrt(np.log(4 / self.error) / 2) * (n_unlabeled**-0.5 + n_labeled**-0.5)
             margin *= 1 + self.gamma

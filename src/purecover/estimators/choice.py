@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from purecover._typing import CountArray, FloatArray
 from purecover._validation import bad_type, check_choice
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import PriorEstimator
+from purecover.estimators.base import PriorEstimator, prior_estimators
 from purecover.estimators.label_curve import LabelCurve
+from purecover.estimators.wrappers import NoisyLabels
 from purecover.proportions import MixtureProportions
 
 
@@ -19,20 +21,12 @@ def default_estimator() -> PriorEstimator:
     return LabelCurve()
 
 
-# -- The estimator that a caller asks for: by name, as an example, or none in particular ---------
-
-
 def check_estimator(value: Any, parameter: str = "estimator") -> PriorEstimator:
     """An estimator from its name, from an example of it (which stays as it is), or the default.
 
     By name, a method for clean labels is run both ways, so that it means the same as in
     :func:`compare_priors`; an example is taken as it is.
     """
-    from sklearn.base import clone
-
-    from purecover.estimators.base import PriorEstimator, prior_estimators
-    from purecover.estimators.wrappers import NoisyLabels
-
     if value is None:
         return default_estimator()
     if isinstance(value, str):
@@ -55,9 +49,6 @@ def tell_clean(estimator: PriorEstimator, beta: float | None) -> None:
     """Where beta is known to be 1, an estimator that asks whether labels are clean need not."""
     if beta == 1 and "clean" in estimator.get_params(deep=False):
         estimator.set_params(clean="always")
-
-
-# -- Alpha where beta is known: what the scores tell is their ratio ------------------------------
 
 
 class KnownBeta:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import betainc
@@ -12,7 +12,7 @@ from scipy.special import betainc
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray
 from purecover._validation import check_real, public
 from purecover.counts import ScoreCounts
-from purecover.estimators.samples import read_both_sides, row_sizes
+from purecover.estimators.samples import read_both_sides, weight_units
 
 CLEAN_RULES = ("test", "never", "always")
 """When an estimator takes labels as clean."""
@@ -149,29 +149,22 @@ def clean_by_rule(
     return clean_many(counts, labeled, unlabeled)
 
 
-class Verdict(NamedTuple):
-    """Whether labels are taken as clean, with what is to be shown and said of it."""
+def clean_verdict(
+    rule: str, counts: Callable[[], ScoreCounts]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Whether data are taken as clean under one of the rules (``"clean"``), and what to say of it.
 
-    clean: bool
-    details: dict[str, Any]
-    notes: tuple[str, ...]
-
-
-def clean_verdict(rule: str, counts: Callable[[], ScoreCounts]) -> Verdict:
-    """The verdict on data under one of the rules; only the test asks for the counts."""
+    Only the test asks for the counts.
+    """
     if rule != "test":
-        clean = rule == "always"
-        return Verdict(clean, {"clean": clean}, ())
+        return {"clean": rule == "always"}, ()
     test = clean_test(counts())
-    clean = bool(test.clean)
-    details = {"clean": clean, "clean_p_value": test.p_value}
-    if not clean:
-        return Verdict(clean, details, ())
     note = (
         f"labels are compatible with beta = 1 (p = {test.p_value:.2g}) and taken as clean, so "
         "that beta was not estimated"
     )
-    return Verdict(clean, details, (note,))
+    details = {"clean": bool(test.clean), "clean_p_value": test.p_value}
+    return details, (note,) if test.clean else ()
 
 
 def _p_values(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
@@ -193,7 +186,7 @@ def _p_values(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -
     beyond = np.zeros(border.size)
     np.divide(depth[rows, border] - target, at_border, out=beyond, where=at_border > 0)
     found = low - beyond * labeled[rows, -1 - border]
-    sizes = row_sizes(totals, counts.n_labeled, counts.labeled_sq)
+    sizes = totals * weight_units(counts)[0]
     share = np.divide(found, totals, out=np.zeros(border.size), where=totals > 0)
     k = np.clip(share, 0.0, 1.0) * sizes
     some = k > 0

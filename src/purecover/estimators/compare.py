@@ -33,27 +33,15 @@ from purecover._validation import (
     to_numpy,
 )
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import (
-    HALF_SAMPLES,
-    MAX_THRESHOLDS,
-    HalfResampler,
-    PriorEstimator,
-    centered,
-    half,
-    intervals_of_draws,
-    prior_estimators,
-    proportion_draws,
-    proportion_intervals,
-)
+from purecover.estimators.base import PriorEstimator, half, intervals_of_draws, prior_estimators
 from purecover.estimators.choice import KnownBeta, default_estimator, full_name, tell_clean
 from purecover.estimators.rows import RowPriorEstimator, Rows, check_differ, read_matrix
-from purecover.estimators.samples import TOO_FEW_LABELED, check_both_sides
+from purecover.estimators.samples import TOO_FEW_LABELED, check_both_sides, effective_sizes
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import InvalidInputError, PurecoverError
 from purecover.intervals.interval import Interval, check_level
 from purecover.intervals.resampling import GroupResampler, make_group_resampler
 from purecover.proportions import MixtureProportions, percent_hint
-from purecover.recovery.rates import effective_size
 
 # -- What a comparison of estimators holds, and how it prints ------------------------------------
 
@@ -338,25 +326,11 @@ class ScoreSample:
     @property
     def effective_labeled(self) -> float:
         """How many labeled examples of equal weight would tell as much."""
-        return effective_size(self.counts.n_labeled, self.counts.labeled_sq)
+        return effective_sizes(self.counts)[0]
 
     def fit(self, estimator: PriorEstimator) -> None:
         """Fit an estimator."""
         estimator.fit(self.counts)
-
-    def intervals(
-        self, estimator: PriorEstimator, known: KnownBeta | None, **settings: Any
-    ) -> Mapping[str, Interval]:
-        """Intervals of a fitted estimator; ``known`` is the same with a beta that was given."""
-        if known is None:
-            return estimator.interval(resampler=self.resampler, **settings)
-        thinned = self.counts.thinned(MAX_THRESHOLDS)
-        if self.resampler is None and reads_features(estimator) and estimator._compares_rows():
-            rng = np.random.default_rng(settings["random_state"])
-            halves = HalfResampler(thinned)
-            draws = proportion_draws(known, halves, settings["n_resamples"], rng)
-            return _half_intervals(known, draws, settings["confidence_level"], HALF_SAMPLES)
-        return proportion_intervals(known, thinned, resampler=self.resampler, **settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,45 +354,16 @@ class FeatureSample:
         return self.sizes[0]
 
     @property
-    def rows(self) -> Rows:
-        """The two samples of rows."""
-        parts = self.matrix[self.labeled], self.matrix[~self.labeled]
+    def resampler(self) -> GroupedRows | None:
+        """What draws whole groups, if there are any."""
         if self.groups is None:
-            return Rows(*parts)
-        return GroupedRows(*parts, self.groups[self.labeled], self.groups[~self.labeled])
+            return None
+        ours, groups = self.labeled, self.groups
+        return GroupedRows(self.matrix[ours], self.matrix[~ours], groups[ours], groups[~ours])
 
     def fit(self, estimator: PriorEstimator) -> None:
         """Fit an estimator, which says itself that it knows no weights."""
         estimator.fit(self.matrix, self.labeled, sample_weight=self.weight)
-
-    def intervals(
-        self,
-        estimator: PriorEstimator,
-        known: KnownBeta | None,
-        *,
-        n_resamples: int,
-        confidence_level: float,
-        random_state: int,
-    ) -> Mapping[str, Interval]:
-        """Intervals of a fitted estimator; a replicate draws rows, all features together.
-
-        Of each sample it holds half of the rows, or half of the groups.
-        """
-        if not reads_features(estimator):  # who asks has asked that before
-            raise TypeError(type(estimator))
-        rng = np.random.default_rng(random_state)
-        draws = estimator._row_draws(self.rows, None, n_resamples, rng)
-        words = HALF_SAMPLES + ("" if self.groups is None else ", groups")
-        if known is None:
-            return _half_intervals(estimator, draws, confidence_level, words)
-        return _half_intervals(known, known.of_draws(draws), confidence_level, words)
-
-
-def _half_intervals(
-    fitted: PriorEstimator | KnownBeta, draws: FloatArray, level: float, words: str
-) -> Mapping[str, Interval]:
-    proportions: MixtureProportions = fitted.proportions_
-    return intervals_of_draws(proportions, centered(draws, proportions), level, words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -449,30 +394,6 @@ class GroupedRows(Rows):
 
 
 # -- reading ----------------------------------------------------------------------------------
-
-
-def read_scores(
-    scores: Any,
-    labeled: ArrayLike | None,
-    beside: Mapping[str, Any],
-    labels: Mapping[str, Any],
-) -> ScoreSample:
-    """Scores and labels, or their counts and nothing beside them."""
-    if isinstance(scores, ScoreCounts):
-        extra = {"labeled": labeled, **beside, **labels}
-        given = [name for name, value in extra.items() if value is not None]
-        if given:
-            raise InvalidInputError(
-                f"{{function}} takes no {given[0]!r} beside a ScoreCounts, which holds no rows.\n"
-                "Hint: pass scores and labeled themselves"
-            )
-        sample = ScoreSample(scores)
-    else:
-        refuse_frame(scores)
-        _require_labels(labeled, "scores")
-        sample = _column_sample(scores, labeled, beside, labels)
-    check_both_sides(sample.counts)
-    return sample
 
 
 def read_features(
@@ -525,7 +446,7 @@ def _require_labels(labeled: ArrayLike | None, what: str) -> None:
         raise bad_type("labeled", must, labeled)
 
 
-# -- All estimators of alpha and beta side by side on the same examples --------------------------
+# -- The comparison ------------------------------------------------------------------------------
 
 
 DEFAULT = "default"
@@ -666,14 +587,15 @@ def compare_priors(
         rows.append(replace(row, is_default=name == default, estimated_from=kind))
     if progress is not None:
         progress(len(chosen), len(chosen))
-    sample = samples.get("scores") or samples["features"]
+    scored = samples.get("scores")
+    sample = scored or samples["features"]
     made = max(replicates[row.estimated_from] for row in rows)
     unasked = n_resamples is None and any(row.estimated_from == "features" for row in rows)
     return PriorComparison(
         rows=tuple(rows),
         n_labeled=sample.sizes[0],
         n_unlabeled=sample.sizes[1],
-        n_thresholds=_n_thresholds(samples.get("scores")),
+        n_thresholds=scored.counts.n_thresholds if isinstance(scored, ScoreSample) else 0,
         n_features=n_features,
         beta=beta,
         confidence_level=level,
@@ -730,7 +652,7 @@ def _run(
     intervals: Mapping[str, Interval] = {}
     if settings["n_resamples"]:
         try:
-            intervals = sample.intervals(estimator, fixed, **settings)
+            intervals = _intervals(estimator, fixed, sample, **settings)
         except PurecoverError as error:
             notes += (f"no interval: {str(error).splitlines()[0]}",)
         told = [each.method for each in intervals.values() if "rejected" in each.method]
@@ -746,6 +668,33 @@ def _run(
         notes=notes,
         seconds=seconds,
     )
+
+
+def _intervals(
+    estimator: PriorEstimator,
+    known: KnownBeta | None,
+    sample: ScoreSample | FeatureSample,
+    *,
+    n_resamples: int,
+    confidence_level: float,
+    random_state: int,
+) -> Mapping[str, Interval]:
+    """Intervals of a fitted estimator; ``known`` is the same with a beta that was given."""
+    resampler = sample.resampler
+    if known is None and isinstance(sample, ScoreSample):
+        return estimator.interval(
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            random_state=random_state,
+            resampler=sample.resampler,
+        )
+    rng = np.random.default_rng(random_state)
+    method = estimator._usual_method(resampler)
+    draws, words, share = estimator._replicates(method, resampler, n_resamples, rng)
+    if known is None:
+        return intervals_of_draws(estimator.proportions_, draws, confidence_level, words, share)
+    draws = known.of_draws(draws)
+    return intervals_of_draws(known.proportions_, draws, confidence_level, words, share)
 
 
 # -- which estimators -----------------------------------------------------------------------
@@ -869,13 +818,21 @@ def _read(
         must = "scores of the examples, a ScoreCounts, or None where features are given"
         raise bad_type("scores", must, scores)
     if scores is not None:
-        more = {**beside, "features": features} if isinstance(scores, ScoreCounts) else beside
-        samples["scores"] = read_scores(scores, labeled, more, labels)
+        if isinstance(scores, ScoreCounts):
+            extra = {"labeled": labeled, **beside, "features": features, **labels}
+            if given := [name for name, value in extra.items() if value is not None]:
+                raise InvalidInputError(
+                    f"{{function}} takes no {given[0]!r} beside a ScoreCounts, which holds no "
+                    "rows.\nHint: pass scores and labeled themselves"
+                )
+            sample = ScoreSample(scores)
+        else:
+            refuse_frame(scores)
+            _require_labels(labeled, "scores")
+            sample = _column_sample(scores, labeled, beside, labels)
+        check_both_sides(sample.counts)
+        samples["scores"] = sample
     n_features = 0
     if features is not None:
         samples["features"], n_features = read_features(features, labeled, beside, labels)
     return samples, n_features
-
-
-def _n_thresholds(sample: ScoreSample | FeatureSample | None) -> int:
-    return sample.counts.n_thresholds if isinstance(sample, ScoreSample) else 0

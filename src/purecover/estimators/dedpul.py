@@ -14,6 +14,7 @@ Where this differs from the released program:
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -265,13 +266,7 @@ class DEDPUL(PriorEstimator):
         # 1 - t instead of -t, so that probabilities stay probabilities. Tiny ones would leave
         # the open interval; they may share its last number, as order is all that matters then.
         inside = np.clip(1 + flipped.thresholds, np.finfo(float).tiny, 1 - 2**-53)
-        return ScoreCounts(
-            thresholds=inside,
-            labeled=flipped.labeled,
-            unlabeled=flipped.unlabeled,
-            labeled_sq=flipped.labeled_sq,
-            unlabeled_sq=flipped.unlabeled_sq,
-        )
+        return replace(flipped, thresholds=inside)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         scale = self._resolved(counts)

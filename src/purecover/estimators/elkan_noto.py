@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -103,13 +104,8 @@ class ElkanNoto(PriorEstimator):
         flipped = flipped_counts(counts)
         if self.calibration == "isotonic":
             return flipped
-        return ScoreCounts(
-            thresholds=1 + flipped.thresholds,  # 1 - t: the probability of the other label
-            labeled=flipped.labeled,
-            unlabeled=flipped.unlabeled,
-            labeled_sq=flipped.labeled_sq,
-            unlabeled_sq=flipped.unlabeled_sq,
-        )
+        # 1 - t: the probability of the other label
+        return replace(flipped, thresholds=1 + flipped.thresholds)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         tau = self._probabilities(counts)

@@ -32,7 +32,7 @@ from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.recovery.rates import effective_size
+from purecover.estimators.samples import weight_units
 
 # -- The label curve: share of labeled among examples of one rank, and its fit -------------------
 
@@ -416,10 +416,7 @@ class RankBins:
     @classmethod
     def from_counts(cls, counts: ScoreCounts) -> RankBins:
         """Bins of a whole data set."""
-        units = (
-            effective_size(counts.n_labeled, counts.labeled_sq) / counts.n_labeled,
-            effective_size(counts.n_unlabeled, counts.unlabeled_sq) / counts.n_unlabeled,
-        )
+        units = weight_units(counts)
         labeled = np.asarray(counts.labeled[::-1] * units[0], dtype=np.float64)
         unlabeled = np.asarray(counts.unlabeled[::-1] * units[1], dtype=np.float64)
         seen = np.cumsum(labeled + unlabeled)
@@ -901,11 +898,6 @@ class LabelCurve(PriorEstimator):
 
     def __init__(self, *, clean: Literal["weigh", "never", "always"] = "weigh") -> None:
         self.clean = clean
-
-    @property
-    def estimates_beta(self) -> bool:
-        """Whether beta can come out below 1."""
-        return self.clean != "always"
 
     def _check_params(self) -> None:
         check_choice("clean", self.clean, CLEAN_PRIORS)

@@ -5,7 +5,7 @@ Runs from several starts, or on several replicates, go side by side along the fi
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
@@ -14,11 +14,10 @@ from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice, check_flag, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, register_prior_estimator
-from purecover.estimators.clean import CLEAN_RULES, Verdict, clean_by_rule, clean_verdict
+from purecover.estimators.clean import CLEAN_RULES, clean_by_rule, clean_verdict
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
-from purecover.estimators.samples import group_starts
+from purecover.estimators.samples import group_starts, weight_units
 from purecover.estimators.wrappers import out_of_fold
-from purecover.recovery.rates import effective_size
 
 # -- Expectation and maximization for two normal densities that two samples share ----------------
 
@@ -323,11 +322,6 @@ class GaussianMixtures(FeaturePriorEstimator):
         self.ridge = ridge
         self.max_iter = max_iter
 
-    @property
-    def estimates_beta(self) -> bool:
-        """Whether beta can come out below 1."""
-        return self.clean != "always"
-
     def _check_params(self) -> None:
         check_choice("clean", self.clean, CLEAN_RULES)
         check_choice("covariance", self.covariance, ("full", "diagonal"))
@@ -342,7 +336,7 @@ class GaussianMixtures(FeaturePriorEstimator):
         scores = self._scores(counts)
         em = self._em(scores.points)
         verdict = clean_verdict(self.clean, lambda: counts)
-        return self._inclusions(em, scores.tally, verdict, scores.notes)
+        return self._inclusions(em, scores.tally, *verdict, scores.notes)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -380,10 +374,7 @@ class GaussianMixtures(FeaturePriorEstimator):
         else:
             column = counts.thresholds[:, None]
             values = Rows(column, column[:0]).scaled().labeled[:, 0]
-        units = (
-            effective_size(counts.n_labeled, counts.labeled_sq) / counts.n_labeled,
-            effective_size(counts.n_unlabeled, counts.unlabeled_sq) / counts.n_unlabeled,
-        )
+        units = weight_units(counts)
         # Before scores are merged, as one outlier would carry its group along.
         seen = counts.labeled * units[0] + counts.unlabeled * units[1]
         scaled, notes = _standardized(values[:, None], seen)
@@ -418,7 +409,7 @@ class GaussianMixtures(FeaturePriorEstimator):
         points, far = _standardized(pooled, np.ones(ours.size))
         tally = Tally(ours.astype(np.float64), (~ours).astype(np.float64))
         verdict = clean_verdict(self.clean, lambda: out_of_fold(rows))
-        return self._inclusions(self._em(points), tally, verdict, (*notes, *far))
+        return self._inclusions(self._em(points), tally, *verdict, (*notes, *far))
 
     # -- both ---------------------------------------------------------------------------
 
@@ -426,9 +417,14 @@ class GaussianMixtures(FeaturePriorEstimator):
         return GaussianEM(points, diagonal=self.covariance == "diagonal", ridge=self.ridge)
 
     def _inclusions(
-        self, em: GaussianEM, tally: Tally, verdict: Verdict, notes: tuple[str, ...] = ()
+        self,
+        em: GaussianEM,
+        tally: Tally,
+        verdict: dict[str, Any],
+        said: tuple[str, ...],
+        notes: tuple[str, ...],
     ) -> Inclusions:
-        best = self._best(em, tally, clean=verdict.clean)
+        best = self._best(em, tally, clean=verdict["clean"])
         a, b = (float(side[0]) for side in _inclusions_of(best))
         size = float(tally.labeled.sum() + tally.unlabeled.sum())
         likelihood = float(em.log_likelihood(best, tally)[0]) / size
@@ -440,7 +436,7 @@ class GaussianMixtures(FeaturePriorEstimator):
                 f"{held}: they may be outliers, or nearly all examples are of one class",
             )
         details = {"a": a, "b": b, "log_likelihood": likelihood, "at_edge": not 0 < a < 1}
-        return Inclusions(a, b, (*notes, *verdict.notes), {**verdict.details, **details})
+        return Inclusions(a, b, (*notes, *said), {**verdict, **details})
 
     def _best(self, em: GaussianEM, tally: Tally, *, clean: bool) -> Mixtures:
         """The end with the largest likelihood, of all starts."""

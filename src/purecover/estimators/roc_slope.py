@@ -12,7 +12,7 @@ from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.samples import binomial_upper, group_starts, row_shares, row_sizes
+from purecover.estimators.samples import binomial_upper, row_shares, thinned_rows, weight_units
 from purecover.recovery.rates import effective_size
 
 LARGE_MARGIN = 0.1
@@ -95,7 +95,7 @@ class RocSlope(PriorEstimator):
             check_integer("n_thresholds", self.n_thresholds, low=2)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        few = counts if self.n_thresholds is None else counts.thinned(self.n_thresholds)
+        few = _thinned(counts, self.n_thresholds)
         slopes = self._slopes(few, few.labeled[None], few.unlabeled[None])
         a, ratio = float(slopes.bound[0]), float(slopes.ratio[0])
         notes = []
@@ -115,20 +115,15 @@ class RocSlope(PriorEstimator):
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        if self.n_thresholds is not None and counts.n_thresholds > self.n_thresholds:
-            few = counts.thinned(self.n_thresholds)
-            starts = group_starts(counts, few)
-            labeled = np.add.reduceat(labeled, starts, axis=1)
-            unlabeled = np.add.reduceat(unlabeled, starts, axis=1)
-            counts = few
-        bound = self._slopes(counts, labeled, unlabeled).bound
+        few = _thinned(counts, self.n_thresholds)
+        rows = (thinned_rows(counts, few, side) for side in (labeled, unlabeled))
+        bound = self._slopes(few, *rows).bound
         return np.column_stack((bound, np.zeros(bound.size)))
 
     def _slopes(self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> _Slopes:
-        q_labeled, totals = row_shares(labeled)
-        n_labeled = row_sizes(totals, counts.n_labeled, counts.labeled_sq)
-        q_unlabeled, totals = row_shares(unlabeled)
-        n_unlabeled = row_sizes(totals, counts.n_unlabeled, counts.unlabeled_sq)
+        units = weight_units(counts)
+        q_labeled, n_labeled = row_shares(labeled, units[0])
+        q_unlabeled, n_unlabeled = row_shares(unlabeled, units[1])
         low = _row_bounds(1 - q_labeled, n_labeled, self.error)
         np.subtract(1, low, out=low)
         bound = _row_bounds(q_unlabeled, n_unlabeled, self.error)
@@ -140,6 +135,10 @@ class RocSlope(PriorEstimator):
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = q_unlabeled[rows, place] / above
         return _Slopes(place, np.minimum(bound[rows, place], 1.0), ratio, above)
+
+
+def _thinned(counts: ScoreCounts, n_thresholds: int | None) -> ScoreCounts:
+    return counts if n_thresholds is None else counts.thinned(n_thresholds)
 
 
 def _row_bounds(shares: FloatArray, sizes: FloatArray, error: float) -> FloatArray:
@@ -363,17 +362,11 @@ class FittedRoc(PriorEstimator):
         if self.n_thresholds is not None:
             check_integer("n_thresholds", self.n_thresholds, low=2)
 
-    def _thinned(self, counts: ScoreCounts) -> ScoreCounts:
-        return counts if self.n_thresholds is None else counts.thinned(self.n_thresholds)
-
-    def _fitted(self, few: ScoreCounts) -> tuple[FloatArray, float]:
-        points = _points(few, few.labeled, few.unlabeled)
-        return _fit(self.family, points, np.array(_STARTS[self.family]))
-
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        few = self._thinned(counts)
-        best, least = self._fitted(few)
-        n_points = _points(few, few.labeled, few.unlabeled).x.size
+        few = _thinned(counts, self.n_thresholds)
+        points = _points(few, few.labeled, few.unlabeled)
+        best, least = _fit(self.family, points, np.array(_STARTS[self.family]))
+        n_points = points.x.size
         a = min(end_slope(self.family, best), 1.0)
         notes = []
         if self.family == "binormal" and best[1] < WEAK_SHAPE:
@@ -384,9 +377,9 @@ class FittedRoc(PriorEstimator):
         if a <= 0:
             notes.append("the fitted curve ends without slope: alpha = 0")
         if n_points < best.size:
-            points = "one point" if n_points == 1 else f"{n_points} points"
+            few_points = "one point" if n_points == 1 else f"{n_points} points"
             notes.append(
-                f"the curve has {best.size} parameters and was fitted to {points} between its "
+                f"the curve has {best.size} parameters and was fitted to {few_points} between its "
                 "ends: many others fit as well, with other values of alpha"
             )
         details: dict[str, object] = {
@@ -415,12 +408,11 @@ class FittedRoc(PriorEstimator):
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        few = self._thinned(counts)
-        starts = group_starts(counts, few)
-        labeled = np.add.reduceat(labeled, starts, axis=1)
-        unlabeled = np.add.reduceat(unlabeled, starts, axis=1)
+        few = _thinned(counts, self.n_thresholds)
+        labeled, unlabeled = (thinned_rows(counts, few, side) for side in (labeled, unlabeled))
         # Replicates resemble the data, so the fit to the data is start enough.
-        first = self._fitted(few)[0][None]
+        whole = _points(few, few.labeled, few.unlabeled)
+        first = _fit(self.family, whole, np.array(_STARTS[self.family]))[0][None]
         found = np.full((len(labeled), 2), np.nan)
         for i, (some, many) in enumerate(zip(labeled, unlabeled, strict=True)):
             if some.any() and many.any() and np.count_nonzero(some + many) > 1:

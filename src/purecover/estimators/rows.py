@@ -14,7 +14,6 @@ from purecover._frames import column_names, is_frame, read_columns
 from purecover._labels import encode_labels
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import (
-    FrozenDict,
     as_real_vector,
     bad_type,
     bad_value,
@@ -30,20 +29,14 @@ from purecover.estimators.base import (
     Inclusions,
     IntervalMethod,
     PriorEstimator,
-    centered,
-    check_interval_settings,
     half,
-    intervals_of_draws,
     proportion_draws,
-    proportions_of,
     proportions_of_many,
-    share_of_sizes,
+    subsample_share,
 )
 from purecover.estimators.samples import size_notes
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals.interval import Interval
-
-# -- Reading features: a matrix, a column or a data frame as rows of finite numbers --------------
 
 
 def read_matrix(X: Any, parameter: str = "X") -> FloatArray:
@@ -71,16 +64,9 @@ def read_matrix(X: Any, parameter: str = "X") -> FloatArray:
     n, p = array.shape
     if n == 0 or p == 0:
         raise bad_value(parameter, "non-empty", f"an array of shape {array.shape}")
-    flat = _flat(values, array)
+    # All entries in one vector, masked where they were.
+    flat = values.reshape(-1) if np.ma.isMaskedArray(values) else array.reshape(-1)
     return as_real_vector(parameter, flat).reshape(n, p)
-
-
-def _flat(values: Any, array: np.ndarray[Any, Any]) -> Any:
-    """All entries in one vector, masked where they were."""
-    return values.reshape(-1) if np.ma.isMaskedArray(values) else array.reshape(-1)
-
-
-# -- Estimators that look at the features themselves: two samples of rows instead of scores ------
 
 
 MOST_COUNTED = 100_000
@@ -202,6 +188,9 @@ class RowPriorEstimator(PriorEstimator):
     for scores works on it. Several columns remain rows.
     """
 
+    _rows: Rows | None = None
+    """The rows of the last fit, if there were several features."""
+
     def _reads_rows(self) -> bool:
         """Whether this estimator, with its parameters, takes features."""
         return True
@@ -239,27 +228,20 @@ class RowPriorEstimator(PriorEstimator):
         self
         """
         self._check_params()
+        self._rows = None
         if isinstance(X, ScoreCounts) or not self._reads_rows():
-            self._rows: Rows | None = None
             return super().fit(X, labeled, sample_weight=sample_weight)
-        name = type(self).__name__
         if sample_weight is not None:
             raise _no_weights()
         rows = Rows.from_data(X, labeled)
         if rows.n_features == 1:
             pool = np.concatenate((rows.labeled[:, 0], rows.unlabeled[:, 0]))
-            ours = np.arange(pool.size) < rows.n_labeled
-            self._rows = None
-            return super().fit(ScoreCounts.from_scores(pool, ours))
+            return super().fit(ScoreCounts.from_scores(pool, np.arange(pool.size) < rows.n_labeled))
         check_differ(rows)
         inclusions = self._estimate_rows(rows, self._generator())
-        self.proportions_ = proportions_of(inclusions, name)
-        notes = (*size_notes(rows.n_labeled, rows.n_unlabeled), *inclusions.notes)
-        details = {"identifiable": True, **inclusions.details}
-        self.diagnostics_ = FrozenDict({**details, "notes": notes})
-        self.n_features_in_ = rows.n_features
+        notes = size_notes(rows.n_labeled, rows.n_unlabeled)
+        self._keep(inclusions, notes, n_features=rows.n_features)
         self._rows = rows
-        self.__dict__.pop("interval_", None)  # of an earlier fit
         return self
 
     @public
@@ -307,38 +289,44 @@ class RowPriorEstimator(PriorEstimator):
         self._check_fitted("interval")
         if n_resamples is None:
             n_resamples = ROW_RESAMPLES if self._reads_rows() else 1000
-        rows = getattr(self, "_rows", None)
-        halves = method is None and resampler is None
-        if rows is None and not (halves and self._compares_rows()):
-            return super().interval(
-                confidence_level=confidence_level,
-                method=method,
-                n_resamples=n_resamples,
-                random_state=random_state,
-                resampler=resampler,
-            )
-        if resampler is not None:
+        if self._rows is not None and resampler is not None:
             hint = "leave it out, or fit the estimator to scores"
             raise bad_value("resampler", "None for features", "a resampler", hint)
-        level, n_resamples, rng = check_interval_settings(
-            confidence_level, method or "bootstrap", n_resamples, random_state
-        )
-        if method in ("bound", "posterior"):
+        if self._rows is not None and method in ("bound", "posterior"):
             must, hint = "'bootstrap' or 'm-out-of-n' for features", "fit the estimator to scores"
             raise bad_value("method", must, repr(method), hint)
+        return super().interval(
+            confidence_level=confidence_level,
+            method=method,
+            n_resamples=n_resamples,
+            random_state=random_state,
+            resampler=resampler,
+        )
+
+    def _usual_method(self, resampler: object) -> str:
+        if self._rows is not None or (resampler is None and self._compares_rows()):
+            return HALF_SAMPLES
+        return super()._usual_method(resampler)
+
+    def _replicates(
+        self, method: str, resampler: Any, n_resamples: int, rng: np.random.Generator
+    ) -> tuple[FloatArray, str, float]:
+        """As for scores; of features, ``resampler`` is such as draws their rows, if not None."""
+        rows = resampler if isinstance(resampler, Rows) else self._rows
+        if rows is None and method != HALF_SAMPLES:
+            return super()._replicates(method, resampler, n_resamples, rng)
         if rows is None:
             draws = proportion_draws(self, HalfResampler(self._counts), n_resamples, rng)
-        elif halves:
-            draws = self._row_draws(rows, None, n_resamples, rng)
-        if rows is None or halves:
-            draws = centered(draws, self.proportions_)
-            return intervals_of_draws(self.proportions_, draws, level, HALF_SAMPLES)
-        words, share = "bootstrap percentile", 1.0
+            return draws, HALF_SAMPLES, 0.5
+        words, share = HALF_SAMPLES, None
         if method == "m-out-of-n":
             words = "m-out-of-n bootstrap"
-            share = share_of_sizes(rows.n_labeled, rows.n_unlabeled)
-        draws = self._row_draws(rows, share, n_resamples, rng)
-        return intervals_of_draws(self.proportions_, draws, level, words, share)
+            share = subsample_share(rows.n_labeled, rows.n_unlabeled)
+        elif method == "bootstrap":
+            words, share = "bootstrap percentile", 1.0
+        elif resampler is not None:
+            words += ", groups"
+        return self._row_draws(rows, share, n_resamples, rng), words, share or 0.5
 
     def _compares_rows(self) -> bool:
         """Whether copies of scores would mislead, as those of rows do."""

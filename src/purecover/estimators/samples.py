@@ -47,17 +47,47 @@ def read_counts(
     )
 
 
-def check_both_sides(counts: ScoreCounts) -> None:
-    """Refuse counts from which nobody can tell anything."""
+def read_both_sides(
+    scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None
+) -> ScoreCounts:
+    """Counts of scores and labels, or those given, with examples of both kinds."""
+    if labeled is None and not isinstance(scores, ScoreCounts):
+        must = "given with scores: for each, whether the example carries the label"
+        raise bad_type("labeled", must, labeled, "or pass a ScoreCounts alone")
+    counts = read_counts(scores, labeled, sample_weight)
+    _check_sides(counts)
+    return counts
+
+
+def _check_sides(counts: ScoreCounts) -> None:
     for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
         if not total > 0:
             raise bad_value("labeled", f"such that an example is {side}", "none")
+
+
+def check_both_sides(counts: ScoreCounts) -> None:
+    """Refuse counts from which nobody can tell anything."""
+    _check_sides(counts)
     used = (counts.labeled > 0) | (counts.unlabeled > 0)
     if int(used.sum()) < 2:
         raise IdentifiabilityError(
             f"{{function}} needs scores that differ, got {counts.thresholds[used][0]:g} "
             "throughout: a constant score says nothing about alpha and beta."
         )
+
+
+def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
+    """How many labeled and how many unlabeled examples of equal weight would tell as much."""
+    return (
+        effective_size(counts.n_labeled, counts.labeled_sq),
+        effective_size(counts.n_unlabeled, counts.unlabeled_sq),
+    )
+
+
+def weight_units(counts: ScoreCounts) -> tuple[float, float]:
+    """Effective examples for each unit of weight on either side; 1 without weights."""
+    n_labeled, n_unlabeled = effective_sizes(counts)
+    return n_labeled / counts.n_labeled, n_unlabeled / counts.n_unlabeled
 
 
 def size_notes(n_labeled: float, n_unlabeled: float) -> tuple[str, ...]:
@@ -83,10 +113,9 @@ def common_notes(counts: ScoreCounts) -> tuple[str, ...]:
 
 def flipped_counts(counts: ScoreCounts) -> ScoreCounts:
     """Labeled and unlabeled exchanged and scores negated, which maps (a, b) to (b, a)."""
-    squares = (
+    labeled_sq, unlabeled_sq = (
         None if tally is None else tally[::-1] for tally in (counts.unlabeled_sq, counts.labeled_sq)
     )
-    labeled_sq, unlabeled_sq = squares
     return ScoreCounts(
         thresholds=-counts.thresholds[::-1],
         labeled=counts.unlabeled[::-1],
@@ -126,7 +155,13 @@ def group_starts(counts: ScoreCounts, thinned: ScoreCounts) -> IntArray:
     return np.concatenate(([0], ends[:-1] + 1))
 
 
-# -- Confidence bounds: of shares above a threshold, and of the inclusions that follow from them -
+def thinned_rows(counts: ScoreCounts, thinned: ScoreCounts, tallies: CountArray) -> CountArray:
+    """Counts of replicates of the data, merged like those of the data by thinning."""
+    merged: CountArray = np.add.reduceat(tallies, group_starts(counts, thinned), axis=1)
+    return merged
+
+
+# -- Confidence bounds ---------------------------------------------------------------------------
 
 
 BoundMethod = Literal["scott", "bbe"]
@@ -221,8 +256,7 @@ def inclusion_bound(
     error = 1 - check_level(confidence_level)
     check_choice("method", method, BOUND_METHODS)
     counts = read_both_sides(scores, labeled, sample_weight)
-    n_labeled = effective_size(counts.n_labeled, counts.labeled_sq)
-    n_unlabeled = effective_size(counts.n_unlabeled, counts.unlabeled_sq)
+    n_labeled, n_unlabeled = effective_sizes(counts)
     above: FloatArray = np.cumsum(counts.labeled, dtype=np.float64) / counts.n_labeled
     unlabeled: FloatArray = np.cumsum(counts.unlabeled, dtype=np.float64) / counts.n_unlabeled
     if method == "bbe":
@@ -240,22 +274,6 @@ def inclusion_bound(
         low = binomial_lower(ranks, n_labeled, share)
     useful = low > 0
     return float(min(1.0, np.min(high[useful] / low[useful], initial=1.0)))
-
-
-def read_both_sides(
-    scores: Any,
-    labeled: ArrayLike | None,
-    sample_weight: ArrayLike | None = None,
-) -> ScoreCounts:
-    """Counts of scores and labels, or those given, with examples of both kinds."""
-    if labeled is None and not isinstance(scores, ScoreCounts):
-        must = "given with scores: for each, whether the example carries the label"
-        raise bad_type("labeled", must, labeled, "or pass a ScoreCounts alone")
-    counts = read_counts(scores, labeled, sample_weight)
-    for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
-        if not total > 0:
-            raise bad_value("labeled", f"such that an example is {side}", "none")
-    return counts
 
 
 def binomial_upper(
@@ -294,25 +312,13 @@ def binomial_lower(
     return 1 - binomial_upper(trials - successes, trials, error)
 
 
-def row_sizes(totals: FloatArray, total: float, squares: FloatArray | None) -> FloatArray:
-    """Effective sizes of replicates, whose weights are as uneven as those of the data.
+def row_shares(tallies: CountArray, unit: float) -> tuple[FloatArray, FloatArray]:
+    """Shares at or above each threshold for each row of counts, and the effective sizes of rows.
 
-    Parameters
-    ----------
-    totals : ndarray of shape (n_replicates,)
-        Counts, or sums of weights, of the replicates.
-    total : float
-        The same of the data.
-    squares : ndarray or None
-        Sums of squared weights of the data, None without weights.
+    A replicate's weights are as uneven as those of the data, which give the ``unit``.
     """
-    return totals * (effective_size(total, squares) / total)
-
-
-def row_shares(tallies: CountArray) -> tuple[FloatArray, FloatArray]:
-    """Shares at or above each threshold for each row of counts, and the totals of the rows."""
     shares = np.cumsum(tallies, axis=1, dtype=np.float64)
     totals = shares[:, -1].copy()
     with np.errstate(invalid="ignore"):  # an empty replicate has no shares, and no estimate
         shares /= totals[:, None]
-    return shares, totals
+    return shares, totals * unit

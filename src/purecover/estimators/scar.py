@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import math
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.special import bdtr, bdtrc
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from purecover._codec import Saved
+from purecover._labels import encode_labels
+from purecover._response import RESPONSES, response_scores
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import (
+    as_real_vector,
     bad_type,
     bad_value,
+    check_alignment,
     check_integer,
     check_random_state,
     check_real,
+    check_same_length,
     public,
 )
 from purecover.counts import ScoreCounts
@@ -154,8 +162,7 @@ class ClusteredLabels(FeaturePriorEstimator):
         self.random_state = random_state
 
     def _check_params(self) -> None:
-        name = type(self).__name__
-        check_one_sided(name, self.estimator)
+        check_one_sided(self.estimator, "for noisy labels write NoisyLabels(ClusteredLabels())")
         if isinstance(self.n_clusters, str):
             if self.n_clusters != "auto":
                 must = "'auto' or a whole number of at least 1"
@@ -178,7 +185,7 @@ class ClusteredLabels(FeaturePriorEstimator):
             counts = ScoreCounts.from_scores(pool, np.arange(pool.size) < len(ours))
             run = self._inner()._estimate(counts)
             alphas.append(float(run.a))
-            identifiable &= bool(run.details.get("identifiable", True))
+            identifiable &= run.identifiable
             prefix = f"cluster {k + 1} of {len(names)}: " if len(names) > 1 else ""
             notes += [prefix + note for note in run.notes]
         if self.n_clusters != "auto" and len(names) < self.n_clusters:
@@ -209,7 +216,7 @@ class ClusteredLabels(FeaturePriorEstimator):
         if choices in ([], [1]):
             return np.zeros(len(X), dtype=np.int64)
         some = X[np.sort(rng.choice(len(X), min(len(X), MOST_CLUSTERED), replace=False))]
-        with _one_thread():
+        with threadpool_limits(1):  # threads cost k-means and small algebra more than they gain
             if self.n_clusters != "auto":
                 return np.asarray(_mixture(choices[0], some, rng).predict(X), dtype=np.int64)
             mixtures = [_mixture(k, some, rng) for k in (1, *choices)]
@@ -246,8 +253,6 @@ def out_of_fold_scores(
     rows: Rows, classifier: Any, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Scores of the labeled and of the unlabeled, from fits without the fold the row is in."""
-    from sklearn.exceptions import ConvergenceWarning
-
     folds = min(FOLDS, rows.n_labeled, rows.n_unlabeled)
     if folds < 2:
         raise IdentifiabilityError(
@@ -262,12 +267,13 @@ def out_of_fold_scores(
     scores = np.empty(len(X))
     plain = _default_classifier(rows.n_features) if classifier is None else classifier
     # Someone else's classifier may know what to do with threads.
-    with warnings.catch_warnings(), _one_thread() if classifier is None else nullcontext():
+    with warnings.catch_warnings(), threadpool_limits(1) if classifier is None else nullcontext():
         # Scores from a fit that has not quite converged are scores all the same.
         warnings.simplefilter("ignore", ConvergenceWarning)
         for k in range(folds):
             held = fold == k
-            scores[held] = _response(clone(plain).fit(X[~held], ours[~held]), X[held])
+            model = clone(plain).fit(X[~held], ours[~held])
+            scores[held] = response_scores(model, X[held], positive=True)
     return scores[: rows.n_labeled], scores[rows.n_labeled :]
 
 
@@ -275,22 +281,10 @@ def check_classifier(classifier: Any) -> None:
     """None, or something that can be trained and then gives scores."""
     if classifier is None:
         return
-    gives = any(hasattr(classifier, name) for name in ("decision_function", "predict_proba"))
+    gives = any(hasattr(classifier, name) for name in RESPONSES)
     if isinstance(classifier, type) or not (hasattr(classifier, "fit") and gives):
         must = "a scikit-learn classifier with decision_function or predict_proba"
         raise bad_type("classifier", must, classifier)
-
-
-def _one_thread() -> AbstractContextManager[object]:
-    """Keep k-means and linear algebra on one thread.
-
-    Matrices this small gain nothing from more; and where other work keeps the cores busy, threads
-    spend most of their time waiting for one another.
-    """
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[object] = threadpool_limits(1)
-    return limits
 
 
 def _default_classifier(n_features: int) -> Any:
@@ -308,14 +302,7 @@ def _default_classifier(n_features: int) -> Any:
     )
 
 
-def _response(model: Any, X: FloatArray) -> FloatArray:
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    return np.asarray(model.predict_proba(X)[:, 1], dtype=np.float64)
-
-
 def _mixture(k: int, X: FloatArray, rng: np.random.Generator) -> Any:
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.mixture import GaussianMixture
 
     mixture = GaussianMixture(
@@ -575,8 +562,6 @@ def _undecided(alpha: float, hidden: float) -> str:
 
 def _doubts(n_labeled: int, n_unlabeled: int, ratio: float) -> tuple[str, ...]:
     """Whether there are more unlabeled beside the labeled examples than noise explains."""
-    from scipy.special import bdtrc
-
     n, chance = n_labeled + n_unlabeled, ratio / (1 + ratio)
     if bdtrc(n_unlabeled - 1, n, chance) >= RARE:
         return ()
@@ -601,9 +586,6 @@ def _both_scores(
     if classifier is not None:
         hint = "scores are given, so that nothing needs to be trained"
         raise bad_value("classifier", "None beside scores", repr(classifier), hint)
-    from purecover._labels import encode_labels
-    from purecover._validation import as_real_vector, check_alignment, check_same_length
-
     check_alignment(scores, labeled)
     values = as_real_vector("scores", scores)
     check_same_length("scores", values.size, rows.n_labeled + rows.n_unlabeled)
@@ -647,6 +629,4 @@ def _distances(pool: FloatArray, labeled: Any) -> FloatArray:
 
 def _share_p_value(n_labeled: int, n_unlabeled: int, ratio: float) -> float:
     """Chance of so few unlabeled beside so many labeled examples, or fewer."""
-    from scipy.special import bdtr
-
     return float(bdtr(n_unlabeled, n_labeled + n_unlabeled, ratio / (1 + ratio)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -16,9 +17,6 @@ from purecover.estimators.clean import CLEAN_RULES, clean_by_rule, clean_verdict
 from purecover.estimators.rows import RowPriorEstimator, Rows
 from purecover.estimators.samples import flipped_counts
 from purecover.exceptions import IdentifiabilityError
-
-# -- The median of several estimators, whose spread says how far to trust it ---------------------
-
 
 LARGE_SPREAD = 0.1
 """Members that differ by more than this do not support each other."""
@@ -116,31 +114,32 @@ class MedianEnsemble(PriorEstimator):
             if member.estimates_beta:
                 second.append(found[name].b)
         if not found:
+            name, text = next(iter(lost.items()))
             raise IdentifiabilityError(
-                f"{type(self).__name__} has no member that finds an estimate. {_first(lost)}"
+                f"{type(self).__name__} has no member that finds an estimate. {name} says: {text}"
             )
         first = {name: float(inclusions.a) for name, inclusions in found.items()}
         a = float(np.median(list(first.values())))
         spread = max(first.values()) - min(first.values())
         b = float(np.median(second)) if second else 0.0
-        decisive = _decisive(first)
-        at_edge = all(bool(found[name].details.get("at_edge", False)) for name in decisive)
+        # The one or two members in the middle, which make the median.
+        ranked = sorted(first, key=first.__getitem__)
+        decisive = [found[n] for n in ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1]]
         notes = [
             f"{name}: {note}" for name, inclusions in found.items() for note in inclusions.notes
         ]
         notes += [f"{name} finds no estimate and does not vote" for name in lost]
         if spread > LARGE_SPREAD:
-            ends = sorted(first, key=first.__getitem__)
+            low, high = ranked[0], ranked[-1]
             notes.append(
-                f"the members differ by {spread:.2f} ({ends[0]} {first[ends[0]]:.3g}, "
-                f"{ends[-1]} {first[ends[-1]]:.3g}): the estimate is unreliable"
+                f"the members differ by {spread:.2f} ({low} {first[low]:.3g}, "
+                f"{high} {first[high]:.3g}): the estimate is unreliable"
             )
-        identifiable = all(bool(found[n].details.get("identifiable", True)) for n in decisive)
         details: dict[str, Any] = {
             "members": first,
             "spread": spread,
-            "at_edge": at_edge,
-            "identifiable": identifiable,
+            "at_edge": all(member.at_edge for member in decisive),
+            "identifiable": all(member.identifiable for member in decisive),
         }
         return Inclusions(a, b, tuple(notes), details)
 
@@ -200,17 +199,6 @@ def _names(members: Sequence[PriorEstimator]) -> list[str]:
     return names
 
 
-def _decisive(values: dict[str, float]) -> list[str]:
-    """The one or two members in the middle, which make the median."""
-    ranked = sorted(values, key=values.__getitem__)
-    return ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1]
-
-
-def _first(lost: dict[str, str]) -> str:
-    name, text = next(iter(lost.items()))
-    return f"{name} says: {text}"
-
-
 def _median_of_known(values: FloatArray) -> FloatArray:
     """Median over the first axis of what is not NaN; NaN where nothing is."""
     known = ~np.isnan(values)
@@ -220,7 +208,22 @@ def _median_of_known(values: FloatArray) -> FloatArray:
     return middle
 
 
-# -- Any estimator of alpha becomes one of alpha and beta: two runs, roles exchanged in one ------
+def inner_of(estimator: PriorEstimator | None) -> PriorEstimator:
+    """A copy of the estimator to wrap, so that an estimate leaves no trace in the parameters."""
+    return MedianEnsemble() if estimator is None else clone(estimator)
+
+
+def check_one_sided(estimator: object, hint: str) -> None:
+    """None, or an estimator that takes labels as clean, as a parameter of one that wraps it."""
+    if estimator is None:
+        return
+    check_estimator_parameter("estimator", estimator)
+    if isinstance(estimator, PriorEstimator) and estimator.estimates_beta:
+        must, kind = "one that takes labels as clean", type(estimator).__name__
+        raise bad_value("estimator", must, f"{kind}, which estimates beta itself", hint)
+
+
+# -- Any estimator of alpha becomes one of alpha and beta ----------------------------------------
 
 
 @register_prior_estimator("noisy")
@@ -289,41 +292,22 @@ class NoisyLabels(RowPriorEstimator):
         self.estimator = estimator
         self.clean = clean
 
-    @property
-    def estimates_beta(self) -> bool:
-        """Whether beta can come out below 1."""
-        return self.clean != "always"
-
     def _check_params(self) -> None:
-        name = type(self).__name__
         check_choice("clean", self.clean, CLEAN_RULES)
-        if self.estimator is None:
-            return
-        check_estimator_parameter("estimator", self.estimator)
-        if self.estimator.estimates_beta:
-            kind = type(self.estimator).__name__
-            raise bad_value(
-                "estimator",
-                "one that takes labels as clean",
-                f"{kind}, which estimates beta itself",
-                f"use {kind} without {name}",
-            )
-
-    def _inner(self) -> PriorEstimator:
-        """A copy, so that an estimate leaves no trace in the parameters."""
-        return MedianEnsemble() if self.estimator is None else clone(self.estimator)
+        hint = f"use {type(self.estimator).__name__} without {type(self).__name__}"
+        check_one_sided(self.estimator, hint)
 
     def _reads_rows(self) -> bool:
         return self.estimator is not None and self.estimator.takes == "features"
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        inner = self._inner()
+        inner = inner_of(self.estimator)
         return self._both_ways(
             inner._estimate(counts), lambda: inner._estimate_flipped(counts), lambda: counts
         )
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
-        inner = self._inner()
+        inner = inner_of(self.estimator)
         if not isinstance(inner, RowPriorEstimator):  # fit asks _reads_rows first
             raise TypeError(type(inner))
         run = inner._estimate_rows(rows, rng)
@@ -338,14 +322,11 @@ class NoisyLabels(RowPriorEstimator):
         scored: Callable[[], ScoreCounts],
     ) -> Inclusions:
         """Put the two runs together; the second one only where labels are not clean."""
-        verdict = clean_verdict(self.clean, scored)
-        notes = [*run.notes, *verdict.notes]
-        details = {"a": run.a, "unlabeled_run": dict(run.details), **verdict.details}
-        runs = [run]
-        if verdict.clean:
-            b = 0.0
-            details["labeled_run"] = None
-        else:
+        verdict, said = clean_verdict(self.clean, scored)
+        notes = [*run.notes, *said]
+        details = {"a": run.a, "unlabeled_run": dict(run.details), **verdict, "labeled_run": None}
+        runs, b = [run], 0.0
+        if not verdict["clean"]:
             flipped = exchanged()
             b = flipped.a
             notes += [f"with the samples exchanged, for beta: {note}" for note in flipped.notes]
@@ -353,15 +334,15 @@ class NoisyLabels(RowPriorEstimator):
             runs.append(flipped)
         details |= {
             "b": b,
-            "at_edge": any(bool(r.details.get("at_edge", False)) for r in runs),
-            "identifiable": all(bool(r.details.get("identifiable", True)) for r in runs),
+            "at_edge": any(each.at_edge for each in runs),
+            "identifiable": all(each.identifiable for each in runs),
         }
         return Inclusions(run.a, b, tuple(notes), details)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        inner = self._inner()
+        inner = inner_of(self.estimator)
         found = inner._estimate_many(counts, labeled, unlabeled)
         found[:, 1] = 0.0
         noisy = ~clean_by_rule(self.clean, counts, labeled, unlabeled)
@@ -414,11 +395,71 @@ def out_of_fold(rows: Rows) -> ScoreCounts:
     return ScoreCounts.from_scores(min(found, key=lambda each: float(log_loss(ours, each))), ours)
 
 
-# -- `Regrouping`: a remedy for scores without a pure region, which moves mixed scores aside -----
+# -- Remedies for scores without a pure region ---------------------------------------------------
+
+
+class AdjustedEstimator(PriorEstimator):
+    """Estimate by another estimator, of samples that are changed before.
+
+    A subclass says how, in :meth:`_adjusted` and :meth:`_adjusted_many`. For an estimate of beta
+    it gets the samples exchanged, and the other estimator turns the scores around in its own way.
+    """
+
+    estimator: PriorEstimator | None
+
+    @abstractmethod
+    def _adjusted(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
+        """The inclusions of these counts, which may be exchanged ones."""
+
+    @abstractmethod
+    def _adjusted_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, *, flipped: bool
+    ) -> FloatArray:
+        """The share a of replicates."""
+
+    def _check_params(self) -> None:
+        check_one_sided(
+            self.estimator, f"for noisy labels write NoisyLabels({type(self).__name__}())"
+        )
+
+    def _run(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
+        """What the other estimator says of changed counts."""
+        inner = inner_of(self.estimator)
+        return (
+            inner._estimate_flipped(flipped_counts(counts)) if flipped else inner._estimate(counts)
+        )
+
+    def _run_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, *, flipped: bool
+    ) -> FloatArray:
+        inner = inner_of(self.estimator)
+        if not flipped:
+            return inner._estimate_many(counts, labeled, unlabeled)[:, 0]
+        exchanged = unlabeled[:, ::-1], labeled[:, ::-1]
+        return inner._estimate_many_flipped(flipped_counts(counts), *exchanged)[:, 0]
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        return self._adjusted(counts, flipped=False)
+
+    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
+        return self._adjusted(flipped_counts(counts), flipped=True)
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        a = self._adjusted_many(counts, labeled, unlabeled, flipped=False)
+        return np.column_stack((a, np.zeros(a.size)))
+
+    def _estimate_many_flipped(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        exchanged = unlabeled[:, ::-1], labeled[:, ::-1]
+        a = self._adjusted_many(flipped_counts(counts), *exchanged, flipped=True)
+        return np.column_stack((a, np.zeros(a.size)))
 
 
 @register_prior_estimator("regrouping")
-class Regrouping(PriorEstimator):
+class Regrouping(AdjustedEstimator):
     r"""Copy the highest unlabeled scores into the labeled sample, then estimate (ReMPE).
 
     Where negatives are found among the positives at every score, estimators of alpha come out
@@ -485,31 +526,16 @@ class Regrouping(PriorEstimator):
         self.share = share
 
     def _check_params(self) -> None:
-        name = type(self).__name__
         check_real("share", self.share, low=0, high=1, closed="neither")
-        check_one_sided(name, self.estimator)
+        super()._check_params()
 
-    def _inner(self) -> PriorEstimator:
-        from sklearn.base import clone
-
-        return MedianEnsemble() if self.estimator is None else clone(self.estimator)
-
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _adjusted(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
         regrouped = self._regrouped(counts)
-        return self._result(self._inner()._estimate(regrouped), counts, regrouped)
-
-    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
-        # The estimator turns the scores around in its own way, so it gets them as they were.
-        regrouped = self._regrouped(flipped_counts(counts))
-        run = self._inner()._estimate_flipped(flipped_counts(regrouped))
-        return self._result(run, flipped_counts(counts), regrouped)
-
-    def _result(self, run: Inclusions, before: ScoreCounts, after: ScoreCounts) -> Inclusions:
-        copied = 1 - before.n_labeled / after.n_labeled
+        run = self._run(regrouped, flipped=flipped)
         details: dict[str, Any] = {
-            "copied": float(copied),
-            "at_edge": bool(run.details.get("at_edge", False)),
-            "identifiable": bool(run.details.get("identifiable", True)),
+            "copied": float(1 - counts.n_labeled / regrouped.n_labeled),
+            "at_edge": run.at_edge,
+            "identifiable": run.identifiable,
             "run": dict(run.details),
         }
         note = (
@@ -518,24 +544,11 @@ class Regrouping(PriorEstimator):
         )
         return Inclusions(run.a, 0.0, (*run.notes, note), details)
 
-    def _estimate_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    def _adjusted_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, *, flipped: bool
     ) -> FloatArray:
-        copies = self._copies(labeled, unlabeled)
-        inner, regrouped = self._inner(), self._regrouped(counts)
-        found = inner._estimate_many(regrouped, labeled + copies, unlabeled)
-        found[:, 1] = 0.0
-        return found
-
-    def _estimate_many_flipped(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> FloatArray:
-        copies = self._copies(unlabeled[:, ::-1], labeled[:, ::-1])[:, ::-1]
-        regrouped = flipped_counts(self._regrouped(flipped_counts(counts)))
-        inner = self._inner()
-        found = inner._estimate_many_flipped(regrouped, labeled, unlabeled + copies)
-        found[:, 1] = 0.0
-        return found
+        more = labeled + self._copies(labeled, unlabeled)
+        return self._run_many(self._regrouped(counts), more, unlabeled, flipped=flipped)
 
     def _copies(self, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
         """What is added to the labeled counts of each row."""
@@ -564,25 +577,8 @@ class Regrouping(PriorEstimator):
         )
 
 
-def check_one_sided(name: str, estimator: object) -> None:
-    """None, or an estimator that takes labels as clean, as a parameter of one that wraps it."""
-    if estimator is None:
-        return
-    check_estimator_parameter("estimator", estimator)
-    if isinstance(estimator, PriorEstimator) and estimator.estimates_beta:
-        raise bad_value(
-            "estimator",
-            "one that takes labels as clean",
-            f"{type(estimator).__name__}, which estimates beta itself",
-            f"for noisy labels write NoisyLabels({name}())",
-        )
-
-
-# -- `Subsampling`: what one knows about the purity of the highest scores, put to use ------------
-
-
 @register_prior_estimator("subsampling")
-class Subsampling(PriorEstimator):
+class Subsampling(AdjustedEstimator):
     r"""Reject unlabeled examples where negatives are known to be, then estimate (SuMPE).
 
     Where negatives are found among the positives at every score, estimators of alpha come out
@@ -653,69 +649,39 @@ class Subsampling(PriorEstimator):
         self.ceiling = ceiling
 
     def _check_params(self) -> None:
-        name = type(self).__name__
         check_real("ceiling", self.ceiling, low=0, high=1, closed="right")
-        check_one_sided(name, self.estimator)
+        super()._check_params()
 
-    def _inner(self) -> PriorEstimator:
-        from sklearn.base import clone
-
-        return MedianEnsemble() if self.estimator is None else clone(self.estimator)
-
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        first = self._inner()._estimate(counts)
-        if self.ceiling == 1:
-            return self._result(first, first, 1.0)
-        left = _accepted(counts, self._acceptance(counts, first.a))
-        return self._result(first, self._inner()._estimate(left), _rate(left, counts))
-
-    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
-        # The estimator turns the scores around in its own way, so it gets them as they were.
-        first, turned = self._inner()._estimate_flipped(counts), flipped_counts(counts)
-        if self.ceiling == 1:
-            return self._result(first, first, 1.0)
-        left = _accepted(turned, self._acceptance(turned, first.a))
-        run = self._inner()._estimate_flipped(flipped_counts(left))
-        return self._result(first, run, _rate(left, turned))
-
-    def _result(self, first: Inclusions, run: Inclusions, rate: float) -> Inclusions:
+    def _adjusted(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
+        first = run = self._run(counts, flipped=flipped)
+        rate = 1.0
+        notes: tuple[str, ...] = ("the highest scores were taken as pure: nothing was rejected",)
+        if self.ceiling < 1:
+            left = _accepted(counts, self._acceptance(counts, first.a))
+            run, notes = self._run(left, flipped=flipped), ()
+            rate = float(left.n_unlabeled / counts.n_unlabeled)
         details: dict[str, Any] = {
             "unadjusted": float(first.a),
             "acceptance_rate": rate,
-            "at_edge": bool(run.details.get("at_edge", False)),
-            "identifiable": bool(run.details.get("identifiable", True)),
+            "at_edge": run.at_edge,
+            "identifiable": run.identifiable,
             "run": dict(run.details),
         }
-        notes = run.notes
-        if self.ceiling == 1:
-            notes = (*notes, "the highest scores were taken as pure: nothing was rejected")
-        return Inclusions(rate * run.a, 0.0, notes, details)
+        return Inclusions(rate * run.a, 0.0, (*run.notes, *notes), details)
 
-    def _estimate_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    def _adjusted_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, *, flipped: bool
     ) -> FloatArray:
         if self.ceiling == 1:
-            found = self._inner()._estimate_many(counts, labeled, unlabeled)
-            found[:, 1] = 0.0
-            return found
-        accept = self._acceptance(counts, self._inner()._estimate(counts).a)
+            return self._run_many(counts, labeled, unlabeled, flipped=flipped)
+        accept = self._acceptance(counts, self._run(counts, flipped=flipped).a)
         left = _accepted(counts, accept)
-        found = self._inner()._estimate_many(left, labeled, unlabeled * accept)
-        return _scaled(found, unlabeled, accept)
-
-    def _estimate_many_flipped(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> FloatArray:
-        if self.ceiling == 1:
-            found = self._inner()._estimate_many_flipped(counts, labeled, unlabeled)
-            found[:, 1] = 0.0
-            return found
-        first, turned = self._inner()._estimate_flipped(counts), flipped_counts(counts)
-        accept = self._acceptance(turned, first.a)
-        left = flipped_counts(_accepted(turned, accept))
-        accept = accept[::-1]
-        found = self._inner()._estimate_many_flipped(left, labeled * accept, unlabeled)
-        return _scaled(found, labeled, accept)
+        found = self._run_many(left, labeled, unlabeled * accept, flipped=flipped)
+        # From inclusions in what was left to those in all.
+        totals = unlabeled.sum(axis=1, dtype=np.float64)
+        kept = np.asarray(unlabeled @ accept, dtype=np.float64)
+        rate = np.divide(kept, totals, out=np.full(totals.size, np.nan), where=totals > 0)
+        return np.asarray(found * rate)
 
     def _acceptance(self, counts: ScoreCounts, inclusion: float) -> FloatArray:
         """Probability of being kept, at each threshold."""
@@ -745,15 +711,3 @@ def _accepted(counts: ScoreCounts, accept: FloatArray) -> ScoreCounts:
         labeled_sq=counts.labeled_sq,
         unlabeled_sq=None if squares is None else squares * accept**2,
     )
-
-
-def _rate(left: ScoreCounts, before: ScoreCounts) -> float:
-    return float(left.n_unlabeled / before.n_unlabeled)
-
-
-def _scaled(found: FloatArray, tally: CountArray, accept: FloatArray) -> FloatArray:
-    """Inclusions in what was left, turned into those in all."""
-    totals = tally.sum(axis=1, dtype=np.float64)
-    kept = np.asarray(tally @ accept, dtype=np.float64)
-    rate = np.divide(kept, totals, out=np.full(totals.size, np.nan), where=totals > 0)
-    return np.column_stack((found[:, 0] * rate, np.zeros(len(found))))
