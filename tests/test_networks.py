@@ -158,7 +158,7 @@ def test_logistic_networks_give_shares_of_labels():
         for estimator, check in estimator_checks_generator(model)
     ],
 )
-@pytest.mark.filterwarnings("ignore:BaggedNetworks.fit has")
+@pytest.mark.filterwarnings("ignore:There are")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

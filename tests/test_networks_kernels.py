@@ -9,8 +9,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from purecover.models.networks import Ensemble, _train_numpy, targets_of
-from purecover.models.training import Bags, Rows, Training, draw_bags
+from purecover.models.networks import Ensemble, targets_of, train_part
+from purecover.models.training import Bags, Training, draw_bags
 
 pytestmark = pytest.mark.torch
 
@@ -48,7 +48,7 @@ def on_processor(
     seeds = np.random.SeedSequence(1).spawn(networks)
     targets = targets_of(labeled, training).astype(np.float32)
     n, d = features.shape
-    expected = _train_numpy(Rows(features, targets, 2**16), seeds, training, None)
+    expected = train_part(features, targets, seeds, training)
     return expected, draw_bags(seeds, n, d - 1, training)
 
 

@@ -16,7 +16,7 @@ from purecover.estimators.base import Inclusions, PriorEstimator, register_prior
 from purecover.estimators.clean import CLEAN_RULES, clean_by_rule, clean_verdict
 from purecover.estimators.rows import RowPriorEstimator, Rows
 from purecover.estimators.samples import flipped_counts
-from purecover.exceptions import IdentifiabilityError
+from purecover.exceptions import IdentifiabilityError, PurecoverError
 
 LARGE_SPREAD = 0.1
 """Members that differ by more than this do not support each other."""
@@ -186,7 +186,11 @@ def check_estimator_parameter(parameter: str, value: object) -> None:
         elif isinstance(value, str):
             hint = f'write prior_estimators()["{value}"]()'
         raise bad_type(parameter, "made of estimators of alpha", value, hint)
-    value._check_params()
+    try:
+        value._check_params()
+    except PurecoverError as error:
+        error.function = error.function or type(value).__name__
+        raise
 
 
 def _names(members: Sequence[PriorEstimator]) -> list[str]:

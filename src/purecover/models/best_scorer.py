@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -29,20 +29,17 @@ from purecover._validation import (
 from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
 from purecover.intervals.interval import check_level
 from purecover.intervals.paired import RowwiseAuc, rowwise_auc
-from purecover.models.cross_fit import METHODS, Split, check_settings, make_splits, unseen_scores
-from purecover.models.tables import (
-    Examples,
-    TwoClasses,
-    VersionedPickle,
+from purecover.models.classifier import (
+    TwoClassClassifier,
     called_y,
     check_model,
-    check_rows,
     check_seed,
     fit_all,
     log_odds,
-    read_labeling,
     row_scores,
 )
+from purecover.models.cross_fit import METHODS, Split, check_settings, make_splits, unseen_scores
+from purecover.models.tables import Examples, read_labeling
 
 # -- The classifiers that `BestScorer` tries where nobody names others ---------------------------
 
@@ -235,13 +232,7 @@ def _has(method: str) -> Any:
     return check
 
 
-class BestScorer(
-    VersionedPickle,
-    TwoClasses,
-    ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
-    MetaEstimatorMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc]  # scikit-learn is untyped
     r"""Tries several classifiers of labeled against unlabeled, and keeps the best.
 
     How well scores separate decides how well alpha can be told and how much of a recovered curve
@@ -364,6 +355,7 @@ class BestScorer(
     # -- what users call ----------------------------------------------------------------
 
     @public
+    @called_y()
     def fit(self, X: Any, y: ArrayLike | None = None, *, groups: ArrayLike | None = None) -> Self:
         """Try the candidates, and fit the one chosen to all rows.
 
@@ -380,8 +372,36 @@ class BestScorer(
         -------
         self
         """
-        with called_y():
-            return self._fit(X, y, groups)
+        check_choice("rule", self.rule, RULES)
+        check_level(self.confidence_level)
+        seed = check_seed(self.random_state)
+        if isinstance(seed, np.random.Generator):
+            seed = int(seed.integers(2**31))
+        labeling = read_labeling(X, y, groups=groups, positive_label=self.positive_label)
+        examples = labeling.examples
+        candidates, left_out = self._checked_candidates(examples.X, seed)
+        validate_data(self, X, skip_check_array=True)
+        # Made once: a splitter may draw anew each time, and an iterable is used up.
+        splits, _ = make_splits(examples, self.cv, seed)
+        tried, failed = try_candidates(candidates, examples, splits=splits, n_jobs=self.n_jobs)
+        for key, reason in failed.items():
+            warnings.warn(
+                f"{type(self).__name__} leaves out the candidate {key!r}. {reason[:_SHOWN]}",
+                PurecoverWarning,
+                stacklevel=3,
+            )
+        codes = examples.group_codes
+        self.best_name_ = choose(tried, self.rule, self.confidence_level, codes)
+        names = [*candidates, *left_out]
+        self.results_ = tabulate(names, tried, {**failed, **left_out}, self.best_name_, codes)
+        self.oob_score_samples_ = read_only(np.array(tried[self.best_name_].scores))
+        self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
+        fitted = tried[self.best_name_].model
+        if fitted is None:
+            fitted = fit_all(candidates[self.best_name_], examples)
+        self.best_estimator_ = fitted
+        self._response = check_model(self.best_estimator_, METHODS)
+        return self
 
     @public
     def frame(self, backend: Any = None) -> Any:
@@ -467,38 +487,6 @@ class BestScorer(
 
     # -- in parts -----------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: ArrayLike | None, groups: ArrayLike | None) -> Self:
-        check_choice("rule", self.rule, RULES)
-        check_level(self.confidence_level)
-        seed = check_seed(self.random_state)
-        if isinstance(seed, np.random.Generator):
-            seed = int(seed.integers(2**31))
-        labeling = read_labeling(X, y, groups=groups, positive_label=self.positive_label)
-        examples = labeling.examples
-        candidates, left_out = self._checked_candidates(examples.X, seed)
-        validate_data(self, X, skip_check_array=True)
-        # Made once: a splitter may draw anew each time, and an iterable is used up.
-        splits, _ = make_splits(examples, self.cv, seed)
-        tried, failed = try_candidates(candidates, examples, splits=splits, n_jobs=self.n_jobs)
-        for key, reason in failed.items():
-            warnings.warn(
-                f"{type(self).__name__} leaves out the candidate {key!r}. {reason[:_SHOWN]}",
-                PurecoverWarning,
-                stacklevel=3,
-            )
-        codes = examples.group_codes
-        self.best_name_ = choose(tried, self.rule, self.confidence_level, codes)
-        names = [*candidates, *left_out]
-        self.results_ = tabulate(names, tried, {**failed, **left_out}, self.best_name_, codes)
-        self.oob_score_samples_ = read_only(np.array(tried[self.best_name_].scores))
-        self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
-        fitted = tried[self.best_name_].model
-        if fitted is None:
-            fitted = fit_all(candidates[self.best_name_], examples)
-        self.best_estimator_ = fitted
-        self._response = check_model(self.best_estimator_, METHODS)
-        return self
-
     def _checked_candidates(self, X: Any, seed: int) -> tuple[dict[str, Any], dict[str, str]]:
         given = self.candidates
         left_out: dict[str, str] = {}
@@ -526,15 +514,8 @@ class BestScorer(
                 raise bad_value("candidates", must, got) from error
         return candidates, left_out
 
-    def _check_rows(self, X: Any) -> None:
-        check_is_fitted(self)
-        check_rows(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.target_tags.required = True
         if not isinstance(self.candidates, Mapping):  # forests take both
             tags.input_tags.sparse = tags.input_tags.allow_nan = True
             return tags

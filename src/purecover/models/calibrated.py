@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState, Scenario, Target
 from purecover._validation import (
@@ -38,22 +38,19 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator
 from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError
-from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
-from purecover.models.tables import (
-    TwoClasses,
-    VersionedPickle,
+from purecover.models.classifier import (
+    TwoClassClassifier,
     called_y,
     check_model,
-    check_rows,
     check_seed,
     fit_all,
     fit_parameters,
     log_odds,
-    read_labeling,
-    read_weights,
     row_scores,
     warn_of_weights,
 )
+from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
+from purecover.models.tables import read_labeling, read_weights
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
 from purecover.recovery.rates import correct_posterior, posterior_band
 
@@ -67,19 +64,6 @@ _STARTS = (0.5, 1.0, 2.0, 4.0)
 """Slopes from which the sigmoid is fitted; the likelihood is not concave."""
 
 _TINY = 1e-12
-
-
-class Calibrator(Protocol):
-    """A non-decreasing map from scores to probabilities of being labeled."""
-
-    @property
-    def method(self) -> Literal["isotonic", "sigmoid"]:
-        """Its kind."""
-        ...
-
-    def __call__(self, scores: FloatArray) -> FloatArray:
-        """Probabilities of being labeled, within the band of alpha and beta."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +96,10 @@ class SigmoidCalibrator:
 
         positive = expit(self.intercept + self.slope * (scores - self.center))
         return np.asarray(self.low + (self.high - self.low) * positive)
+
+
+Calibrator: TypeAlias = IsotonicCalibrator | SigmoidCalibrator
+"""A non-decreasing map from scores to probabilities of being labeled."""
 
 
 def fit_isotonic(
@@ -232,13 +220,7 @@ LEAST = 1e-9
 """Probabilities of being labeled nearer to 0 or 1 are cut, so that log-odds remain finite."""
 
 
-class PUCalibratedClassifier(
-    VersionedPickle,
-    TwoClasses,
-    ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
-    MetaEstimatorMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc]  # scikit-learn is untyped
     r"""Makes any classifier of labeled against unlabeled one of positive against negative.
 
     Its ``predict_proba`` means the true class, not the label.
@@ -401,6 +383,7 @@ class PUCalibratedClassifier(
     # -- what users call ----------------------------------------------------------------
 
     @public
+    @called_y()
     def fit(
         self,
         X: Any,
@@ -426,8 +409,48 @@ class PUCalibratedClassifier(
         -------
         self
         """
-        with called_y():
-            return self._fit(X, y, sample_weight, groups)
+        given, prior_estimator = self._check_params()
+        seed = check_seed(self.random_state)
+        labeling = read_labeling(X, y, groups=groups, positive_label=self.positive_label)
+        examples = labeling.examples
+        weight = read_weights(sample_weight, examples)
+        validate_data(self, X, skip_check_array=True)
+        self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
+        self.response_method_ = check_model(self.estimator, RESPONSES)
+        warn_of_weights(self.estimator, weight)
+        if self._takes_out_of_bag:
+            self.estimator_, scores = fit_out_of_bag(self.estimator, examples, weight)
+        else:
+            scores = cross_fit(
+                self.estimator,
+                examples,
+                cv=self.cv,
+                method=self.response_method_,
+                combine="raw",  # a new row has no rank
+                fit_params=fit_parameters(self.estimator, weight),
+                random_state=seed,
+                n_jobs=self.n_jobs,
+            ).scores
+            self.estimator_ = fit_all(self.estimator, examples, weight)
+        counts = ScoreCounts.from_scores(scores, examples.positive, sample_weight=weight)
+        self.prior_estimator_ = prior_estimator
+        if prior_estimator is None:
+            self.proportions_ = given.resolve(counts)
+        else:
+            self.proportions_ = given.estimated(estimate_from_scores(prior_estimator, counts))
+        self.target_prior_ = self.proportions_.prior(self.target, counts)
+        self.calibrator_, self.labeled_share_ = choose_calibrator(
+            self._scaled(scores),
+            examples.positive,
+            np.ones(scores.size) if weight is None else weight,
+            self.proportions_,
+            method=self.method,
+            rng=check_random_state(seed),
+        )
+        self.method_ = self.calibrator_.method
+        self.oob_score_samples_ = read_only(scores)
+        self.oob_proba_ = read_only(self._positive(scores))
+        return self
 
     @public
     def predict_proba(self, X: Any) -> FloatArray:
@@ -480,56 +503,6 @@ class PUCalibratedClassifier(
 
     # -- in parts -----------------------------------------------------------------------
 
-    def _fit(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-    ) -> Self:
-        given, prior_estimator = self._check_params()
-        seed = check_seed(self.random_state)
-        labeling = read_labeling(X, y, groups=groups, positive_label=self.positive_label)
-        examples = labeling.examples
-        weight = read_weights(sample_weight, examples)
-        validate_data(self, X, skip_check_array=True)
-        self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
-        self.response_method_ = check_model(self.estimator, RESPONSES)
-        warn_of_weights(self.estimator, weight)
-        if self._takes_out_of_bag:
-            self.estimator_, scores = fit_out_of_bag(self.estimator, examples, weight)
-        else:
-            scores = cross_fit(
-                self.estimator,
-                examples,
-                cv=self.cv,
-                method=self.response_method_,
-                combine="raw",  # a new row has no rank
-                fit_params=fit_parameters(self.estimator, weight),
-                random_state=seed,
-                n_jobs=self.n_jobs,
-            ).scores
-            self.estimator_ = fit_all(self.estimator, examples, weight)
-        counts = ScoreCounts.from_scores(scores, examples.positive, sample_weight=weight)
-        self.prior_estimator_ = prior_estimator
-        if prior_estimator is None:
-            self.proportions_ = given.resolve(counts)
-        else:
-            self.proportions_ = given.estimated(estimate_from_scores(prior_estimator, counts))
-        self.target_prior_ = self.proportions_.prior(self.target, counts)
-        self.calibrator_, self.labeled_share_ = choose_calibrator(
-            self._scaled(scores),
-            examples.positive,
-            np.ones(scores.size) if weight is None else weight,
-            self.proportions_,
-            method=self.method,
-            rng=check_random_state(seed),
-        )
-        self.method_ = self.calibrator_.method
-        self.oob_score_samples_ = read_only(scores)
-        self.oob_proba_ = read_only(self._positive(scores))
-        return self
-
     def _check_params(self) -> tuple[GivenProportions, PriorEstimator | None]:
         check_choice("method", self.method, METHODS)
         check_target(self.target)
@@ -553,9 +526,7 @@ class PUCalibratedClassifier(
         return isinstance(self.cv, str) and self.cv == "oob"
 
     def _scores(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        check_rows(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._check_rows(X)
         return row_scores(self.estimator_, X, self.response_method_)
 
     def _scaled(self, scores: FloatArray) -> FloatArray:
@@ -572,8 +543,6 @@ class PUCalibratedClassifier(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.target_tags.required = True
         inner = get_tags(self.estimator).input_tags
         tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags

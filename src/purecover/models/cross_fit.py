@@ -26,15 +26,9 @@ from purecover._validation import (
 )
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
+from purecover.models.classifier import check_model, check_seed, fit_all, model_name
 from purecover.models.networks import check_jobs
-from purecover.models.tables import (
-    Examples,
-    check_model,
-    check_seed,
-    fit_all,
-    model_name,
-    read_examples,
-)
+from purecover.models.tables import Examples, read_examples
 
 # -- Which rows train and which are scored, with every fold checked ------------------------------
 

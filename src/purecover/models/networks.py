@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from purecover._validation import (
@@ -26,16 +28,10 @@ from purecover._validation import (
     show,
 )
 from purecover.exceptions import PurecoverWarning
-from purecover.models.tables import (
-    Standardizer,
-    TwoClasses,
-    VersionedPickle,
-    numeric_matrix,
-    progress_bar,
-    read_labeling,
-    seeds_of,
-)
+from purecover.models.classifier import TwoClassClassifier, seeds_of
+from purecover.models.tables import Standardizer, numeric_matrix, read_labeling
 from purecover.models.training import (
+    CHOICES,
     Ensemble,
     Rows,
     Training,
@@ -45,7 +41,7 @@ from purecover.models.training import (
     train_batch,
 )
 
-# -- Where an ensemble is trained: NumPy on processor cores, or torch on any device it knows -----
+# -- Where an ensemble is trained: NumPy on processor cores, or torch on any device --------------
 
 
 BATCH = 50
@@ -109,20 +105,20 @@ def train_ensemble(
     targets = targets_of(labeled, training).astype(features.dtype)
     size = BATCH if device == "numpy" else len(seeds)
     batches = [seeds[start : start + size] for start in range(0, len(seeds), size)]
-    progress = _Progress(len(batches), on_progress)
-    if device == "numpy":
-        from sklearn.utils.parallel import Parallel, delayed
-        from threadpoolctl import threadpool_limits
+    stopped = [0] * len(batches)
 
-        rows = Rows(features, targets, CACHE)
-        # Threads inside products as small as these only wait for one another.
-        with threadpool_limits(1, user_api="blas"):
-            parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-                delayed(_train_numpy)(rows, batch, training, progress.of(index))
-                for index, batch in enumerate(batches)
-            )
-    else:
-        parts = [_train_torch(features, targets, seeds, training, device, progress.of(0))]
+    def hear(index: int, n_stopped: int) -> None:
+        stopped[index] = n_stopped
+        if on_progress is not None:
+            on_progress(sum(stopped))
+
+    hears = [None if on_progress is None else partial(hear, index) for index in range(len(batches))]
+    # Threads inside products as small as those of a batch only wait for one another.
+    with threadpool_limits(1, user_api="blas") if device == "numpy" else nullcontext():
+        parts = Parallel(n_jobs=n_jobs if device == "numpy" else 1, prefer="threads")(
+            delayed(train_part)(features, targets, batch, training, device, told)
+            for batch, told in zip(batches, hears, strict=True)
+        )
     return Ensemble(
         weights=np.concatenate([part.weights for part in parts], axis=1),
         epochs=np.concatenate([part.epochs for part in parts]),
@@ -137,82 +133,40 @@ def targets_of(labeled: BoolArray, training: Training) -> FloatArray:
     return np.where(labeled, 1.0, -1.0 if training.output == "tanh" else 0.0)
 
 
-def _strata(targets: FloatArray, training: Training) -> BoolArray | None:
-    """Which rows are labeled, where bags are to be drawn of both kinds apart."""
-    return targets > 0 if training.stratify else None
-
-
-def _train_numpy(
-    rows: Rows,
-    seeds: list[np.random.SeedSequence],
-    training: Training,
-    on_progress: Callable[[int], None] | None,
-) -> Ensemble:
-    n, d = rows.features.shape
-    bags = draw_bags(seeds, n, d - 1, training, _strata(rows.targets, training))
-    initial = bags.initial.astype(rows.features.dtype)
-    trained = train_batch(
-        rows, bags.train, bags.validation, initial, training, on_progress=on_progress
-    )
-    in_bag = bags.train | bags.validation
-    sums, counts = apply_batch(rows, trained.weights, training, in_bag=in_bag)
-    return Ensemble(trained.weights, trained.epochs, trained.losses, sums, counts)
-
-
-def _train_torch(
+def train_part(
     features: NDArray[Any],
     targets: FloatArray,
     seeds: list[np.random.SeedSequence],
     training: Training,
-    device: str,
-    on_progress: Callable[[int], None] | None,
+    device: str = "numpy",
+    on_progress: Callable[[int], None] | None = None,
 ) -> Ensemble:
-    import torch
-
+    """A network per seed, all trained side by side."""
     n, d = features.shape
-    bags = draw_bags(seeds, n, d - 1, training, _strata(targets, training))
-    if device.startswith("cuda"):
-        from purecover.models import cuda as _fused
+    bags = draw_bags(seeds, n, d - 1, training, targets > 0 if training.stratify else None)
+    move: Callable[[NDArray[Any]], Any] = np.asarray
+    block = CACHE
+    if device != "numpy":
+        import torch
 
-        if _fused.can_train(d - 1, features.dtype, training):
-            return _fused.train_one(features, targets, bags, training, device)
-    block = CACHE if device == "cpu" else DEVICE_BLOCK
+        if device.startswith("cuda"):
+            from purecover.models import cuda as _fused
 
-    def move(array: NDArray[Any]) -> Any:
-        return torch.as_tensor(array, device=device)
-
+            if _fused.can_train(d - 1, features.dtype, training):
+                return _fused.train_one(features, targets, bags, training, device)
+        move = partial(torch.as_tensor, device=device)
+        block = CACHE if device == "cpu" else DEVICE_BLOCK
     rows = Rows(move(features), move(targets), block)
     train, validation = move(bags.train), move(bags.validation)
     initial = move(bags.initial.astype(features.dtype))
     trained = train_batch(rows, train, validation, initial, training, on_progress=on_progress)
     sums, counts = apply_batch(rows, trained.weights, training, in_bag=train | validation)
     arrays = (trained.weights, trained.epochs, trained.losses, sums, counts)
-    return Ensemble(*(array.cpu().numpy() for array in arrays))
-
-
-class _Progress:
-    """Adds up how many networks of each batch have stopped."""
-
-    def __init__(self, batches: int, report: Callable[[int], None] | None) -> None:
-        self._stopped = [0] * batches
-        self._report = report
-
-    def of(self, batch: int) -> Callable[[int], None] | None:
-        report = self._report
-        if report is None:
-            return None
-
-        def hear(stopped: int) -> None:
-            self._stopped[batch] = stopped
-            report(sum(self._stopped))
-
-        return hear
+    return Ensemble(*(array if device == "numpy" else array.cpu().numpy() for array in arrays))
 
 
 def apply_ensemble(features: NDArray[Any], weights: NDArray[Any], training: Training) -> FloatArray:
     """Mean output in [0, 1] of all networks at each standardized row."""
-    from threadpoolctl import threadpool_limits
-
     rows = Rows(features, np.empty(0, dtype=features.dtype), CACHE)
     with threadpool_limits(1, user_api="blas"):
         total = sum(
@@ -222,14 +176,14 @@ def apply_ensemble(features: NDArray[Any], weights: NDArray[Any], training: Trai
     return np.asarray(total / weights.shape[1])
 
 
-# -- The paper's classifier: bagged small networks, and the scores of rows they have not seen ----
+# -- The classifier ------------------------------------------------------------------------------
 
 
 FEW = 30
 """Rows of a kind below which bags should be drawn of both kinds apart."""
 
 
-class BaggedNetworks(VersionedPickle, TwoClasses, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class BaggedNetworks(TwoClassClassifier):
     r"""Bagged feed-forward networks trained by resilient propagation.
 
     Each of the networks sees a bag of rows drawn with replacement and standardized by the bag's
@@ -400,18 +354,9 @@ class BaggedNetworks(VersionedPickle, TwoClasses, ClassifierMixin, BaseEstimator
             Itself.
         """
         size = check_integer("n_estimators", self.n_estimators, low=1)
+        chosen = {name: getattr(self, name) for name in CHOICES}
         training = check_training(
-            preset=self.preset,
-            hidden=self.hidden,
-            output=self.output,
-            loss=self.loss,
-            rprop=self.rprop,
-            constants=self.constants,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
-            validation_fraction=self.validation_fraction,
-            split=self.split,
-            stratify=self.stratify,
+            preset=self.preset, hidden=self.hidden, stratify=self.stratify, **chosen
         )
         dtype = np.dtype(check_choice("dtype", self.dtype, ("float32", "float64")))
         device = check_device(self.device)
@@ -479,8 +424,19 @@ class BaggedNetworks(VersionedPickle, TwoClasses, ClassifierMixin, BaseEstimator
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
         return tags
+
+
+@contextmanager
+def progress_bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show on the error stream how much of ``total`` is done; what is yielded is told."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=False) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda done: progress.update(task, completed=done)
 
 
 def check_sides(parameter: str, labeled: BoolArray) -> None:

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import _num_samples, validate_data
 
-from purecover import __version__
 from purecover._frames import is_frame, read_columns
 from purecover._labels import encode_labels, is_missing, labeled_of_two, refuse_missing
-from purecover._response import response_scores
-from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from purecover._validation import (
     as_weights,
     bad_type,
     bad_value,
     check_alignment,
-    check_random_state,
     show,
     to_numpy,
 )
-from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
+from purecover.exceptions import InvalidInputError
 
 _MUST = "a table of features: an array with a row per example, a data frame or a sparse matrix"
 
@@ -178,37 +174,7 @@ def check_as_long(parameter: str, size: int, n_rows: int) -> None:
         raise bad_value(parameter, must, f"{size} values")
 
 
-def model_name(estimator: Any) -> str:
-    """What a report calls a model: its class, and those of the steps inside it."""
-    steps = getattr(estimator, "steps", None)
-    if steps:
-        parts = [step for _, step in steps if step not in (None, "passthrough")]
-        return " + ".join(model_name(step) for step in parts)
-    name = type(estimator).__name__
-    # A forest keeps a tree under this name that nobody chose: only parameters count.
-    parameters = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-    inner = parameters.get("estimator")
-    return f"{name}({model_name(inner)})" if hasattr(inner, "fit") else name
-
-
-def check_model(estimator: Any, methods: tuple[str, ...]) -> str:
-    """The method a model scores with; a complaint if it has none, or cannot be copied."""
-    must = "a scikit-learn classifier with " + (
-        f"{', '.join(methods[:-1])} or {methods[-1]}" if len(methods) > 1 else methods[0]
-    )
-    if isinstance(estimator, type):
-        raise bad_type("estimator", must, estimator, f"make one: {estimator.__name__}()")
-    usable = all(callable(getattr(estimator, m, None)) for m in ("fit", "get_params"))
-    found = next((m for m in methods if hasattr(estimator, m)), None)
-    if not usable or found is None:
-        hint = "for scores from elsewhere use evaluate(scores, labeled)"
-        if usable and hasattr(estimator, "predict"):
-            hint = f"{show(estimator)} has predict alone, and yes and no are no ranking"
-        raise bad_type("estimator", must, estimator, hint)
-    return found
-
-
-# -- What the classifiers of this package have in common: rows, their labels, weights and classes
+# -- Rows and labels of fit(X, y) ----------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,19 +201,6 @@ class Labeling:
         return self.classes[self.at]
 
 
-@contextmanager
-def called_y() -> Iterator[None]:
-    """Complaints about labels name them as scikit-learn's ``fit`` does."""
-    try:
-        yield
-    except (InvalidInputError, InvalidTypeError) as error:
-        text = str(error)
-        renamed = text.replace("The 'labeled' parameter of", "The 'y' parameter of", 1)
-        if renamed == text:
-            raise
-        raise type(error)(renamed) from error
-
-
 def read_labeling(
     X: Any,
     y: ArrayLike | None,
@@ -271,7 +224,8 @@ def read_labeling(
         must = "an array: for each row, its group"
         raise bad_type("groups", must, groups, "pass the column itself")
     if getattr(y, "ndim", 1) == 2:
-        _warn_of_column()
+        words = "A column-vector y was passed when a 1d array was expected"
+        warnings.warn(words, DataConversionWarning, stacklevel=4)
     X, n_rows = read_rows(X)
     values = _plain(to_numpy("y", y))
     check_as_long("y", values.size, n_rows)
@@ -338,16 +292,6 @@ def check_rows(X: Any) -> None:
         raise bad_value("X", "a matrix", f"an array of shape {X.shape}", hint)
 
 
-def _warn_of_column() -> None:
-    from sklearn.exceptions import DataConversionWarning
-
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected",
-        DataConversionWarning,
-        stacklevel=4,
-    )
-
-
 def read_weights(sample_weight: ArrayLike | None, examples: Examples) -> FloatArray | None:
     """Weights of the rows, some of them on either side; None if none were given."""
     if sample_weight is None:
@@ -357,91 +301,7 @@ def read_weights(sample_weight: ArrayLike | None, examples: Examples) -> FloatAr
     return weight
 
 
-def weight_parameter(estimator: Any) -> str | None:
-    """What the ``fit`` of an estimator calls weights of rows; None if it takes none.
-
-    A pipeline hands them to its last step.
-    """
-    from sklearn import get_config
-    from sklearn.utils.validation import has_fit_parameter
-
-    steps = getattr(estimator, "steps", None)
-    if not steps:
-        return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
-    name, last = steps[-1]
-    inner = weight_parameter(last)
-    if inner is None:
-        return None
-    if get_config()["enable_metadata_routing"]:
-        asked = last.get_metadata_routing() if hasattr(last, "get_metadata_routing") else None
-        wants = asked is not None and asked.consumes("fit", ["sample_weight"])
-        return "sample_weight" if wants else None
-    return f"{name}__{inner}"
-
-
-def fit_parameters(estimator: Any, weight: FloatArray | None) -> dict[str, FloatArray]:
-    """The weights, if there are any and the estimator's ``fit`` takes them."""
-    name = None if weight is None else weight_parameter(estimator)
-    return {} if name is None or weight is None else {name: weight}
-
-
-def warn_of_weights(estimator: Any, weight: FloatArray | None) -> None:
-    """Say where weights of rows do not reach the training."""
-    if weight is None or weight_parameter(estimator) is not None:
-        return
-    warnings.warn(
-        f"{model_name(estimator)} takes no weights in its fit, so that sample_weight "
-        "counts in the calibration and in alpha, but not in its training.",
-        PurecoverWarning,
-        stacklevel=4,
-    )
-
-
-def fit_all(estimator: Any, examples: Examples, weight: FloatArray | None = None) -> Any:
-    """A copy of the estimator, fitted to all rows, with 1 for labeled and 0 for unlabeled."""
-    from sklearn.base import clone
-
-    fresh = clone(estimator)
-    parameters = fit_parameters(fresh, weight)
-    return fresh.fit(examples.X, examples.positive.astype(np.int64), **parameters)
-
-
-def row_scores(estimator: Any, X: Any, method: str) -> FloatArray:
-    """Scores by a classifier that was fitted to 1 for labeled and 0 for unlabeled."""
-    scores = response_scores(estimator, X, positive=1, methods=(method,))
-    return np.asarray(scores, dtype=np.float64)
-
-
-def log_odds(
-    probabilities: FloatArray, least: float = float(np.finfo(np.float64).eps)
-) -> FloatArray:
-    """Log-odds, of probabilities cut at ``least`` from 0 and 1 so that they remain finite."""
-    from scipy.special import logit
-
-    return np.asarray(logit(np.clip(probabilities, least, 1 - least)))
-
-
-class TwoClasses:
-    """What goes by the order of the two classes, as scikit-learn's names do."""
-
-    classes_: np.ndarray[Any, Any]
-    labeled_class_: Any
-
-    @property
-    def _labeled_last(self) -> bool:
-        return bool(self.classes_[1] == self.labeled_class_)
-
-    def _columns(self, labeled: FloatArray) -> FloatArray:
-        """Probabilities of ``classes_`` from those of the value for labeled."""
-        columns = (1 - labeled, labeled)
-        return np.column_stack(columns if self._labeled_last else columns[::-1])
-
-    def _turned(self, scores: FloatArray) -> FloatArray:
-        """Scores that are larger for ``classes_[1]`` from scores larger for labeled."""
-        return scores if self._labeled_last else -scores
-
-
-# -- Features as a matrix of numbers, or a complaint that says which column is none --------------
+# -- Features as a matrix of numbers on one scale ------------------------------------------------
 
 
 _LARGEST_DENSE = 2**32
@@ -494,9 +354,6 @@ def _bad_column(what: str, where: str) -> InvalidInputError:
     tool = "FunctionTransformer" if what == "times" else "OneHotEncoder"
     hint = _HINT.format(f"sklearn.preprocessing.{tool}")
     return bad_value("X", _NUMBERS, f"{what}{where}", hint)
-
-
-# -- Features on one scale, whatever their own: mean 0 and standard deviation 1 over all rows ----
 
 
 _BLOCK = 2**21
@@ -554,63 +411,3 @@ def _blocks(n: int, d: int) -> Iterator[slice]:
     size = max(_BLOCK // max(d, 1), 1)
     for start in range(0, n, size):
         yield slice(start, start + size)
-
-
-# -- Seeds of models: whole numbers of any kind, generators, and NumPy's older RandomState -------
-
-
-def check_seed(random_state: RandomState | np.random.RandomState) -> int | np.random.Generator:
-    """A seed itself, so that all it is handed to draw the same, or else a generator."""
-    rng = check_random_state(random_state)
-    whole: object = random_state  # NumPy's integers are not in the type
-    return int(whole) if isinstance(whole, numbers.Integral) else rng
-
-
-def seeds_of(
-    random_state: RandomState | np.random.RandomState, size: int
-) -> list[np.random.SeedSequence]:
-    """A stream for each of several networks or ensembles."""
-    seed = check_seed(random_state)
-    if isinstance(seed, np.random.Generator):
-        return np.random.SeedSequence(seed.integers(2**63, size=2).tolist()).spawn(size)
-    return np.random.SeedSequence(seed).spawn(size)
-
-
-# -- Pickles that another version refuses --------------------------------------------------------
-
-
-class VersionedPickle:
-    """A model whose pickle says which version made it, and is refused by any other.
-
-    What a model predicts rests on code beside what it has learned; another version might predict
-    something else in silence.
-    """
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_purecover_version": __version__}  # type: ignore[dict-item]
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        version = state.pop("_purecover_version", "unknown")
-        if version != __version__:
-            raise InvalidInputError(
-                f"This {type(self).__name__} was pickled by purecover {version}, and this is "
-                f"{__version__}: what it would predict is not certain.\n"
-                f"Hint: install purecover=={version} to use it, or fit anew with this version."
-            )
-        super().__setstate__(state)  # type: ignore[misc]
-
-
-# -- A bar for the patient, on the error stream, so that results can still be piped --------------
-
-
-@contextmanager
-def progress_bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show how much of ``total`` is done; what is yielded is told."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
-
-    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=False) as progress:
-        task = progress.add_task(title, total=total)
-        yield lambda done: progress.update(task, completed=done)

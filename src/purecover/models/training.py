@@ -32,7 +32,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypeAlias
+from functools import partial
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,50 +133,31 @@ PRESETS: Mapping[str, Training] = {
 probabilities fitted by maximum likelihood with torch's optimizer."""
 
 
-def check_training(
-    *,
-    preset: str,
-    hidden: int,
-    output: str | None = None,
-    loss: str | None = None,
-    rprop: str | None = None,
-    constants: str | None = None,
-    max_epochs: int | None = None,
-    patience: int | None = None,
-    validation_fraction: float | None = None,
-    split: str | None = None,
-    stratify: bool = False,
-) -> Training:
-    """The preset with the choices that were made by hand in place of its own."""
+CHOICES: Mapping[str, Callable[[str, Any], Any]] = {
+    "output": partial(check_choice, choices=get_args(Output)),
+    "loss": partial(check_choice, choices=get_args(Loss)),
+    "rprop": partial(check_choice, choices=get_args(Rprop)),
+    "constants": partial(check_choice, choices=tuple(RPROP_CONSTANTS)),
+    "max_epochs": partial(check_integer, low=1),
+    "patience": partial(check_integer, low=1),
+    "validation_fraction": partial(check_real, low=0, high=1, closed="neither"),
+    "split": partial(check_choice, choices=get_args(Split)),
+}
+"""What can be chosen in place of a preset's own, and what checks it."""
+
+
+def check_training(*, preset: str, hidden: int, stratify: bool = False, **chosen: Any) -> Training:
+    """The preset with the choices that were made by hand, where not None, in place of its own."""
     training = PRESETS[check_choice("preset", preset, tuple(PRESETS))]
     check_flag("stratify", stratify)
-    made: dict[str, Any] = {
-        "hidden": check_integer("hidden", hidden, low=1),
-        "stratify": bool(stratify),
-    }
-    for name, value, choices in (
-        ("output", output, ("tanh", "logistic")),
-        ("loss", loss, ("squared", "cross-entropy")),
-        ("rprop", rprop, ("rprop-", "rprop+", "irprop-", "irprop+")),
-        ("split", split, ("rows", "positions")),
-    ):
-        if value is not None:
-            made[name] = check_choice(name, value, choices)
-    if constants is not None:
-        chosen = check_choice("constants", constants, tuple(RPROP_CONSTANTS))
-        made["constants"] = RPROP_CONSTANTS[chosen]
-    if max_epochs is not None:
-        made["max_epochs"] = check_integer("max_epochs", max_epochs, low=1)
-    if patience is not None:
-        made["patience"] = check_integer("patience", patience, low=1)
-    if validation_fraction is not None:
-        made["validation_fraction"] = check_real(
-            "validation_fraction", validation_fraction, low=0, high=1, closed="neither"
-        )
-    return replace(training, **made)
+    made = {name: CHOICES[name](name, value) for name, value in chosen.items() if value is not None}
+    if "constants" in made:
+        made["constants"] = RPROP_CONSTANTS[made["constants"]]
+    hidden = check_integer("hidden", hidden, low=1)
+    return replace(training, hidden=hidden, stratify=bool(stratify), **made)
 
 
-# -- What chance decides about each network of an ensemble: its bag of rows and its first weights
+# -- What chance decides about each network: its bag of rows and its first weights ---------------
 
 
 Counts: TypeAlias = NDArray[np.uint8]

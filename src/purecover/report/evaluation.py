@@ -31,8 +31,9 @@ from purecover.curves import auc_pu
 from purecover.estimators.choice import check_estimator
 from purecover.intervals.interval import check_level
 from purecover.intervals.replicates import MANY_THRESHOLDS, Progress, bootstrap
+from purecover.models.classifier import check_seed
 from purecover.models.cross_fit import check_settings, unseen_scores
-from purecover.models.tables import Examples, check_as_long, check_seed, read_examples
+from purecover.models.tables import Examples, check_as_long, read_examples
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
 from purecover.recovery.metrics import (
     MetricOptions,
