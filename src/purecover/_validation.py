@@ -9,6 +9,7 @@ import importlib
 import inspect
 import math
 import numbers
+import warnings
 from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
 from functools import wraps
@@ -24,6 +25,7 @@ from purecover.exceptions import (
     InvalidTypeError,
     MissingDependencyError,
     PurecoverError,
+    PurecoverWarning,
 )
 
 _LARGEST_EXACT_INTEGER = 2**53
@@ -94,6 +96,15 @@ def public(call: CallT) -> CallT:
         wrapper.__signature__ = signature  # type: ignore[attr-defined]
         wrapper.__doc__ = described(call.__doc__ or "", declared)
     return cast("CallT", wrapper)
+
+
+def warn(message: str, category: type[Warning] = PurecoverWarning) -> None:
+    """Warn at the line that called this package, however deep inside the warning arises."""
+    level, frame = 1, inspect.currentframe()
+    ours = ("purecover", "contextlib")
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ours:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def require(module: str, *, extra: str) -> ModuleType:

@@ -6,7 +6,6 @@ them, they may be as unevenly spread as one likes, because the size of each stra
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,7 @@ from purecover._validation import (
     public,
     read_only,
     show,
+    warn,
 )
 from purecover.audit.posterior import (
     MOST_ITEMS,
@@ -341,12 +341,11 @@ def _warn_of_few(judged: IntArray, sizes: IntArray) -> None:
     if sizes.size > 1 and few.size:
         h = int(few[np.argmin(judged[few])])
         more = "" if few.size == 1 else f" ({few.size} strata have fewer than {_FEW})"
-        warnings.warn(
+        warn(
             f"The audit has {judged[h]} judged of {sizes[h]:,} examples in stratum {h + 1}{more}: "
             "the intervals rest on the prior there, and may be too narrow.\n"
             f"Hint: judge at least {_FEW} of each stratum, or join neighboring strata",
             RecoveryWarning,
-            stacklevel=3,
         )
 
 

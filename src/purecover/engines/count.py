@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -13,11 +12,11 @@ import numpy as np
 from purecover._counting import Columns, count_rows
 from purecover._frames import lazy_frame, read_columns
 from purecover._typing import BoolArray, FloatArray, IntArray
-from purecover._validation import bad_value, show
+from purecover._validation import bad_value, show, warn
 from purecover.engines.bins import Bins, regions_to_refine
 from purecover.engines.labels import LabelCodes
 from purecover.engines.scan import Group, Scan, as_float, collected, split_rows
-from purecover.exceptions import InvalidInputError, PurecoverWarning
+from purecover.exceptions import InvalidInputError
 
 EXACT_LIMIT = 4_000_000
 """Frames with at most about so many distinct scores are counted exactly."""
@@ -95,11 +94,9 @@ def count_lazy(
             found[group] = found[group].taken(~held[group]).joined(part)
     widest = max(float(bins.slack().sum()) for bins in found.values())
     if widest > tolerance:
-        warnings.warn(
+        warn(
             f"The observed AUC is known to within {widest:.2g}, not {tolerance:g}, after "
-            f"{scan.n_passes} passes: scores are extremely crowded.",
-            PurecoverWarning,
-            stacklevel=3,
+            f"{scan.n_passes} passes: scores are extremely crowded."
         )
     return _columns(scan, found, labels, one_sided=one_sided)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -25,8 +24,9 @@ from purecover._validation import (
     public,
     read_only,
     show,
+    warn,
 )
-from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
+from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals.interval import check_level
 from purecover.intervals.paired import RowwiseAuc, rowwise_auc
 from purecover.models.classifier import (
@@ -385,11 +385,7 @@ class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc] 
         splits, _ = make_splits(examples, self.cv, seed)
         tried, failed = try_candidates(candidates, examples, splits=splits, n_jobs=self.n_jobs)
         for key, reason in failed.items():
-            warnings.warn(
-                f"{type(self).__name__} leaves out the candidate {key!r}. {reason[:_SHOWN]}",
-                PurecoverWarning,
-                stacklevel=3,
-            )
+            warn(f"{type(self).__name__} leaves out the candidate {key!r}. {reason[:_SHOWN]}")
         codes = examples.group_codes
         self.best_name_ = choose(tried, self.rule, self.confidence_level, codes)
         names = [*candidates, *left_out]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from purecover import __version__
 from purecover._response import response_scores
 from purecover._typing import FloatArray, RandomState
-from purecover._validation import bad_type, check_random_state, show
-from purecover.exceptions import InvalidInputError, PurecoverError, PurecoverWarning
+from purecover._validation import bad_type, check_random_state, show, warn
+from purecover.exceptions import InvalidInputError, PurecoverError
 from purecover.models.tables import Examples, check_rows
 
 
@@ -142,11 +141,9 @@ def warn_of_weights(estimator: Any, weight: FloatArray | None) -> None:
     """Say where weights of rows do not reach the training."""
     if weight is None or weight_parameter(estimator) is not None:
         return
-    warnings.warn(
+    warn(
         f"{model_name(estimator)} takes no weights in its fit, so that sample_weight "
-        "counts in the calibration and in alpha, but not in its training.",
-        PurecoverWarning,
-        stacklevel=4,
+        "counts in the calibration and in alpha, but not in its training."
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -26,8 +25,8 @@ from purecover._validation import (
     public,
     require,
     show,
+    warn,
 )
-from purecover.exceptions import PurecoverWarning
 from purecover.models.classifier import TwoClassClassifier, seeds_of
 from purecover.models.tables import Standardizer, numeric_matrix, read_labeling
 from purecover.models.training import (
@@ -451,12 +450,10 @@ def check_sides(parameter: str, labeled: BoolArray) -> None:
 def _warn_of_few(labeled: BoolArray) -> None:
     for side, size in (("labeled", int(labeled.sum())), ("unlabeled", int((~labeled).sum()))):
         if size < FEW:
-            warnings.warn(
+            warn(
                 f"There are {size} {side} rows. A bag that misses one of so few has fewer of "
                 "them on average, and out of bag they score too low for it.\n"
-                "Hint: BaggedNetworks(stratify=True) draws labeled and unlabeled rows apart.",
-                PurecoverWarning,
-                stacklevel=3,
+                "Hint: BaggedNetworks(stratify=True) draws labeled and unlabeled rows apart."
             )
 
 
@@ -470,12 +467,10 @@ def mean_scores(sums: FloatArray, counts: Any) -> FloatArray:
     if never.any():
         some = not never.all()
         scores[never] = scores[~never].mean() if some else 0.5
-        warnings.warn(
+        warn(
             f"{int(never.sum())} of {never.size} rows are in the bag of every network, so that "
             f"nothing is known about them; their score is {'the mean score' if some else '0.5'}."
-            "\nHint: more networks (n_estimators=) leave no such rows.",
-            PurecoverWarning,
-            stacklevel=3,
+            "\nHint: more networks (n_estimators=) leave no such rows."
         )
     return np.asarray(scores, dtype=np.float64)
 

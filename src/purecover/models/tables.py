@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from purecover._validation import (
     check_alignment,
     show,
     to_numpy,
+    warn,
 )
 from purecover.exceptions import InvalidInputError
 
@@ -225,7 +225,7 @@ def read_labeling(
         raise bad_type("groups", must, groups, "pass the column itself")
     if getattr(y, "ndim", 1) == 2:
         words = "A column-vector y was passed when a 1d array was expected"
-        warnings.warn(words, DataConversionWarning, stacklevel=4)
+        warn(words, DataConversionWarning)
     X, n_rows = read_rows(X)
     values = _plain(to_numpy("y", y))
     check_as_long("y", values.size, n_rows)

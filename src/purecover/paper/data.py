@@ -40,8 +40,9 @@ from purecover._validation import (
     read_only,
     require,
     show,
+    warn,
 )
-from purecover.exceptions import InvalidInputError, PurecoverWarning
+from purecover.exceptions import InvalidInputError
 
 # -- How a table of the paper becomes numbers and two classes ------------------------------------
 
@@ -734,11 +735,9 @@ def _keep(table: Table, file: Path) -> None:
     try:
         write_table(table, file)
     except OSError as error:  # the data are here; that they cannot be kept is no reason to stop
-        warnings.warn(
+        warn(
             f"{{function}} could not keep what it downloaded in {file}: {_short(error)}.\n"
-            f"Hint: name a folder that can be written to by cache= or PURECOVER_CACHE.",
-            PurecoverWarning,
-            stacklevel=3,
+            f"Hint: name a folder that can be written to by cache= or PURECOVER_CACHE."
         )
 
 

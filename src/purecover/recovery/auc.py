@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from purecover._typing import FloatArray
-from purecover._validation import check_flag, check_instance, check_real, public
+from purecover._validation import check_flag, check_instance, check_real, public, warn
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
@@ -64,12 +62,11 @@ def recover_auc(
     value = auc_from_pu(auc_pu(counts), proportions)
     if clip and not 0 <= value <= 1:
         clipped = min(max(value, 0.0), 1.0)
-        warnings.warn(
+        warn(
             f"the recovered AUC {value:.4f} is outside [0, 1] and was clipped to {clipped:g}: "
             f"alpha={proportions.alpha:g} and beta={proportions.beta:g} do not fit these scores. "
             "See check PU008.",
             RecoveryWarning,
-            stacklevel=2,
         )
         return clipped
     return value

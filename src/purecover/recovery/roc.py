@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from purecover._validation import (
     check_real,
     public,
     read_only,
+    warn,
 )
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, auc_pu, pu_roc_curve, variance_along
@@ -240,12 +240,11 @@ def recover_roc(
         excess, error = concavity_excess(counts, observed)
         if excess > 2 * error:
             used = "isotonic"
-            warnings.warn(
+            warn(
                 f"the ROC curve of these scores is not concave (its hull exceeds it by "
                 f"{excess:.3g} in observed AUC, more than two standard errors of {error:.3g}), "
                 f"so repair={repair!r} gave way to 'isotonic'. See check PU009.",
                 RecoveryWarning,
-                stacklevel=2,
             )
     raw = _repairs.Points(fpr_raw, tpr_raw, observed.thresholds)
     points = apply_repair(used, raw, counts, observed, proportions)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -22,6 +21,7 @@ from purecover._validation import (
     check_real,
     public,
     show,
+    warn,
 )
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu_variance
@@ -299,12 +299,11 @@ def choose_threshold(
     threshold = float(np.nextafter(top, np.inf)) if best < 0 else float(curves.thresholds[best])
     slack = 2 * math.sqrt(auc_pu_variance(counts)) / proportions.delta
     if not -slack <= roc.auc_direct <= 1 + slack:  # beyond what noise explains
-        warnings.warn(
+        warn(
             f"the recovered AUC {roc.auc_direct:.4f} is outside [0, 1]: alpha="
             f"{proportions.alpha:g} and beta={proportions.beta:g} do not fit these scores, and no "
             "threshold chosen with them can be trusted. See check PU008.",
             RecoveryWarning,
-            stacklevel=2,
         )
     metrics = metrics_from_roc(
         roc,
