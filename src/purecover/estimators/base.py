@@ -41,11 +41,10 @@ from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
 from purecover.intervals.resampling import (
     GroupResampler,
-    ProportionEstimator,
     Resampler,
     resampler_for,
 )
-from purecover.proportions import MixtureProportions
+from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.rates import effective_size
 
 Ends = tuple[float, float]

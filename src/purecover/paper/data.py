@@ -736,7 +736,7 @@ def _keep(table: Table, file: Path) -> None:
         write_table(table, file)
     except OSError as error:  # the data are here; that they cannot be kept is no reason to stop
         warn(
-            f"{{function}} could not keep what it downloaded in {file}: {_short(error)}.\n"
+            f"purecover could not keep what it downloaded in {file}: {_short(error)}.\n"
             f"Hint: name a folder that can be written to by cache= or PURECOVER_CACHE."
         )
 
