@@ -107,14 +107,14 @@ def warn(message: str, category: type[Warning] = PurecoverWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def require(module: str, *, extra: str) -> ModuleType:
+def require(module: str, *, extra: str, by: str = "{function}") -> ModuleType:
     """Import an optional package, or say which extra brings it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         root = module.partition(".")[0]
         raise MissingDependencyError(
-            f"{{function}} needs the package {root!r}, which is not installed.",
+            f"{by} needs the package {root!r}, which is not installed.",
             hint=f"pip install 'purecover[{extra}]'",
         ) from error
 

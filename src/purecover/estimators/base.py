@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -139,6 +139,8 @@ class PriorEstimate:
 IntervalMethod = Literal["bootstrap", "m-out-of-n", "bound", "posterior"]
 INTERVAL_METHODS = ("bootstrap", "m-out-of-n", "bound", "posterior")
 
+_NamedEnds = dict[str, Ends]
+
 _CELLS = 2**21
 """Counts held at a time while resampling: 16 MiB a side."""
 
@@ -173,13 +175,18 @@ def intervals_of_draws(
     n_rejected = len(draws) - len(known)
     if n_rejected:
         words += f", {n_rejected} of {len(draws)} draws rejected"
+    ends: _NamedEnds = dict.fromkeys(("alpha", "beta", "delta"), (0.0, 1.0))
     if 2 * n_rejected > len(draws):
         # What most replicates fail to see the rest cannot vouch for.
-        ends = dict.fromkeys(("alpha", "beta", "delta"), (0.0, 1.0))
         return _intervals(proportions, ends, level, f"{words}: not identified")
-    ends = _percentiles(known, level)
-    if words.startswith("m-out-of-n"):
-        ends = _rescaled(ends, proportions, share)
+    alpha, beta = known.T
+    for key, values in {"alpha": alpha, "beta": beta, "delta": beta - alpha}.items():
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        if words.startswith("m-out-of-n"):
+            # Errors of subsamples, shrunk to the size of the sample, taken off the estimate.
+            shrink, estimate = share**0.5, getattr(proportions, key)
+            low, high = (estimate - shrink * (end - estimate) for end in (high, low))
+        ends[key] = float(low), float(high)
     return _intervals(proportions, ends, level, words)
 
 
@@ -188,12 +195,14 @@ def proportion_draws(
 ) -> FloatArray:
     """Alpha and beta of replicates, shape (n_resamples, 2), NaN where there is no estimate."""
     counts = resampler.counts
-    return np.concatenate(
-        [
-            estimator.proportions_many(counts, labeled, unlabeled)
-            for labeled, unlabeled in _chunks(resampler, n_resamples, rng)
-        ]
-    )
+    size = max(1, min(n_resamples, _CELLS // counts.n_thresholds))
+    found = []
+    for start in range(0, n_resamples, size):
+        drawn = [resampler.draw(rng) for _ in range(min(size, n_resamples - start))]
+        labeled: Any = np.stack([d.labeled for d in drawn])  # NumPy's types lose the kind
+        unlabeled: Any = np.stack([d.unlabeled for d in drawn])
+        found.append(estimator.proportions_many(counts, labeled, unlabeled))
+    return np.concatenate(found)
 
 
 def centered(draws: FloatArray, proportions: MixtureProportions) -> FloatArray:
@@ -209,42 +218,6 @@ def centered(draws: FloatArray, proportions: MixtureProportions) -> FloatArray:
         return draws
     estimate = np.array([proportions.alpha, proportions.beta])
     return np.asarray(draws + (estimate - np.median(draws[known], axis=0)))
-
-
-def _chunks(
-    resampler: Resampler, n_resamples: int, rng: np.random.Generator
-) -> Iterator[tuple[CountArray, CountArray]]:
-    size = max(1, min(n_resamples, _CELLS // resampler.counts.n_thresholds))
-    for start in range(0, n_resamples, size):
-        drawn = [resampler.draw(rng) for _ in range(min(size, n_resamples - start))]
-        yield _stacked([d.labeled for d in drawn]), _stacked([d.unlabeled for d in drawn])
-
-
-def _stacked(tallies: list[CountArray]) -> CountArray:
-    rows: Any = np.stack(tallies)  # NumPy's types lose that all are of one kind
-    return rows
-
-
-_NamedEnds = dict[str, tuple[float, float]]
-
-
-def _percentiles(draws: FloatArray, level: float) -> _NamedEnds:
-    alpha, beta = draws.T
-    ends = {}
-    for key, values in {"alpha": alpha, "beta": beta, "delta": beta - alpha}.items():
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-        ends[key] = float(low), float(high)
-    return ends
-
-
-def _rescaled(ends: _NamedEnds, proportions: MixtureProportions, share: float) -> _NamedEnds:
-    """Errors of subsamples, shrunk to the size of the sample, taken off the estimate."""
-    shrink = share**0.5
-    rescaled = {}
-    for key, (low, high) in ends.items():
-        estimate: float = getattr(proportions, key)
-        rescaled[key] = estimate - shrink * (high - estimate), estimate - shrink * (low - estimate)
-    return rescaled
 
 
 def _intervals(

@@ -34,7 +34,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.samples import weight_units
 
-# -- The label curve: share of labeled among examples of one rank, and its fit -------------------
+# -- The curve and its fit -----------------------------------------------------------------------
 
 
 LARGEST = 0.995
@@ -90,14 +90,8 @@ class Curves:
         if times == 1:
             return self
         offset = self.offset if len(self.offset) == 1 else np.repeat(self.offset, times, axis=0)
-        return Curves(
-            np.repeat(self.labeled, times, axis=0),
-            np.repeat(self.total, times, axis=0),
-            self.share,
-            self.log_below,
-            self.log_above,
-            offset,
-        )
+        labeled, total = (np.repeat(side, times, axis=0) for side in (self.labeled, self.total))
+        return replace(self, labeled=labeled, total=total, offset=offset)
 
 
 def offset_of(low: BoolArray, high: BoolArray) -> FloatArray:
@@ -454,6 +448,13 @@ class RankBins:
             unlabeled_unit=self.unlabeled_unit / factor,
         )
 
+    def curves(self, labeled: FloatArray, total: FloatArray, offset: FloatArray) -> Curves:
+        """Curves over these bins: of data in rows, or of one data set with several offsets."""
+        shape = np.broadcast_shapes(labeled.shape, offset.shape)
+        labeled, total = (np.broadcast_to(side, shape) for side in (labeled, total))
+        share = self.labeled_share
+        return Curves(labeled, total, share, self.log_below, self.log_above, offset)
+
     def tally(self, labeled: CountArray, unlabeled: CountArray) -> tuple[FloatArray, FloatArray]:
         """Labeled and all examples of replicates, shape (n_replicates, n_bins)."""
         few = np.add.reduceat(labeled[:, ::-1] * self.labeled_unit, self.starts, axis=1)
@@ -562,7 +563,7 @@ def candidates(
     found: list[tuple[float, Candidate]] = []
     for kind, (shape, offsets) in kinds.items():
         log_weight = float(np.log(WEIGHTS[kind] / len(offsets)))
-        curves = _one(bins, np.array(offsets))
+        curves = bins.curves(bins.labeled, bins.total, np.array(offsets))
         start = np.tile(shape.start, (len(offsets), 1))
         noisy, noisy_evidence = _evidence(curves, shape, start, _EVERYTHING)
         clean, clean_evidence = _evidence(curves, shape, noisy, _CLEAN)
@@ -617,7 +618,8 @@ def dispersion(bins: RankBins, best: Candidate) -> float:
     freedom = bins.total.size - 6
     if freedom < 1:
         return least
-    missed = float(deviance(_one(bins, best.offset[None]), best.start[None])[0])
+    curves = bins.curves(bins.labeled, bins.total, best.offset[None])
+    missed = float(deviance(curves, best.start[None])[0])
     by_chance = freedom + 1.645 * (2 * freedom) ** 0.5
     return max(least, missed / freedom) if missed > by_chance else least
 
@@ -665,14 +667,7 @@ def posterior(
     ahead = []
     for candidate in kept:
         shape = candidate.shape
-        curves = Curves(
-            labeled,
-            total,
-            bins.labeled_share,
-            bins.log_below,
-            bins.log_above,
-            candidate.offset[None],
-        )
+        curves = bins.curves(labeled, total, candidate.offset[None])
         base = candidate.log_weight - float(np.log(shape.sd).sum())
         onward = candidate
         if clean_prior < 1:
@@ -704,19 +699,6 @@ def posterior(
     return found, ahead
 
 
-def _one(bins: RankBins, offset: FloatArray) -> Curves:
-    """The data once for each offset."""
-    rows = (len(offset), bins.total.size)
-    return Curves(
-        np.broadcast_to(bins.labeled, rows),
-        np.broadcast_to(bins.total, rows),
-        bins.labeled_share,
-        bins.log_below,
-        bins.log_above,
-        offset,
-    )
-
-
 def _peak(
     curves: Curves, shape: Shape, start: FloatArray, free: BoolArray, n_steps: int
 ) -> FloatArray:
@@ -732,12 +714,10 @@ def _grid(
     spread = _spread(curvature, curves)
     a = _cells(peak[:, 0], spread[:, 0], n_nodes)
     b = _cells(peak[:, 1], spread[:, 1], n_nodes)
-    a = (
-        np.repeat(a[0], n_nodes, axis=1),
-        np.repeat(a[1], n_nodes, axis=1),
-        np.repeat(a[2], n_nodes, axis=1),
-    )
-    b = np.tile(b[0], (1, n_nodes)), np.tile(b[1], (1, n_nodes)), np.tile(b[2], (1, n_nodes))
+    low, middle, high = (np.repeat(part, n_nodes, axis=1) for part in a)
+    a = low, middle, high
+    low, middle, high = (np.tile(part, (1, n_nodes)) for part in b)
+    b = low, middle, high
     log = _integrated(curves, shape, peak, curvature, a[1], b[1])
     return a, b, log + np.log((a[2] - a[0]) * (b[2] - b[0]))
 
@@ -800,7 +780,7 @@ def _integrated(
     return np.asarray(log.reshape(n_rows, n_nodes), dtype=np.float64)
 
 
-# -- `LabelCurve`, the default: floor and ceiling of the share of labeled along the ranking ------
+# -- The estimator -------------------------------------------------------------------------------
 
 
 CLEAN_PRIORS = {"weigh": 0.6, "never": 0.0, "always": 1.0}
@@ -906,8 +886,6 @@ class LabelCurve(PriorEstimator):
     def _clean_prior(self) -> float:
         return CLEAN_PRIORS[self.clean]
 
-    # -- the data -----------------------------------------------------------------------
-
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         found, bins, _ = self._solve(counts)
         alpha, beta = found.mean[0]
@@ -958,8 +936,6 @@ class LabelCurve(PriorEstimator):
         state = dict(super().__getstate__())
         state.pop("_solved", None)  # quickly made again
         return state
-
-    # -- replicates ---------------------------------------------------------------------
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray

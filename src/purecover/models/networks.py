@@ -64,7 +64,7 @@ def check_device(device: object) -> str:
         return "cuda" if _has_cuda() else "numpy"
     if device.removeprefix("torch:").partition(":")[0] not in _KINDS:
         raise bad_value("device", must, show(device))
-    torch = require("torch", extra="torch")
+    torch = require("torch", extra="torch", by=f"{{function}} with {device=!r}")
     name = device.removeprefix("torch:")
     try:
         found = torch.device(name)
