@@ -21,7 +21,7 @@ EXAMPLE := src/purecover/data/example_scores.csv
 .PHONY: help demo test test-all lint type docs links bench report-speed files-speed coverage repairs peers trust fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
 	networks-times networks-paper app-load engines examples-check mutation \
-	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze size architecture choosing paper-findings pictures vendor dist stranger clean
+	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze size architecture path choosing paper-findings pictures vendor dist stranger clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' \
@@ -214,6 +214,9 @@ size: $(VENV)/.dev ## Print lines of code, files and public names by folder, bes
 
 architecture: $(VENV)/.dev ## Draw the layers of the package and what imports what again
 	$(BIN)/python tools/make_architecture.py
+
+path: $(VENV)/.dev ## Print the functions that one evaluate runs through
+	$(BIN)/python tools/path.py
 
 choosing: $(VENV)/.dev ## Make the tables and the figure on choosing an estimator again
 	$(BIN)/python tools/make_choosing.py

@@ -19,7 +19,8 @@ from tests.markup import digest
 import purecover as pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.html.compare_page import SCRIPTS
-from purecover.intervals.paired import RowResampler, positions, rowwise_auc
+from purecover.intervals.paired import RowResampler, rowwise_auc
+from purecover.intervals.resampling import positions
 from purecover.report import compare as _compare
 
 SAMPLE = pu.simulate.binormal(1.8).sample(150, 900, alpha=0.25, random_state=0)

@@ -666,7 +666,7 @@ class TestLargeBootstrap:
             asked.append(n_resamples)
             raise EnoughError
 
-        monkeypatch.setattr("purecover.report.evaluation.bootstrap", spy)
+        monkeypatch.setattr("purecover.report.pipeline.bootstrap", spy)
         for counts in (sample.counts, sample.counts.thinned(100)):
             with pytest.raises(EnoughError):
                 pu.evaluate(counts, alpha=0.25)

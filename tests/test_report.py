@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -790,3 +792,14 @@ def test_scores_that_tell_nothing():
     X, labeled = rng.normal(size=(300, 2)), rng.random(300) < 0.5
     with pytest.raises(IdentifiabilityError, match="cannot estimate alpha"):
         pu.evaluate_model(Bagged(), np.zeros_like(X), labeled, n_resamples=0)
+
+
+# == the way through the code ==================================================================
+
+
+def test_the_path_of_one_evaluate_stays_short(import_tool: Callable[[str], ModuleType]) -> None:
+    found = import_tool("path").trace_evaluate()
+    assert len(found.calls) <= 137, "make path prints them"
+    assert len(found.files) <= 23
+    assert found.calls["_labels.py", "encode_labels"] == 1
+    assert found.calls["counts.py", "ScoreCounts.auc_pu"] == 1

@@ -47,8 +47,18 @@ def count_rows(
         positive_label=positive_label,
         negative_label=negative_label,
     )
-    if sample_weight is not None:
-        weights = as_weights(sample_weight, values.size)
+    weights = None if sample_weight is None else as_weights(sample_weight, values.size)
+    return count_marked(values, positive, negative, weights)
+
+
+def count_marked(
+    values: FloatArray,
+    positive: BoolArray,
+    negative: BoolArray | None,
+    weights: FloatArray | None,
+) -> tuple[Columns, dict[str, float]]:
+    """The same after the door: rows with masks of the labeled and of the known negatives."""
+    if weights is not None:
         return count_weighted(values, positive, negative, weights), {}
     ours = values.take(np.flatnonzero(positive))  # faster than values[positive]
     if negative is None:

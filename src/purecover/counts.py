@@ -15,6 +15,7 @@ from purecover._codec import plain_fields
 from purecover._counting import (
     FIELDS,
     OPTIONAL,
+    count_marked,
     count_rows,
     even_groups,
     joined,
@@ -22,7 +23,7 @@ from purecover._counting import (
     read_dict,
 )
 from purecover._frames import make_frame
-from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray
+from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import bad_type, check_integer, check_real, public, read_only
 from purecover.engines import merge_bins, read_highest
 from purecover.engines.count import EXACT_LIMIT, count_frame
@@ -278,13 +279,29 @@ class ScoreCounts(FrameDoor):
         negative_label: object,
     ) -> ScoreCounts:
         """Count rows in the name of a public function; ``scores`` is keyed by its parameter."""
-        columns, known = count_rows(
-            scores,
-            labeled,
-            sample_weight=sample_weight,
-            positive_label=positive_label,
-            negative_label=negative_label,
+        return cls._counted(
+            *count_rows(
+                scores,
+                labeled,
+                sample_weight=sample_weight,
+                positive_label=positive_label,
+                negative_label=negative_label,
+            )
         )
+
+    @classmethod
+    def _from_marks(
+        cls,
+        values: FloatArray,
+        positive: BoolArray,
+        negative: BoolArray | None = None,
+        weight: FloatArray | None = None,
+    ) -> ScoreCounts:
+        """Count rows that were read before: numbers, and masks of what they are."""
+        return cls._counted(*count_marked(values, positive, negative, weight))
+
+    @classmethod
+    def _counted(cls, columns: dict[str, Any], known: dict[str, float]) -> Self:
         counts = cls(**columns)
         # Known already, so that nobody has to pass over millions of counts for them again.
         vars(counts).update(known)
@@ -353,6 +370,12 @@ class ScoreCounts(FrameDoor):
         if 4.0 * self.n_labeled * self.n_unlabeled > np.iinfo(np.int64).max:
             labeled = labeled.astype(np.float64)  # whole numbers would overflow
         return float(np.dot(labeled, at_or_below)) - float(np.dot(labeled, unlabeled)) / 2
+
+    @cached_property
+    def auc_pu(self) -> float:
+        """The observed AUC; see :func:`auc_pu`."""
+        area = self.ordered_pairs / (float(self.n_labeled) * self.n_unlabeled)
+        return min(max(area, 0.0), 1.0)  # sums of weights are rounded
 
     @property
     def n_thresholds(self) -> int:

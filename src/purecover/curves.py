@@ -112,8 +112,7 @@ def auc_pu(counts: ScoreCounts) -> float:
     0.875
     """
     check_instance("counts", counts, ScoreCounts, _COUNTS_HINT)
-    area = counts.ordered_pairs / (float(counts.n_labeled) * counts.n_unlabeled)
-    return min(max(area, 0.0), 1.0)  # sums of weights are rounded
+    return counts.auc_pu
 
 
 def _cumulative_share(tally: np.ndarray[Any, Any]) -> FloatArray:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from purecover._codec import Saved
-from purecover._typing import CountArray, FloatArray
+from purecover._typing import FloatArray
 from purecover._validation import (
     bad_type,
     bad_value,
@@ -22,7 +23,7 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimate
 from purecover.proportions import MixtureProportions
-from purecover.recovery.rates import PROPORTIONS_HINT
+from purecover.recovery.rates import PROPORTIONS_HINT, effective_size
 from purecover.recovery.roc import RecoveredRoc
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -115,8 +116,8 @@ class CheckContext:
         hint = "build it with ScoreCounts.from_scores(scores, labeled)"
         check_instance("counts", self.counts, ScoreCounts, hint)
         check_instance("proportions", self.proportions, MixtureProportions, PROPORTIONS_HINT)
-        hint = "build it with recover_roc(counts, proportions)"
-        check_instance("roc", self.roc, RecoveredRoc, hint)
+        roc_hint = "build it with recover_roc(counts, proportions)"
+        check_instance("roc", self.roc, RecoveredRoc, roc_hint)
         if self.threshold is not None:
             check_real("threshold", self.threshold)
         if self.prior is not None:
@@ -131,9 +132,8 @@ class CheckContext:
             check_instance("estimation", self.estimation, PriorEstimate, hint)
         same_size = self.roc.fpr_raw.size == self.counts.n_thresholds + 1
         if self.roc.proportions != self.proportions or not same_size:
-            raise bad_value(
-                "roc", "recovered from these counts and proportions", repr(self.roc), hint
-            )
+            must = "recovered from these counts and proportions"
+            raise bad_value("roc", must, repr(self.roc), roc_hint)
 
 
 @dataclass(frozen=True)
@@ -147,19 +147,9 @@ class Finding:
     """Milder than the check's own, where noise may explain the finding."""
 
 
-def fired(message: str, hint: str, severity: Severity | None = None) -> Finding:
-    """A finding."""
-    return Finding("fired", message, hint, severity)
-
-
-def quiet(message: str) -> Finding:
-    """Nothing found."""
-    return Finding("quiet", message)
-
-
-def not_applicable(message: str) -> Finding:
-    """Nothing to look at."""
-    return Finding("not applicable", message)
+fired = partial(Finding, "fired")
+quiet = partial(Finding, "quiet")
+not_applicable = partial(Finding, "not applicable")
 
 
 def count(number: float) -> str:
@@ -188,15 +178,12 @@ class Check:
     severity: Severity
     function: Callable[[CheckContext], Finding]
 
-    def run(self, context: CheckContext) -> CheckResult:
-        """Look at the data."""
-        return self._result(self.function(context))
-
-    def silenced(self) -> CheckResult:
-        """The result of not looking."""
-        return self._result(Finding("silenced", "not looked at, as asked."))
-
-    def _result(self, finding: Finding) -> CheckResult:
+    def run(self, context: CheckContext | None) -> CheckResult:
+        """Look at the data; None for not looking, as asked."""
+        if context is None:
+            finding = Finding("silenced", "not looked at, as asked.")
+        else:
+            finding = self.function(context)
         return CheckResult(
             code=self.code,
             title=self.title,
@@ -228,19 +215,11 @@ _ITERATIONS = 3
 _MAX_SKEWNESS = 0.4
 
 
-def effective_size(weights: CountArray, squares: FloatArray | None) -> float:
-    r"""Number of rows; with weights Kish's :math:`(\sum w)^2 / \sum w^2` (0 if there are none)."""
-    total = float(weights.sum())
-    if squares is None or total == 0:
-        return total
-    return total**2 / float(squares.sum())
-
-
 def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
     """Effective numbers of labeled and of unlabeled examples."""
     return (
-        effective_size(counts.labeled, counts.labeled_sq),
-        effective_size(counts.unlabeled, counts.unlabeled_sq),
+        effective_size(counts.n_labeled, counts.labeled_sq),
+        effective_size(counts.n_unlabeled, counts.unlabeled_sq),
     )
 
 

@@ -11,12 +11,12 @@ from purecover.checks.base import (
     Finding,
     check,
     count,
-    effective_size,
     effective_sizes,
     fired,
     not_applicable,
     quiet,
 )
+from purecover.recovery.rates import effective_size
 
 FEW_LABELED = 10
 TIE_SHARE = 0.01
@@ -35,7 +35,8 @@ def few_labeled_at_threshold(context: CheckContext) -> Finding:
     above = counts.thresholds >= threshold
     n_above, n_below = (
         effective_size(
-            counts.labeled[side], None if counts.labeled_sq is None else counts.labeled_sq[side]
+            float(counts.labeled[side].sum()),
+            None if counts.labeled_sq is None else counts.labeled_sq[side],
         )
         for side in (above, ~above)
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from purecover.checks.base import CheckContext, Finding, check, fired, not_applicable, quiet
-from purecover.curves import auc_pu, auc_pu_variance
+from purecover.curves import auc_pu_variance
 from purecover.estimators.base import PriorEstimate
 
 SMALL_DELTA = 0.1
@@ -39,7 +39,7 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
         return quiet("the intervals vary alpha and beta too.")
     if not 0 <= context.roc.auc_direct <= 1:
         return not_applicable("alpha and beta do not fit the scores at all (PU008).")
-    observed = auc_pu(context.counts) - 0.5
+    observed = context.counts.auc_pu - 0.5
     step = min(ALPHA_ERROR, p.delta / 2)
     moved = sorted(
         min(max(0.5 + observed / min(delta, 1.0), 0.0), 1.0)
@@ -57,7 +57,7 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
 @check("PU008", "alpha and beta do not fit the observed AUC", "error")
 def infeasible_auc(context: CheckContext) -> Finding:
     """The observed AUC is at most 1/2, or further from it than delta allows."""
-    observed, delta = auc_pu(context.counts), context.proportions.delta
+    observed, delta = context.counts.auc_pu, context.proportions.delta
     recovered = 0.5 + (observed - 0.5) / delta
     variance = auc_pu_variance(context.counts)
     error = math.sqrt(variance) if variance >= 0 else math.inf

@@ -252,14 +252,11 @@ def _proportions(
     """Alpha and beta: those that are known, or an estimate as evaluate makes it."""
     from purecover.estimators.choice import check_estimator
     from purecover.proportions import GivenProportions
-    from purecover.report.estimation import estimate_proportions
+    from purecover.report.estimation import find_proportions
 
     given = GivenProportions(**known).validated(can_estimate=True)
-    if given.ways:
-        return given.resolve(counts), None
-    asked = check_estimator(known["estimator"])
-    estimation = estimate_proportions(counts, given, asked)
-    return estimation.estimate.proportions, estimation
+    asked = None if given.ways else check_estimator(known["estimator"])
+    return find_proportions(counts, given, asked)
 
 
 def _count(rows: Rows) -> tuple[ScoreCounts, GroupResampler | None]:

@@ -40,7 +40,7 @@ from purecover.estimators.samples import TOO_FEW_LABELED, check_both_sides, effe
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import InvalidInputError, PurecoverError
 from purecover.intervals.interval import Interval, check_level
-from purecover.intervals.resampling import GroupResampler, make_group_resampler
+from purecover.intervals.resampling import GroupResampler, group_resampler, read_groups
 from purecover.proportions import MixtureProportions, percent_hint
 
 # -- What a comparison of estimators holds, and how it prints ------------------------------------
@@ -419,8 +419,7 @@ def read_features(
         return _column_sample(column, labeled, beside, labels), 1
     groups, weight = beside["groups"], beside["sample_weight"]
     if groups is not None:
-        # For its reading of groups; what it counts is not looked at.
-        groups = make_group_resampler(column, labeled, groups, sample_weight=None, **labels).group
+        groups = read_groups(groups, n_rows, kept)
     if weight is not None:
         weight = as_weights(weight, n_rows)[kept]
     return FeatureSample(matrix, ours, groups, weight), n_features
@@ -434,7 +433,7 @@ def _column_sample(
 ) -> ScoreSample:
     weight, groups = beside["sample_weight"], beside["groups"]
     if groups is not None:
-        resampler = make_group_resampler(column, labeled, groups, sample_weight=weight, **labels)
+        resampler = group_resampler(column, labeled, groups, sample_weight=weight, **labels)
         return ScoreSample(resampler.counts, resampler)
     counts = ScoreCounts._from_rows({"scores": column}, labeled, sample_weight=weight, **labels)
     return ScoreSample(counts)

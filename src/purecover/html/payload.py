@@ -16,7 +16,7 @@ import numpy as np
 
 from purecover._typing import FloatArray, Target
 from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu, auc_pu_variance
+from purecover.curves import auc_pu_variance
 from purecover.exceptions import PurecoverError, RecoveryWarning
 from purecover.html.svg import thin
 from purecover.html.words import shown_metrics, title_of
@@ -26,8 +26,7 @@ from purecover.recovery.roc import blended, recover_roc
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimate
     from purecover.intervals.interval import CurveBand, Interval
-    from purecover.report.results import PUReport
-    from purecover.report.rows import TrueFigures
+    from purecover.report.results import PUReport, TrueFigures
 
 
 # -- Fewer cells that say nearly the same, and how nearly: a million scores on a small page ------
@@ -389,7 +388,7 @@ def _thinned(report: PUReport, thinned: ThinnedCounts) -> dict[str, Any]:
         "kept": counts.n_thresholds,
         "auc_bound": thinned.auc_bound,
         "rate_bound": thinned.rate_bound,
-        "auc_difference": abs(auc_pu(counts) - report.auc_pu),
+        "auc_difference": abs(counts.auc_pu - report.auc_pu),
         "auc_pr_difference": _finite(differences.get("auc_pr", math.nan)),
         "differences": _by_name(differences),
     }

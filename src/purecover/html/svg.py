@@ -16,7 +16,7 @@ from purecover._typing import FloatArray
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimate
     from purecover.intervals.interval import Interval
-    from purecover.report.rows import TrueFigures
+    from purecover.report.results import TrueFigures
 
 
 MAX_POINTS = 512

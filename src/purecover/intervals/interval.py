@@ -11,7 +11,7 @@ from purecover._frames import make_frame
 from purecover._typing import FloatArray, OrNan
 from purecover._validation import check_choice, check_instance, check_real, public, read_only
 from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu, auc_pu_variance
+from purecover.curves import auc_pu_variance
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import effective_size
 
@@ -160,6 +160,8 @@ def auc_interval(
     >>> round(interval.estimate, 4), round(interval.low, 4), interval.high
     (0.875, 0.2694, 1.0)
     """
+    from scipy.special import ndtri  # scipy.stats takes a second to import
+
     check_choice("method", method, ("logit", "wald"))
     level = check_level(confidence_level)
     check_instance(
@@ -168,8 +170,8 @@ def auc_interval(
         MixtureProportions,
         "build it with MixtureProportions(alpha=..., beta=...)",
     )
-    observed, variance = auc_pu(counts), auc_pu_variance(counts)
-    z = _normal_quantile(0.5 + level / 2)
+    variance, observed = auc_pu_variance(counts), counts.auc_pu
+    z = float(ndtri(0.5 + level / 2))
     delta = proportions.delta
     label = f"DeLong, {method}"
     if not variance > 0:
@@ -219,12 +221,6 @@ def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tup
     low = 0.0 if auc == 0 else float(brentq(gap, 1e-15, auc - 1e-12))
     high = 1.0 if auc == 1 else float(brentq(gap, auc + 1e-12, 1 - 1e-15))
     return low, high
-
-
-def _normal_quantile(probability: float) -> float:
-    from scipy.special import ndtri  # scipy.stats takes a second to import
-
-    return float(ndtri(probability))
 
 
 def _expit(value: float) -> float:

@@ -24,6 +24,7 @@ from purecover.intervals.interval import Interval, Varied
 from purecover.intervals.replicates import BootstrapResult, bootstrap, simultaneous_depth
 from purecover.intervals.resampling import (
     GroupResampler,
+    Replayed,
     Resampler,
     draw_multinomial,
 )
@@ -126,13 +127,6 @@ class CellResampler:
         return tally.astype(np.int64)  # sums of integers below 2**53 are exact
 
 
-def positions(counts: ScoreCounts, scores: FloatArray) -> IntArray:
-    """For each score, the index of the highest threshold that it reaches."""
-    below = np.searchsorted(counts.thresholds[::-1], scores, side="right") - 1
-    # A row of weight 0 may lie beyond all thresholds; it adds nothing anywhere.
-    return np.asarray(np.clip(counts.n_thresholds - 1 - below, 0, counts.n_thresholds - 1))
-
-
 @dataclass(frozen=True, eq=False)
 class PairedModel:
     """One score: its counts, what draws them, and what `bootstrap` is told of it alone."""
@@ -201,22 +195,8 @@ class _Shared:
         self.found.append(rows)
         return rows
 
-    def replayed(self) -> _Replayed:
-        return _Replayed(np.concatenate(self.found))
-
-
-class _Replayed:
-    """Hands out the proportions of replicates in the order in which they are asked for."""
-
-    def __init__(self, found: FloatArray) -> None:
-        self.found = found
-        self.done = 0
-
-    def proportions_many(
-        self, _counts: ScoreCounts, labeled: CountArray, _unlabeled: CountArray
-    ) -> FloatArray:
-        start, self.done = self.done, self.done + len(labeled)
-        return self.found[start : self.done]
+    def replayed(self) -> Replayed:
+        return Replayed(np.concatenate(self.found))
 
 
 def difference_intervals(

@@ -25,7 +25,6 @@ from purecover._validation import (
     public,
 )
 from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu
 from purecover.intervals.interval import CurveBand, Interval, Varied, check_level
 from purecover.intervals.resampling import (
     Draw,
@@ -47,7 +46,7 @@ from purecover.recovery.metrics import (
     youden_threshold,
 )
 from purecover.recovery.rates import PROPORTIONS_HINT, effective_size
-from purecover.recovery.roc import RecoveredRoc, blended, recover_roc
+from purecover.recovery.roc import RecoveredRoc, blended, roc_from_counts
 
 # -- What bands of curves are made of ------------------------------------------------------------
 
@@ -534,7 +533,7 @@ class _Job:
     ) -> tuple[dict[str, float], FloatArray, FloatArray]:
         counts, proportions = draw.counts, draw.proportions
         if not self.curves and all(metric.name == "roc_auc" for metric in self.metrics):
-            value = 0.5 + (auc_pu(counts) - 0.5) / proportions.delta
+            value = 0.5 + (counts.auc_pu - 0.5) / proportions.delta
             return {metric.name: value for metric in self.metrics}, GRID, GRID[1:]
         roc, roc_pr = recovered or self._recover(counts, proportions)
         prior = proportions.prior(self.options.target, counts)
@@ -549,7 +548,7 @@ class _Job:
     ) -> tuple[RecoveredRoc, RecoveredRoc]:
         # The guard has decided on the data; a replicate must not change its mind.
         first, second = self.repairs
-        roc = recover_roc(counts, proportions, repair=first, concavity_guard=False)
+        roc = roc_from_counts(counts, proportions, first, concavity_guard=False)
         if second == first:
             return roc, roc
         roc_pr = blended(roc, counts)  # the only pair there is

@@ -280,32 +280,24 @@ def group_resampler(
     >>> result.interval("roc_auc").method
     'bootstrap percentile, groups'
     """
-    return make_group_resampler(
-        scores,
-        labeled,
-        groups,
-        sample_weight=sample_weight,
-        positive_label=positive_label,
-        negative_label=negative_label,
-    )
-
-
-def make_group_resampler(
-    scores: ArrayLike,
-    labeled: ArrayLike,
-    groups: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None,
-    positive_label: object,
-    negative_label: object,
-) -> GroupResampler:
-    """The same, in the name of another function."""
     values = as_real_vector("scores", scores)
     positive, negative = encode_labels(
         labeled, values.size, positive_label=positive_label, negative_label=negative_label
     )
+    kept = None if negative is None else ~negative
+    group = read_groups(groups, values.size, kept)
+    weight = None if sample_weight is None else as_weights(sample_weight, values.size)
+    counts = ScoreCounts._from_marks(values, positive, negative, weight)
+    mass = np.ones(values.size) if weight is None else weight
+    if kept is not None:
+        values, positive, mass = values[kept], positive[kept], mass[kept]
+    return GroupResampler(counts, positions(counts, values), positive, group, mass)
+
+
+def read_groups(groups: ArrayLike, size: int, kept: BoolArray | None) -> IntArray:
+    """Numbers of groups, one for each row that is kept."""
     codes = to_numpy("groups", groups)
-    check_same_length("groups", codes.size, values.size)
+    check_same_length("groups", codes.size, size)
     missing = np.array([is_missing(v) for v in codes.tolist()])
     if missing.any():
         raise bad_value(
@@ -314,31 +306,20 @@ def make_group_resampler(
             f"{int(missing.sum())} missing of {codes.size}",
             "give each such row a group of its own",
         )
-    known = np.ones(values.size, dtype=np.bool_) if negative is None else ~negative
     try:
-        _, group = np.unique(codes[known], return_inverse=True)
+        _, group = np.unique(codes if kept is None else codes[kept], return_inverse=True)
     except Exception as error:  # foreign objects raise whatever they like when compared
         raise bad_type("groups", "of one type that can be sorted", codes[0]) from error
     if int(group.max()) < 1:
         raise bad_value("groups", "at least two groups", "one group")
-    counts = ScoreCounts.from_scores(
-        values,
-        labeled,
-        sample_weight=sample_weight,
-        positive_label=positive_label,
-        negative_label=negative_label,
-    )
-    weight = np.ones(values.size)
-    if sample_weight is not None:
-        weight = as_weights(sample_weight, values.size)
-    below = np.searchsorted(counts.thresholds[::-1], values[known])
-    return GroupResampler(
-        counts=counts,
-        position=counts.n_thresholds - 1 - below,
-        labeled=positive[known],
-        group=group.reshape(-1),
-        weight=weight[known],
-    )
+    return group.reshape(-1)
+
+
+def positions(counts: ScoreCounts, scores: FloatArray) -> IntArray:
+    """For each score, the index of the highest threshold that it reaches."""
+    below = np.searchsorted(counts.thresholds[::-1], scores, side="right") - 1
+    # A row of weight 0 may lie beyond all thresholds; it adds nothing anywhere.
+    return np.asarray(np.clip(counts.n_thresholds - 1 - below, 0, counts.n_thresholds - 1))
 
 
 # -- Replicates of the counts, each with the proportions it is measured with ---------------------
@@ -349,6 +330,20 @@ CELLS = 2**20
 
 MOST_TRIES = 2
 """Draws per wanted replicate; if they do not suffice, more than half were rejected."""
+
+
+class Replayed:
+    """Alpha and beta of replicates that were drawn before, in that order."""
+
+    def __init__(self, found: FloatArray) -> None:
+        self.found = found
+        self.done = 0
+
+    def proportions_many(
+        self, _counts: ScoreCounts, labeled: CountArray, _unlabeled: CountArray
+    ) -> FloatArray:
+        start, self.done = self.done, self.done + len(labeled)
+        return self.found[start : self.done]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from purecover._codec import plain_fields
 from purecover._typing import BoolArray, CountArray, FloatArray
 from purecover._validation import FrozenDict
 from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu, pu_roc_curve
+from purecover.curves import pu_roc_curve
 from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval
@@ -93,7 +93,7 @@ def _estimated_figures(
 
     used = given.estimated(estimator.proportions_)
     again: Any = estimator if given.beta is None else KnownBeta(estimator, given.beta)
-    direct = min(max(0.5 + (auc_pu(counts) - 0.5) / used.delta, 0.0), 1.0)
+    direct = min(max(0.5 + (counts.auc_pu - 0.5) / used.delta, 0.0), 1.0)
     alpha, auc = _made_interval(used.alpha, level), _made_interval(direct, level)
     note = None
     own = given.beta is None and estimator.interval_method != "bootstrap"
@@ -469,7 +469,7 @@ def _observed(
     ]
     values, variance, third = [], 0.0, 0.0
     for counts, delta in ((new, delta_new), (reference, -delta_reference)):
-        values.append(0.5 + (auc_pu(counts) - 0.5) / abs(delta))
+        values.append(0.5 + (counts.auc_pu - 0.5) / abs(delta))
         for (spread, cube), size in zip(moments, _sizes(counts), strict=True):
             variance += spread / size / delta**2
             third += cube / size**2 / delta**3

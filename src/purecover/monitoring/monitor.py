@@ -25,7 +25,6 @@ from purecover._validation import (
     show,
 )
 from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import Interval, check_level
@@ -192,7 +191,7 @@ def monitor_text(monitor: ScoreMonitor, partition: MonitorPartition | None = Non
 
 def _total_line(monitor: ScoreMonitor) -> str:
     counts, bounds, n = monitor.counts, monitor.bounds, len(monitor.partitions)
-    area = f"{auc_pu(counts):.4f}"
+    area = f"{counts.auc_pu:.4f}"
     if bounds is not None:
         area += f" (within {bounds.auc_pu[0]:.4f} to {bounds.auc_pu[1]:.4f}, as scores are in bins)"
     return (
@@ -297,7 +296,7 @@ def totals(monitor: ScoreMonitor) -> dict[str, Any]:
         "n_unlabeled": counts.n_unlabeled,
         "n_negative": counts.n_negative,
         "n_thresholds": counts.n_thresholds,
-        "auc_pu": auc_pu(counts),
+        "auc_pu": counts.auc_pu,
         "binning": None if bounds is None else bounds.to_dict(),
     }
 

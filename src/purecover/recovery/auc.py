@@ -7,7 +7,7 @@ import numpy as np
 from purecover._typing import FloatArray
 from purecover._validation import check_flag, check_instance, check_real, public, warn
 from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu, pu_roc_curve
+from purecover.curves import pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import PROPORTIONS_HINT, map_curve, trapezoid
@@ -59,7 +59,7 @@ def recover_auc(
     check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
     check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     check_flag("clip", clip)
-    value = auc_from_pu(auc_pu(counts), proportions)
+    value = auc_from_pu(counts.auc_pu, proportions)
     if clip and not 0 <= value <= 1:
         clipped = min(max(value, 0.0), 1.0)
         warn(

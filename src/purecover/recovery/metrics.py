@@ -31,7 +31,6 @@ from purecover._validation import (
     public,
 )
 from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery.pr import AREA_RULES, area_under_pr, normalize_auc_pr
 from purecover.recovery.rates import PROPORTIONS_HINT
@@ -42,6 +41,7 @@ from purecover.recovery.roc import (
     blended,
     partial_area,
     recover_roc,
+    roc_from_counts,
 )
 
 
@@ -463,7 +463,7 @@ def recover_both(
     counts: ScoreCounts, proportions: MixtureProportions, repair: Repair | None
 ) -> tuple[RecoveredRoc, RecoveredRoc]:
     """The curve for rates and ROC areas, and the one for precision-recall areas."""
-    roc = recover_roc(counts, proportions, repair="isotonic" if repair is None else repair)
+    roc = roc_from_counts(counts, proportions, "isotonic" if repair is None else repair)
     return roc, blended(roc, counts) if repair is None else roc
 
 
@@ -478,7 +478,7 @@ def metrics_from_roc(
     options: MetricOptions,
 ) -> RecoveredMetrics:
     """Metrics of recovered curves; ``roc_pr`` is the one precision-recall areas are taken from."""
-    observed = (roc.fpr_pu, roc.tpr_pu, auc_pu(counts))
+    observed = (roc.fpr_pu, roc.tpr_pu, counts.auc_pu)
     as_observed = View(
         curve=observed,
         curve_pr=observed,
@@ -566,7 +566,7 @@ def compute_metrics(
 def rates_at_thresholds(roc: RecoveredRoc, counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
     """Repaired fpr and tpr at every threshold of the scores."""
     if roc.repair not in KEEPS_THRESHOLDS:
-        roc = recover_roc(counts, roc.proportions, repair="isotonic")
+        roc = roc_from_counts(counts, roc.proportions)
     return roc.fpr, roc.tpr
 
 

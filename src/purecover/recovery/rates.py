@@ -309,8 +309,8 @@ def rate_covariance(
 
 
 def effective_size(total: float, squares: FloatArray | None) -> float:
-    """Kish's effective sample size; the size itself without weights."""
-    return total if squares is None else total**2 / float(np.sum(squares))
+    """Kish's effective sample size; the size itself without weights, and 0 for none at all."""
+    return total if squares is None or total == 0 else total**2 / float(np.sum(squares))
 
 
 # -- From the probability of being labeled to the probability of being positive ------------------

@@ -20,7 +20,7 @@ from purecover._validation import (
     warn,
 )
 from purecover.counts import ScoreCounts
-from purecover.curves import PURoc, auc_pu, pu_roc_curve, variance_along
+from purecover.curves import PURoc, pu_roc_curve, variance_along
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
 from purecover.recovery import repairs as _repairs
@@ -231,8 +231,19 @@ def recover_roc(
     check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
     check_flag("concavity_guard", concavity_guard)
     check_choice("repair", repair, REPAIRS)
+    return roc_from_counts(counts, proportions, repair, concavity_guard=concavity_guard)
+
+
+def roc_from_counts(
+    counts: ScoreCounts,
+    proportions: MixtureProportions,
+    repair: Repair = "isotonic",
+    *,
+    concavity_guard: bool = True,
+) -> RecoveredRoc:
+    """The same after the door."""
     if repair == "blend":
-        return blended(recover_roc(counts, proportions), counts)
+        return blended(roc_from_counts(counts, proportions), counts)
     observed = pu_roc_curve(counts)
     tpr_raw, fpr_raw = map_curve(observed.tpr_pu, observed.fpr_pu, proportions)
     used = repair
@@ -257,7 +268,7 @@ def recover_roc(
         thresholds_raw=observed.thresholds,
         fpr_pu=observed.fpr_pu,
         tpr_pu=observed.tpr_pu,
-        auc_direct=0.5 + (auc_pu(counts) - 0.5) / proportions.delta,
+        auc_direct=0.5 + (counts.auc_pu - 0.5) / proportions.delta,
         proportions=proportions,
         repair=used,
         repair_requested=repair,
@@ -322,7 +333,7 @@ def blended(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
 
 def concavity_excess(counts: ScoreCounts, observed: PURoc) -> tuple[float, float]:
     """How far the observed AUC of the hull exceeds the plain one, and the latter's error."""
-    excess = _repairs.hull_auc_pu(observed) - auc_pu(counts)
+    excess = _repairs.hull_auc_pu(observed) - counts.auc_pu
     if excess <= _ROUNDING:  # of sums of weights, where samples do not overlap and the error is 0
         excess = 0.0
     variance = variance_along(observed, counts)

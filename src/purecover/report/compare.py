@@ -17,11 +17,9 @@ import numpy as np
 
 from purecover._codec import Source, json_text, written
 from purecover._frames import column_names, is_frame, lazy_frame, make_frame, read_columns
-from purecover._labels import encode_labels
 from purecover._typing import (
     AreaRule,
     ArrayLike,
-    BoolArray,
     FloatArray,
     IntArray,
     RandomState,
@@ -32,15 +30,11 @@ from purecover._typing import (
 from purecover._validation import (
     FrozenDict,
     as_real_vector,
-    as_weights,
     bad_type,
     bad_value,
     check_alignment,
     check_choice,
     check_flag,
-    check_integer,
-    check_names,
-    check_progress,
     check_random_state,
     check_real,
     check_same_length,
@@ -48,13 +42,11 @@ from purecover._validation import (
     public,
     show,
 )
-from purecover.checks import CHECKS
 from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu
 from purecover.engines.count import JointCells, joint_cells
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import Interval, check_level
+from purecover.intervals.interval import Interval
 from purecover.intervals.paired import (
     BONFERRONI,
     MAX_PAIRED,
@@ -65,33 +57,33 @@ from purecover.intervals.paired import (
     cellwise_auc,
     difference_intervals,
     paired_bootstrap,
-    positions,
     rowwise_auc,
 )
 from purecover.intervals.replicates import BootstrapResult, Progress
 from purecover.intervals.resampling import (
-    GroupResampler,
     Resampler,
     cells_to_draw,
-    make_group_resampler,
+    positions,
     thinned_to_draw,
 )
-from purecover.proportions import GivenProportions, MixtureProportions, check_target
-from purecover.recovery.metrics import METRICS, MetricOptions, resolve_metrics
-from purecover.recovery.roc import REPAIRS
-from purecover.report.estimation import (
-    Estimation,
-    as_seen_by,
-    completed,
-    estimate_proportions,
-    resampled,
+from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.recovery.metrics import METRICS
+from purecover.report.estimation import as_seen_by, find_proportions, resampled
+from purecover.report.pipeline import (
+    USUAL,
+    Marks,
+    Rows,
+    assemble,
+    check_settings,
+    count_lazy,
+    read_marks,
+    recover,
+    refuse_of_lazy,
 )
-from purecover.report.evaluation import evaluate, usable_threshold
 from purecover.report.results import PUReport, read_report
-from purecover.report.rows import encode_truth
 
 if TYPE_CHECKING:
-    from purecover.estimators.base import PriorEstimate, PriorEstimator
+    from purecover.estimators.base import PriorEstimator
 
 
 # -- `ScoreComparison`: reports of several models on the same rows, and how far apart they are ---
@@ -468,42 +460,21 @@ def _area_interval(
 
 @dataclass(frozen=True, eq=False)
 class ComparedRows:
-    """Scores by name and what belongs to the rows.
-
-    ``labels``, ``weight``, ``groups`` and ``truth`` are as given, one per row. ``labeled``,
-    ``mass`` and ``group`` leave out known negatives, who are never resampled.
-    """
+    """Scores by name, read and counted, and what belongs to their rows."""
 
     scores: Mapping[str, FloatArray]
-    counts: Mapping[str, ScoreCounts]
+    marks: Marks
+    rows: Mapping[str, Rows]
     areas: Mapping[str, RowwiseAuc]
-    labels: Any
-    weight: FloatArray | None
-    groups: Any
-    truth: Any
-    labeled: BoolArray
-    mass: FloatArray | None
-    group: IntArray | None
-    kept: BoolArray | None
 
     @property
-    def n_rows(self) -> int:
-        """Labeled and unlabeled rows."""
-        return int(self.labeled.size)
+    def n_drawn(self) -> int:
+        """What a replicate draws: labeled and unlabeled rows."""
+        return int(self.marks.labeled.size)
 
     def observed(self, name: str) -> float:
         """The observed AUC of one score."""
         return self.areas[name].auc_pu
-
-    def columns(self, name: str) -> dict[str, Any]:
-        """What `evaluate` is given of one score."""
-        return {
-            "scores": self.scores[name],
-            "labeled": self.labels,
-            "sample_weight": self.weight,
-            "groups": self.groups,
-            "truth": self.truth,
-        }
 
     def paired(self, _thresholds: Mapping[str, float]) -> ComparedRows:
         """Rows are paired as they are."""
@@ -511,34 +482,27 @@ class ComparedRows:
 
     def paired_rows(self) -> PairedRows:
         """What differences need."""
-        ranks = {name: positions(self.counts[name], self.known(name)) for name in self.scores}
-        return PairedRows(self.areas, ranks, self.group)
-
-    def known(self, name: str) -> FloatArray:
-        """Scores of labeled and unlabeled rows."""
-        return self.scores[name] if self.kept is None else self.scores[name][self.kept]
+        ranks = {
+            name: positions(self.rows[name].counts, self.marks.known(values))
+            for name, values in self.scores.items()
+        }
+        return PairedRows(self.areas, ranks, self.marks.group)
 
     def resampler(self, name: str, threshold: float) -> Resampler:
         """What draws the counts of one score; all of them draw the same rows."""
-        counts = thinned_to_draw(self.counts[name], MAX_PAIRED, keep=threshold)
-        position = positions(counts, self.known(name))
-        if self.group is not None:
-            mass = np.ones(self.n_rows) if self.mass is None else self.mass
-            return GroupResampler(counts, position, self.labeled, self.group, mass)
-        resampler = RowResampler(counts, position[self.labeled], position[~self.labeled])
-        if self.mass is None:
+        counts = thinned_to_draw(self.rows[name].counts, MAX_PAIRED, keep=threshold)
+        values, labeled, mass = self.scores[name], self.marks.labeled, self.marks.mass
+        if self.marks.group is not None:
+            return self.marks.resampler(self.marks.group, counts, values)
+        place = positions(counts, self.marks.known(values))
+        resampler = RowResampler(counts, place[labeled], place[~labeled])
+        if mass is None:
             return resampler
-        sides = {"labeled_weight": self.labeled, "unlabeled_weight": ~self.labeled}
-        return replace(resampler, **{key: self.mass[side] for key, side in sides.items()})
+        return replace(resampler, labeled_weight=mass[labeled], unlabeled_weight=mass[~labeled])
 
 
 def read_compared(
-    data: Any,
-    score: Any,
-    parts: Mapping[str, Any],
-    *,
-    positive_label: object,
-    negative_label: object,
+    data: Any, score: Any, parts: Mapping[str, Any], labels: Mapping[str, Any]
 ) -> ComparedRows:
     """Check and count; ``parts`` are columns beside the scores, or names of columns."""
     if not is_frame(data):
@@ -546,55 +510,23 @@ def read_compared(
         hint = "pass {'one': scores, 'other': scores}; to look at one model, use evaluate"
         raise bad_type("data", must, data, hint)
     named = {key: value for key, value in parts.items() if isinstance(value, str)}
-    beside = read_columns(data, named)
+    beside = {**parts, **read_columns(data, named)}
     names = compared_names(data, score, set(named.values()), named.get("labeled"))
     columns = read_columns(data, {f"score[{name}]": name for name in names})
-    given = {key: beside.get(key, value) for key, value in parts.items()}
-    check_alignment(data, given["labeled"], names=("data", "labeled"))
+    check_alignment(data, beside["labeled"], names=("data", "labeled"))
     scores = {name: as_real_vector(f"score[{name}]", columns[f"score[{name}]"]) for name in names}
     size = scores[names[0]].size
     for name in names[1:]:
         check_same_length(f"score[{name}]", scores[name].size, size)
-    labels: dict[str, Any] = {"positive_label": positive_label, "negative_label": negative_label}
-    positive, negative = encode_labels(given["labeled"], size, **labels)
-    weight = given["sample_weight"]
-    if weight is not None:
-        weight = as_weights(weight, size)
-    counts = {
-        name: ScoreCounts.from_scores(values, given["labeled"], sample_weight=weight, **labels)
-        for name, values in scores.items()
-    }
-    group = None
-    if given["groups"] is not None:
-        first = make_group_resampler(
-            scores[names[0]],
-            given["labeled"],
-            given["groups"],
-            sample_weight=weight,
-            **labels,
-        )
-        group = first.group
-    kept = None if negative is None else ~negative
-    if given["truth"] is not None:
-        encode_truth(given["truth"], size, kept)  # or `evaluate` would complain
-    labeled = positive if kept is None else positive[kept]
-    mass = weight if weight is None or kept is None else weight[kept]
-    areas = {
-        name: rowwise_auc(values if kept is None else values[kept], labeled, mass)
-        for name, values in scores.items()
-    }
+    marks = read_marks(size=size, **beside, **labels)
     return ComparedRows(
         scores=scores,
-        counts=counts,
-        areas=areas,
-        labels=given["labeled"],
-        weight=weight,
-        groups=given["groups"],
-        truth=given["truth"],
-        labeled=labeled,
-        mass=mass,
-        group=group,
-        kept=kept,
+        marks=marks,
+        rows={name: marks.rows(values) for name, values in scores.items()},
+        areas={
+            name: rowwise_auc(marks.known(values), marks.labeled, marks.mass)
+            for name, values in scores.items()
+        },
     )
 
 
@@ -651,22 +583,18 @@ class ComparedFrame:
     frame: Any
     labeled: str
     labels: dict[str, object]
-    counts: Mapping[str, ScoreCounts]
+    rows: Mapping[str, Rows]
 
     def observed(self, name: str) -> float:
         """The observed AUC of one score."""
-        return auc_pu(self.counts[name])
-
-    def columns(self, name: str) -> dict[str, Any]:
-        """What `evaluate` is given of one score."""
-        return {"scores": self.counts[name]}
+        return self.rows[name].counts.auc_pu
 
     @public
     def paired(self, thresholds: Mapping[str, float]) -> ComparedCells:
         """Rows counted in cells of all scores, none of which lies across a threshold."""
         coarse = {
-            name: cells_to_draw(counts, GROUPS, keep=thresholds[name])
-            for name, counts in self.counts.items()
+            name: cells_to_draw(rows.counts, GROUPS, keep=thresholds[name])
+            for name, rows in self.rows.items()
         }
         edges = {name: counts.thresholds[::-1] for name, counts in coarse.items()}
         cells = joint_cells(self.frame, edges, self.labeled, self.labels)
@@ -675,7 +603,7 @@ class ComparedFrame:
         cells = JointCells(place, cells.labeled, cells.rows)
         for name, counts in coarse.items():
             self._require_same(counts, cells, name)
-        return ComparedCells(self.counts, coarse, cells)
+        return ComparedCells(self.rows, coarse, cells)
 
     def _require_same(self, counts: ScoreCounts, cells: JointCells, name: str) -> None:
         """Refuse a frame that is not the same twice, such as one with random numbers in it."""
@@ -694,17 +622,12 @@ class ComparedFrame:
 class ComparedCells:
     """Counts of each score, the same in cells, and how many rows the cells of all have."""
 
-    counts: Mapping[str, ScoreCounts]
+    rows: Mapping[str, Rows]
     coarse: Mapping[str, ScoreCounts]
     cells: JointCells
 
     @property
-    def group(self) -> IntArray | None:
-        """Rows of cells are independent."""
-        return None
-
-    @property
-    def n_rows(self) -> int:
+    def n_drawn(self) -> int:
         """What a replicate draws: a number for each cell."""
         return int(self.cells.rows.size)
 
@@ -719,10 +642,10 @@ class ComparedCells:
     def paired_rows(self) -> PairedRows:
         """What differences need."""
         areas, ranks = {}, {}
-        for name, counts in self.counts.items():
-            place = self.cells.place[name]
+        for name, rows in self.rows.items():
+            counts, place = rows.counts, self.cells.place[name]
             areas[name] = cellwise_auc(
-                auc_pu(counts), self.coarse[name], place, self.cells.labeled, self.cells.rows
+                counts.auc_pu, self.coarse[name], place, self.cells.labeled, self.cells.rows
             )
             # Scores rank rows alike if all cells and all counts are the same, as far as is known.
             sides = (np.asarray(side, np.int64) for side in (counts.labeled, counts.unlabeled))
@@ -738,33 +661,24 @@ def read_lazy(
     threshold: Any,
 ) -> ComparedFrame:
     """Check and count; no bin of a score lies across its threshold, if there is one."""
-    for parameter in ("sample_weight", "groups", "truth"):
-        if parts[parameter] is not None:
-            raise InvalidInputError(
-                f"{{function}} takes no {parameter!r} with a lazy frame, of which it sees counts "
-                "and no rows.\nHint: collect the columns first if they fit into memory, or leave "
-                f"{parameter} out"
-            )
+    refuse_of_lazy(parts, "sample_weight", "groups", "truth")
     labeled = parts["labeled"]
     if not isinstance(labeled, str):
         must = "the name of a column where a lazy frame is given"
         raise bad_type("labeled", must, labeled)
+    rows = {}
     names = compared_names(frame, score, {labeled}, labeled)
-    counts = {}
-    for name in names:
-        keep = threshold.get(name) if isinstance(threshold, Mapping) else threshold
-        settings = {"tolerance": 1e-4, "keep": usable_threshold(keep)}
+    for name, keep in _thresholds(threshold, names).items():
         columns = {"score": name, "labeled": labeled}
-        found = ScoreCounts._count_frame(frame, columns, labels, settings)
-        counts[name] = found[None]
-    return ComparedFrame(frame, labeled, labels, counts)
+        rows[name] = Rows(count_lazy(frame, columns, labels, keep))
+    return ComparedFrame(frame, labeled, labels, rows)
 
 
 # -- `compare_scores`: several models on the same rows, and how far apart they really are --------
 
 
-USUAL, FEWEST, MOST_DRAWN = 2000, 200, 2**30
-"""Replicates where nobody says how many: as usual, and fewer where rows times scores are many."""
+FEWEST, MOST_DRAWN = 200, 2**30
+"""Replicates where nobody says how many: fewer than usual where rows times scores are many."""
 
 
 @public
@@ -889,9 +803,21 @@ def compare_scores(
     'good'
     """
     check_flag("simultaneous", simultaneous)
-    level = check_level(confidence_level)
-    if n_resamples is not None:
-        n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
+    settings = check_settings(
+        target=target,
+        repair=repair,
+        threshold=None,
+        area=area,
+        f_beta=f_beta,
+        cost_fn=cost_fn,
+        cost_fp=cost_fp,
+        max_fpr=max_fpr,
+        top_k=top_k,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        ignore_checks=ignore_checks,
+        progress=progress,
+    )
     given = GivenProportions(
         alpha, beta, proportions, prior, label_frequency, scenario, estimator
     ).validated(can_estimate=True)
@@ -900,96 +826,68 @@ def compare_scores(
         must = f"left out where {given.ways[0]!r} is given"
         raise bad_value("estimate_from", must, show(estimate_from))
     rng = check_random_state(random_state)
-    # What evaluate would refuse, in our own name and before any work.
-    check_names("ignore_checks", ignore_checks, CHECKS)
-    check_target(target)
-    check_progress(progress)
-    if repair is not None:
-        check_choice("repair", repair, REPAIRS)
-    parameters = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
     parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
-    labels: dict[str, Any] = {"positive_label": positive_label, "negative_label": negative_label}
+    labels = {"positive_label": positive_label, "negative_label": negative_label}
     counted: ComparedRows | ComparedFrame
     if (frame := lazy_frame(data)) is None:
-        counted = read_compared(data, score, parts, **labels)
+        counted = read_compared(data, score, parts, labels)
     else:
         counted = read_lazy(frame, score, parts, labels, threshold)
-    names = tuple(counted.counts)
-    resolve_metrics(None, counted.counts[names[0]], parameters)
+    names = tuple(counted.rows)
     base = names[0] if baseline is None else check_choice("baseline", baseline, names)
     thresholds = _thresholds(threshold, names)
-    reference = _reference(counted, estimate_from)
-    estimation = None
-    if asked is None:
-        used = given.resolve(counted.counts[reference])
-    else:
-        estimation = estimate_proportions(counted.counts[reference], given, asked)
-        used = estimation.estimate.proportions
-    options: dict[str, Any] = {
-        "target": target,
-        "area": area,
-        "f_beta": f_beta,
-        "cost_fn": cost_fn,
-        "cost_fp": cost_fp,
-        "max_fpr": max_fpr,
-        "top_k": top_k,
-        "confidence_level": level,
-    }
-    reports = {
-        name: evaluate(
-            **counted.columns(name),
-            **labels,
-            proportions=used,
-            threshold=thresholds[name],
-            repair=repair,
-            n_resamples=0,
-            random_state=random_state,
-            ignore_checks=ignore_checks,
-            **options,
-        )
+    if estimate_from is not None:
+        check_choice("estimate_from", estimate_from, names)
+    reference = estimate_from or max(names, key=counted.observed)  # the first of equals
+    used, estimation = find_proportions(counted.rows[reference].counts, given, asked)
+    found = {
+        name: recover(counted.rows[name], used, replace(settings, threshold=thresholds[name]))
         for name in names
     }
-    rows = counted.paired({name: report.metrics.threshold for name, report in reports.items()})
+    rows = counted.paired({name: one.metrics.threshold for name, one in found.items()})
     if n_resamples is None:
-        fitting = MOST_DRAWN // (rows.n_rows * len(names))
-        n_resamples = min(max(fitting, FEWEST), USUAL)
+        n_resamples = min(max(MOST_DRAWN // (rows.n_drawn * len(names)), FEWEST), USUAL)
     replicates: dict[str, BootstrapResult] | None = None
     if n_resamples:
+        models = {
+            name: PairedModel(
+                one.rows.counts, rows.resampler(name, one.metrics.threshold), one.measured_with
+            )
+            for name, one in found.items()
+        }
         draw = partial(
             paired_bootstrap,
-            _paired_models(rows, reports, repair),
+            models,
             used,
             estimator=None if estimation is None else estimation.estimator,
             reference=reference,
             seed=int(rng.integers(2**63)),
             n_resamples=n_resamples,
             progress=progress,
-            **options,
         )
         replicates, estimation = resampled(draw, estimation)
-    found = replicates or {}
-    complete = {
-        name: completed(
-            report,
-            _estimate(report, rows, found.get(name), estimation, reference, level),
-            found.get(name),
-            level=level,
-            n_groups=None if rows.group is None else int(rows.group.max()) + 1,
-            ignore_checks=ignore_checks,
-        )
-        for name, report in reports.items()
-    }
+    reports = {}
+    for name, one in found.items():
+        drawn = None if replicates is None else replicates[name]
+        estimate = None
+        if estimation is not None:
+            independent = one.rows.n_groups is None
+            estimate = estimation.with_replicates(
+                drawn, level=settings.level, independent=independent
+            )
+            estimate = as_seen_by(estimate, one.rows.counts.auc_pu, reference)
+        reports[name] = assemble(one, estimate, drawn, seed=kept_seed(random_state))
     paired = rows.paired_rows()
     differences, better = find_differences(
-        complete, paired, base, level=level, simultaneous=simultaneous
+        reports, paired, base, level=settings.level, simultaneous=simultaneous
     )
     return ScoreComparison(
-        reports=complete,
+        reports=reports,
         baseline=base,
         differences=differences,
         better=better,
         estimated_from=None if estimation is None else reference,
-        confidence_level=level,
+        confidence_level=settings.level,
         simultaneous=simultaneous,
         n_resamples=n_resamples if replicates else 0,
         random_state=kept_seed(random_state),
@@ -1007,39 +905,6 @@ def _thresholds(value: Any, names: tuple[str, ...]) -> dict[str, float | None]:
         must = f"a number, or a number for each of {', '.join(map(repr, names))}"
         raise bad_value("threshold", must, show(value))
     return {name: check_real("threshold", value[name]) for name in names}
-
-
-def _reference(rows: ComparedRows | ComparedFrame, asked: Any) -> str:
-    """The score to estimate from: as asked, or the one with the highest observed AUC."""
-    if asked is not None:
-        return check_choice("estimate_from", asked, tuple(rows.counts))
-    return max(rows.counts, key=rows.observed)  # the first of equals
-
-
-def _paired_models(
-    rows: ComparedRows | ComparedCells, reports: Mapping[str, PUReport], repair: Repair | None
-) -> dict[str, PairedModel]:
-    models = {}
-    for name, report in reports.items():
-        threshold = report.metrics.threshold
-        own = {"threshold": threshold, "repair": None if repair is None else report.roc.repair}
-        models[name] = PairedModel(report.counts, rows.resampler(name, threshold), own)
-    return models
-
-
-def _estimate(
-    report: PUReport,
-    rows: ComparedRows | ComparedCells,
-    replicates: BootstrapResult | None,
-    estimation: Estimation | None,
-    reference: str,
-    level: float,
-) -> PriorEstimate | None:
-    """The estimate that all scores share, as the report of one tells it."""
-    if estimation is None:
-        return None
-    found = estimation.with_replicates(replicates, level=level, independent=rows.group is None)
-    return as_seen_by(found, report.auc_pu, reference)
 
 
 # -- A comparison from plain data: what `ScoreComparison.from_dict` and `from_json` read ---------

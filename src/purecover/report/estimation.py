@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from purecover._validation import show
-from purecover.checks import CheckContext, run_checks
 from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu
 from purecover.estimators.base import PriorEstimate
 from purecover.estimators.choice import tell_clean
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
-from purecover.intervals.interval import Interval, auc_interval
+from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import MAX_THRESHOLDS, PROPORTIONS, BootstrapResult
 from purecover.intervals.resampling import resampler_for
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionEstimator
 from purecover.recovery.auc import auc_identification_interval
-from purecover.report.results import PUReport
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
@@ -196,6 +193,16 @@ def estimate_proportions(
     return Estimation(estimate, again, counts, others)
 
 
+def find_proportions(
+    counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator | None
+) -> tuple[MixtureProportions, Estimation | None]:
+    """Alpha and beta: those that were given, or an estimate."""
+    if estimator is None:
+        return given.resolve(counts), None
+    estimation = estimate_proportions(counts, given, estimator)
+    return estimation.estimate.proportions, estimation
+
+
 def registered_name(estimator: PriorEstimator, known: Mapping[str, type[PriorEstimator]]) -> str:
     """The name of an estimator in the registry, or its class if it is not registered.
 
@@ -238,7 +245,7 @@ def _identification(
     """
     from purecover.estimators.samples import flipped_counts, inclusion_bound
 
-    observed = auc_pu(counts)
+    observed = counts.auc_pu
     level = 0.95 if given.beta is not None else 0.975
     a = min(max(inclusion_bound(counts, confidence_level=level), used.unlabeled_inclusion), 1.0)
     if given.beta is not None:
@@ -270,71 +277,6 @@ def _clean_p_value(counts: ScoreCounts) -> float:
     from purecover.estimators.clean import clean_test
 
     return float(clean_test(counts).p_value)
-
-
-# -- What replicates and an estimate add to a report: intervals, and checks that know of both ----
-
-
-def find_intervals(
-    metrics: Iterable[str],
-    counts: ScoreCounts,
-    proportions: MixtureProportions,
-    replicates: BootstrapResult | None,
-    *,
-    level: float,
-    estimated: bool,
-    independent: bool,
-) -> dict[str, Interval]:
-    """Intervals of metrics, as far as there are any."""
-    intervals = {}
-    if replicates is not None:
-        every = replicates.intervals()
-        intervals = {name: every[name] for name in metrics}
-    if independent and (not estimated or replicates is None):
-        # Rows are independent, so the closed form applies and covers better than percentiles.
-        intervals["roc_auc"] = auc_interval(counts, proportions, confidence_level=level)
-    return intervals
-
-
-def completed(
-    report: PUReport,
-    estimation: PriorEstimate | None,
-    replicates: BootstrapResult | None,
-    *,
-    level: float,
-    n_groups: int | None,
-    ignore_checks: Collection[str],
-) -> PUReport:
-    """A report that took alpha and beta as known, with the estimate and the replicates behind it.
-
-    ``n_groups`` is None where rows are independent.
-    """
-    intervals = find_intervals(
-        report.metrics,
-        report.counts,
-        report.proportions,
-        replicates,
-        level=level,
-        estimated=estimation is not None,
-        independent=n_groups is None,
-    )
-    checks = run_checks(
-        CheckContext(
-            counts=report.counts,
-            proportions=report.proportions,
-            roc=report.roc,
-            threshold=report.metrics.threshold,
-            threshold_chosen=report.threshold_chosen,
-            prior=report.metrics.prior,
-            n_groups=n_groups,
-            interval_varies_proportions=estimation is not None and replicates is not None,
-            estimation=estimation,
-        ),
-        ignore=ignore_checks,
-    )
-    return replace(
-        report, intervals=intervals, bootstrap=replicates, estimation=estimation, checks=checks
-    )
 
 
 # -- Replicates for a report, and what becomes of an estimate that they cannot repeat ------------

@@ -2,60 +2,36 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._labels import encode_labels
 from purecover._typing import AreaRule, ArrayLike, RandomState, Repair, Scenario, Target
 from purecover._validation import (
+    as_real_vector,
     bad_value,
-    check_choice,
-    check_integer,
-    check_names,
-    check_progress,
     check_random_state,
-    check_real,
     kept_seed,
     public,
     show,
     to_numpy,
 )
-from purecover.checks import CHECKS, CheckContext, run_checks
-from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu
 from purecover.estimators.choice import check_estimator
-from purecover.intervals.interval import check_level
-from purecover.intervals.replicates import MANY_THRESHOLDS, Progress, bootstrap
+from purecover.intervals.replicates import Progress
 from purecover.models.classifier import check_seed
-from purecover.models.cross_fit import check_settings, unseen_scores
-from purecover.models.tables import Examples, check_as_long, read_examples
-from purecover.proportions import GivenProportions, MixtureProportions, check_target
-from purecover.recovery.metrics import (
-    MetricOptions,
-    confusion_from_roc,
-    metrics_from_roc,
-    recover_both,
-    resolve_metrics,
-    youden_threshold,
-)
-from purecover.recovery.pr import pr_from_roc
-from purecover.recovery.roc import REPAIRS
-from purecover.report.estimation import estimate_proportions, find_intervals, resampled
+from purecover.models.cross_fit import check_settings as check_scoring
+from purecover.models.cross_fit import unseen_scores
+from purecover.models.tables import check_as_long, read_examples
+from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.recovery.metrics import resolve_metrics
+from purecover.report.pipeline import check_settings, make_report, mark_rows, read_rows
 from purecover.report.results import PUReport
-from purecover.report.rows import read_rows, true_figures
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
     from purecover.models.cross_fit import Combine, Method
-
-
-USUAL = 2000
-"""Replicates where the caller does not say how many; half as many for large data."""
 
 
 @public
@@ -185,19 +161,25 @@ def evaluate(
     >>> abs(report.estimation.proportions.alpha - 0.25) < 0.1
     True
     """
-    if repair is not None:
-        check_choice("repair", repair, REPAIRS)
-    check_names("ignore_checks", ignore_checks, CHECKS)
-    level = check_level(confidence_level)
-    if n_resamples is not None:
-        n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
-    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
+    settings = check_settings(
+        target=target,
+        repair=repair,
+        threshold=threshold,
+        area=area,
+        f_beta=f_beta,
+        cost_fn=cost_fn,
+        cost_fp=cost_fp,
+        max_fpr=max_fpr,
+        top_k=top_k,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        ignore_checks=ignore_checks,
+        progress=progress,
+    )
     given = GivenProportions(
         alpha, beta, proportions, prior, label_frequency, scenario, estimator
     ).validated(can_estimate=True)
     asked = None if given.ways else check_estimator(estimator)
-    check_target(target)
-    check_progress(progress)
     rng = check_random_state(random_state)
     rows = read_rows(
         scores,
@@ -208,119 +190,11 @@ def evaluate(
             "groups": groups,
             "truth": truth,
         },
-        positive_label,
-        negative_label,
-        usable_threshold(threshold),
+        settings.threshold,
+        positive_label=positive_label,
+        negative_label=negative_label,
     )
-    counts = rows.counts
-    if n_resamples is None:
-        n_resamples = USUAL // 2 if counts.n_thresholds > MANY_THRESHOLDS else USUAL
-    estimation = None
-    if asked is None:
-        used = given.resolve(counts)
-    else:
-        estimation = estimate_proportions(counts, given, asked)
-        used = estimation.estimate.proportions
-    prior_ = used.prior(target, counts)
-    wanted = resolve_metrics(None, counts, options)
-
-    roc, roc_pr = recover_both(counts, used, repair)
-    chosen = threshold is not None
-    threshold = check_real("threshold", threshold) if chosen else youden_threshold(roc)
-    metrics = metrics_from_roc(
-        roc, roc_pr, counts, threshold=threshold, prior=prior_, metrics=wanted, options=options
-    )
-    replicates = None
-    if n_resamples:
-        draw = partial(
-            bootstrap,
-            counts,
-            used,
-            estimator=None if estimation is None else estimation.estimator,
-            threshold=threshold,
-            target=target,
-            repair=None if repair is None else roc.repair,
-            f_beta=f_beta,
-            cost_fn=cost_fn,
-            cost_fp=cost_fp,
-            max_fpr=max_fpr,
-            top_k=top_k,
-            area=area,
-            n_resamples=n_resamples,
-            confidence_level=level,
-            resampler=rows.resampler,
-            random_state=rng,
-            progress=progress,
-        )
-        replicates, estimation = resampled(draw, estimation)
-    intervals = find_intervals(
-        metrics,
-        counts,
-        used,
-        replicates,
-        level=level,
-        estimated=estimation is not None,
-        independent=rows.resampler is None,
-    )
-    found = None
-    if estimation is not None:
-        if replicates is not None and rows.resampler is None:
-            estimation = estimation.with_others(n_resamples, level=level, rng=rng)
-        found = estimation.with_replicates(
-            replicates, level=level, independent=rows.resampler is None
-        )
-    figures = None
-    if rows.truth is not None and rows.scores is not None and rows.labeled is not None:
-        figures = true_figures(
-            rows.scores,
-            rows.labeled,
-            rows.truth,
-            rows.weight,
-            counts=counts,
-            proportions=used,
-            target=target,
-            threshold=threshold,
-            metrics=wanted,
-            options=options,
-        )
-    checks = run_checks(
-        CheckContext(
-            counts=counts,
-            proportions=used,
-            roc=roc,
-            threshold=threshold,
-            threshold_chosen=chosen,
-            prior=prior_,
-            n_groups=None if rows.resampler is None else rows.resampler.n_groups,
-            interval_varies_proportions=found is not None and replicates is not None,
-            estimation=found,
-        ),
-        ignore=ignore_checks,
-    )
-    return PUReport(
-        counts=counts,
-        proportions=used,
-        auc=min(max(roc.auc_direct, 0.0), 1.0),
-        auc_pu=auc_pu(counts),
-        roc=roc,
-        pr=pr_from_roc(roc_pr, counts, prior_, area),
-        metrics=metrics,
-        confusion=confusion_from_roc(roc, counts, threshold),
-        intervals=intervals,
-        checks=checks,
-        bootstrap=replicates,
-        estimation=found,
-        truth=figures,
-        threshold_chosen=chosen,
-        random_state=kept_seed(random_state),
-    )
-
-
-def usable_threshold(threshold: object) -> float | None:
-    """A threshold that no bin of a lazy frame may lie across; what it must be is checked later."""
-    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)):
-        return None
-    return float(threshold) if abs(threshold) <= sys.float_info.max else None
+    return make_report(rows, given, asked, settings, rng=rng, seed=kept_seed(random_state))
 
 
 # -- `evaluate_model`: features in, report out ---------------------------------------------------
@@ -445,7 +319,7 @@ def evaluate_model(
     True
     """
     # All that can be wrong is said before the long work of fitting.
-    check_settings(
+    check_scoring(
         estimator,
         cv=FOLDS if cv is None else cv,
         method=method,
@@ -455,22 +329,25 @@ def evaluate_model(
     )
     given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
     given.validated(can_estimate=True)
-    if prior_estimator is not None:
-        check_estimator(prior_estimator, "prior_estimator")
-        if given.ways:
-            must = f"left out where {given.ways[0]!r} is given"
-            raise bad_value("prior_estimator", must, show(prior_estimator))
-    if repair is not None:
-        check_choice("repair", repair, REPAIRS)
-    if threshold is not None:
-        check_real("threshold", threshold)
-    check_names("ignore_checks", ignore_checks, CHECKS)
-    check_level(confidence_level)
-    if n_resamples is not None:
-        check_integer("n_resamples", n_resamples, low=0, high=10**7)
-    options = MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
-    check_target(target)
-    check_progress(progress)
+    asked = None if given.ways else check_estimator(prior_estimator, "prior_estimator")
+    if prior_estimator is not None and asked is None:
+        must = f"left out where {given.ways[0]!r} is given"
+        raise bad_value("prior_estimator", must, show(prior_estimator))
+    settings = check_settings(
+        target=target,
+        repair=repair,
+        threshold=threshold,
+        area=area,
+        f_beta=f_beta,
+        cost_fn=cost_fn,
+        cost_fp=cost_fp,
+        max_fpr=max_fpr,
+        top_k=top_k,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        ignore_checks=ignore_checks,
+        progress=progress,
+    )
     seed = check_seed(random_state)
     examples = read_examples(
         X,
@@ -481,7 +358,16 @@ def evaluate_model(
         positive_label=positive_label,
         negative_label=negative_label,
     )
-    _check_rows(examples, options)
+    if examples.truth is not None:
+        check_as_long("truth", to_numpy("truth", examples.truth).size, examples.n_rows)
+    marks = mark_rows(
+        examples.positive,
+        examples.negative,
+        weight=examples.weight,
+        groups=examples.groups,
+        truth=examples.truth,
+    )
+    resolve_metrics(None, marks.rows(np.zeros(examples.n_rows)).counts, settings.options)
     made = unseen_scores(
         estimator,
         examples,
@@ -493,50 +379,7 @@ def evaluate_model(
         n_jobs=n_jobs,
         own=cv is None and method == combine == "auto",
     )
-    report = evaluate(
-        made.scores,
-        examples.labeled,
-        alpha=alpha,
-        beta=beta,
-        proportions=proportions,
-        prior=prior,
-        label_frequency=label_frequency,
-        scenario=scenario,
-        estimator=prior_estimator,
-        sample_weight=examples.weight,
-        groups=examples.groups,
-        truth=examples.truth,
-        positive_label=positive_label,
-        negative_label=negative_label,
-        threshold=threshold,
-        target=target,
-        repair=repair,
-        area=area,
-        f_beta=f_beta,
-        cost_fn=cost_fn,
-        cost_fp=cost_fp,
-        max_fpr=max_fpr,
-        top_k=top_k,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        random_state=seed,
-        ignore_checks=ignore_checks,
-        progress=progress,
-    )
+    rows = marks.rows(as_real_vector("scores", made.scores))
+    rng = check_random_state(seed)
+    report = make_report(rows, given, asked, settings, rng=rng, seed=kept_seed(seed))
     return replace(report, scores_from=made.description)
-
-
-def _check_rows(examples: Examples, options: MetricOptions) -> None:
-    """What `evaluate` would complain of after the fitting."""
-    kept = examples.positive | examples.unlabeled  # of known negatives nothing is compared
-    counts = ScoreCounts.from_scores(
-        np.zeros(int(kept.sum())),
-        examples.positive[kept],
-        sample_weight=None if examples.weight is None else examples.weight[kept],
-    )
-    resolve_metrics(None, counts, options)
-    if examples.truth is None:
-        return
-    truth = to_numpy("truth", examples.truth)
-    check_as_long("truth", truth.size, examples.n_rows)
-    encode_labels(truth[kept], int(kept.sum()), parameter="truth")

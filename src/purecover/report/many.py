@@ -27,7 +27,6 @@ from purecover._typing import (
     AreaRule,
     ArrayLike,
     BoolArray,
-    CountArray,
     FloatArray,
     RandomState,
     Repair,
@@ -36,6 +35,7 @@ from purecover._typing import (
 )
 from purecover._validation import (
     FrozenDict,
+    as_real_vector,
     as_weights,
     bad_type,
     bad_value,
@@ -43,29 +43,26 @@ from purecover._validation import (
     check_flag,
     check_integer,
     check_names,
-    check_progress,
     check_random_state,
-    check_real,
     check_same_length,
     kept_seed,
     public,
     show,
     to_numpy,
 )
-from purecover.checks import CHECKS
 from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu
 from purecover.estimators.base import PriorEstimate
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError, PurecoverError, RecoveryWarning
-from purecover.intervals.interval import Interval, auc_interval, check_level
-from purecover.intervals.replicates import Progress, bootstrap
+from purecover.intervals.interval import Interval, auc_interval
+from purecover.intervals.replicates import Progress
+from purecover.intervals.resampling import Replayed
 from purecover.models.networks import check_jobs
-from purecover.proportions import GivenProportions, MixtureProportions, check_target
-from purecover.recovery.metrics import METRICS, MetricOptions
-from purecover.recovery.roc import REPAIRS
-from purecover.report.estimation import as_seen_by, completed
+from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.recovery.metrics import METRICS
+from purecover.report.estimation import as_seen_by
 from purecover.report.evaluation import evaluate
+from purecover.report.pipeline import Rows, assemble, check_settings, recover
 from purecover.report.results import PUReport
 
 if TYPE_CHECKING:
@@ -340,9 +337,7 @@ class Part:
             where=None,
         )
 
-    def counted(
-        self,
-    ) -> ScoreCounts:
+    def counted(self) -> ScoreCounts:
         """The counts, made now if they are not."""
         if self.counts is not None:
             return self.counts
@@ -354,16 +349,9 @@ class Part:
                     f"{bad:,} of {values.size:,} scores are missing, NaN or infinite"
                 )
         assert self.labeled is not None  # noqa: S101 - rows come with their labels
-        labels: Any = self.labeled
-        if self.negative is not None:
-            labels = self.labeled.astype(np.int64) - self.negative
-        return ScoreCounts._from_rows(
-            {f"score[{self.score}]": values},
-            labels,
-            sample_weight=self.weight,
-            positive_label=None,
-            negative_label=None if self.negative is None or not self.negative.any() else -1,
-        )
+        values = as_real_vector(f"score[{self.score}]", values)
+        negative = self.negative if self.negative is not None and self.negative.any() else None
+        return ScoreCounts._from_marks(values, self.labeled, negative, self.weight)
 
 
 # -- Tasks and scores of a lazy frame, counted where its rows are --------------------------------
@@ -790,12 +778,10 @@ def in_parallel(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
     yield from parallel(jobs)
 
 
-def observed_auc(
-    part: Part,
-) -> float:
+def observed_auc(part: Part) -> float:
     """The observed AUC, by which the score to estimate from is chosen; NaN if there is none."""
     try:
-        return auc_pu(part.counted())
+        return part.counted().auc_pu
     except PurecoverError:
         return math.nan
 
@@ -863,23 +849,6 @@ def _draws_of(report: PUReport) -> FloatArray:
     return np.stack([found["alpha"], found["beta"]], axis=1)
 
 
-class _Drawn:
-    """Stands in for an estimator: alpha and beta of each replicate are drawn already."""
-
-    def __init__(self, draws: FloatArray) -> None:
-        self.draws = draws
-        self.used = 0
-
-    def proportions_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> FloatArray:
-        """The next rows of what was drawn."""
-        del counts, unlabeled
-        start = self.used
-        self.used += len(labeled)
-        return self.draws[start : self.used]
-
-
 def _with_shared(counts: ScoreCounts, job: Job) -> PUReport:
     """A report with alpha and beta that were estimated from another score of the task.
 
@@ -888,40 +857,19 @@ def _with_shared(counts: ScoreCounts, job: Job) -> PUReport:
     """
     settings, shared = job.settings, job.shared
     assert shared is not None  # noqa: S101 - the caller looked
-    used = shared.estimate.proportions
-    report = evaluate(
-        counts,
-        proportions=used,
+    checked = check_settings(
         **settings.options,
         threshold=settings.threshold,
         confidence_level=settings.resolved,
-        n_resamples=0,
-        random_state=job.seed,
+        n_resamples=len(shared.draws),
         ignore_checks=settings.ignore_checks,
     )
+    found = recover(Rows(counts), shared.estimate.proportions, checked)
     replicates = None
     if len(shared.draws):
-        options = dict(settings.options)
-        repair = options.pop("repair")
-        replicates = bootstrap(
-            counts,
-            used,
-            estimator=_Drawn(shared.draws),
-            threshold=report.metrics.threshold,
-            repair=None if repair is None else report.roc.repair,
-            n_resamples=len(shared.draws),
-            confidence_level=settings.resolved,
-            random_state=job.seed,
-            **options,
-        )
-    return completed(
-        report,
-        as_seen_by(shared.estimate, report.auc_pu, shared.reference),
-        replicates,
-        level=settings.resolved,
-        n_groups=None,
-        ignore_checks=settings.ignore_checks,
-    )
+        replicates = found.resample(Replayed(shared.draws), len(shared.draws), job.seed)
+    estimate = as_seen_by(shared.estimate, counts.auc_pu, shared.reference)
+    return assemble(found, estimate, replicates, seed=job.seed)
 
 
 def _at_level(report: PUReport, settings: Settings) -> PUReport:
@@ -1100,20 +1048,29 @@ def evaluate_many(
     'no labeled row among 5'
     """
     check_flag("keep", keep)
-    check_progress(progress)
     check_jobs(n_jobs)
     min_rows = check_integer("min_rows", min_rows, low=1)
-    level = check_level(confidence_level)
     n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
     if simultaneous is not None:
         check_choice("simultaneous", simultaneous, _WAYS)
-    if threshold is not None:
-        threshold = check_real("threshold", threshold)
-    if repair is not None:
-        check_choice("repair", repair, REPAIRS)
-    check_target(target)
-    check_names("ignore_checks", ignore_checks, CHECKS)
-    MetricOptions(f_beta, cost_fn, cost_fp, max_fpr, top_k, area).validated()
+    options: dict[str, Any] = {
+        "target": target,
+        "repair": repair,
+        "area": area,
+        "f_beta": f_beta,
+        "cost_fn": cost_fn,
+        "cost_fp": cost_fp,
+        "max_fpr": max_fpr,
+        "top_k": top_k,
+    }
+    checked = check_settings(
+        **options,
+        threshold=threshold,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        ignore_checks=ignore_checks,
+        progress=progress,
+    )
     rng = check_random_state(random_state)
     own_seed = kept_seed(random_state)
     seed = int(rng.integers(2**62)) if own_seed is None else own_seed
@@ -1128,21 +1085,12 @@ def evaluate_many(
     good = [part for part in parts if refused[id(part)] is None]
     settings = Settings(
         metrics=_metrics(metrics, top_k),
-        level=_row_level(level, simultaneous, len(good)),
+        level=_row_level(checked.level, simultaneous, len(good)),
         simultaneous=simultaneous is not None,
         n_resamples=n_resamples,
-        ignore_checks=tuple(ignore_checks),
-        threshold=threshold,
-        options={
-            "target": target,
-            "repair": repair,
-            "area": area,
-            "f_beta": f_beta,
-            "cost_fn": cost_fn,
-            "cost_fp": cost_fp,
-            "max_fpr": max_fpr,
-            "top_k": top_k,
-        },
+        ignore_checks=checked.ignore_checks,
+        threshold=checked.threshold,
+        options=options,
         keep=bool(keep),
     )
     found = {id(part): _left_out(part, seed, refused[id(part)]) for part in parts}
@@ -1151,7 +1099,7 @@ def evaluate_many(
     return ManyReports(
         rows=tuple(found[id(part)] for part in parts),
         metrics=settings.metrics,
-        confidence_level=level,
+        confidence_level=checked.level,
         simultaneous=simultaneous,
         row_level=settings.level,
         n_resamples=n_resamples,

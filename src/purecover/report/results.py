@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
-from purecover._codec import Source, json_schema, json_text, plain, written
+from purecover._codec import Source, json_schema, json_text, picked, plain, written
 from purecover._frames import make_frame
 from purecover._validation import FrozenDict, check_choice, check_flag, check_integer, public, show
 from purecover.checks import CheckResult
 from purecover.counts import ScoreCounts
-from purecover.curves import PURoc, auc_pu
+from purecover.curves import PURoc
 from purecover.estimators.base import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import CurveBand, Interval
@@ -35,7 +35,6 @@ from purecover.recovery.metrics import (
 )
 from purecover.recovery.pr import RecoveredPr, pr_from_roc
 from purecover.recovery.roc import RecoveredRoc, blended, recover_roc
-from purecover.report.rows import TrueFigures
 from purecover.report.text import render_text
 
 if TYPE_CHECKING:
@@ -108,6 +107,36 @@ def _bands(band: Callable[[Any], CurveBand]) -> dict[str, Any]:
 
 
 # -- `PUReport`: holds results, offers views of them, computes nothing new -----------------------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrueFigures:
+    """What the same scores achieve against the true classes.
+
+    Attributes
+    ----------
+    alpha, beta : float
+        True shares of positives among the unlabeled and the labeled.
+    prior : float
+        True prior of the target.
+    metrics : dict of str to float
+        True values of the metrics.
+    roc : PURoc
+        The true curve; its rates are those of the true classes.
+    """
+
+    alpha: float
+    beta: float
+    prior: float
+    metrics: dict[str, float]
+    roc: PURoc
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metrics", FrozenDict(self.metrics))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return picked(self, "alpha", "beta", "prior", "metrics")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -486,7 +515,7 @@ def _counts(source: Source, saved: SavedReport) -> ScoreCounts:
         raise source.complaint("counts", must, "null", hint)
     with source.reading("counts", saved.counts):
         counts = ScoreCounts.from_dict(saved.counts.to_dict())
-    told, seen = (saved.n_thresholds, saved.auc_pu), (counts.n_thresholds, auc_pu(counts))
+    told, seen = (saved.n_thresholds, saved.auc_pu), (counts.n_thresholds, counts.auc_pu)
     if told[0] != seen[0] or abs(told[1] - seen[1]) > _PAIRS_TOLERANCE:
         raise source.complaint(
             "counts",

@@ -1,0 +1,497 @@
+"""From rows to a report: read, count, estimate, recover, resample, check, assemble.
+
+Every report is made by these steps. :func:`evaluate` takes them one after the other; a comparison
+estimates once and resamples all scores together; a table of many tasks shares an estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purecover._frames import column_names, is_frame, lazy_frame, read_columns
+from purecover._labels import encode_labels
+from purecover._typing import BoolArray, FloatArray, IntArray, Repair, Target
+from purecover._validation import (
+    as_real_vector,
+    as_weights,
+    bad_type,
+    check_alignment,
+    check_choice,
+    check_integer,
+    check_names,
+    check_progress,
+    check_real,
+    check_same_length,
+    to_numpy,
+)
+from purecover.checks import CHECKS, CheckContext, run_checks
+from purecover.counts import ScoreCounts
+from purecover.curves import pu_roc_curve
+from purecover.exceptions import InvalidInputError
+from purecover.intervals.interval import Interval, auc_interval, check_level
+from purecover.intervals.replicates import (
+    MANY_THRESHOLDS,
+    BootstrapResult,
+    Progress,
+    bootstrap,
+)
+from purecover.intervals.resampling import (
+    GroupResampler,
+    positions,
+    read_groups,
+)
+from purecover.proportions import (
+    GivenProportions,
+    MixtureProportions,
+    ProportionEstimator,
+    check_target,
+)
+from purecover.recovery.metrics import (
+    MetricOptions,
+    RecoveredMetrics,
+    View,
+    compute_metrics,
+    confusion_from_roc,
+    metrics_from_roc,
+    position,
+    recover_both,
+    resolve_metrics,
+    youden_threshold,
+)
+from purecover.recovery.pr import pr_from_roc
+from purecover.recovery.roc import REPAIRS, RecoveredRoc
+from purecover.report.estimation import find_proportions, resampled
+from purecover.report.results import PUReport, TrueFigures
+
+if TYPE_CHECKING:
+    from purecover.estimators.base import PriorEstimate, PriorEstimator
+
+USUAL = 2000
+"""Replicates where the caller does not say how many; half as many for large data."""
+
+
+# -- What is wanted of a report ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a report is made, after the door; the same for all scores that are looked at."""
+
+    options: MetricOptions
+    target: Target
+    repair: Repair | None
+    threshold: float | None
+    level: float
+    n_resamples: int | None
+    ignore_checks: tuple[str, ...]
+    progress: Progress | None
+
+
+def check_settings(
+    *,
+    target: Target,
+    repair: Repair | None,
+    threshold: float | None,
+    confidence_level: float,
+    n_resamples: int | None,
+    ignore_checks: Collection[str],
+    progress: Progress | None = None,
+    **options: Any,
+) -> Settings:
+    """Settings from the parameters that all public functions share."""
+    if repair is not None:
+        check_choice("repair", repair, REPAIRS)
+    if n_resamples is not None:
+        n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
+    check_target(target)
+    check_progress(progress)
+    return Settings(
+        options=MetricOptions(**options).validated(),
+        target=target,
+        repair=repair,
+        threshold=None if threshold is None else check_real("threshold", threshold),
+        level=check_level(confidence_level),
+        n_resamples=n_resamples,
+        ignore_checks=check_names("ignore_checks", ignore_checks, CHECKS),
+        progress=progress,
+    )
+
+
+# -- Read and count ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class KnownTruth:
+    """Scores counted by their true classes, and the true shares of positives."""
+
+    counts: ScoreCounts
+    alpha: float
+    beta: float
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One score after the door. ``n_groups`` is None where rows are independent."""
+
+    counts: ScoreCounts
+    resampler: GroupResampler | None = None
+    n_groups: int | None = None
+    truth: KnownTruth | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """What belongs to the rows, whatever scored them.
+
+    ``labeled``, ``mass``, ``group`` and ``truth`` leave out known negatives, who are neither
+    labeled nor unlabeled; ``kept`` says who is left, None for all.
+    """
+
+    positive: BoolArray
+    negative: BoolArray | None
+    weight: FloatArray | None
+    group: IntArray | None
+    truth: BoolArray | None
+    kept: BoolArray | None
+    labeled: BoolArray
+    mass: FloatArray | None
+
+    def known(self, values: FloatArray) -> FloatArray:
+        """Scores of labeled and unlabeled rows."""
+        return values if self.kept is None else values[self.kept]
+
+    def rows(self, values: FloatArray) -> Rows:
+        """One score, counted."""
+        rows = Rows(ScoreCounts._from_marks(values, self.positive, self.negative, self.weight))
+        if self.group is not None:
+            resampler = self.resampler(self.group, rows.counts, values)
+            rows = replace(rows, resampler=resampler, n_groups=int(self.group.max()) + 1)
+        if self.truth is not None:
+            rows = replace(rows, truth=self._counted_by(self.truth, values))
+        return rows
+
+    def resampler(self, group: IntArray, counts: ScoreCounts, values: FloatArray) -> GroupResampler:
+        """What draws groups of rows."""
+        mass = np.ones(self.labeled.size) if self.mass is None else self.mass
+        place = positions(counts, self.known(values))
+        return GroupResampler(counts, place, self.labeled, group, mass)
+
+    def _counted_by(self, truth: BoolArray, values: FloatArray) -> KnownTruth:
+        alpha, beta = (
+            float(np.average(truth[side], weights=None if self.mass is None else self.mass[side]))
+            for side in (~self.labeled, self.labeled)
+        )
+        counts = ScoreCounts._from_marks(self.known(values), truth, None, self.mass)
+        return KnownTruth(counts, alpha, beta)
+
+
+def read_marks(
+    labeled: Any,
+    size: int,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    truth: Any = None,
+    positive_label: object = None,
+    negative_label: object = None,
+) -> Marks:
+    """Columns beside scores, of as many rows."""
+    positive, negative = encode_labels(
+        labeled, size, positive_label=positive_label, negative_label=negative_label
+    )
+    weight = None if sample_weight is None else as_weights(sample_weight, size)
+    return mark_rows(positive, negative, weight=weight, groups=groups, truth=truth)
+
+
+def mark_rows(
+    positive: BoolArray,
+    negative: BoolArray | None,
+    *,
+    weight: FloatArray | None,
+    groups: Any,
+    truth: Any,
+) -> Marks:
+    """The same where labels and weights were read before."""
+    size, kept = positive.size, None if negative is None else ~negative
+    return Marks(
+        positive=positive,
+        negative=negative,
+        weight=weight,
+        group=None if groups is None else read_groups(groups, size, kept),
+        truth=None if truth is None else read_truth(truth, size, kept),
+        kept=kept,
+        labeled=positive if kept is None else positive[kept],
+        mass=weight if weight is None or kept is None else weight[kept],
+    )
+
+
+def read_truth(truth: Any, size: int, kept: BoolArray | None) -> BoolArray:
+    """The true classes as a mask, one for each row that is kept."""
+    values = to_numpy("truth", truth)
+    check_same_length("truth", values.size, size)
+    if kept is not None:
+        values = values[kept]
+    return encode_labels(values, values.size, parameter="truth")[0]
+
+
+def read_rows(data: Any, parts: Mapping[str, Any], keep: float | None, **labels: object) -> Rows:
+    """Scores, a frame of any engine, or counts; ``keep`` is a threshold that no bin lies across.
+
+    ``parts`` are columns beside the scores or, with a frame, names of columns.
+    """
+    if isinstance(data, ScoreCounts):
+        beside = [name for name, value in parts.items() if value is not None]
+        if beside:
+            raise InvalidInputError(
+                f"{{function}} takes no {beside[0]!r} beside a ScoreCounts, which holds no rows.\n"
+                "Hint: pass scores and labeled themselves"
+            )
+        return Rows(data)
+    parts = dict(parts)
+    if is_frame(data):
+        names = _column_names(data, parts)
+        if lazy_frame(data) is not None:
+            refuse_of_lazy(names, "groups", "truth")
+            return Rows(count_lazy(data, names, labels, keep))
+        columns = read_columns(data, names)
+        parts = {name: columns.get(name) for name in parts}
+        data = parts["score"]
+    elif parts["score"] is not None:
+        raise bad_type("scores", "a data frame where 'score' names a column", data)
+    del parts["score"]
+    if parts["labeled"] is None:
+        raise InvalidInputError(
+            "{function} needs 'labeled': for each score, whether the example carries the label."
+        )
+    check_alignment(data, parts["labeled"])
+    values = as_real_vector("scores", data)
+    return read_marks(size=values.size, **parts, **labels).rows(values)
+
+
+def count_lazy(
+    frame: Any, names: dict[str, str], labels: dict[str, object], keep: float | None
+) -> ScoreCounts:
+    """Counts of a frame whose rows stay where they are; no bin lies across ``keep``."""
+    settings = {"tolerance": 1e-4, "keep": keep}
+    return ScoreCounts._count_frame(frame, names, labels, settings)[None]
+
+
+def refuse_of_lazy(given: Mapping[str, Any], *parameters: str) -> None:
+    """Complain of what needs rows."""
+    for parameter in parameters:
+        if given.get(parameter) is not None:
+            raise InvalidInputError(
+                f"{{function}} takes no {parameter!r} with a lazy frame, of which it sees counts "
+                "and no rows.\nHint: collect the columns first if they fit into memory, or leave "
+                f"{parameter} out"
+            )
+
+
+def _column_names(frame: Any, parts: Mapping[str, Any]) -> dict[str, str]:
+    """Columns of a frame by parameter."""
+    names = {}
+    for parameter, column in parts.items():
+        if column is None:
+            continue
+        if not isinstance(column, str):
+            raise bad_type(parameter, "the name of a column where a data frame is given", column)
+        names[parameter] = column
+    for parameter in ("score", "labeled"):
+        if parameter not in names:
+            raise InvalidInputError(
+                f"{{function}} needs {parameter!r}, the name of a column, where a data frame is "
+                f"given.\nHint: the columns are {', '.join(map(repr, column_names(frame)))}"
+            )
+    if names["score"] == names["labeled"]:
+        raise InvalidInputError(
+            f"{{function}} got {names['score']!r} as 'score' and as 'labeled'; labels would rank "
+            "themselves perfectly.\nHint: name the column of scores"
+        )
+    return names
+
+
+# -- Recover -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Recovery:
+    """What follows from rows, alpha and beta, before anything is resampled or checked."""
+
+    rows: Rows
+    proportions: MixtureProportions
+    settings: Settings
+    roc: RecoveredRoc
+    roc_pr: RecoveredRoc
+    metrics: RecoveredMetrics
+
+    @property
+    def measured_with(self) -> dict[str, Any]:
+        """What `bootstrap` is told, so that it measures replicates in the same way."""
+        settings = self.settings
+        return {
+            "threshold": self.metrics.threshold,
+            "target": settings.target,
+            # What the guard of a repair has decided holds for replicates, too.
+            "repair": None if settings.repair is None else self.roc.repair,
+            "confidence_level": settings.level,
+            **asdict(settings.options),
+        }
+
+    def resample(
+        self,
+        estimator: ProportionEstimator | None,
+        n_resamples: int,
+        random_state: np.random.Generator | int,
+    ) -> BootstrapResult:
+        """Replicates of independent rows, or of groups of them."""
+        return bootstrap(
+            self.rows.counts,
+            self.proportions,
+            estimator=estimator,
+            n_resamples=n_resamples,
+            resampler=self.rows.resampler,
+            random_state=random_state,
+            progress=self.settings.progress,
+            **self.measured_with,
+        )
+
+
+def recover(rows: Rows, proportions: MixtureProportions, settings: Settings) -> Recovery:
+    """Both curves, and the metrics at the threshold."""
+    counts, options = rows.counts, settings.options
+    wanted = resolve_metrics(None, counts, options)
+    roc, roc_pr = recover_both(counts, proportions, settings.repair)
+    metrics = metrics_from_roc(
+        roc,
+        roc_pr,
+        counts,
+        threshold=youden_threshold(roc) if settings.threshold is None else settings.threshold,
+        prior=proportions.prior(settings.target, counts),
+        metrics=wanted,
+        options=options,
+    )
+    return Recovery(rows, proportions, settings, roc, roc_pr, metrics)
+
+
+def true_figures(found: Recovery, truth: KnownTruth) -> TrueFigures:
+    """The metrics measured on the true classes."""
+    counts, metrics = found.rows.counts, found.metrics
+    roc = pu_roc_curve(truth.counts)
+    shares = (counts.labeled_share, 1 - counts.labeled_share)
+    prior = truth.alpha
+    target, scenario = found.settings.target, found.proportions.scenario
+    if not isinstance(target, str):
+        prior = float(target)
+    elif target == "pooled" or (target == "population" and scenario == "censoring"):
+        prior = shares[0] * truth.beta + shares[1] * truth.alpha
+    curve = (roc.fpr_pu, roc.tpr_pu, truth.counts.auc_pu)
+    view = View(
+        curve=curve,
+        curve_pr=curve,
+        rates=(roc.fpr_pu, roc.tpr_pu),
+        flagged_unlabeled=truth.alpha * roc.tpr_pu + (1 - truth.alpha) * roc.fpr_pu,
+        at=position(truth.counts, metrics.threshold),
+        n_unlabeled=counts.n_unlabeled,
+        prior_at_k=truth.alpha,
+    )
+    wanted = resolve_metrics(None, counts, metrics.options)
+    values = compute_metrics(wanted, view, prior, metrics.options)
+    return TrueFigures(alpha=truth.alpha, beta=truth.beta, prior=prior, metrics=values, roc=roc)
+
+
+# -- Check and assemble --------------------------------------------------------------------------
+
+
+def find_intervals(
+    found: Recovery, replicates: BootstrapResult | None, *, estimated: bool
+) -> dict[str, Interval]:
+    """Intervals of metrics, as far as there are any."""
+    intervals = {}
+    if replicates is not None:
+        every = replicates.intervals()
+        intervals = {name: every[name] for name in found.metrics}
+    if found.rows.n_groups is None and (not estimated or replicates is None):
+        # Rows are independent, so the closed form applies and covers better than percentiles.
+        intervals["roc_auc"] = auc_interval(
+            found.rows.counts, found.proportions, confidence_level=found.settings.level
+        )
+    return intervals
+
+
+def assemble(
+    found: Recovery,
+    estimate: PriorEstimate | None,
+    replicates: BootstrapResult | None,
+    *,
+    seed: int | None,
+) -> PUReport:
+    """The report of what was recovered, with the estimate and the replicates behind it."""
+    rows, roc, metrics = found.rows, found.roc, found.metrics
+    chosen = found.settings.threshold is not None
+    checks = run_checks(
+        CheckContext(
+            counts=rows.counts,
+            proportions=found.proportions,
+            roc=roc,
+            threshold=metrics.threshold,
+            threshold_chosen=chosen,
+            prior=metrics.prior,
+            n_groups=rows.n_groups,
+            interval_varies_proportions=estimate is not None and replicates is not None,
+            estimation=estimate,
+        ),
+        ignore=found.settings.ignore_checks,
+    )
+    return PUReport(
+        counts=rows.counts,
+        proportions=found.proportions,
+        auc=min(max(roc.auc_direct, 0.0), 1.0),
+        auc_pu=rows.counts.auc_pu,
+        roc=roc,
+        pr=pr_from_roc(found.roc_pr, rows.counts, metrics.prior, metrics.options.area),
+        metrics=metrics,
+        confusion=confusion_from_roc(roc, rows.counts, metrics.threshold),
+        intervals=find_intervals(found, replicates, estimated=estimate is not None),
+        checks=checks,
+        bootstrap=replicates,
+        estimation=estimate,
+        truth=None if rows.truth is None else true_figures(found, rows.truth),
+        threshold_chosen=chosen,
+        random_state=seed,
+    )
+
+
+def make_report(
+    rows: Rows,
+    given: GivenProportions,
+    estimator: PriorEstimator | None,
+    settings: Settings,
+    *,
+    rng: np.random.Generator,
+    seed: int | None,
+) -> PUReport:
+    """All steps after reading, for one score; ``estimator`` is None where alpha is given."""
+    used, estimation = find_proportions(rows.counts, given, estimator)
+    found = recover(rows, used, settings)
+    n_resamples = settings.n_resamples
+    if n_resamples is None:
+        n_resamples = USUAL // 2 if rows.counts.n_thresholds > MANY_THRESHOLDS else USUAL
+    replicates = None
+    if n_resamples:
+        again = None if estimation is None else estimation.estimator
+        draw = partial(found.resample, again, n_resamples, rng)
+        replicates, estimation = resampled(draw, estimation)
+    estimate = None
+    if estimation is not None:
+        independent = rows.n_groups is None
+        if replicates is not None and independent:
+            estimation = estimation.with_others(n_resamples, level=settings.level, rng=rng)
+        estimate = estimation.with_replicates(
+            replicates, level=settings.level, independent=independent
+        )
+    return assemble(found, estimate, replicates, seed=seed)
