@@ -38,7 +38,7 @@ coarse grid is solved first, and finer ones start from what it found.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -594,16 +594,8 @@ class _Cells:
 
     def only(self, mask: BoolArray) -> _Cells:
         """Some of the cells."""
-        keep = np.flatnonzero(mask)
-        return _Cells(
-            p=self.p[:, keep],
-            q=self.q[:, keep],
-            c=self.c[keep],
-            S=self.S[:, keep],
-            both=self.both[:, keep],
-            product=self.product[:, keep],
-            weights=self.weights,
-        )
+        keep, names = np.flatnonzero(mask), ("p", "q", "c", "S", "both", "product")
+        return replace(self, **{name: getattr(self, name)[..., keep] for name in names})
 
     @property
     def flat(self) -> FloatArray:

@@ -707,7 +707,7 @@ def register_prior_estimator(name: str) -> Callable[[EstimatorT], EstimatorT]:
             raise bad_value("cls", must, got, "give each of them a default")
         taken = _REGISTERED.get(name)
         # The same class again, from a notebook cell or a reloaded module, is welcome.
-        if taken is not None and _identity(taken) != _identity(given):
+        if taken is not None and repr(taken) != repr(given):
             raise bad_value("name", "one that is not taken", f"{name!r} ({taken})")
         _REGISTERED[name] = given
         return cls
@@ -745,7 +745,3 @@ def _required(cls: type) -> list[str]:
     wild = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = inspect.signature(cls).parameters.values()
     return [p.name for p in parameters if p.default is p.empty and p.kind not in wild]
-
-
-def _identity(cls: type) -> tuple[str, str]:
-    return cls.__module__, cls.__qualname__

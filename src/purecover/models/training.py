@@ -33,7 +33,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -347,12 +347,6 @@ class BagScale:
         mean[-1, :], inverse[-1, :] = 0.0, 1.0
         return cls(xp.astype(mean, dtype), xp.astype(inverse, dtype))
 
-    def take(self, xp: Any, networks: Array) -> BagScale:
-        """Those of some networks."""
-        return BagScale(
-            xp.take(self.mean, networks, axis=1), xp.take(self.inverse, networks, axis=1)
-        )
-
     def effective(self, xp: Any, weights: Array, hidden: int) -> Array:
         """What does to rows as they are the same as ``weights`` to rows on the bag's scale."""
         inner, outer = split_weights(xp, weights, hidden)
@@ -509,13 +503,6 @@ class RpropState:
             loss=xp.full_like(weights[0, :], float("inf")),
         )
 
-    def take(self, xp: Any, networks: Array) -> RpropState:
-        """That of some networks."""
-        step, sign, move = (
-            xp.take(values, networks, axis=1) for values in (self.step, self.sign, self.move)
-        )
-        return RpropState(step, sign, move, xp.take(self.loss, networks, axis=0))
-
 
 def rprop_step(
     xp: Any,
@@ -549,6 +536,8 @@ def rprop_step(
 
 # -- Train and apply a batch of networks, each with a bag of its own, all at once ----------------
 
+
+GroupT = TypeVar("GroupT", BagScale, RpropState, "_Runner")
 
 THIN_OUT = 0.8
 """Stopped networks leave when those that train on are fewer than this share of the batch."""
@@ -607,9 +596,13 @@ class _Runner:
     best_loss: Array
     failures: Array
 
-    def take(self, xp: Any, networks: Array) -> _Runner:
-        values = (getattr(self, field.name) for field in fields(self))
-        return _Runner(*(xp.take(value, networks, axis=value.ndim - 1) for value in values))
+
+def _some(xp: Any, group: GroupT, networks: Array) -> GroupT:
+    """Some of the networks of a group, which are the last axis of all its arrays."""
+    arrays = {field.name: getattr(group, field.name) for field in fields(group)}
+    return replace(
+        group, **{name: xp.take(a, networks, axis=a.ndim - 1) for name, a in arrays.items()}
+    )
 
 
 def train_batch(
@@ -663,10 +656,10 @@ def train_batch(
             finished.append(running)
             break
         if n_alive < THIN_OUT * alive.shape[0]:
-            finished.append(running.take(xp, xp.nonzero(~alive)[0]))
+            finished.append(_some(xp, running, xp.nonzero(~alive)[0]))
             keep = xp.nonzero(alive)[0]
-            running, state = running.take(xp, keep), state.take(xp, keep)
-            scale, space = scale.take(xp, keep), Workspace(rows, hidden, n_alive)
+            running, state = _some(xp, running, keep), _some(xp, state, keep)
+            scale, space = _some(xp, scale, keep), Workspace(rows, hidden, n_alive)
             slope, loss = xp.take(slope, keep, axis=1), xp.take(loss, keep, axis=0)
         move = rprop_step(
             xp,
