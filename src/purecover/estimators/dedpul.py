@@ -24,11 +24,11 @@ from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.samples import flipped_counts, replicates_of
+from purecover.estimators.samples import flipped_counts
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.rates import effective_size
 
-# -- Kernel densities of binned scores and rolling medians, in time linear in the scores ---------
+# -- Kernel densities and rolling medians, in time linear in the scores --------------------------
 
 
 CELLS_PER_BANDWIDTH = 16
@@ -135,7 +135,7 @@ def rolling_median(values: FloatArray, neighbors: int) -> FloatArray:
     return windows[:, neighbors].copy()
 
 
-# -- DEDPUL: densities of the scores, their ratio made smooth, and the prior that explains it ----
+# -- The estimator -------------------------------------------------------------------------------
 
 
 SCALES = ("auto", "logit", "normal", "none")
@@ -271,7 +271,8 @@ class DEDPUL(PriorEstimator):
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         scale = self._resolved(counts)
         scores, ratio, notes = self._ratio(counts, scale)
-        prior = fixed_prior(np.sort(ratio)[::-1])
+        falling = np.sort(ratio)[::-1]
+        prior = fixed_prior(falling)
         a = min(prior.a, 1.0)
         at_edge = a <= 2 * STEP
         if at_edge:
@@ -283,24 +284,10 @@ class DEDPUL(PriorEstimator):
             "iterations": prior.iterations,
             "scale": scale,
             "posterior_scores": scores[every],
-            "posterior": np.minimum(a * np.sort(ratio)[::-1], 1.0)[every],
+            "posterior": np.minimum(a * falling, 1.0)[every],
             "at_edge": at_edge,
         }
         return Inclusions(a, notes=notes, details=details)
-
-    def _estimate_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> FloatArray:
-        scale = self._resolved(counts)
-        found = np.zeros((len(labeled), 2))
-        for i, drawn in enumerate(replicates_of(counts, labeled, unlabeled)):
-            try:
-                _, ratio, _ = self._ratio(drawn, scale)
-            except IdentifiabilityError:
-                found[i] = np.nan
-                continue
-            found[i, 0] = min(fixed_prior(np.sort(ratio)[::-1]).a, 1.0)
-        return found
 
     def _ratio(
         self, counts: ScoreCounts, scale: str

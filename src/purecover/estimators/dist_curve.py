@@ -170,7 +170,7 @@ def distance_quantiles(labeled: FloatArray, unlabeled: FloatArray, orders: IntAr
     return np.where(total < _NOTHING, 0.0, quantiles / np.maximum(total, _NOTHING))
 
 
-# -- DistCurve: alpha as a trained network reads it off a distance curve -------------------------
+# -- The estimator and its network ---------------------------------------------------------------
 
 
 _AT_ONCE = 1000

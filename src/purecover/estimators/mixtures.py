@@ -186,7 +186,7 @@ class GaussianEM:
         return found
 
 
-# -- MSGMM: both samples as mixtures of the same two normal densities ----------------------------
+# -- The estimator -------------------------------------------------------------------------------
 
 
 MOST_SCORES = 1000
