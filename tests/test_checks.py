@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+import purecover as pu
 from purecover import simulate
 from purecover.checks import CHECKS, CheckContext, CheckResult, list_checks, run_checks
 from purecover.checks.base import contrast, critical_value, shortfall
@@ -534,6 +535,9 @@ def test_context_is_checked():
         CheckContext(**{**parts, "proportions": MixtureProportions(0.1)})
     with pytest.raises(InvalidInputError, match="roc"):
         CheckContext(**{**parts, "counts": drawn(BINORMAL, n=(60, 100)).counts})
+    found = pu.evaluate(good.counts, n_resamples=0).estimation
+    with pytest.raises(InvalidInputError, match=r"'roc'(.|\n)*Hint: build it with recover_roc"):
+        CheckContext(**{**parts, "proportions": MixtureProportions(0.1)}, estimation=found)
     with pytest.raises(InvalidTypeError, match="context"):
         run_checks(good.counts)
 

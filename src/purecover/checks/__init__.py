@@ -8,60 +8,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
+import purecover.checks.curves
+import purecover.checks.samples
+import purecover.checks.shares
 from purecover._validation import check_instance, check_names, public
-from purecover.checks.base import Check, CheckContext, CheckResult
-from purecover.checks.curves import (
-    calibrated_outside_band,
-    labels_thin_out,
-    negatives_disagree,
-    not_concave,
-    rates_leave_box,
-)
-from purecover.checks.samples import (
-    few_labeled_at_threshold,
-    heavy_ties,
-    small_samples,
-    threshold_of_same_data,
-)
-from purecover.checks.shares import (
-    alpha_close_to_beta,
-    estimate_at_edge,
-    estimators_disagree,
-    infeasible_auc,
-    interval_ignores_proportions,
-    noise_not_significant,
-    noise_overlooked,
-    not_identifiable,
-    one_class_target,
-)
+from purecover.checks.base import REGISTRY, Check, CheckContext, CheckResult
 
 __all__ = ["CHECKS", "Check", "CheckContext", "CheckResult", "list_checks", "run_checks"]
 
-CHECKS: Mapping[str, Check] = MappingProxyType(
-    {
-        check.code: check
-        for check in (
-            alpha_close_to_beta,  # PU001
-            rates_leave_box,  # PU002
-            few_labeled_at_threshold,  # PU003
-            estimate_at_edge,  # PU004
-            heavy_ties,  # PU005
-            labels_thin_out,  # PU006
-            interval_ignores_proportions,  # PU007
-            infeasible_auc,  # PU008
-            not_concave,  # PU009
-            small_samples,  # PU010
-            noise_not_significant,  # PU011
-            estimators_disagree,  # PU012
-            calibrated_outside_band,  # PU013
-            negatives_disagree,  # PU014
-            one_class_target,  # PU015
-            threshold_of_same_data,  # PU016
-            not_identifiable,  # PU017
-            noise_overlooked,  # PU018
-        )
-    }
-)
+del purecover  # loaded for the checks in its modules
+
+CHECKS: Mapping[str, Check] = MappingProxyType(dict(sorted(REGISTRY.items())))
 """Every check by its code, in order."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -13,8 +13,8 @@ import numpy as np
 from purecover._codec import Saved
 from purecover._typing import FloatArray
 from purecover._validation import (
-    bad_type,
     bad_value,
+    check_flag,
     check_instance,
     check_integer,
     check_real,
@@ -23,7 +23,7 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimate
 from purecover.proportions import MixtureProportions
-from purecover.recovery.rates import PROPORTIONS_HINT, effective_size
+from purecover.recovery.rates import check_data
 from purecover.recovery.roc import RecoveredRoc
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -113,27 +113,23 @@ class CheckContext:
 
     @public
     def __post_init__(self) -> None:
-        hint = "build it with ScoreCounts.from_scores(scores, labeled)"
-        check_instance("counts", self.counts, ScoreCounts, hint)
-        check_instance("proportions", self.proportions, MixtureProportions, PROPORTIONS_HINT)
-        roc_hint = "build it with recover_roc(counts, proportions)"
-        check_instance("roc", self.roc, RecoveredRoc, roc_hint)
+        check_data(self.counts, self.proportions)
+        made_by = "build it with recover_roc(counts, proportions)"
+        check_instance("roc", self.roc, RecoveredRoc, made_by)
         if self.threshold is not None:
             check_real("threshold", self.threshold)
         if self.prior is not None:
             check_real("prior", self.prior, low=0, high=1)
         if self.n_groups is not None:
             check_integer("n_groups", self.n_groups, low=1)
-        if not isinstance(self.interval_varies_proportions, bool):
-            must = "True or False"
-            raise bad_type("interval_varies_proportions", must, self.interval_varies_proportions)
+        check_flag("interval_varies_proportions", self.interval_varies_proportions)
         if self.estimation is not None:
             hint = "take it from a report: evaluate(scores, labeled).estimation"
             check_instance("estimation", self.estimation, PriorEstimate, hint)
         same_size = self.roc.fpr_raw.size == self.counts.n_thresholds + 1
         if self.roc.proportions != self.proportions or not same_size:
             must = "recovered from these counts and proportions"
-            raise bad_value("roc", must, repr(self.roc), roc_hint)
+            raise bad_value("roc", must, repr(self.roc), made_by)
 
 
 @dataclass(frozen=True)
@@ -184,14 +180,14 @@ class Check:
             finding = Finding("silenced", "not looked at, as asked.")
         else:
             finding = self.function(context)
+        severity = finding.severity or self.severity
         return CheckResult(
-            code=self.code,
-            title=self.title,
-            severity=finding.severity or self.severity,
-            status=finding.status,
-            message=finding.message,
-            hint=finding.hint,
+            self.code, self.title, severity, finding.status, finding.message, finding.hint
         )
+
+
+REGISTRY: dict[str, Check] = {}
+"""Every check by its code, as they are defined."""
 
 
 def check(
@@ -200,7 +196,24 @@ def check(
     """Turn a function into a :class:`Check`."""
 
     def decorate(function: Callable[[CheckContext], Finding]) -> Check:
-        return Check(code, title, severity, function)
+        REGISTRY[code] = Check(code, title, severity, function)
+        return REGISTRY[code]
+
+    return decorate
+
+
+def check_of_estimate(
+    code: str, title: str, severity: Severity
+) -> Callable[[Callable[[PriorEstimate], Finding]], Check]:
+    """Turn a function that looks at an estimate into a :class:`Check`."""
+
+    def decorate(function: Callable[[PriorEstimate], Finding]) -> Check:
+        def look(context: CheckContext) -> Finding:
+            if context.estimation is None:
+                return not_applicable("alpha and beta were given.")
+            return function(context.estimation)
+
+        return check(code, title, severity)(wraps(function)(look))
 
     return decorate
 
@@ -213,14 +226,6 @@ FALSE_ALARM_RATE = 0.01
 
 _ITERATIONS = 3
 _MAX_SKEWNESS = 0.4
-
-
-def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
-    """Effective numbers of labeled and of unlabeled examples."""
-    return (
-        effective_size(counts.n_labeled, counts.labeled_sq),
-        effective_size(counts.n_unlabeled, counts.unlabeled_sq),
-    )
 
 
 def critical_value(n: float, level: float = FALSE_ALARM_RATE) -> float:

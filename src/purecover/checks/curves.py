@@ -17,7 +17,6 @@ from purecover.checks.base import (
     contrast,
     count,
     critical_value,
-    effective_sizes,
     fired,
     not_applicable,
     quiet,
@@ -25,6 +24,7 @@ from purecover.checks.base import (
 )
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, _cumulative_share
+from purecover.recovery.rates import effective_sizes, posterior_band
 from purecover.recovery.roc import concavity_excess
 
 _SCAR = "the labeled positives are not a random sample of all positives"
@@ -257,9 +257,7 @@ def calibrated_outside_band(context: CheckContext) -> Finding:
     why_not = _why_not_calibrated(counts)
     if why_not:
         return not_applicable(f"the scores are not calibrated probabilities of a label: {why_not}.")
-    c = counts.labeled_share
-    low = c * (1 - p.beta) / (c * (1 - p.beta) + (1 - c) * (1 - p.alpha))
-    high = c * p.beta / (c * p.beta + (1 - c) * p.alpha)
+    low, high = posterior_band(counts.labeled_share, p)
     below, above = counts.thresholds < low, counts.thresholds > high
     weight = counts.labeled + counts.unlabeled
     share = float(weight[below | above].sum() / weight.sum())

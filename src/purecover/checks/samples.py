@@ -11,12 +11,11 @@ from purecover.checks.base import (
     Finding,
     check,
     count,
-    effective_sizes,
     fired,
     not_applicable,
     quiet,
 )
-from purecover.recovery.rates import effective_size
+from purecover.recovery.rates import effective_size, effective_sizes
 
 FEW_LABELED = 10
 TIE_SHARE = 0.01

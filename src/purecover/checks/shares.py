@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import math
 
-from purecover.checks.base import CheckContext, Finding, check, fired, not_applicable, quiet
+from purecover.checks.base import (
+    CheckContext,
+    Finding,
+    check,
+    check_of_estimate,
+    fired,
+    not_applicable,
+    quiet,
+)
 from purecover.curves import auc_pu_variance
 from purecover.estimators.base import PriorEstimate
 
@@ -124,15 +132,10 @@ UNLIKELY, LIKELY = 0.05, 0.5
 _IF_WRONG = "if you know that some labels are wrong, pass beta."
 _IF_CLEAN = "if you know that the labels are clean, pass beta=1."
 
-_GIVEN = "alpha and beta were given."
 
-
-@check("PU004", "an estimate at the edge of its range", "warning")
-def estimate_at_edge(context: CheckContext) -> Finding:
+@check_of_estimate("PU004", "an estimate at the edge of its range", "warning")
+def estimate_at_edge(estimation: PriorEstimate) -> Finding:
     """At an end of what a method can return, the truth may lie beyond."""
-    estimation = context.estimation
-    if estimation is None:
-        return not_applicable(_GIVEN)
     says = f"{_shares(estimation)} of {estimation.estimator}"
     if not estimation.at_edge:
         return quiet(f"{says} lie inside the range of the method.")
@@ -142,12 +145,9 @@ def estimate_at_edge(context: CheckContext) -> Finding:
     )
 
 
-@check("PU011", "label noise not significantly above 0", "note")
-def noise_not_significant(context: CheckContext) -> Finding:
+@check_of_estimate("PU011", "label noise not significantly above 0", "note")
+def noise_not_significant(estimation: PriorEstimate) -> Finding:
     """The scores do not contradict clean labels."""
-    estimation = context.estimation
-    if estimation is None:
-        return not_applicable(_GIVEN)
     p_value, beta = estimation.clean_p_value, estimation.proportions.beta
     if not estimation.beta_estimated:
         return not_applicable("beta was not estimated.")
@@ -177,12 +177,9 @@ def _by_probability(probability: float, beta: float) -> Finding:
     return fired(f"{says}: the scores leave open whether labels are clean.", _IF_CLEAN)
 
 
-@check("PU012", "estimators disagree", "warning")
-def estimators_disagree(context: CheckContext) -> Finding:
+@check_of_estimate("PU012", "estimators disagree", "warning")
+def estimators_disagree(estimation: PriorEstimate) -> Finding:
     """Estimators of unlike methods agree where the scores tell, and differ where they do not."""
-    estimation = context.estimation
-    if estimation is None:
-        return not_applicable(_GIVEN)
     n = len(estimation.spread)
     if n < 2:
         return not_applicable("no other estimator found an estimate.")
@@ -197,12 +194,9 @@ def estimators_disagree(context: CheckContext) -> Finding:
     )
 
 
-@check("PU017", "the scores do not tell alpha and beta", "warning")
-def not_identifiable(context: CheckContext) -> Finding:
+@check_of_estimate("PU017", "the scores do not tell alpha and beta", "warning")
+def not_identifiable(estimation: PriorEstimate) -> Finding:
     """Without a pure region of the scores, many pairs of alpha and beta fit equally well."""
-    estimation = context.estimation
-    if estimation is None:
-        return not_applicable(_GIVEN)
     if estimation.identifiable:
         return quiet(f"{estimation.estimator} finds that the scores tell alpha and beta.")
     return fired(
@@ -212,12 +206,9 @@ def not_identifiable(context: CheckContext) -> Finding:
     )
 
 
-@check("PU018", "labels taken as clean do not look it", "warning")
-def noise_overlooked(context: CheckContext) -> Finding:
+@check_of_estimate("PU018", "labels taken as clean do not look it", "warning")
+def noise_overlooked(estimation: PriorEstimate) -> Finding:
     """A method for clean labels, on labels that are not."""
-    estimation = context.estimation
-    if estimation is None:
-        return not_applicable(_GIVEN)
     if estimation.beta_given or estimation.beta_estimated:
         return not_applicable("beta was given or estimated.")
     p_value = estimation.clean_p_value

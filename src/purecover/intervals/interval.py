@@ -13,7 +13,7 @@ from purecover._validation import check_choice, check_instance, check_real, publ
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu_variance
 from purecover.proportions import MixtureProportions
-from purecover.recovery.rates import effective_size
+from purecover.recovery.rates import effective_sizes
 
 Varied = Literal["scores", "scores and proportions"]
 
@@ -175,11 +175,7 @@ def auc_interval(
     delta = proportions.delta
     label = f"DeLong, {method}"
     if not variance > 0:
-        sizes = (
-            effective_size(counts.n_labeled, counts.labeled_sq),
-            effective_size(counts.n_unlabeled, counts.unlabeled_sq),
-        )
-        low, high = _newcombe(observed, *sizes, z)
+        low, high = _newcombe(observed, *effective_sizes(counts), z)
         label = "Newcombe score"
         variance = ((high - low) / (2 * z)) ** 2
     elif method == "wald" or not 0 < observed < 1:

@@ -45,7 +45,7 @@ from purecover.recovery.metrics import (
     view_of,
     youden_threshold,
 )
-from purecover.recovery.rates import PROPORTIONS_HINT, effective_size
+from purecover.recovery.rates import check_data, effective_size
 from purecover.recovery.roc import RecoveredRoc, blended, roc_from_counts
 
 # -- What bands of curves are made of ------------------------------------------------------------
@@ -430,8 +430,7 @@ def bootstrap(
     >>> 0.8556 in result.interval("roc_auc")
     True
     """
-    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_data(counts, proportions)
     if estimator is not None and not callable(getattr(estimator, "proportions_many", None)):
         must = "an estimator of alpha and beta, such as AlphaMax()"
         raise bad_type("estimator", must, estimator)

@@ -31,7 +31,7 @@ from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryW
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import bootstrap
 from purecover.proportions import GivenProportions, MixtureProportions
-from purecover.recovery.rates import effective_size
+from purecover.recovery.rates import effective_sizes
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
@@ -431,17 +431,10 @@ def _test(value: float, before: float, z: float, p_value: float) -> DriftTest:
 
 def _too_few(new: ScoreCounts, reference: ScoreCounts) -> str | None:
     for which, counts in (("it has", new), ("those before it have", reference)):
-        for kind, size in zip(("labeled", "unlabeled"), _sizes(counts), strict=True):
+        for kind, size in zip(("labeled", "unlabeled"), effective_sizes(counts), strict=True):
             if size < FEWEST:
                 return f"{which} {size:.3g} {kind} rows, and {FEWEST} are needed to compare"
     return None
-
-
-def _sizes(counts: ScoreCounts) -> tuple[float, float]:
-    return (
-        effective_size(counts.n_labeled, counts.labeled_sq),
-        effective_size(counts.n_unlabeled, counts.unlabeled_sq),
-    )
 
 
 # -- where alpha is known ---------------------------------------------------------------------
@@ -470,7 +463,7 @@ def _observed(
     values, variance, third = [], 0.0, 0.0
     for counts, delta in ((new, delta_new), (reference, -delta_reference)):
         values.append(0.5 + (counts.auc_pu - 0.5) / abs(delta))
-        for (spread, cube), size in zip(moments, _sizes(counts), strict=True):
+        for (spread, cube), size in zip(moments, effective_sizes(counts), strict=True):
             variance += spread / size / delta**2
             third += cube / size**2 / delta**3
     difference = values[0] - values[1]

@@ -10,7 +10,7 @@ from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
-from purecover.recovery.rates import PROPORTIONS_HINT, map_curve, trapezoid
+from purecover.recovery.rates import PROPORTIONS_HINT, check_data, map_curve, trapezoid
 
 
 @public
@@ -56,8 +56,7 @@ def recover_auc(
     >>> round(recover_auc(counts, MixtureProportions(alpha=0.25)), 4)
     0.9444
     """
-    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_data(counts, proportions)
     check_flag("clip", clip)
     value = auc_from_pu(counts.auc_pu, proportions)
     if clip and not 0 <= value <= 1:

@@ -24,7 +24,6 @@ from purecover._validation import (
     FrozenDict,
     bad_value,
     check_choice,
-    check_instance,
     check_integer,
     check_names,
     check_real,
@@ -33,7 +32,7 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery.pr import AREA_RULES, area_under_pr, normalize_auc_pr
-from purecover.recovery.rates import PROPORTIONS_HINT
+from purecover.recovery.rates import check_data
 from purecover.recovery.roc import (
     KEEPS_THRESHOLDS,
     REPAIRS,
@@ -442,8 +441,7 @@ def recover_metrics(
     >>> round(metrics["precision"], 7), round(metrics["mcc"], 7)
     (0.7272727, 0.6788336)
     """
-    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_data(counts, proportions)
     given = RecoveryOptions.among(options).validated()
     wanted = resolve_metrics(metrics, counts, given)
     roc, roc_pr = recover_both(counts, proportions, given.repair)
@@ -670,8 +668,7 @@ def recover_confusion(
     >>> print(recover_confusion(counts, MixtureProportions(0.25, 0.75), threshold=1))
     of the 275 unlabeled at or above 1 about 200 are positive; about 50 positives are below
     """
-    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_data(counts, proportions)
     check_choice("among", among, ("unlabeled", "pooled"))
     threshold = check_real("threshold", threshold)
     roc = recover_roc(counts, proportions, repair=repair)

@@ -15,7 +15,13 @@ from purecover._validation import check_choice, check_instance, check_real, publ
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
 from purecover.proportions import MixtureProportions, check_target
-from purecover.recovery.rates import PROPORTIONS_HINT, pr_segment_areas, ratio_integrals, trapezoid
+from purecover.recovery.rates import (
+    PROPORTIONS_HINT,
+    check_data,
+    pr_segment_areas,
+    ratio_integrals,
+    trapezoid,
+)
 from purecover.recovery.roc import RecoveredRoc, recover_roc
 
 AREA_RULES: tuple[AreaRule, ...] = ("davis-goadrich", "average-precision", "trapezoid")
@@ -148,8 +154,7 @@ def recover_pr(
     """
     check_target(target)
     check_choice("area", area, AREA_RULES)
-    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_data(counts, proportions)
     roc = recover_roc(counts, proportions, repair=repair)
     return pr_from_roc(roc, counts, proportions.prior(target, counts), area)
 

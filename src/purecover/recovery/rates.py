@@ -28,6 +28,13 @@ from purecover.proportions import MixtureProportions
 PROPORTIONS_HINT = "build it with MixtureProportions(alpha=..., beta=...)"
 
 
+def check_data(counts: ScoreCounts, proportions: MixtureProportions) -> None:
+    """What all recovery rests on."""
+    hint = "build it with ScoreCounts.from_scores(scores, labeled)"
+    check_instance("counts", counts, ScoreCounts, hint)
+    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+
+
 @public
 def recover_rates(
     tpr_pu: Any, fpr_pu: Any, proportions: MixtureProportions
@@ -295,10 +302,9 @@ def rate_covariance(
 
     Weighted counts enter with Kish's effective sizes.
     """
-    v_labeled = roc.tpr_pu * (1 - roc.tpr_pu) / effective_size(counts.n_labeled, counts.labeled_sq)
-    v_unlabeled = (
-        roc.fpr_pu * (1 - roc.fpr_pu) / effective_size(counts.n_unlabeled, counts.unlabeled_sq)
-    )
+    n_labeled, n_unlabeled = effective_sizes(counts)
+    v_labeled = roc.tpr_pu * (1 - roc.tpr_pu) / n_labeled
+    v_unlabeled = roc.fpr_pu * (1 - roc.fpr_pu) / n_unlabeled
     alpha, beta = proportions.alpha, proportions.beta
     square = proportions.delta**2
     return RateCovariance(
@@ -309,8 +315,16 @@ def rate_covariance(
 
 
 def effective_size(total: float, squares: FloatArray | None) -> float:
-    """Kish's effective sample size; the size itself without weights, and 0 for none at all."""
+    r"""Number of rows; with weights Kish's :math:`(\sum w)^2 / \sum w^2` (0 if there are none)."""
     return total if squares is None or total == 0 else total**2 / float(np.sum(squares))
+
+
+def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
+    """Effective numbers of labeled and of unlabeled examples."""
+    return (
+        effective_size(counts.n_labeled, counts.labeled_sq),
+        effective_size(counts.n_unlabeled, counts.unlabeled_sq),
+    )
 
 
 # -- From the probability of being labeled to the probability of being positive ------------------

@@ -13,7 +13,6 @@ from purecover._typing import FloatArray, Repair
 from purecover._validation import (
     check_choice,
     check_flag,
-    check_instance,
     check_real,
     public,
     read_only,
@@ -24,7 +23,7 @@ from purecover.curves import PURoc, pu_roc_curve, variance_along
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
 from purecover.recovery import repairs as _repairs
-from purecover.recovery.rates import PROPORTIONS_HINT, effective_size, map_curve, trapezoid
+from purecover.recovery.rates import check_data, effective_size, map_curve, trapezoid
 
 REPAIRS: tuple[Repair, ...] = ("none", "paper", "isotonic", "hull", "likelihood", "blend")
 """Every way of turning recovered points into a curve."""
@@ -227,8 +226,7 @@ def recover_roc(
     >>> round(float(roc.fpr_raw.min()), 3), float(roc.fpr.min())
     (-0.083, 0.0)
     """
-    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_data(counts, proportions)
     check_flag("concavity_guard", concavity_guard)
     check_choice("repair", repair, REPAIRS)
     return roc_from_counts(counts, proportions, repair, concavity_guard=concavity_guard)

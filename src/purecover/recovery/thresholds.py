@@ -16,7 +16,6 @@ from purecover._validation import (
     FrozenDict,
     bad_value,
     check_choice,
-    check_instance,
     check_integer,
     check_real,
     public,
@@ -37,7 +36,7 @@ from purecover.recovery.metrics import (
     rates_at_thresholds,
     resolve_metrics,
 )
-from purecover.recovery.rates import PROPORTIONS_HINT
+from purecover.recovery.rates import check_data
 from purecover.recovery.roc import RecoveredRoc, recover_roc
 
 THRESHOLD_METRICS = tuple(name for name, metric in METRICS.items() if metric.kind == "threshold")
@@ -163,8 +162,7 @@ def recover_metric_curves(
     >>> curves.curves["precision"].round(4)
     array([0.7273, 0.25  ])
     """
-    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_data(counts, proportions)
     given = RecoveryOptions.among(options).validated()
     roc = recover_roc(counts, proportions, repair=given.repair or "isotonic")
     return _curves(roc, counts, given)
@@ -249,8 +247,7 @@ def choose_threshold(
     >>> choose_threshold(counts, MixtureProportions(0.08), "recall", 0.8).threshold
     1.0
     """
-    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores(...)")
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_data(counts, proportions)
     given = RecoveryOptions.among(options).validated()
     check_choice("criterion", criterion, THRESHOLD_METRICS)
     constrained = criterion in (*_AT_LEAST, *_AT_MOST)
