@@ -36,7 +36,7 @@ LAYERS = {
     5: {"estimators"},
     6: {"audit", "models"},
     7: {"checks", "displays"},
-    8: {"report", "scorers", "html", "mlflow", "paper", "app", "monitoring"},
+    8: {"report", "scorers", "html", "_view", "mlflow", "paper", "app", "monitoring"},
     9: {"cli", "__init__", "__main__"},
 }
 SHARED = {0, 1, 8, 9}

@@ -346,7 +346,7 @@ def deliver(found: Any, source: dict[str, Any], output: ReportOptions) -> bool:
 
 def _deliver_groups(many: Any, source: dict[str, Any], output: ReportOptions) -> bool:
     """Print a table, or a document with every report whole."""
-    from purecover.html.words import at_most
+    from purecover._view import at_most
 
     if not many.evaluated:
         first = many.failed[0]

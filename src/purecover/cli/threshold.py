@@ -283,7 +283,13 @@ def _describe(
     resamples: int,
     checks: tuple[CheckResult, ...],
 ) -> str:
-    from purecover.html import shown_metrics, title_of
+    from purecover._view import (
+        estimated_by,
+        estimated_shares,
+        number,
+        shown_metrics,
+        title_of,
+    )
 
     metrics = choice.metrics
     lines = [str(choice).splitlines()[0].removeprefix("ThresholdChoice: ")]
@@ -294,11 +300,12 @@ def _describe(
             _WIDTH,
         )
     if estimate is not None:
-        lines += textwrap.wrap(_estimate_words(estimate), _WIDTH, subsequent_indent="  ")
+        words = f"{estimated_shares(estimate)}, estimated by {estimated_by(estimate)}"
+        lines += textwrap.wrap(words, _WIDTH, subsequent_indent="  ")
     lines += ["", f"{'':<38}{'observed':>10}{'recovered':>11}"]
     lines += [
-        f"{title_of(name, metrics.options):<38}{_number(metrics.observed[name]):>10}"
-        f"{_number(metrics[name]):>11}"
+        f"{title_of(name, metrics.options):<38}{number(metrics.observed[name]):>10}"
+        f"{number(metrics[name]):>11}"
         for name in shown_metrics(metrics)
     ]
     grave = [c for c in checks if c.fired and c.severity != "note"]
@@ -310,25 +317,10 @@ def _describe(
 
 
 def _interval_words(choice: ThresholdChoice, interval: Interval) -> str:
-    from purecover.html import title_of
+    from purecover._view import title_of
 
     title = title_of(choice.criterion, choice.metrics.options)
     level = f"{100 * interval.confidence_level:g} % interval"
     if math.isnan(interval.low):
         return f"{level} of {title}: undefined"
     return f"{level} of {title}: {interval.low:.4f} - {interval.high:.4f}"
-
-
-def _estimate_words(estimate: PriorEstimate) -> str:
-    from purecover.html import estimated_by
-
-    shares = []
-    for name in ("alpha", "beta"):
-        ends = estimate.intervals.get(name)
-        within = "" if ends is None else f" [{ends.low:.3f}, {ends.high:.3f}]"
-        shares.append(f"{name} {getattr(estimate.proportions, name):.3f}{within}")
-    return f"{', '.join(shares)}, estimated by {estimated_by(estimate)}"
-
-
-def _number(value: float) -> str:
-    return f"{value:.4f}" if math.isfinite(value) else "undefined"

@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from purecover.html.page import render_report
-from purecover.html.words import estimated_by, shown_metrics, title_of
 
-__all__ = ["estimated_by", "render_report", "shown_metrics", "title_of"]
+__all__ = ["render_report"]

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from purecover.html.page import CHARTS, fill_template
-from purecover.html.svg import Chart, make_chart, make_whiskers, shortened, thin
-from purecover.html.words import (
-    by_method,
-    ends,
-    estimated_by,
+import numpy as np
+
+from purecover._view import (
+    compared,
+    comparison_facts,
+    comparison_headline,
+    comparison_interval_note,
+    comparison_notes,
     findings_by_score,
-    lead_in_auc,
-    notes_of,
+    main_metrics,
     number,
-    share,
-    shown_in_short,
+    shortened,
     shown_metrics,
     title_of,
     versions,
 )
-from purecover.recovery.metrics import METRICS
+from purecover.html.page import CHARTS, fill_template
+from purecover.html.svg import Chart, make_chart, make_whiskers, thin
 
 if TYPE_CHECKING:
     from purecover._typing import FloatArray
-    from purecover.intervals.interval import Interval
     from purecover.report.compare import ScoreComparison
     from purecover.report.results import PUReport
 
@@ -126,8 +125,6 @@ def _pr(comparison: ScoreComparison) -> dict[str, Any]:
 
 def _points(x: FloatArray, y: FloatArray) -> dict[str, list[float]]:
     """A curve with as many points as can be told apart."""
-    import numpy as np
-
     defined = np.isfinite(x) & np.isfinite(y)
     x, y = x[defined], y[defined]
     keep = thin(x, y)
@@ -144,8 +141,6 @@ def _plain(value: float) -> float | None:
 SCRIPTS = (*CHARTS, "js/compare.js")
 COLORS = 6
 """Colors of curves; where there are more models, the next ones are dashed."""
-_NAMED = 60
-"""Characters of a name in a sentence."""
 
 
 def render_comparison(
@@ -172,25 +167,23 @@ def render_comparison(
     kinds = {
         name: f"series s{i % COLORS} d{i // COLORS % 3}" for i, name in enumerate(comparison.names)
     }
-    options = comparison.reports[comparison.baseline].metrics.options
-    main = shown_in_short(comparison)
-    every = shown_metrics(comparison.reports[comparison.baseline].metrics)
+    first = comparison.reports[comparison.baseline]
+    main = main_metrics(comparison)
+    rest = [name for name in shown_metrics(first.metrics) if name not in main]
     return fill_template(
         "compare.html.j2",
         ("style.css", "report.css", "compare.css"),
         SCRIPTS,
         title=title or "Comparison of models",
-        headline=_headline(comparison),
-        notes=notes_of(comparison)[1:],  # the heading names the baseline
-        level=f"{100 * comparison.confidence_level:g} %",
-        main=[_block(comparison, name) for name in main],
-        rest=[_block(comparison, name) for name in every if name not in main],
+        headline=comparison_headline(comparison),
+        notes=comparison_notes(comparison)[1:],  # the heading names the baseline
+        main=[(compared(comparison, name), comparison.best(name)) for name in main],
+        rest=[(compared(comparison, name), comparison.best(name)) for name in rest],
         resampled=bool(comparison.n_resamples),
-        truth=any(report.truth is not None for report in comparison.reports.values()),
         whiskers=[
             make_whiskers(
                 name,
-                title_of(name, options),
+                title_of(name, first.metrics.options),
                 comparison.differences[name],
                 kinds,
                 comparison.baseline,
@@ -201,195 +194,19 @@ def render_comparison(
         charts=[_roc_chart(comparison, kinds), _pr_chart(comparison, kinds)],
         findings=findings_by_score(comparison),
         n_scores=len(comparison.names),
-        facts=_facts(comparison),
-        estimation_notes=_estimation_notes(comparison),
-        interval_note=_interval_note(comparison),
+        facts=comparison_facts(comparison),
+        estimation_notes=() if first.estimation is None else first.estimation.notes,
+        interval_note=comparison_interval_note(comparison),
         versions=versions(),
         command=command,
         payload=comparison_payload(comparison),
     )
 
 
-# -- words --------------------------------------------------------------------------------
-
-
-def _headline(comparison: ScoreComparison) -> list[str]:
-    reports, base = comparison.reports, comparison.baseline
-    p = comparison.proportions
-    shares = f"{share(p.alpha)} of the unlabeled and {share(p.beta)} of the labeled"
-    unfit = [name for name, report in reports.items() if report.infeasible]
-    if unfit:
-        worst = max(unfit, key=lambda name: abs(reports[name].auc_direct - 0.5))
-        first = (
-            f"If {shares} were positive, the true AUC of {shortened(worst, _NAMED)} would be "
-            f"{reports[worst].auc_direct:.3f}, outside [0, 1]: the scores of {len(unfit)} of "
-            f"{len(reports)} models do not fit alpha and beta."
-        )
-        second = "Which model is ahead in AUC does not depend on alpha and beta; by how much does."
-        return [first, second]
-    best = comparison.best("roc_auc") or base
-    rival = base
-    if best == base:
-        others = [name for name in reports if name != base]
-        rival = max(others, key=lambda name: reports[name].auc)
-    seen = lead_in_auc(comparison, best, rival)
-    sentence = (
-        f"Of {len(reports)} models, {shortened(best, _NAMED)} has the highest recovered AUC, "
-        f"{number(reports[best].auc, 3)}: {seen.estimate:.3f} above {shortened(rival, _NAMED)}"
-    )
-    if _bounded(seen):
-        level = f"{100 * seen.confidence_level:g} %"
-        sentence += f" ({level} interval of the difference {seen.low:.3f} to {seen.high:.3f})"
-        second = "Chance can explain the difference: its interval holds 0."
-        if seen.low > 0:
-            second = "The interval excludes 0."
-            if len(reports) > 2:
-                second += " The best was picked from these very data, which flatters it a little."
-    else:
-        second = "There is too little data, or there are no replicates, for an interval of it."
-    about = "about " if comparison.estimated_from else ""
-    return [f"{sentence}.", second, f"This holds if {about}{shares} are positive."]
-
-
-def _bounded(interval: Interval) -> bool:
-    return math.isfinite(interval.low) and math.isfinite(interval.high)
-
-
-def _facts(comparison: ScoreComparison) -> list[tuple[str, list[tuple[str, str]]]]:
-    report, p = comparison.reports[comparison.baseline], comparison.proportions
-    counts = report.counts
-    weighted = " (sum of weights)" if counts.is_weighted else ""
-    data = [
-        ("Labeled", f"{counts.n_labeled:,.10g}{weighted}"),
-        ("Unlabeled", f"{counts.n_unlabeled:,.10g}{weighted}"),
-    ]
-    if counts.n_negative:
-        data.append(("Known negatives", f"{counts.n_negative:,.10g}{weighted}"))
-    origin = p.origin
-    if report.estimation is not None:
-        origin = f"estimated by {estimated_by(report.estimation)}"
-    assumptions = [
-        ("Share of positives among the unlabeled, alpha", _share(comparison, "alpha", p.alpha)),
-        ("Share of positives among the labeled, beta", _share(comparison, "beta", p.beta)),
-        ("Where they come from", origin),
-        ("How the data were drawn", p.scenario),
-        ("Prior that precision speaks of", f"{report.metrics.prior:.4g}"),
-    ]
-    if comparison.estimated_from is not None:
-        assumptions.insert(3, ("Estimated once, from", comparison.estimated_from))
-    seed = "" if comparison.random_state is None else f", seed {comparison.random_state}"
-    settings = [
-        ("Baseline", comparison.baseline),
-        ("Resamples", f"{comparison.n_resamples:,}{seed}"),
-        ("Simultaneous intervals", "yes" if comparison.simultaneous else "no"),
-        ("Area under precision-recall", report.pr.area),
-    ]
-    thresholds = [
-        (name, f"{other.metrics.threshold:.6g}") for name, other in comparison.reports.items()
-    ]
-    return [
-        ("Data", data),
-        ("Assumptions", assumptions),
-        ("Settings", settings),
-        ("Thresholds", thresholds),
-    ]
-
-
-def _share(comparison: ScoreComparison, name: str, value: float) -> str:
-    estimation = comparison.reports[comparison.baseline].estimation
-    between = "" if estimation is None else ends(estimation.intervals.get(name))
-    return f"{value:.4g} ({between})" if between else f"{value:.4g}"
-
-
-def _estimation_notes(comparison: ScoreComparison) -> tuple[str, ...]:
-    estimation = comparison.reports[comparison.baseline].estimation
-    return () if estimation is None else estimation.notes
-
-
-def _interval_note(comparison: ScoreComparison) -> str:
-    """How the intervals of differences were made."""
-    found = comparison.differences
-    methods: dict[str, list[str]] = {}
-    for metric in found:
-        for interval in found[metric].values():
-            titles = methods.setdefault(interval.method, [])
-            if METRICS[metric].title not in titles:
-                titles.append(METRICS[metric].title)
-    methods.pop("none", None)
-    return f"Intervals of differences: {by_method(methods)}." if methods else ""
-
-
-# -- tables -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Row:
-    """One model in one metric, as text; ``at`` is its number among the models."""
-
-    at: int
-    name: str
-    baseline: bool
-    best: bool
-    observed: str
-    recovered: str
-    interval: str
-    difference: str
-    between: str
-    better: str
-    true: str
-
-
-@dataclass(frozen=True)
-class Block:
-    """All models in one metric."""
-
-    metric: str
-    title: str
-    rows: list[Row]
-
-
-def _block(comparison: ScoreComparison, metric: str) -> Block:
-    best = comparison.best(metric)
-    rows = []
-    for i, (name, report) in enumerate(comparison.reports.items()):
-        gap = comparison.differences[metric].get(name)
-        better = comparison.better.get(metric, {}).get(name, math.nan)
-        infeasible = metric == "roc_auc" and report.infeasible
-        rows.append(
-            Row(
-                at=i,
-                name=name,
-                baseline=name == comparison.baseline,
-                best=name == best,
-                observed=number(report.metrics.observed[metric]),
-                recovered="infeasible" if infeasible else number(report.metrics[metric]),
-                interval="" if infeasible else ends(report.intervals.get(metric)),
-                difference="" if gap is None else _signed(gap.estimate),
-                between="" if gap is None else _signed_ends(gap),
-                better=f"{100 * better:.1f} %" if math.isfinite(better) else "",
-                true="" if report.truth is None else number(report.truth.metrics[metric]),
-            )
-        )
-    options = comparison.reports[comparison.baseline].metrics.options
-    return Block(metric, title_of(metric, options), rows)
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.4f}".replace("-", "−") if math.isfinite(value) else "undefined"
-
-
-def _signed_ends(interval: Interval) -> str:
-    if _bounded(interval):
-        return f"{_signed(interval.low)} to {_signed(interval.high)}"
-    return "" if interval.method == "none" else "undefined"
-
-
 # -- figures ------------------------------------------------------------------------------
 
 
 def _roc_chart(comparison: ScoreComparison, kinds: dict[str, str]) -> Chart:
-    import numpy as np
-
     line = np.array([0.0, 1.0])
     curves = [("chance", "chance", line, line)]
     for name, report in comparison.reports.items():
@@ -406,8 +223,6 @@ def _roc_chart(comparison: ScoreComparison, kinds: dict[str, str]) -> Chart:
 
 
 def _pr_chart(comparison: ScoreComparison, kinds: dict[str, str]) -> Chart:
-    import numpy as np
-
     prior = comparison.reports[comparison.baseline].pr.prior
     curves = [("chance", f"chance (prior {prior:.3g})", np.array([0.0, 1.0]), np.full(2, prior))]
     for name, report in comparison.reports.items():

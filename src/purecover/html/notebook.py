@@ -7,13 +7,12 @@ black, since a page within a page cannot know which it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from purecover._view import by_severity, headline, metric_columns, metric_row
 from purecover.html.page import roc_chart
-from purecover.html.words import by_severity, ends, headline, level, number, title_of
 
 if TYPE_CHECKING:
     from purecover.report.results import PUReport
@@ -28,41 +27,18 @@ _SHOWN = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One metric, as text."""
-
-    title: str
-    observed: str
-    recovered: str
-    interval: str
-    true: str
-
-
 def render_notebook(report: PUReport) -> str:
     """Findings, ROC curve and main metrics as a fragment of HTML that can stand in any page."""
     text: str = _template().render(
         headline=headline(report),
         chart=roc_chart(report),
-        rows=[_row(name, report) for name in _SHOWN if name in report.metrics],
-        level=level(report),
-        truth=report.truth is not None,
+        columns=metric_columns(report),
+        rows=[metric_row(report, name) for name in _SHOWN if name in report.metrics],
         confusion=str(report.confusion).capitalize(),
         findings=by_severity(report),
         colors=COLORS,
     )
     return text
-
-
-def _row(name: str, report: PUReport) -> _Row:
-    infeasible = name == "roc_auc" and report.infeasible
-    return _Row(
-        title_of(name, report.metrics.options),
-        number(report.metrics.observed[name]),
-        "infeasible" if infeasible else number(report.metrics[name]),
-        "" if infeasible else ends(report.intervals.get(name)),
-        "" if report.truth is None else number(report.truth.metrics[name]),
-    )
 
 
 @cache

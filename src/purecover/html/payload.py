@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._typing import FloatArray, Target
+from purecover._view import shown_metrics, title_of
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu_variance
 from purecover.exceptions import PurecoverError, RecoveryWarning
 from purecover.html.svg import thin
-from purecover.html.words import shown_metrics, title_of
 from purecover.recovery.metrics import METRICS, metrics_from_roc
 from purecover.recovery.roc import blended, recover_roc
 

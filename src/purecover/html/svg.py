@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._typing import FloatArray
+from purecover._view import cut, shortened
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimate
@@ -257,7 +257,7 @@ def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> DotChart:
         ends = [known.get(key) for key in ("alpha", "beta")]
         rows.append(
             DotRow(
-                name=name if len(name) <= _DOTS_LONGEST else f"{name[: _DOTS_LONGEST - 1]}…",
+                name=cut(name, _DOTS_LONGEST),
                 y=f"{DOTS_TOP + DOTS_ROW * (i + 0.5):.1f}",
                 alpha=_dots_x(alpha),
                 beta=_dots_x(beta),
@@ -292,9 +292,6 @@ WHISKERS_LEFT, WHISKERS_TOP, WHISKERS_SIZE, WHISKERS_ROW, RIGHT = 130.0, 8.0, 26
 """Room for names, for the first row, length of the axis, height of a row, room at the right."""
 
 _WHISKERS_LONGEST = 17
-_CONTROLS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
-_TURNING = _CONTROLS | {"R", "AL", "AN"}
-"""Classes of characters that change the direction of text, their own and that around them."""
 _MOST_TICKS = 4
 
 
@@ -372,16 +369,6 @@ def make_whiskers(
         ticks=tuple((x(value), label) for value, label in _ticks(low, high)),
         zero=x(0.0),
     )
-
-
-def shortened(name: str, longest: int) -> str:
-    """A name that fits, with a sign that it was longer, and that turns no text around it."""
-    short = name if len(name) <= longest else f"{name[: longest - 1]}…"
-    kinds = [unicodedata.bidirectional(letter) for letter in short]
-    if _TURNING.isdisjoint(kinds):
-        return short
-    kept = (letter for letter, kind in zip(short, kinds, strict=True) if kind not in _CONTROLS)
-    return f"\u2068{''.join(kept)}\u2069"
 
 
 def _words(interval: Interval) -> str:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from purecover._validation import bad_type, bad_value, public, require
+from purecover._view import versions
 from purecover.exceptions import InvalidInputError
 from purecover.html.page import fill_template
-from purecover.html.words import versions
 from purecover.paper import figures as draw
 from purecover.paper.design import Record
 from purecover.paper.findings import findings

@@ -1,52 +1,78 @@
-"""Reports and comparisons as lines of text and as Markdown."""
+"""Reports, comparisons and tables of many reports as lines of text, and a report in Markdown."""
 
 from __future__ import annotations
 
 import math
 import re
 import textwrap
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from purecover.html.page import confusion, estimation, metric_sections
-from purecover.html.words import (
+from purecover._view import (
+    Section,
+    Table,
+    asked_for,
     binning,
-    by_severity,
+    bounded,
+    compared,
+    comparison_notes,
+    cut,
     estimated_by,
-    facts,
+    estimated_shares,
     findings_by_score,
     headline,
-    interval_note,
-    level,
-    notes_of,
-    shown_in_short,
+    main_metrics,
+    metric_row,
+    number,
+    percent,
+    sections,
     versions,
 )
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.roc import NOTEWORTHY_GAP
 
 if TYPE_CHECKING:
+    from purecover.counts import ScoreCounts
     from purecover.estimators.base import PriorEstimate
-    from purecover.intervals.interval import Interval
     from purecover.report.compare import ScoreComparison
+    from purecover.report.many import ManyReports, ManyRow
     from purecover.report.results import PUReport
 
 
-_AT_THRESHOLD = ("recall", "specificity", "precision", "f1", "mcc")
-_AT_K = ("precision_at_k", "recall_at_k")
 _WIDTH = 100
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    """Lines of one paragraph, of which all but the first are moved in."""
+    return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent="    ")
+
+
+def _typed(text: str) -> str:
+    """A figure with the signs that a keyboard has."""
+    return text.replace("–", "-").replace("−", "-")
+
+
+def _sizes(counts: ScoreCounts) -> str:
+    text = f"{counts.n_labeled:,.10g} labeled, {counts.n_unlabeled:,.10g} unlabeled"
+    return f"total weights: {text}" if counts.is_weighted else text
+
+
+# -- A report ------------------------------------------------------------------------------------
+
+
+_AT_THRESHOLD = ("recall", "specificity", "precision", "f1", "mcc")
 
 
 def render_text(report: PUReport) -> str:
     """Counts, proportions, observed against recovered, and the checks that spoke."""
-    level = next((i.confidence_level for i in report.intervals.values()), None)
     head = f"{'':<26}{'observed':>10}{'recovered':>11}"
-    if level is not None:
-        head += f"   {f'{100 * level:g} % interval':<19}"
+    if report.intervals:
+        level = next(iter(report.intervals.values())).confidence_level
+        head += f"   {f'{percent(level)} interval':<19}"
     if report.truth is not None:
         head += f"{'true':>8}"
-    lines = [_data_line(report), *_source_lines(report), *_proportions_lines(report)]
-    lines += _bounds_lines(report)
+    lines = [*_data_lines(report), *_proportions_lines(report), *_bounds_lines(report)]
     lines += ["", head.rstrip()]
     lines.append(_row(report, "roc_auc"))
     if report.infeasible:
@@ -58,26 +84,32 @@ def render_text(report: PUReport) -> str:
     lines.append(_row(report, "auc_pr"))
     how = "given" if report.threshold_chosen else "highest Youden index"
     lines.append(f"at threshold {report.metrics.threshold:.6g} ({how}):")
-    lines += [_row(report, name) for name in (*_AT_THRESHOLD, *_asked_for(report))]
+    asked = asked_for(report.metrics.options)
+    at_k = [name for name in asked if METRICS[name].kind == "top_k"]
+    at_threshold = [*_AT_THRESHOLD, *(name for name in asked if name not in at_k)]
+    lines += [_row(report, name) for name in at_threshold]
     lines.append(str(report.confusion))
-    if report.metrics.options.top_k is not None:
+    if at_k:
         lines.append(f"among the {report.metrics.options.top_k} highest unlabeled scores:")
-        lines += [_row(report, name) for name in _AT_K]
-    lines += ["", *_check_lines(report)]
-    return "\n".join(lines)
+        lines += [_row(report, name) for name in at_k]
+    return "\n".join([*lines, "", *_check_lines(report)])
 
 
-def _data_line(report: PUReport) -> str:
+def _data_lines(report: PUReport) -> list[str]:
     counts = report.counts
-    text = f"{counts.n_labeled:,.10g} labeled, {counts.n_unlabeled:,.10g} unlabeled"
-    if counts.is_weighted:
-        text = f"total weights: {text}"
+    text = _sizes(counts)
     if counts.n_negative:
         text += f", {counts.n_negative:,.10g} known negative"
     many = "" if counts.n_thresholds == 1 else "s"
-    if counts.is_binned:
-        return f"{text}, in {counts.n_thresholds:,} bin{many}"
-    return f"{text}, {counts.n_thresholds:,} distinct score{many}"
+    things = (
+        f"in {counts.n_thresholds:,} bin"
+        if counts.is_binned
+        else (f"{counts.n_thresholds:,} distinct score")
+    )
+    lines = [f"{text}, {things}{many}"]
+    if report.scores_from is not None:
+        lines += _wrapped(f"scores of {report.scores_from}")
+    return lines
 
 
 def _bounds_lines(report: PUReport) -> list[str]:
@@ -85,53 +117,32 @@ def _bounds_lines(report: PUReport) -> list[str]:
     found = ", ".join(f"{name} {text}" for name, text in binning(report))
     if not found:
         return []
-    text = f"exact scores have, at this alpha and beta: {found.replace('Observed', 'observed')}"
-    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
-
-
-def _source_lines(report: PUReport) -> list[str]:
-    if report.scores_from is None:
-        return []
-    text = f"scores of {report.scores_from}"
-    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
-
-
-def _asked_for(report: PUReport) -> list[str]:
-    """Metrics whose parameters the caller has set."""
-    options = report.metrics.options
-    asked = {"f_beta": options.f_beta != 1, "cost": (options.cost_fn, options.cost_fp) != (1, 1)}
-    return [name for name, wanted in asked.items() if wanted]
+    found = found.replace("Observed", "observed")
+    return _wrapped(f"exact scores have, at this alpha and beta: {found}")
 
 
 def _proportions_lines(report: PUReport) -> list[str]:
     p = report.proportions
-    about = [f"alpha {p.alpha:.4g}, beta {p.beta:.4g} ({p.origin}, {p.scenario})"]
+    lines = [f"alpha {p.alpha:.4g}, beta {p.beta:.4g} ({p.origin}, {p.scenario})"]
     if report.estimation is not None:
-        about = _estimation_lines(report.estimation)
+        lines = _estimation_lines(report.estimation)
     prior = f"{100 * report.metrics.prior:.3g} %"
-    lines = [*about, f"precision and AUC-PR speak of a population with {prior} positives"]
+    lines.append(f"precision and AUC-PR speak of a population with {prior} positives")
     if report.truth is not None:
         lines.append(f"true alpha {report.truth.alpha:.4g}, true beta {report.truth.beta:.4g}")
     return lines
 
 
-def _estimation_lines(estimation: PriorEstimate) -> list[str]:
-    p = estimation.proportions
-    shares = []
-    for name, value in (("alpha", p.alpha), ("beta", p.beta)):
-        interval = estimation.intervals.get(name)
-        ends = "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
-        shares.append(f"{name} {value:.3f}{ends}")
-    texts = [f"{', '.join(shares)} (estimated by {estimated_by(estimation)}, {p.scenario})"]
-    if estimation.others:
-        alphas, betas = zip(*estimation.others.values(), strict=True)
+def _estimation_lines(estimate: PriorEstimate) -> list[str]:
+    how = f"estimated by {estimated_by(estimate)}, {estimate.proportions.scenario}"
+    lines = _wrapped(f"{estimated_shares(estimate)} ({how})")
+    if estimate.others:
+        alphas, betas = zip(*estimate.others.values(), strict=True)
         ranges = f"alpha {_range(alphas)}, beta {_range(betas)}"
-        texts.append(f"  other estimators: {ranges} ({', '.join(estimation.others)})")
-    if estimation.n_rejected:
-        texts.append(f"  {estimation.n_rejected:,} draws without an estimate were rejected")
-    return [
-        line for text in texts for line in textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
-    ]
+        lines += _wrapped(f"  other estimators: {ranges} ({', '.join(estimate.others)})")
+    if estimate.n_rejected:
+        lines.append(f"  {estimate.n_rejected:,} draws without an estimate were rejected")
+    return lines
 
 
 def _range(values: tuple[float, ...]) -> str:
@@ -140,27 +151,15 @@ def _range(values: tuple[float, ...]) -> str:
 
 
 def _row(report: PUReport, name: str) -> str:
-    title = METRICS[name].title
+    title, cells = METRICS[name].title, metric_row(report, name).cells
     if name == "auc_pr" and report.pr.area != "davis-goadrich":
         title += f" ({report.pr.area})"
-    recovered = report.auc if name == "roc_auc" else report.metrics[name]
-    shown = "infeasible" if name == "roc_auc" and report.infeasible else _number(recovered)
-    text = f"{title:<26}{_number(report.metrics.observed[name]):>10}{shown:>11}"
-    if report.intervals:
-        interval = report.intervals.get(name)
-        ends = ""
-        if interval is not None and not (name == "roc_auc" and report.infeasible):
-            ends = f"{_number(interval.low)} - {_number(interval.high)}"
-            if math.isnan(interval.low):
-                ends = "undefined"
-        text += f"   {ends:<19}"
-    if report.truth is not None:
-        text += f"{_number(report.truth.metrics[name]):>8}"
+    text = f"{title:<26}{cells['observed']:>10}{cells['recovered']:>11}"
+    if "interval" in cells:
+        text += f"   {_typed(cells['interval']):<19}"
+    if "true" in cells:
+        text += f"{cells['true']:>8}"
     return text.rstrip()
-
-
-def _number(value: float) -> str:
-    return f"{value:.4f}" if math.isfinite(value) else "undefined"
 
 
 def _check_lines(report: PUReport) -> list[str]:
@@ -172,7 +171,7 @@ def _check_lines(report: PUReport) -> list[str]:
         text = f"{finding.code} {finding.severity}: {finding.message}"
         if finding.severity != "note" and finding.hint:
             text += f" Hint: {finding.hint}"
-        lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+        lines += _wrapped(text, "  ")
     return lines
 
 
@@ -192,20 +191,39 @@ _NOTHING = "\u200b"
 
 
 def render_markdown(report: PUReport) -> str:
-    """Headline, checks, metrics, the unlabeled at the threshold, settings."""
+    """A headline, and all sections."""
     first, *others = headline(report)
     parts = ["## Recovered performance", f"**{escape(first)}**"]
     if others:
         parts.append(escape(" ".join(others)))
-    parts += [
-        *_checks(report),
-        *_estimation(report),
-        *_metrics(report),
-        *_confusion(report),
-        *_facts(report),
-    ]
+    for name, section in sections(report).items():
+        if name == "facts":  # folded: who wants them knows what to look for
+            head = f"<details>\n<summary>{section.title}</summary>"
+            parts += [head, *map(_table, section.tables), "</details>"]
+        else:
+            parts += _section(section)
     parts.append(f"<sub>{escape(versions())}</sub>")
     return "\n\n".join(parts) + "\n"
+
+
+def _section(section: Section) -> Iterable[str]:
+    yield f"### {section.title}"
+    if section.sentence:
+        yield escape(section.sentence)
+    yield from map(_table, section.tables)
+    if section.note:
+        yield escape(section.note)
+    if section.notes:
+        yield "\n".join(f"- {escape(note)}" for note in section.notes)
+
+
+def _table(table: Table) -> str:
+    """All columns but the first are numbers, or none is."""
+    sides = ["---", *["---:" if table.numbers else "---"] * len(table.columns)]
+    lines = [[table.title, *table.columns.values()]]
+    lines += [[row.title, *row.cells.values()] for row in table.rows]
+    head, *rows = ([_cell(cell) for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, sides, *rows))
 
 
 def escape(text: str) -> str:
@@ -230,72 +248,7 @@ def _escaped(match: re.Match[str]) -> str:
     return entities.get(match.group(), f"\\{match.group()}")
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = True) -> str:
-    """A table of texts; all columns but the first are numbers, or none is."""
-    sides = ["---", *["---:" if numbers else "---"] * (len(head) - 1)]
-    lines = [
-        [_cell(cell) for cell in head],
-        sides,
-        *([_cell(cell) for cell in row] for row in rows),
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _checks(report: PUReport) -> list[str]:
-    found = by_severity(report)
-    if not found:
-        return ["### Checks", f"All {len(report.checks)} checks are quiet."]
-    rows = [
-        (f"{check.code} {check.severity}: {check.title}", check.message, check.hint)
-        for check in found
-    ]
-    head = ("Check", "What was found", "What to do")
-    return ["### Checks", _table(head, rows, numbers=False)]
-
-
-def _estimation(report: PUReport) -> list[str]:
-    found = estimation(report)
-    if found is None:
-        return []
-    rows = [(name, *cells) for name, cells in found.rows]
-    table = _table(("Estimator", "Alpha", "Beta", "Beta − alpha"), rows)
-    notes = ["\n".join(f"- {escape(note)}" for note in found.notes)] if found.notes else []
-    return ["### Alpha and beta", escape(found.sentence), table, *notes]
-
-
-def _metrics(report: PUReport) -> list[str]:
-    coverage = level(report)
-    head = ["Observed", "Recovered"]
-    head += [] if coverage is None else [f"{coverage} interval"]
-    head += [] if report.truth is None else ["True"]
-    parts = ["### Metrics"]
-    for section in metric_sections(report):
-        cells = []
-        for row in section.rows:
-            line = [row.title, row.observed, row.recovered]
-            line += [] if coverage is None else [row.interval]
-            line += [] if report.truth is None else [row.true]
-            cells.append(line)
-        parts.append(_table([section.heading, *head], cells))
-    note = interval_note(report)
-    return [*parts, escape(note)] if note else parts
-
-
-def _confusion(report: PUReport) -> list[str]:
-    found = confusion(report)
-    rows = [(heading, *cells.values()) for heading, cells in found.rows]
-    table = _table((found.caption, "Positive", "Negative", "Both"), rows)
-    return ["### The unlabeled at the threshold", escape(found.sentence), table]
-
-
-def _facts(report: PUReport) -> list[str]:
-    tables = [_table((heading, ""), rows) for heading, rows in facts(report)]
-    # Folded: who wants them knows what to look for.
-    head = "<details>\n<summary>Data, assumptions, settings</summary>"
-    return [head, *tables, "</details>"]
-
-
-# -- A comparison of scores as lines of text -----------------------------------------------------
+# -- A comparison of scores ----------------------------------------------------------------------
 
 
 _LONGEST_NAME = 24
@@ -303,66 +256,30 @@ _LONGEST_NAME = 24
 
 def render_comparison_text(comparison: ScoreComparison) -> str:
     """Data, alpha and beta, a block for each main metric, notes, and checks that spoke."""
-    level = f"{100 * comparison.confidence_level:g} % interval"
+    level = f"{percent(comparison.confidence_level)} interval"
     counts = comparison.reports[comparison.baseline].counts
-    data = f"{counts.n_labeled:,.10g} labeled, {counts.n_unlabeled:,.10g} unlabeled"
-    if counts.is_weighted:
-        data = f"total weights: {data}"
-    lines = [f"{data}, {len(comparison.reports)} scores of each", *_wrapped(_shares(comparison))]
-    for metric in shown_in_short(comparison):
-        lines.append("")
+    lines = [f"{_sizes(counts)}, {len(comparison.reports)} scores of each"]
+    lines += _wrapped(_shares(comparison))
+    for metric in main_metrics(comparison):
         head = f"{METRICS[metric].title:<28}{'observed':>9}{'recovered':>11}  {level:<17}"
-        lines.append(f"{head} {'difference':>11}  {level:<19}{'better':>7}")
-        lines += [_comparison_row(comparison, metric, name) for name in comparison.reports]
-    lines.append("")
-    lines += _wrapped(" ".join(notes_of(comparison)))
+        lines += ["", f"{head} {'difference':>11}  {level:<19}{'better':>7}"]
+        for row in compared(comparison, metric).rows:
+            cells = {key: _typed(cell) for key, cell in row.cells.items()}
+            text = f"  {cut(row.title, _LONGEST_NAME):<26}{cells['observed']:>9}"
+            text += f"{cells['recovered']:>11}  {cells['interval']:<17}"
+            text += f" {cells['difference']:>11}  {cells['between']:<19}"
+            lines.append(f"{text}{cells.get('better', ''):>7}".rstrip())
+    lines += ["", *_wrapped(" ".join(comparison_notes(comparison)))]
     return "\n".join([*lines, *_comparison_check_lines(comparison)])
 
 
 def _shares(comparison: ScoreComparison) -> str:
     p = comparison.proportions
-    estimation = comparison.reports[comparison.baseline].estimation
-    if estimation is None:
+    estimate = comparison.reports[comparison.baseline].estimation
+    if estimate is None:
         return f"alpha {p.alpha:.4g}, beta {p.beta:.4g} ({p.origin}, {p.scenario})"
-    shares = []
-    for name, value in (("alpha", p.alpha), ("beta", p.beta)):
-        interval = estimation.intervals.get(name)
-        ends = "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
-        shares.append(f"{name} {value:.3f}{ends}")
-    how = f"estimated once, from {comparison.estimated_from}, by {estimated_by(estimation)}"
-    return f"{', '.join(shares)} ({how}, {p.scenario})"
-
-
-def _comparison_row(comparison: ScoreComparison, metric: str, name: str) -> str:
-    report = comparison.reports[name]
-    shown = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-    infeasible = metric == "roc_auc" and report.infeasible
-    value = "infeasible" if infeasible else _number(report.metrics[metric])
-    own = "" if infeasible else _ends(report.intervals.get(metric), " - ")
-    text = f"  {shown:<26}{_number(report.metrics.observed[metric]):>9}{value:>11}  {own:<17}"
-    gap = comparison.differences[metric].get(name)
-    if gap is not None:
-        text += f" {_signed(gap.estimate):>11}  {_ends(gap, ' to ', signed=True):<19}"
-        share = comparison.better.get(metric, {}).get(name, math.nan)
-        text += f"{100 * share:>5.1f} %" if math.isfinite(share) else ""
-    return text.rstrip()
-
-
-def _ends(interval: Interval | None, between: str, *, signed: bool = False) -> str:
-    if interval is None:
-        return ""
-    if not (math.isfinite(interval.low) and math.isfinite(interval.high)):
-        return "undefined" if interval.method != "none" else ""
-    write = _signed if signed else _number
-    return f"{write(interval.low)}{between}{write(interval.high)}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.4f}" if math.isfinite(value) else "undefined"
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, subsequent_indent="    ")
+    how = f"estimated once, from {comparison.estimated_from}, by {estimated_by(estimate)}"
+    return f"{estimated_shares(estimate)} ({how}, {p.scenario})"
 
 
 def _comparison_check_lines(comparison: ScoreComparison) -> list[str]:
@@ -376,11 +293,10 @@ def _comparison_check_lines(comparison: ScoreComparison) -> list[str]:
             notes.setdefault(code, set()).update(names)
             continue
         text = f"{code} {severity} ({_whose(comparison, names)}): {message} Hint: {hint}"
-        lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+        lines += _wrapped(text, "  ")
     if notes:
         listed = [f"{code} ({_whose(comparison, names)})" for code, names in notes.items()]
-        text = f"notes: {', '.join(listed)}"
-        lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+        lines += _wrapped(f"notes: {', '.join(listed)}", "  ")
     return lines
 
 
@@ -388,3 +304,96 @@ def _whose(comparison: ScoreComparison, names: Collection[str]) -> str:
     if len(names) == len(comparison.reports):
         return "all"
     return ", ".join(name for name in comparison.reports if name in names)
+
+
+# -- Many reports as lines of text: the best rows, what was left out, and checks that spoke ------
+
+
+_SHOWN = 10
+_LONGEST_TASK = 20
+_REASONS = 5
+
+
+def render_many_text(many: ManyReports) -> str:
+    """A dozen lines or two, however many rows there are."""
+    done, failed = many.evaluated, many.failed
+    tasks, scores = {row.task for row in many}, {row.score for row in many}
+    of = f"{_number_of(len(tasks), 'task')}, {_number_of(len(scores), 'score')}"
+    lines = [f"{of}: {len(done):,} of {_number_of(len(many), 'row')} evaluated"]
+    if done:
+        lines += _wrapped(_intervals(many))
+        lines += ["", *_many_rows(many)]
+    if failed:
+        lines += ["", *_left_out_lines(failed)]
+    if done:
+        lines += ["", *_many_findings(done)]
+    return "\n".join(lines)
+
+
+def _intervals(many: ManyReports) -> str:
+    level = percent(many.confidence_level)
+    estimated = sum(row.estimated_from is not None for row in many.evaluated)
+    text = f"alpha estimated in {estimated:,} of them; " if estimated else "alpha given; "
+    if many.simultaneous is None:
+        text += f"each interval holds by itself with {level}"
+        if len(many.evaluated) > 1:
+            text += ", so that of many some miss"
+        return text
+    how = {"bonferroni": "Bonferroni", "sidak": "Šidák"}[many.simultaneous]
+    return text + f"the intervals of a metric hold all at once with {level} ({how})"
+
+
+def _many_rows(many: ManyReports) -> list[str]:
+    first = many.metrics[0]
+    best = many.top(_SHOWN, first)
+    shown = best or many.evaluated[:_SHOWN]
+    others = list(many.metrics[1:3])
+    wide = [
+        max(len(head), *(len(_short(getattr(row, head))) for row in shown)) + 2
+        for head in ("task", "score")
+    ]
+    head = f"{'task':<{wide[0]}}{'score':<{wide[1]}}{'labeled':>8}{'alpha':>7}"
+    head += f"{'observed':>10}  {METRICS[first].title[:24]:<25}"
+    head += "".join(f"{METRICS[name].title[:9]:>11}" for name in others)
+    lines = [head.rstrip()]
+    for row in shown:
+        interval = row.intervals.get(first)
+        value = number(row.recovered[first])
+        if interval is not None and bounded(interval):
+            value += f" [{number(interval.low)}, {number(interval.high)}]"
+        alpha = math.nan if row.proportions is None else row.proportions.alpha
+        text = f"{_short(row.task):<{wide[0]}}{_short(row.score):<{wide[1]}}"
+        text += f"{row.n_labeled:>8,.5g}{alpha:>7.3f}{number(row.observed[first]):>10}  "
+        text += f"{value:<25}" + "".join(f"{number(row.recovered[n]):>11}" for n in others)
+        lines.append(text.rstrip())
+    rest = len(many.evaluated) - len(shown)
+    if rest:
+        lines.append(f"... and {rest:,} more (the best by {METRICS[first].title} are shown)")
+    return lines
+
+
+def _left_out_lines(failed: tuple[ManyRow, ...]) -> list[str]:
+    lines = [f"not evaluated: {_number_of(len(failed), 'row')}"]
+    for row in failed[:_REASONS]:
+        text = f"{_short(row.task)}, {_short(row.score)}: {row.reason}"
+        lines += _wrapped(text, "  ")
+    if len(failed) > _REASONS:
+        lines.append(f"  ... and {len(failed) - _REASONS:,} more, see failed")
+    return lines
+
+
+def _many_findings(done: tuple[ManyRow, ...]) -> list[str]:
+    spoke = Counter(finding for row in done for finding in row.findings)
+    grave = {key: n for key, n in spoke.items() if key[1] != "note"}
+    if not grave:
+        return ["checks: no error or warning"]
+    listed = [f"{code} {severity} in {n:,}" for (code, severity), n in sorted(grave.items())]
+    return _wrapped(f"checks that spoke: {', '.join(listed)}")
+
+
+def _number_of(n: int, thing: str) -> str:
+    return f"{n:,} {thing}" + ("" if n == 1 else "s")
+
+
+def _short(value: object) -> str:
+    return cut(" ".join(str(value).split()), _LONGEST_TASK)

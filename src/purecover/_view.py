@@ -1,0 +1,675 @@
+"""What results say: sections of sentences and tables, as text, for whoever writes them down.
+
+The printed text, Markdown, pages and notebooks are writers of these sections. Nothing is computed
+here, and no figure is rounded anywhere else.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import sys
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, Context, Decimal
+from importlib.metadata import version
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
+from purecover.recovery.roc import NOTEWORTHY_GAP
+
+if TYPE_CHECKING:
+    from purecover.checks import CheckResult
+    from purecover.counts import ScoreCounts
+    from purecover.estimators.base import PriorEstimate
+    from purecover.intervals.interval import Interval
+    from purecover.report.compare import ScoreComparison
+    from purecover.report.results import PUReport
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a table; ``name`` and ``kind`` tell a script what to renew, and when."""
+
+    title: str
+    cells: dict[str, str]
+    name: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A heading over the titles of rows, heads of columns by key, and rows."""
+
+    title: str
+    columns: dict[str, str]
+    rows: list[Row]
+    numbers: bool = True
+    """Whether cells are figures rather than words."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report: a sentence, tables, and notes below them."""
+
+    title: str
+    tables: list[Table]
+    sentence: str = ""
+    note: str = ""
+    notes: Sequence[str] = field(default=())
+
+
+# -- Figures and names, as a person reads them ---------------------------------------------------
+
+
+UNDEFINED = "undefined"
+
+_CONTROLS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
+_TURNING = _CONTROLS | {"R", "AL", "AN"}
+"""Classes of characters that change the direction of text, their own and that around them."""
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A figure for a table."""
+    return f"{value:.{digits}f}" if math.isfinite(value) else UNDEFINED
+
+
+def signed(value: float) -> str:
+    """A difference for a table."""
+    return f"{value:+.4f}".replace("-", "−") if math.isfinite(value) else UNDEFINED
+
+
+def bounded(interval: Interval) -> bool:
+    """Whether an interval has ends."""
+    return math.isfinite(interval.low) and math.isfinite(interval.high)
+
+
+def ends(interval: Interval | None) -> str:
+    """The ends of an interval for a table; empty if there is none."""
+    if interval is None:
+        return ""
+    return f"{interval.low:.4f} – {interval.high:.4f}" if bounded(interval) else UNDEFINED
+
+
+def percent(value: float) -> str:
+    """A level as a percentage."""
+    return f"{100 * value:g} %"
+
+
+def share(value: float) -> str:
+    """A share as a percentage of three digits."""
+    return f"{100 * value:.3g} %"
+
+
+def between(pair: tuple[float, float]) -> str:
+    """Bounds with digits enough to tell them apart, rounded outwards."""
+    low, high = pair
+    digits = min(max(1 - math.floor(math.log10(max(high - low, 1e-9))), 4), 9)
+    scale = 10**digits
+    low, high = math.floor(low * scale) / scale, math.ceil(high * scale) / scale
+    return f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def at_most(value: float) -> str:
+    """Two digits, rounded up: a bound must not shrink by being written down."""
+    up = Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(value))
+    return f"{float(up):.2g}"
+
+
+def cut(text: str, longest: int) -> str:
+    """A text that fits, with a sign that it was longer."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def shortened(name: str, longest: int) -> str:
+    """A name that fits, with a sign that it was longer, and that turns no text around it."""
+    short = cut(name, longest)
+    kinds = [unicodedata.bidirectional(letter) for letter in short]
+    if _TURNING.isdisjoint(kinds):
+        return short
+    kept = (letter for letter, kind in zip(short, kinds, strict=True) if kind not in _CONTROLS)
+    return f"\u2068{''.join(kept)}\u2069"
+
+
+def shown_metrics(metrics: RecoveredMetrics) -> list[str]:
+    """Names of the metrics to show: all but an F-beta that repeats F1."""
+    repeats_f1 = metrics.options.f_beta == 1 and "f1" in metrics
+    return [name for name in metrics if not (repeats_f1 and name == "f_beta")]
+
+
+def asked_for(options: MetricOptions) -> list[str]:
+    """Metrics whose parameters the caller has set."""
+    asked = {
+        "f_beta": options.f_beta != 1,
+        "cost": (options.cost_fn, options.cost_fp) != (1, 1),
+        "precision_at_k": options.top_k is not None,
+        "recall_at_k": options.top_k is not None,
+    }
+    return [name for name, wanted in asked.items() if wanted]
+
+
+def title_of(name: str, options: MetricOptions) -> str:
+    """The title of a metric with the numbers it was told."""
+    title = METRICS[name].title
+    if name == "f_beta":
+        return f"{title} (beta {options.f_beta:g})"
+    if name == "cost":
+        return f"{title} (miss {options.cost_fn:g}, false alarm {options.cost_fp:g})"
+    if name == "partial_auc":
+        return f"{title.removesuffix(')')}, fpr to {options.max_fpr:g})"
+    return title
+
+
+def estimated_by(estimate: PriorEstimate) -> str:
+    """The name of an estimator, with what was not left to it."""
+    if estimate.beta_given:
+        return f"{estimate.estimator}, beta given"
+    if not estimate.beta_estimated:
+        return f"{estimate.estimator}, labels taken as clean"
+    return estimate.estimator
+
+
+def estimated_shares(estimate: PriorEstimate) -> str:
+    """Alpha and beta with intervals, where there are any."""
+    shares = []
+    for name in ("alpha", "beta"):
+        interval = estimate.intervals.get(name)
+        within = "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
+        shares.append(f"{name} {getattr(estimate.proportions, name):.3f}{within}")
+    return ", ".join(shares)
+
+
+def versions() -> str:
+    """Versions of what computed the figures."""
+    others = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
+    # Not imported: the package's front stands above this layer, and is loaded already.
+    own = sys.modules["purecover"].__version__
+    return f"purecover {own}, Python {platform.python_version()}, {others}"
+
+
+# -- One report ----------------------------------------------------------------------------------
+
+
+_SEVERITIES = ("error", "warning", "note")
+
+
+def headline(report: PUReport) -> list[str]:
+    """The finding in a sentence, and what else a reader should know at once."""
+    sentences = [_finding(report)]
+    if not report.infeasible and abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
+        sentences.append(
+            f"That is the direct value; the area under the repaired curve ({report.roc.repair}) "
+            f"is {report.roc.auc:.3f}."
+        )
+    if report.truth is not None:
+        sentences.append(
+            f"Measured on the true classes that came with the data it is "
+            f"{number(report.truth.metrics['roc_auc'], 3)}."
+        )
+    spoke = sum(check.fired for check in report.checks)
+    sentences.append(
+        f"{spoke} of {len(report.checks)} checks spoke." if spoke else "No check spoke."
+    )
+    return sentences
+
+
+def _finding(report: PUReport) -> str:
+    p = report.proportions
+    shares = f"{share(p.alpha)} of the unlabeled"
+    if p.beta != 1:
+        shares += f" and {share(p.beta)} of the labeled"
+    if report.infeasible:
+        return (
+            f"Observed AUC {report.auc_pu:.3f}; if {shares} were positive, the true AUC would be "
+            f"{report.auc_direct:.3f}, outside [0, 1]: these scores do not fit alpha and beta."
+        )
+    interval = report.intervals.get("roc_auc")
+    bounds = ""
+    if interval is not None and bounded(interval):
+        low, high = number(interval.low, 3), number(interval.high, 3)
+        bounds = f", {percent(interval.confidence_level)} interval {low} to {high},"
+    about = "" if report.estimation is None else "about "
+    return (
+        f"Observed AUC {report.auc_pu:.3f}; the true AUC is about {report.auc:.3f}{bounds} if "
+        f"{about}{shares} are positive."
+    )
+
+
+def sections(report: PUReport) -> dict[str, Section]:
+    """All that a report says, by name, in the order in which it is written."""
+    found = {"checks": checks_section(report)}
+    if report.estimation is not None:
+        found["estimation"] = estimation_section(report, report.estimation)
+    return found | {
+        "metrics": metrics_section(report),
+        "unlabeled": unlabeled_section(report),
+        "facts": Section("Data, assumptions, settings", facts(report)),
+    }
+
+
+def by_severity(report: PUReport) -> list[CheckResult]:
+    """The checks that spoke, the gravest first."""
+    fired = [check for check in report.checks if check.fired]
+    return sorted(fired, key=lambda check: (_SEVERITIES.index(check.severity), check.code))
+
+
+def checks_section(report: PUReport) -> Section:
+    """What the checks found, and what to do."""
+    rows = [
+        Row(
+            f"{check.code} {check.severity}: {check.title}",
+            {"message": check.message, "hint": check.hint},
+        )
+        for check in by_severity(report)
+    ]
+    if not rows:
+        return Section("Checks", [], f"All {len(report.checks)} checks are quiet.")
+    columns = {"message": "What was found", "hint": "What to do"}
+    return Section("Checks", [Table("Check", columns, rows, numbers=False)])
+
+
+def level(report: PUReport) -> str | None:
+    """The confidence level as a percentage, if there are intervals."""
+    interval = next(iter(report.intervals.values()), None)
+    return None if interval is None else percent(interval.confidence_level)
+
+
+def metric_row(report: PUReport, name: str) -> Row:
+    """One metric: as observed, recovered, with its interval and its true value, if there are any.
+
+    An AUC that alpha and beta do not allow has no value.
+    """
+    infeasible = name == "roc_auc" and report.infeasible
+    cells = {
+        "observed": number(report.metrics.observed[name]),
+        "recovered": "infeasible" if infeasible else number(report.metrics[name]),
+    }
+    if report.intervals:
+        cells["interval"] = "" if infeasible else ends(report.intervals.get(name))
+    if report.truth is not None:
+        cells["true"] = number(report.truth.metrics[name])
+    return Row(title_of(name, report.metrics.options), cells, name, METRICS[name].kind)
+
+
+def metric_columns(report: PUReport) -> dict[str, str]:
+    """Heads of the columns of metrics."""
+    columns = {"observed": "Observed", "recovered": "Recovered"}
+    if report.intervals:
+        columns["interval"] = f"{level(report)} interval"
+    return columns if report.truth is None else columns | {"true": "True"}
+
+
+def metrics_section(report: PUReport) -> Section:
+    """All metrics worth a row, a table for each kind."""
+    options = report.metrics.options
+    headings = {
+        "ranking": "Over all thresholds",
+        "threshold": f"At the threshold: score ≥ {report.metrics.threshold:.6g}",
+        "top_k": f"Among the {options.top_k or 0:,} highest unlabeled scores",
+    }
+    columns = metric_columns(report)
+    rows = [metric_row(report, name) for name in shown_metrics(report.metrics)]
+    tables = [
+        Table(headings[kind], columns, list(own)) for kind, own in groupby(rows, lambda r: r.kind)
+    ]
+    return Section("Metrics", tables, note=interval_note(report))
+
+
+def interval_note(report: PUReport) -> str:
+    """What was varied, and how the intervals were made."""
+    methods: dict[str, list[str]] = {}
+    varied = {}
+    for name, interval in report.intervals.items():
+        methods.setdefault(interval.method, []).append(METRICS[name].title)
+        varied[interval.varied] = True
+    return f"Intervals vary {' or '.join(varied)}; {by_method(methods)}." if methods else ""
+
+
+def by_method(methods: Mapping[str, Sequence[str]]) -> str:
+    """Titles of metrics by how their intervals were made; those of most metrics are the others."""
+    common = max(methods, key=lambda method: len(methods[method]))
+    # Some titles have commas themselves.
+    parts = [f"{' / '.join(t)}: {method}" for method, t in methods.items() if method != common]
+    parts.append(f"the others: {common}" if parts else common)
+    return "; ".join(parts)
+
+
+def unlabeled_section(report: PUReport) -> Section:
+    """What is expected among the unlabeled at the threshold."""
+    c = report.confusion
+    numbers: dict[str, dict[str, float]] = {
+        f"Score ≥ {c.threshold:.6g}": {"tp": c.tp, "fp": c.fp, "flagged": c.flagged},
+        f"Score < {c.threshold:.6g}": {"fn": c.fn, "tn": c.tn, "passed": c.fn + c.tn},
+        "All": {
+            "positive": c.tp + c.fn,
+            "negative": c.fp + c.tn,
+            "all": c.flagged + c.fn + c.tn,
+        },
+    }
+    rows = [
+        Row(title, {key: f"{value:,.0f}" for key, value in cells.items()})
+        for title, cells in numbers.items()
+    ]
+    caption = "Expected sums of weights" if report.counts.is_weighted else "Expected numbers"
+    columns = {"positive": "Positive", "negative": "Negative", "both": "Both"}
+    sentence = (
+        f"Of the {c.flagged:,.0f} unlabeled at or above the threshold, about {c.tp:,.0f} are "
+        f"positive; of those below, about {c.fn:,.0f}."
+    )
+    return Section("The unlabeled at the threshold", [Table(caption, columns, rows)], sentence)
+
+
+def estimation_section(report: PUReport, found: PriorEstimate) -> Section:
+    """How alpha and beta were found, as they were not given."""
+    p = found.proportions
+    sentence = (
+        f"Alpha and beta were not given; {found.estimator} estimated them from the scores"
+        + ("." if found.beta_estimated or p.beta != 1 else ", with labels taken as clean.")
+    )
+    if found.beta_given:
+        sentence = (
+            f"Beta was given; {found.estimator} estimated alpha from the scores, as a share of it."
+        )
+    if found.intervals:
+        coverage = next(iter(found.intervals.values())).confidence_level
+        sentence += f" In parentheses stand {percent(coverage)} intervals."
+    rows = [_estimate_row(found.estimator, p.alpha, p.beta, found.intervals)]
+    for name, (alpha, beta) in found.others.items():
+        rows.append(_estimate_row(name, alpha, beta, found.other_intervals.get(name, {})))
+    columns = {"alpha": "Alpha", "beta": "Beta", "delta": "Beta − alpha"}
+    notes = (*found.notes, *_of_others(report, found))
+    return Section("Alpha and beta", [Table("Estimator", columns, rows)], sentence, notes=notes)
+
+
+def _estimate_row(title: str, alpha: float, beta: float, intervals: Mapping[str, Interval]) -> Row:
+    cells = {}
+    for name, value in (("alpha", alpha), ("beta", beta), ("delta", beta - alpha)):
+        bounds = ends(intervals.get(name))
+        cells[name] = f"{number(value)} ({bounds})" if bounds else number(value)
+    return Row(title, cells)
+
+
+def _of_others(report: PUReport, found: PriorEstimate) -> list[str]:
+    """Where the intervals of the other estimators come from, or why there are none."""
+    if not found.others or report.bootstrap is None:
+        return []
+    methods = {i.method for each in found.other_intervals.values() for i in each.values()}
+    if not methods:
+        return ["The other estimators have no intervals: theirs need independent rows."]
+    told = f"Intervals of the other estimators: {'; '.join(sorted(methods))}."
+    return [f"{told} They tell what another sample would change, not whether a method is biased."]
+
+
+def facts(report: PUReport) -> list[Table]:
+    """Names and values of data, assumptions and settings."""
+    counts, truth = report.counts, report.truth
+    data = _sizes(counts)
+    data["Bins of scores" if counts.is_binned else "Distinct scores"] = f"{counts.n_thresholds:,}"
+    if report.scores_from is not None:
+        data["Scores of"] = report.scores_from
+    data |= {f"{name} of the exact scores": text for name, text in binning(report)}
+    shares = {name: f"{getattr(report.proportions, name):.4g}" for name in ("alpha", "beta")}
+    assumptions = _assumptions(report, shares)
+    if truth is not None:
+        assumptions |= {"True alpha": f"{truth.alpha:.4g}", "True beta": f"{truth.beta:.4g}"}
+    outside = f"{report.roc.n_outside:,} of {report.roc.fpr_raw.size:,}"
+    settings = {
+        "Threshold": f"{report.metrics.threshold:.6g}",
+        "Threshold chosen by": "the caller" if report.threshold_chosen else "Youden index",
+        "Repair of the ROC curve": report.roc.repair,
+        "Repair of the precision-recall curve": report.pr.repair,
+        "Area under precision-recall": report.pr.area,
+        "Raw points outside [0, 1]": outside,
+    }
+    if report.bootstrap is not None:
+        settings["Resamples"] = _resamples(report.bootstrap.n_resamples, report.random_state)
+        if report.bootstrap.n_rejected:
+            settings["Draws without an estimate"] = f"{report.bootstrap.n_rejected:,}"
+    return _fact_tables(Data=data, Assumptions=assumptions, Settings=settings)
+
+
+def _fact_tables(**facts: Mapping[str, str]) -> list[Table]:
+    return [
+        Table(title, {"value": ""}, [Row(name, {"value": text}) for name, text in own.items()])
+        for title, own in facts.items()
+    ]
+
+
+def _sizes(counts: ScoreCounts) -> dict[str, str]:
+    weighted = " (sum of weights)" if counts.is_weighted else ""
+    sizes = {"Labeled": counts.n_labeled, "Unlabeled": counts.n_unlabeled}
+    if counts.n_negative:
+        sizes["Known negatives"] = counts.n_negative
+    return {name: f"{size:,.10g}{weighted}" for name, size in sizes.items()}
+
+
+def _assumptions(
+    report: PUReport, shares: Mapping[str, str], estimated_from: str | None = None
+) -> dict[str, str]:
+    origin = report.proportions.origin
+    if report.estimation is not None:
+        origin = f"estimated by {estimated_by(report.estimation)}"
+    return {
+        "Share of positives among the unlabeled, alpha": shares["alpha"],
+        "Share of positives among the labeled, beta": shares["beta"],
+        "Where they come from": origin,
+        **({} if estimated_from is None else {"Estimated once, from": estimated_from}),
+        "How the data were drawn": report.proportions.scenario,
+        "Prior that precision speaks of": f"{report.metrics.prior:.4g}",
+    }
+
+
+def _resamples(n_resamples: int, seed: int | None) -> str:
+    return f"{n_resamples:,}" + ("" if seed is None else f", seed {seed}")
+
+
+def binning(report: PUReport) -> list[tuple[str, str]]:
+    """Where areas of the exact scores lie, at this alpha and beta; nothing for exact counts."""
+    bounds = report.bounds
+    if bounds is None:
+        return []
+    rows = [("Observed AUC", between(bounds.auc_pu))]
+    if bounds.auc is not None and not report.infeasible:
+        rows.append(("AUC", between(bounds.auc)))
+    if bounds.auc_pr is not None:
+        rows.append(("AUC-PR (isotonic)", between(bounds.auc_pr)))
+    return rows
+
+
+def thinning(thinned: dict[str, Any] | None, counts: ScoreCounts) -> str:
+    """What the sliders of a page compute from, and how near that is to all the scores."""
+    things = "bins of scores" if counts.is_binned else "distinct scores"
+    if thinned is None:
+        return (
+            f"The sliders compute in this page, from the counts at all {counts.n_thresholds:,} "
+            f"{things}, what purecover would compute."
+        )
+    area = ""
+    if thinned["auc_pr_difference"] is not None:
+        area = (
+            f", and AUC-PR, at the report's own values, by {at_most(thinned['auc_pr_difference'])}"
+        )
+    return (
+        f"The figures of the report come from all {thinned['n_thresholds']:,} {things}. The "
+        f"sliders compute in this page from the counts at {thinned['kept']:,} of them, where "
+        "observed rates are exact: that moves the observed AUC by at most "
+        f"{at_most(thinned['auc_bound'])}, an observed rate at a threshold between them by at "
+        f"most {at_most(thinned['rate_bound'])}{area}."
+    )
+
+
+# -- A comparison --------------------------------------------------------------------------------
+
+
+_MAIN = ("roc_auc", "auc_pr", "recall", "specificity", "precision", "f1", "mcc")
+_ALIKE = 3
+"""Most messages of one check with a row each; of more, the first stands for all."""
+_NAMED = 60
+"""Characters of a name in a sentence."""
+
+
+def main_metrics(comparison: ScoreComparison) -> list[str]:
+    """The metrics worth a table: the main ones, and those whose parameters the caller has set."""
+    return [*_MAIN, *asked_for(comparison.reports[comparison.baseline].metrics.options)]
+
+
+def compared(comparison: ScoreComparison, metric: str) -> Table:
+    """All models in one metric, with differences from the baseline."""
+    rows = []
+    for name, report in comparison.reports.items():
+        gap = comparison.differences[metric].get(name)
+        better = comparison.better.get(metric, {}).get(name, math.nan)
+        cells = {"interval": "", **metric_row(report, metric).cells}
+        cells |= {"difference": "", "between": ""}
+        if gap is not None:
+            cells["difference"] = signed(gap.estimate)
+            if bounded(gap):
+                cells["between"] = f"{signed(gap.low)} to {signed(gap.high)}"
+            elif gap.method != "none":
+                cells["between"] = UNDEFINED
+        if comparison.n_resamples:
+            cells["better"] = f"{100 * better:.1f} %" if math.isfinite(better) else ""
+        rows.append(Row(name, cells, metric))
+    coverage = f"{percent(comparison.confidence_level)} interval"
+    columns = {"observed": "Observed", "recovered": "Recovered", "interval": coverage}
+    columns |= {"difference": "Difference", "between": coverage}
+    if comparison.n_resamples:
+        columns["better"] = "Better in"
+    if any(report.truth is not None for report in comparison.reports.values()):
+        columns["true"] = "True"
+    return Table(title_of(metric, _options(comparison)), columns, rows)
+
+
+def _options(comparison: ScoreComparison) -> MetricOptions:
+    return comparison.reports[comparison.baseline].metrics.options
+
+
+def comparison_headline(comparison: ScoreComparison) -> list[str]:
+    """Which model is ahead, by how much, and whether that can be chance."""
+    reports, base = comparison.reports, comparison.baseline
+    p = comparison.proportions
+    shares = f"{share(p.alpha)} of the unlabeled and {share(p.beta)} of the labeled"
+    unfit = [name for name, report in reports.items() if report.infeasible]
+    if unfit:
+        worst = max(unfit, key=lambda name: abs(reports[name].auc_direct - 0.5))
+        first = (
+            f"If {shares} were positive, the true AUC of {shortened(worst, _NAMED)} would be "
+            f"{reports[worst].auc_direct:.3f}, outside [0, 1]: the scores of {len(unfit)} of "
+            f"{len(reports)} models do not fit alpha and beta."
+        )
+        second = "Which model is ahead in AUC does not depend on alpha and beta; by how much does."
+        return [first, second]
+    best = comparison.best("roc_auc") or base
+    rival = base
+    if best == base:
+        others = [name for name in reports if name != base]
+        rival = max(others, key=lambda name: reports[name].auc)
+    seen = lead_in_auc(comparison, best, rival)
+    sentence = (
+        f"Of {len(reports)} models, {shortened(best, _NAMED)} has the highest recovered AUC, "
+        f"{number(reports[best].auc, 3)}: {seen.estimate:.3f} above {shortened(rival, _NAMED)}"
+    )
+    if bounded(seen):
+        coverage = percent(seen.confidence_level)
+        sentence += f" ({coverage} interval of the difference {seen.low:.3f} to {seen.high:.3f})"
+        second = "Chance can explain the difference: its interval holds 0."
+        if seen.low > 0:
+            second = "The interval excludes 0."
+            if len(reports) > 2:
+                second += " The best was picked from these very data, which flatters it a little."
+    else:
+        second = "There is too little data, or there are no replicates, for an interval of it."
+    about = "about " if comparison.estimated_from else ""
+    return [f"{sentence}.", second, f"This holds if {about}{shares} are positive."]
+
+
+def lead_in_auc(comparison: ScoreComparison, best: str, rival: str) -> Interval:
+    """How far one score is ahead of another, of which one is the baseline."""
+    if rival == comparison.baseline:
+        return comparison.differences["roc_auc"][best]
+    # The same difference from the other side.
+    seen = comparison.differences["roc_auc"][rival]
+    return replace(seen, estimate=-seen.estimate, low=-seen.high, high=-seen.low)
+
+
+def comparison_notes(comparison: ScoreComparison) -> list[str]:
+    """What a reader must know to read the differences right."""
+    chosen = comparison.reports[comparison.baseline].threshold_chosen
+    others = len(comparison.reports) - 1
+    notes = [f"Differences are from {comparison.baseline}, on the same rows."]
+    if others > 1 and comparison.simultaneous:
+        notes.append(f"Their intervals hold for all {others} differences in a metric at once.")
+    elif others > 1:
+        notes.append(
+            f"Each interval holds by itself: with {others} differences in a metric, one may miss "
+            "though no model is better (simultaneous intervals allow for that)."
+        )
+    if comparison.n_resamples:
+        notes.append(
+            f"Better: the share of {comparison.n_resamples:,} replicates in which the score is "
+            "better than the baseline; it is no p-value."
+        )
+    if not chosen:
+        notes.append("Threshold metrics are taken where each score has its highest Youden index.")
+    return notes
+
+
+def comparison_interval_note(comparison: ScoreComparison) -> str:
+    """How the intervals of differences were made."""
+    methods: dict[str, list[str]] = {}
+    for metric, found in comparison.differences.items():
+        for interval in found.values():
+            titles = methods.setdefault(interval.method, [])
+            if METRICS[metric].title not in titles:
+                titles.append(METRICS[metric].title)
+    methods.pop("none", None)
+    return f"Intervals of differences: {by_method(methods)}." if methods else ""
+
+
+def comparison_facts(comparison: ScoreComparison) -> list[Table]:
+    """Names and values of data, assumptions and settings, and each threshold."""
+    report = comparison.reports[comparison.baseline]
+    shares = {}
+    for name in ("alpha", "beta"):
+        estimate = report.estimation
+        within = "" if estimate is None else ends(estimate.intervals.get(name))
+        value = f"{getattr(comparison.proportions, name):.4g}"
+        shares[name] = f"{value} ({within})" if within else value
+    return _fact_tables(
+        Data=_sizes(report.counts),
+        Assumptions=_assumptions(report, shares, comparison.estimated_from),
+        Settings={
+            "Baseline": comparison.baseline,
+            "Resamples": _resamples(comparison.n_resamples, comparison.random_state),
+            "Simultaneous intervals": "yes" if comparison.simultaneous else "no",
+            "Area under precision-recall": report.pr.area,
+        },
+        Thresholds={
+            name: f"{other.metrics.threshold:.6g}" for name, other in comparison.reports.items()
+        },
+    )
+
+
+def findings_by_score(comparison: ScoreComparison) -> list[tuple[str, str, str, str, list[str]]]:
+    """Code, severity, message, hint and scores of checks that spoke, the gravest first."""
+    found: dict[tuple[str, str, str, str], list[str]] = {}
+    for name, report in comparison.reports.items():
+        for check in report.findings:
+            key = (check.code, check.severity, check.message, check.hint or "")
+            found.setdefault(key, []).append(name)
+    listed = sorted(found.items(), key=lambda item: (_SEVERITIES.index(item[0][1]), item[0][0]))
+    out = []
+    for (code, severity), group in groupby(listed, key=lambda item: item[0][:2]):
+        rows = [(*key, names) for key, names in group]
+        if len(rows) > _ALIKE:
+            # They differ in figures that each report has; read one by one they say one thing.
+            spoken = {name for row in rows for name in row[-1]}
+            names = [name for name in comparison.reports if name in spoken]
+            _, _, message, hint, first = next(row for row in rows if names[0] in row[-1])
+            others = len(names) - len(first)
+            message = f"{message} (Figures of {first[0]}; {others} others have their own.)"
+            rows = [(code, severity, message, hint, names)]
+        out += rows
+    return out
