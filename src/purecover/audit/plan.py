@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -101,103 +102,6 @@ def _hypergeometric(
         log = log - (gammaln(some + 1.0) if table is None else table[some])
     log = log - (gammaln(n_unlabeled + 1.0) if table is None else table[n_unlabeled])
     return np.where(possible, np.exp(np.minimum(log, 0)), 0.0)
-
-
-@dataclass(frozen=True)
-class Enumeration:
-    """Each k and each number of positives, for one number N of unlabeled examples."""
-
-    width: float
-    level: float
-    prior: tuple[float, float]
-    positives: tuple[int, int]
-    n_unlabeled: int
-
-    def __post_init__(self) -> None:
-        from scipy.special import gammaln
-
-        whole = np.arange(self.n_unlabeled + 1, dtype=np.float64)
-        tables = [gammaln(shift + whole) for shift in (1.0, *self.prior)]
-        object.__setattr__(self, "_tables", tables)
-
-    def smallest(self, enough: int, assurance: float) -> int:
-        """The smallest number that keeps the promise, as every larger one does."""
-        while enough < self.n_unlabeled and self.promise(enough)[0] < assurance:
-            enough += 1
-        while enough > 1 and self.promise(enough - 1)[0] >= assurance:
-            enough -= 1
-        return enough
-
-    def promise(self, n: int) -> tuple[float, float]:
-        """Probability that the interval is narrow enough at the hardest alpha, and that alpha."""
-        first, last = self.positives
-        wide = self.too_wide(n)
-        if not wide.any():
-            return 1.0, (first + last) / 2 / self.n_unlabeled
-        # The probability changes smoothly with the number of positives: look at some, then at
-        # all those near the hardest of them.
-        spread = np.sqrt(self.n_unlabeled * (self.n_unlabeled - n) / n) / 2
-        steps = int(np.ceil(np.pi * self.n_unlabeled / max(spread, 1)))
-        angle = np.arcsin(np.sqrt(np.array([first, last]) / self.n_unlabeled))
-        some = self.n_unlabeled * np.sin(np.linspace(angle[0], angle[1], 4 * steps)) ** 2
-        at = np.unique(np.rint(some).astype(np.int64).clip(first, last))
-        if at.size < last - first + 1:
-            found = self._probability(wide, n, at)
-            near = np.argsort(-found)[:3]
-            lower, upper = at[np.maximum(near - 1, 0)], at[np.minimum(near + 1, at.size - 1)]
-            ranges = [np.arange(*ends) for ends in zip(lower, upper + 1, strict=True)]
-            at = np.unique(np.concatenate(ranges))
-        found = self._probability(wide, n, at)
-        hardest = int(np.argmax(found))
-        return float(1 - found[hardest]), float(at[hardest] / self.n_unlabeled)
-
-    def too_wide(self, n: int) -> BoolArray:
-        """Whether the interval is too wide, for each k from 0 to n that can come out."""
-        k, rest = np.arange(n + 1), self.n_unlabeled - n
-        slack = (MARGIN + 1) / self.n_unlabeled
-        widths = continuous_widths(k, np.full_like(k, n), self.n_unlabeled, self.prior, self.level)
-        wide = widths > self.width
-        if rest == 0:
-            return np.asarray(wide)
-        likely = np.array(self.positives) / self.n_unlabeled
-        spread = np.sqrt(n * likely * (1 - likely) * rest / self.n_unlabeled)
-        least, most = n * likely + (_FAR * spread + 6) * [-1, 1]
-        doubtful = (np.abs(widths - self.width) <= slack) & (k >= least) & (k <= most)
-        doubtful = np.flatnonzero(doubtful)
-        for part in np.array_split(doubtful, doubtful.size * (rest + 1) // _CHUNK + 1):
-            wide[part] = self._exact_widths(part, n) > self.width
-        return np.asarray(wide)
-
-    def _exact_widths(self, k: IntArray, n: int) -> FloatArray:
-        ways, up, down = self._tables  # type: ignore[attr-defined]
-        a, b = self.prior
-        rest = self.n_unlabeled - n
-        m, k = np.arange(rest + 1), k[:, None]
-        log = up[k + m] + down[n - k + (rest - m)] - (ways[m] + ways[rest - m])
-        least, most = whole_ends(log, (1 - self.level) / 2)
-        k = k[:, 0]
-        least = np.where((k == 0) & reaches_edge(a), 0, least)
-        most = np.where((k == n) & reaches_edge(b), rest, most)
-        # As alpha_from_audit does, to the last digit: widths are compared.
-        above, below = a + k, b + n - k
-        mean = (k + rest * above / (above + below)) / self.n_unlabeled
-        low, high = (k + least) / self.n_unlabeled, (k + most) / self.n_unlabeled
-        return np.asarray(np.maximum(high, mean) - np.minimum(low, mean))
-
-    def _probability(self, wide: BoolArray, n: int, positives: IntArray) -> FloatArray:
-        """Probability of an interval that is too wide, for each number of positives."""
-        share = positives / self.n_unlabeled
-        spread = np.sqrt(n * share * (1 - share) * (1 - n / self.n_unlabeled))
-        half = int(_FAR * spread.max()) + 4
-        k = np.rint(n * share).astype(np.int64)[:, None] + np.arange(-half, half + 1)
-        chosen = wide[k.clip(0, n)] & (k >= 0) & (k <= n)
-        some = chosen.any(axis=1)
-        found = np.zeros(positives.size)
-        ways = self._tables[0]  # type: ignore[attr-defined]
-        at = positives[some][:, None]
-        odds = _hypergeometric(k[some], np.array(n), self.n_unlabeled, at, ways)
-        found[some] = (odds * chosen[some]).sum(axis=1)
-        return found
 
 
 # -- How many examples to audit, for an interval of alpha that is narrow enough ------------------
@@ -324,17 +228,14 @@ def plan_audit(
     width = check_real("width", width, low=_NARROWEST, high=1, closed="left", hint=hint)
     level = check_level(confidence_level)
     assurance = check_real("assurance", assurance, low=0, high=1, closed="neither")
-    check_prior(prior)
+    shapes = check_prior(prior)
+    kind = _Search
     if n_unlabeled is not None:
         n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=1, high=MOST_ITEMS)
-    search = _Search(width, level, prior, guessed_range(alpha_guess), n_unlabeled)
+        kind = _Enumeration if n_unlabeled <= MOST_ENUMERATED else _Search
+    search = kind(width, level, shapes, guessed_range(alpha_guess), n_unlabeled)
     n_items = search.smallest(assurance)
-    if n_unlabeled is not None and n_unlabeled <= MOST_ENUMERATED:
-        every = Enumeration(width, level, check_prior(prior), search.positives, n_unlabeled)
-        n_items = every.smallest(n_items, assurance)
-        promised, alpha = every.promise(n_items)
-    else:
-        promised, alpha = (float(found[0]) for found in search.promise(np.array([n_items])))
+    promised, alpha = search.promise(n_items)
     return AuditPlan(
         n_items=n_items,
         width=width,
@@ -353,7 +254,7 @@ class _Search:
 
     width: float
     level: float
-    prior: AuditPrior
+    prior: tuple[float, float]
     alphas: tuple[float, float]
     n_unlabeled: int | None
 
@@ -370,20 +271,20 @@ class _Search:
     def smallest(self, assurance: float) -> int:
         """The smallest number from which on the promise holds."""
         most = 1
-        while self.promise(np.array([most]))[0][0] < assurance:
+        while self._promises(np.array([most]))[0][0] < assurance:
             most = self._capped(2 * most)
             if most == self.n_unlabeled:
                 break  # all of them judged: alpha is known
         least = most // 2  # too few, or 0
         while most - least > 1:
             middle = (least + most) // 2
-            if self.promise(np.array([middle]))[0][0] < assurance:
+            if self._promises(np.array([middle]))[0][0] < assurance:
                 least = middle
             else:
                 most = middle
         while True:
             ahead = np.arange(most, self._capped(most + _AHEAD) + 1)
-            broken = np.flatnonzero(self.promise(ahead)[0] < assurance)
+            broken = np.flatnonzero(self._promises(ahead)[0] < assurance)
             if not broken.size:
                 return most
             most = int(ahead[broken[-1]]) + 1
@@ -391,8 +292,12 @@ class _Search:
     def _capped(self, n: int) -> int:
         return n if self.n_unlabeled is None else min(n, self.n_unlabeled)
 
-    def promise(self, n: IntArray) -> tuple[FloatArray, FloatArray]:
+    def promise(self, n: int) -> tuple[float, float]:
         """Probability that the interval is narrow enough at the hardest alpha, and that alpha."""
+        (probability,), (alpha,) = self._promises(np.array([n]))
+        return float(probability), float(alpha)
+
+    def _promises(self, n: IntArray) -> tuple[FloatArray, FloatArray]:
         low, high, none, every = self._too_wide(n)
         peak = np.clip(_likeliest(low, high, n), *self.alphas)
         if not (none | every).any():
@@ -427,7 +332,7 @@ class _Search:
 
         And whether k = 0 and k = n, whose intervals are stretched, are too wide beside these.
         """
-        a, b = check_prior(self.prior)
+        a, b = self.prior
         # Widths rise up to about here and fall after it, from k = 1 to k = n - 1.
         least, most = np.minimum(1, n), np.maximum(n - 1, 0)
         peak = np.clip(np.rint((n + a + b) / 2 - a).astype(np.int64), least, most)
@@ -445,8 +350,7 @@ class _Search:
         if self.n_unlabeled is None:
             low, high = beta_ends(k, n, self.prior, self.level)
             return np.asarray(high - low > self.width)
-        prior = check_prior(self.prior)
-        widths = continuous_widths(k, n, self.n_unlabeled, prior, self.level)
+        widths = continuous_widths(k, n, self.n_unlabeled, self.prior, self.level)
         # All of them judged leave nothing open, whatever the margin.
         return np.asarray(
             (widths > self.width - MARGIN / self.n_unlabeled) & (n < self.n_unlabeled)
@@ -493,6 +397,104 @@ def _likeliest(low: IntArray, high: IntArray, n: IntArray) -> FloatArray:
     ) / size
     inside = 1 / (1 + np.exp(-log_odds))
     return np.asarray(np.where(low <= 0, 0.0, np.where(high >= n, 1.0, inside)))
+
+
+# -- The same by looking at everything that can happen ------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Enumeration(_Search):
+    """Each k and each number of positives, for one number N of unlabeled examples."""
+
+    n_unlabeled: int
+
+    @cached_property
+    def _tables(self) -> list[FloatArray]:
+        """Logarithms of factorials, and of what the prior makes of them."""
+        from scipy.special import gammaln
+
+        whole = np.arange(self.n_unlabeled + 1, dtype=np.float64)
+        return [gammaln(shift + whole) for shift in (1.0, *self.prior)]
+
+    def smallest(self, assurance: float) -> int:
+        """The smallest number that keeps the promise, as every larger one does."""
+        enough = super().smallest(assurance)
+        while enough < self.n_unlabeled and self.promise(enough)[0] < assurance:
+            enough += 1
+        while enough > 1 and self.promise(enough - 1)[0] >= assurance:
+            enough -= 1
+        return enough
+
+    def promise(self, n: int) -> tuple[float, float]:
+        """Probability that the interval is narrow enough at the hardest alpha, and that alpha."""
+        first, last = self.positives
+        wide = self._wide_outcomes(n)
+        if not wide.any():
+            return 1.0, (first + last) / 2 / self.n_unlabeled
+        # The probability changes smoothly with the number of positives: look at some, then at
+        # all those near the hardest of them.
+        spread = np.sqrt(self.n_unlabeled * (self.n_unlabeled - n) / n) / 2
+        steps = int(np.ceil(np.pi * self.n_unlabeled / max(spread, 1)))
+        angle = np.arcsin(np.sqrt(np.array([first, last]) / self.n_unlabeled))
+        some = self.n_unlabeled * np.sin(np.linspace(angle[0], angle[1], 4 * steps)) ** 2
+        at = np.unique(np.rint(some).astype(np.int64).clip(first, last))
+        if at.size < last - first + 1:
+            found = self._lost(wide, n, at)
+            near = np.argsort(-found)[:3]
+            lower, upper = at[np.maximum(near - 1, 0)], at[np.minimum(near + 1, at.size - 1)]
+            ranges = [np.arange(*ends) for ends in zip(lower, upper + 1, strict=True)]
+            at = np.unique(np.concatenate(ranges))
+        found = self._lost(wide, n, at)
+        hardest = int(np.argmax(found))
+        return float(1 - found[hardest]), float(at[hardest] / self.n_unlabeled)
+
+    def _wide_outcomes(self, n: int) -> BoolArray:
+        """Whether the interval is too wide, for each k from 0 to n that can come out."""
+        k, rest = np.arange(n + 1), self.n_unlabeled - n
+        slack = (MARGIN + 1) / self.n_unlabeled
+        widths = continuous_widths(k, np.full_like(k, n), self.n_unlabeled, self.prior, self.level)
+        wide = widths > self.width
+        if rest == 0:
+            return np.asarray(wide)
+        likely = np.array(self.positives) / self.n_unlabeled
+        spread = np.sqrt(n * likely * (1 - likely) * rest / self.n_unlabeled)
+        least, most = n * likely + (_FAR * spread + 6) * [-1, 1]
+        doubtful = (np.abs(widths - self.width) <= slack) & (k >= least) & (k <= most)
+        doubtful = np.flatnonzero(doubtful)
+        for part in np.array_split(doubtful, doubtful.size * (rest + 1) // _CHUNK + 1):
+            wide[part] = self._exact_widths(part, n) > self.width
+        return np.asarray(wide)
+
+    def _exact_widths(self, k: IntArray, n: int) -> FloatArray:
+        ways, up, down = self._tables
+        a, b = self.prior
+        rest = self.n_unlabeled - n
+        m, k = np.arange(rest + 1), k[:, None]
+        log = up[k + m] + down[n - k + (rest - m)] - (ways[m] + ways[rest - m])
+        least, most = whole_ends(log, (1 - self.level) / 2)
+        k = k[:, 0]
+        least = np.where((k == 0) & reaches_edge(a), 0, least)
+        most = np.where((k == n) & reaches_edge(b), rest, most)
+        # As alpha_from_audit does, to the last digit: widths are compared.
+        above, below = a + k, b + n - k
+        mean = (k + rest * above / (above + below)) / self.n_unlabeled
+        low, high = (k + least) / self.n_unlabeled, (k + most) / self.n_unlabeled
+        return np.asarray(np.maximum(high, mean) - np.minimum(low, mean))
+
+    def _lost(self, wide: BoolArray, n: int, positives: IntArray) -> FloatArray:
+        """Probability of an interval that is too wide, for each number of positives."""
+        share = positives / self.n_unlabeled
+        spread = np.sqrt(n * share * (1 - share) * (1 - n / self.n_unlabeled))
+        half = int(_FAR * spread.max()) + 4
+        k = np.rint(n * share).astype(np.int64)[:, None] + np.arange(-half, half + 1)
+        chosen = wide[k.clip(0, n)] & (k >= 0) & (k <= n)
+        some = chosen.any(axis=1)
+        found = np.zeros(positives.size)
+        ways = self._tables[0]
+        at = positives[some][:, None]
+        odds = _hypergeometric(k[some], np.array(n), self.n_unlabeled, at, ways)
+        found[some] = (odds * chosen[some]).sum(axis=1)
+        return found
 
 
 # -- what callers guess -----------------------------------------------------------------------

@@ -148,10 +148,10 @@ def alpha_from_audit(
     """
     n_positive, n_audited = check_audited(n_positive, n_audited)
     level = check_level(confidence_level)
-    a, b = check_prior(prior)
-    a, b = a + n_positive, b + n_audited - n_positive
+    shapes = check_prior(prior)
+    a, b = shapes[0] + n_positive, shapes[1] + n_audited - n_positive
     if n_unlabeled is None:
-        low, high = beta_ends(n_positive, n_audited, prior, level)
+        low, high = beta_ends(n_positive, n_audited, shapes, level)
         ends, mean, method = (float(low), float(high)), a / (a + b), "beta posterior"
     else:
         n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=n_audited, high=MOST_ITEMS)
@@ -193,13 +193,13 @@ def reaches_edge(prior: float) -> bool:
 
 
 def beta_ends(
-    n_positive: Any, n_audited: Any, prior: AuditPrior, level: float
+    n_positive: Any, n_audited: Any, prior: tuple[float, float], level: float
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of credible intervals, for arrays of outcomes."""
     from scipy.special import betaincinv
 
     k, n = np.asarray(n_positive, dtype=np.float64), np.asarray(n_audited, dtype=np.float64)
-    a, b = _PRIORS[prior] if isinstance(prior, str) else prior
+    a, b = prior
     tail = (1 - level) / 2
     # Where all of it lies at one point to the last digit, the inverse is not defined.
     mean = (a + k) / (a + b + n)

@@ -42,33 +42,29 @@ class Bins:
         by a hair: such bins are one.
         """
         order = np.argsort(keys, kind="stable")
-        starts = _starts(keys[order])
-        low, high = low[order] + 0.0, high[order] + 0.0  # -0.0 is written 0.0
+        keys, low, high = keys[order], low[order] + 0.0, high[order] + 0.0  # -0.0 is written 0.0
+        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        tallies = {name: tallies[name][order] for name in TALLIES}
         mixed = (tallies["labeled"] > 0) | (tallies["unlabeled"] > 0)
-        equal = _equal_ends(low, high, mixed[order], starts)
-        made = cls(
-            low=np.minimum.reduceat(low, starts),
-            high=np.maximum.reduceat(high, starts),
-            rows=np.add.reduceat(rows[order], starts),
-            twins=equal,
-            **{name: np.add.reduceat(tallies[name][order], starts) for name in TALLIES},
-        )
-        return made._sorted()
+        found = cls(low=low, high=high, rows=rows[order], twins=mixed, **tallies)._summed(starts)
+        return replace(found, twins=_equal_ends(low, high, mixed, starts))._sorted()
 
     def _sorted(self) -> Bins:
         order = np.argsort(self.low, kind="stable")
         reach = np.maximum.accumulate(self.high[order])
-        new = np.append(True, self.low[order][1:] > reach[:-1])
-        starts = np.flatnonzero(new)
+        starts = np.flatnonzero(np.append(True, self.low[order][1:] > reach[:-1]))
         if starts.size == self.low.size and np.all(order[1:] > order[:-1]):
             return self
-        out = {name: np.add.reduceat(getattr(self, name)[order], starts) for name in TALLIES}
+        return self.taken(order)._summed(starts)
+
+    def _summed(self, starts: Any) -> Bins:
+        """Neighbors as one bin, from each of these to the next."""
         return Bins(
-            low=self.low[order][starts],
-            high=np.maximum.reduceat(self.high[order], starts),
-            rows=np.add.reduceat(self.rows[order], starts),
-            twins=np.logical_or.reduceat(self.twins[order], starts),
-            **out,
+            low=np.minimum.reduceat(self.low, starts),
+            high=np.maximum.reduceat(self.high, starts),
+            rows=np.add.reduceat(self.rows, starts),
+            twins=np.logical_or.reduceat(self.twins, starts),
+            **{name: np.add.reduceat(getattr(self, name), starts) for name in TALLIES},
         )
 
     def taken(self, which: Any) -> Bins:
@@ -117,10 +113,6 @@ class Bins:
         sides = self.labeled[untied].sum(), self.unlabeled[untied].sum()
         rarer = n_rows * float(min(sides) / sum(sides))
         return float(self.tied.sum()) + min(2 * rarer / -np.log1p(-share), n_rows)
-
-
-def _starts(keys: Any) -> Any:
-    return np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
 
 
 def _equal_ends(low: FloatArray, high: FloatArray, mixed: BoolArray, starts: Any) -> BoolArray:

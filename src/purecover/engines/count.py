@@ -15,7 +15,7 @@ from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import bad_value, show, warn
 from purecover.engines.bins import Bins, regions_to_refine
 from purecover.engines.labels import LabelCodes
-from purecover.engines.scan import Group, Scan, as_float, collected, split_rows
+from purecover.engines.scan import Group, Scan, as_float, choice, collected, split_rows
 from purecover.exceptions import InvalidInputError
 
 EXACT_LIMIT = 4_000_000
@@ -192,7 +192,7 @@ def joint_cells(
     schema = frame.collect_schema()
     codes = LabelCodes(labeled, schema[labeled], labels)
     columns = {f"pu_x{i}": as_float(name, schema[name]) for i, name in enumerate(edges)}
-    columns["pu_label"] = codes.group() if codes.has_column else codes.code()
+    columns["pu_label"] = codes.expression()
     rows = _placed(frame.select(**columns), list(edges.values()))
     parts = _keys([edge.size for edge in edges.values()])
     keys = {}
@@ -212,9 +212,7 @@ def joint_cells(
             f"{len(edges)} of them, and more cells than that",
             "compare two or three at a time, each with the same baseline",
         )
-    words = found["pu_label"] if codes.is_text else None
-    numbers = codes.codes_of(found["pu_label"]) if codes.has_column else found["pu_label"]
-    positive, negative = codes.read(frame, numbers, words, n)
+    positive, negative = codes.read(frame, found["pu_label"], n)
     place = dict(zip(edges, _unpacked(found, parts), strict=True))
     # Engines return groups in any order; the seed must decide alone what is drawn.
     order = np.lexsort((*place.values(), positive))
@@ -274,22 +272,10 @@ def _placed(rows: Any, every: list[FloatArray]) -> Any:
         }
         return nw.from_native(native.assign(**cells))
     trees = {
-        name: _tree(nw.col(name), edges, 0, edges.size)
+        name: choice(nw.col(name), edges, lambda i: nw.lit(i, nw.Int64))
         for name, edges in zip(names, every, strict=True)
     }
     return rows.with_columns(**trees)
-
-
-def _tree(score: Any, edges: FloatArray, first: int, stop: int) -> Any:
-    """The number of a cell by nested choices: an engine asks for nine, not for five hundred."""
-    import narwhals.stable.v2 as nw
-
-    if stop - first == 1:
-        return nw.lit(first, nw.Int64)
-    middle = (first + stop) // 2
-    above = _tree(score, edges, middle, stop)
-    below = _tree(score, edges, first, middle)
-    return nw.when(score >= float(edges[middle])).then(above).otherwise(below)
 
 
 def _cells(edges: FloatArray, scores: FloatArray) -> IntArray:

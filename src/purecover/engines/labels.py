@@ -25,8 +25,6 @@ class LabelCodes:
 
     Parameters
     ----------
-    function : str
-        The public function in whose name complaints are made.
     column, dtype : str, narwhals.DType
         The column.
     labels : dict
@@ -61,24 +59,22 @@ class LabelCodes:
         label = nw.col(self.column)
         return label.is_null() | label.is_nan() if self.is_float else label.is_null()
 
-    def code(self) -> Any:
-        """An expression: the code of each row, the largest for none and for what nobody expects."""
-        import narwhals.stable.v2 as nw
+    def expression(self) -> Any:
+        """An expression: a word, a truth value, or a code of each row.
 
-        out = nw.lit(len(self.values), nw.Int64)
-        for i, value in reversed(list(enumerate(self.values))):
-            here = nw.lit(i, nw.Int64)
-            out = nw.when(nw.col(self.column) == value).then(here).otherwise(out)
-        return out
-
-    def group(self) -> Any:
-        """An expression: the label to group by, as a word or a truth value."""
+        The largest code is for none and for what nobody expects.
+        """
         import narwhals.stable.v2 as nw
 
         label = nw.col(self.column)
         if self.is_boolean:
             return label
-        return nw.when(label.is_null()).then(nw.lit(MISSING)).otherwise(label.cast(nw.String))
+        if self.is_text:
+            return nw.when(label.is_null()).then(nw.lit(MISSING)).otherwise(label.cast(nw.String))
+        out = nw.lit(len(self.values), nw.Int64)
+        for i, value in reversed(list(enumerate(self.values))):
+            out = nw.when(label == value).then(nw.lit(i, nw.Int64)).otherwise(out)
+        return out
 
     def refuse_many_words(self, frame: Any) -> None:
         """Refuse names or identifiers after a look at the first rows: a group each is too much."""
@@ -99,12 +95,21 @@ class LabelCodes:
 
     # -- afterwards -----------------------------------------------------------------------
 
-    def codes_of(self, groups: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Codes of truth values that were grouped by: of True, of False, of neither."""
-        return np.where(groups == True, 0, np.where(groups == False, 1, 2))  # noqa: E712
+    def _keys(self, found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Words, or codes, of a query's result: those of True, of False, of neither are 0 to 2."""
+        if self.is_text:
+            return found.astype(str)
+        if self.is_boolean:
+            return np.where(found == True, 0, np.where(found == False, 1, 2))  # noqa: E712
+        return found
+
+    def surprising(self, found: np.ndarray[Any, Any]) -> bool:
+        """Whether a label is missing, or may be."""
+        keys = self._keys(found)
+        return bool(np.any(keys == (MISSING if self.is_text else len(self.values))))
 
     def read(
-        self, frame: Any, codes: np.ndarray[Any, Any], words: Any, rows: Any
+        self, frame: Any, found: np.ndarray[Any, Any], rows: Any
     ) -> tuple[BoolArray, BoolArray | None]:
         """Masks of the labeled and of the known negatives among the rows of a query's result.
 
@@ -113,46 +118,40 @@ class LabelCodes:
         values mean is settled by the first query, of all rows: a later one may be of rows among
         which a value, such as that of known negatives, does not occur.
         """
-        keys, where = np.unique(words.astype(str) if self.is_text else codes, return_inverse=True)
-        if self._meaning:
-            if not self._meaning.keys() >= set(keys.tolist()):
-                raise bad_value(
-                    "labeled",
-                    "the same each time the frame is evaluated",
-                    f"another value in column {self.column!r} the second time",
-                    "store or cache the frame first",
-                )
-            known_of = np.array([self._meaning[key] for key in keys.tolist()])[where]
-            has_negative = self.labels["negative_label"] is not None
-            return known_of[:, 0], known_of[:, 1] if has_negative else None
-        positive, negative = self._first_read(frame, codes, words, rows)
-        other = np.zeros_like(positive) if negative is None else negative
-        for key, row in zip(keys.tolist(), np.unique(where, return_index=True)[1], strict=True):
-            self._meaning[key] = bool(positive[row]), bool(other[row])
-        return positive, negative
+        keys, where = np.unique(self._keys(found), return_inverse=True)
+        if not self._meaning:
+            positive, negative = self._meanings(frame, keys, int(rows.sum()))
+            other = np.zeros_like(positive) if negative is None else negative
+            pairs = zip(positive.tolist(), other.tolist(), strict=True)
+            self._meaning = dict(zip(keys.tolist(), pairs, strict=True))
+        if not self._meaning.keys() >= set(keys.tolist()):
+            raise bad_value(
+                "labeled",
+                "the same each time the frame is evaluated",
+                f"another value in column {self.column!r} the second time",
+                "store or cache the frame first",
+            )
+        known = np.array([self._meaning[key] for key in keys.tolist()])[where]
+        return known[:, 0], None if self.labels["negative_label"] is None else known[:, 1]
 
-    def _first_read(
-        self, frame: Any, codes: np.ndarray[Any, Any], words: Any, rows: Any
+    def _meanings(
+        self, frame: Any, keys: np.ndarray[Any, Any], n_rows: int
     ) -> tuple[BoolArray, BoolArray | None]:
-        if self.is_text:
-            values, place = np.unique(words.astype(str), return_inverse=True)
-        else:
-            distinct, place = np.unique(codes, return_inverse=True)
-            known = [self.values[i] for i in distinct.tolist() if i < len(self.values)]
-            others = self._others(frame) if distinct[-1] == len(self.values) else []
+        """Which of some words or codes mean labeled, and which known negatives."""
+        values = keys
+        others: list[Any] = []
+        if not self.is_text:
+            known = [self.values[i] for i in keys.tolist() if i < len(self.values)]
+            others = self._others(frame) if keys[-1] == len(self.values) else []
             values = np.array(known + others)
-            if len(others) > 1:
-                # More than one behind one code: two-valued it is not, and that is what follows.
-                place = None
         try:
-            positive, negative = encode_labels(values, values.size, **self.labels)
+            found = encode_labels(values, values.size, **self.labels)
         except InvalidInputError as error:
-            many = f"{int(rows.sum()):,} rows"
-            text = str(error).replace(f"row among {values.size}.", f"row among {many}.")
+            text = str(error).replace(f"row among {values.size}.", f"row among {n_rows:,} rows.")
             raise InvalidInputError(text) from None
-        if place is None:
+        if len(others) > 1:  # behind one code: two-valued it is not
             raise bad_value("labeled", "two-valued", f"the values {values.tolist()}")
-        return positive[place], None if negative is None else negative[place]
+        return found
 
     def _others(self, frame: Any) -> list[Any]:
         import narwhals.stable.v2 as nw

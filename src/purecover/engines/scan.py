@@ -11,7 +11,7 @@ Every expression here is one that all engines of narwhals evaluate, and evaluate
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from purecover._labels import refuse_missing
 from purecover._typing import FloatArray
 from purecover._validation import as_real_vector, bad_type, bad_value, check_same_length
 from purecover.engines.bins import TALLIES, Bins, Regions
-from purecover.engines.labels import MISSING, LabelCodes
+from purecover.engines.labels import LabelCodes
 from purecover.exceptions import MissingDependencyError
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -55,8 +55,6 @@ class Scan:
 
     Parameters
     ----------
-    function : str
-        The public function in whose name complaints are made.
     frame : narwhals.LazyFrame
         The frame.
     names : mapping of str to str
@@ -117,11 +115,7 @@ class Scan:
         """Rows as they are counted: score, code of the label, and whatever else is asked for."""
         import narwhals.stable.v2 as nw
 
-        columns = {"pu_x": self._score()}
-        if self.labels.has_column:
-            columns["pu_label"] = self.labels.group()
-        else:
-            columns["pu_code"] = self.labels.code()
+        columns = {"pu_x": self._score(), "pu_label": self.labels.expression()}
         if self.weighted:
             weight = self._weight()
             columns |= {"pu_w": weight, "pu_w2": weight * weight, "pu_fine": self._weight_fine()}
@@ -163,12 +157,7 @@ class Scan:
 
         base = np.concatenate(([0], np.cumsum(regions.n_bins)))
 
-        def tree(first: int, stop: int) -> Any:
-            """Nested choices between regions, not a chain: an engine asks for six, not for 48."""
-            if stop - first > 1:
-                middle = (first + stop) // 2
-                above = nw.col("pu_x") >= float(regions.low[middle])
-                return nw.when(above).then(tree(middle, stop)).otherwise(tree(first, middle))
+        def cell_of(first: int) -> Any:
             low, high = float(regions.low[first]), float(regions.high[first])
             # Differences of very large scores would overflow, inverses of very small ones too.
             unit = 1.0
@@ -184,7 +173,9 @@ class Scan:
             return nw.when(inside).then(cell + float(base[first])).otherwise(nw.lit(-1.0))
 
         within = nw.col("pu_x").is_between(float(regions.low[0]), float(regions.high[-1]))
-        rows = self._rows.filter(within).with_columns(pu_cell=tree(0, regions.low.size))
+        rows = self._rows.filter(within).with_columns(
+            pu_cell=choice(nw.col("pu_x"), regions.low, cell_of)
+        )
         return self._grouped(rows.filter(nw.col("pu_cell") >= 0.0), nw.col("pu_cell"))
 
     def exact(self) -> dict[Group, Bins]:
@@ -197,15 +188,15 @@ class Scan:
 
         self.n_passes += 1
         exact = place is None
-        also = [name for name in ("pu_label", "pu_by") if name in rows.collect_schema().names()]
-        weights = ["pu_w", "pu_w2"] if self.weighted else []
         inside = not self.labels.has_column  # the code of the label fits into the key
-        key = nw.col("pu_code") if exact else place.cast(nw.Int64)
+        also = [*([] if inside else ["pu_label"]), *(["pu_by"] if self.by else [])]
+        weights = ["pu_w", "pu_w2"] if self.weighted else []
+        key = nw.col("pu_label") if exact else place.cast(nw.Int64)
         if not exact and self.keep is not None:
             above = nw.when(nw.col("pu_x") >= self.keep).then(nw.lit(1, nw.Int64))
             key = key * 2 + above.otherwise(nw.lit(0, nw.Int64))
         if not exact and inside:
-            key = key * 8 + nw.col("pu_code")
+            key = key * 8 + nw.col("pu_label")
         keys = {"pu_key": key} if inside or not exact else {}
         rows = rows.select("pu_x", *also, *weights, **keys)
         also += [*keys, *(["pu_x"] if exact else [])]
@@ -217,24 +208,23 @@ class Scan:
         result = rows.group_by(*also).agg(*found)
         result = result.with_columns(nw.col("pu_n").cast(nw.Int64), *numbers)
         columns = collected(result)
-        codes = columns["pu_key"] % 8 if inside else self.labels.codes_of(columns["pu_label"])
+        labels = columns["pu_key"] % 8 if inside else columns["pu_label"]
         if exact:
             scores = columns["pu_x"] + 0.0
-            return self._read(columns, codes, scores, scores, scores)
+            return self._read(columns, labels, scores, scores, scores)
         place = columns["pu_key"] // 8 if inside else columns["pu_key"]
-        return self._read(columns, codes, place, columns["pu_low"], columns["pu_high"])
+        return self._read(columns, labels, place, columns["pu_low"], columns["pu_high"])
 
     def _read(
-        self, columns: dict[str, np.ndarray[Any, Any]], codes: Any, place: Any, low: Any, high: Any
+        self, columns: dict[str, np.ndarray[Any, Any]], labels: Any, place: Any, low: Any, high: Any
     ) -> dict[Group, Bins]:
         n = columns["pu_n"].astype(np.int64)
         if n.size == 0:
             raise bad_value("frame", "non-empty", "no rows at all")
         low, high = low.astype(np.float64), high.astype(np.float64)
-        words = columns.get("pu_label") if self.labels.is_text else None
-        if self.n_passes == 1 and self._suspicious(place, low, high, codes, words):
+        if self.n_passes == 1 and self._suspicious(place, low, high, labels):
             self.refuse_bad_rows()
-        labeled, negative = self.labels.read(self.frame, codes, words, n)
+        labeled, negative = self.labels.read(self.frame, labels, n)
         unlabeled = ~labeled if negative is None else ~(labeled | negative)
         mass = columns["pu_w"] if self.weighted else n
         square = columns["pu_w2"] if self.weighted else n
@@ -255,17 +245,12 @@ class Scan:
             found[name] = Bins.of(place[rows], low[rows], high[rows], n[rows], part)
         return found
 
-    def _suspicious(self, place: Any, low: Any, high: Any, codes: Any, words: Any) -> bool:
+    def _suspicious(self, place: Any, low: Any, high: Any, labels: Any) -> bool:
         """Whether there may be rows that cannot be counted."""
         import narwhals.stable.v2 as nw
 
         lowest = int(place.min()) // (1 if self.keep is None else 2)
-        if lowest == math.floor(_BAD * _SCALE):
-            return True
-        if words is not None:
-            if np.any(words == MISSING):
-                return True
-        elif codes.max() == len(self.labels.values):
+        if lowest == math.floor(_BAD * _SCALE) or self.labels.surprising(labels):
             return True
         large = isinstance(self.dtype, (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128))
         return large and max(-float(low.min()), float(high.max())) >= _LARGEST_EXACT_INTEGER
@@ -313,6 +298,23 @@ class Scan:
             f"{', '.join(texts)} of {total:,} rows (column {self.names[parameter]!r})",
             "drop or fill those rows first; purecover never drops rows in silence",
         )
+
+
+def choice(value: Any, lowest: FloatArray, chosen: Callable[[int], Any]) -> Any:
+    """An expression by the part that a value lies in, given the lowest value of each.
+
+    Nested choices, not a chain: of five hundred parts an engine asks for nine.
+    """
+    import narwhals.stable.v2 as nw
+
+    def between(first: int, stop: int) -> Any:
+        if stop - first == 1:
+            return chosen(first)
+        middle = (first + stop) // 2
+        above = nw.when(value >= float(lowest[middle])).then(between(middle, stop))
+        return above.otherwise(between(first, middle))
+
+    return between(0, lowest.size)
 
 
 def as_float(column: str, dtype: Any) -> Any:

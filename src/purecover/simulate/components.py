@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy import special
@@ -39,25 +39,19 @@ class Component(Protocol):
 class Normal:
     mean: float
     sd: float
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        return ()
+    kinks: ClassVar[tuple[float, ...]] = ()
 
     def log_density(self, scores: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):  # scores beyond 1e154 have no density to speak of
             z = (scores - self.mean) / self.sd
-            out: FloatArray = -0.5 * z * z - math.log(self.sd * math.sqrt(2 * math.pi))
-        return out
+            return np.asarray(-0.5 * z * z - math.log(self.sd * math.sqrt(2 * math.pi)))
 
     def survival(self, thresholds: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
-            out: FloatArray = special.ndtr((self.mean - thresholds) / self.sd)
-        return out
+            return np.asarray(special.ndtr((self.mean - thresholds) / self.sd))
 
     def inverse_survival(self, shares: FloatArray) -> FloatArray:
-        out: FloatArray = self.mean - self.sd * special.ndtri(shares)
-        return out
+        return np.asarray(self.mean - self.sd * special.ndtri(shares))
 
     def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
         return self.mean + self.sd * rng.standard_normal(size)
@@ -93,10 +87,7 @@ class Laplace:
 class Beta:
     a: float
     b: float
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        return ()
+    kinks: ClassVar[tuple[float, ...]] = ()
 
     def log_density(self, scores: FloatArray) -> FloatArray:
         inside = (scores > 0) & (scores < 1)
@@ -105,8 +96,7 @@ class Beta:
         return np.where(inside, value - special.betaln(self.a, self.b), -np.inf)
 
     def survival(self, thresholds: FloatArray) -> FloatArray:
-        out: FloatArray = special.betaincc(self.a, self.b, np.clip(thresholds, 0.0, 1.0))
-        return out
+        return np.asarray(special.betaincc(self.a, self.b, np.clip(thresholds, 0.0, 1.0)))
 
     def inverse_survival(self, shares: FloatArray) -> FloatArray:
         # The inverse gives up (NaN) on shares far below this one, which no sample can meet.

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Literal
 
 import numpy as np
 from scipy import special
 
 from purecover._typing import ArrayLike, FloatArray
 from purecover._validation import (
-    FrozenDict,
     as_real_vector,
     bad_type,
     bad_value,
     check_real,
     public,
 )
-from purecover.simulate.components import Beta, Component, Histogram, Laplace, Normal
+from purecover.simulate.components import Beta, Histogram, Laplace, Normal
 from purecover.simulate.worlds import World, integrate
 
 # Wide enough for any purpose, narrow enough for floating point. Beta shapes below 1/4 would
@@ -64,11 +63,11 @@ def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
         positive_inclusion = math.exp(-(d * d) / (2 * (1 - sd * sd))) * sd
     elif d == 0:
         positive_inclusion = negative_inclusion = 1.0
-    return _world(
-        "binormal",
-        {"separation": d, "positive_sd": sd},
-        Normal(d, sd),
-        Normal(0.0, 1.0),
+    return World(
+        name="binormal",
+        parameters={"separation": d, "positive_sd": sd},
+        positive=Normal(d, sd),
+        negative=Normal(0.0, 1.0),
         auc=float(special.ndtr(d / math.hypot(1.0, sd))),
         is_concave=sd == 1 and d >= 0,
         positive_inclusion=positive_inclusion,
@@ -95,17 +94,7 @@ def nonconcave() -> World:
     >>> round(world.auc, 3), world.is_concave
     (0.624, False)
     """
-    world = binormal(1.0, 3.0)
-    return _world(
-        "nonconcave",
-        {},
-        world.positive,
-        world.negative,
-        auc=world.auc,
-        is_concave=False,
-        positive_inclusion=world.positive_inclusion,
-        negative_inclusion=world.negative_inclusion,
-    )
+    return replace(binormal(1.0, 3.0), name="nonconcave", parameters={})
 
 
 @public
@@ -133,11 +122,11 @@ def laplace(separation: float = 2.0) -> World:
     (0.8647, 0.1353)
     """
     d = check_real("separation", separation, low=0, high=_LARGEST_SEPARATION)
-    return _world(
-        "laplace",
-        {"separation": d},
-        Laplace(d),
-        Laplace(0.0),
+    return World(
+        name="laplace",
+        parameters={"separation": d},
+        positive=Laplace(d),
+        negative=Laplace(0.0),
         auc=1 - math.exp(-d) * (2 + d) / 4,
         is_concave=True,
         positive_inclusion=math.exp(-d),
@@ -171,11 +160,11 @@ def beta(
     a0, b0 = _shapes("negative", negative)
     one, zero = Beta(a1, b1), Beta(a0, b0)
     log_ratios = _beta_log_ratio_range(one, zero)
-    return _world(
-        "beta",
-        {"positive": (a1, b1), "negative": (a0, b0)},
-        one,
-        zero,
+    return World(
+        name="beta",
+        parameters={"positive": (a1, b1), "negative": (a0, b0)},
+        positive=one,
+        negative=zero,
         auc=integrate(lambda u: one.survival(zero.inverse_survival(u)), 0.0, 1.0),
         auc_from="quadrature",
         is_concave=a1 >= a0 and b1 <= b0,
@@ -226,11 +215,15 @@ def histogram(
     with np.errstate(divide="ignore", over="ignore"):
         ratio = p[filled] / q[filled]
     where = tuple(float(cut) for cut in cuts)
-    return _world(
-        "histogram",
-        {"positive_mass": tuple(p.tolist()), "negative_mass": tuple(q.tolist()), "edges": where},
-        Histogram(tuple(p.tolist()), where),
-        Histogram(tuple(q.tolist()), where),
+    return World(
+        name="histogram",
+        parameters={
+            "positive_mass": tuple(p.tolist()),
+            "negative_mass": tuple(q.tolist()),
+            "edges": where,
+        },
+        positive=Histogram(tuple(p.tolist()), where),
+        negative=Histogram(tuple(q.tolist()), where),
         auc=float(np.dot(p, np.cumsum(q) - q / 2)),
         is_concave=bool((ratio[1:] >= ratio[:-1]).all()),
         positive_inclusion=1 / float(ratio.max()),
@@ -242,31 +235,6 @@ WORLDS: Mapping[str, Callable[[], World]] = MappingProxyType(
     {"binormal": binormal, "beta": beta, "laplace": laplace, "nonconcave": nonconcave}
 )
 """Families that can be called without parameters, by name."""
-
-
-def _world(
-    name: str,
-    parameters: dict[str, Any],
-    positive: Component,
-    negative: Component,
-    *,
-    auc: float,
-    is_concave: bool,
-    positive_inclusion: float,
-    negative_inclusion: float,
-    auc_from: Literal["closed form", "quadrature"] = "closed form",
-) -> World:
-    return World(
-        name=name,
-        parameters=FrozenDict(parameters),
-        positive=positive,
-        negative=negative,
-        auc=auc,
-        auc_from=auc_from,
-        is_concave=is_concave,
-        positive_inclusion=positive_inclusion,
-        negative_inclusion=negative_inclusion,
-    )
 
 
 def _beta_log_ratio_range(one: Beta, zero: Beta) -> tuple[float, float]:

@@ -12,8 +12,10 @@ from scipy import special
 
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from purecover._validation import (
+    FrozenDict,
     bad_type,
     bad_value,
+    check_flag,
     check_integer,
     check_random_state,
     check_real,
@@ -213,12 +215,15 @@ class World:
     name: str
     parameters: Mapping[str, Any]
     auc: float
-    auc_from: Literal["closed form", "quadrature"]
+    auc_from: Literal["closed form", "quadrature"] = "closed form"
     is_concave: bool
     positive_inclusion: float
     negative_inclusion: float
     positive: Component = field(repr=False)
     negative: Component = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", FrozenDict(self.parameters))
 
     # -- rates and curves ---------------------------------------------------------------
 
@@ -323,8 +328,7 @@ class World:
             # Through logarithms, so that far tails do not become 0/0.
             with np.errstate(invalid="ignore"):
                 ratio = self.positive.log_density(scores) - self.negative.log_density(scores)
-                out: FloatArray = special.expit(special.logit(share) + ratio)
-            return out
+                return np.asarray(special.expit(special.logit(share) + ratio))
 
         return apply("score", at_score, score)
 
@@ -422,8 +426,7 @@ class World:
         n_labeled = check_integer("n_labeled", n_labeled, low=1)
         n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=1)
         proportions = MixtureProportions.from_case_control(alpha, beta, origin="simulated")
-        if not isinstance(fixed_counts, (bool, np.bool_)):
-            raise bad_type("fixed_counts", "True or False", fixed_counts)
+        check_flag("fixed_counts", fixed_counts)
         rng = check_random_state(random_state)
         truth = np.concatenate(
             [
@@ -528,8 +531,7 @@ class World:
 def _precision(tpr: FloatArray, fpr: FloatArray, prior: float) -> FloatArray:
     predicted = prior * tpr + (1 - prior) * fpr
     with np.errstate(invalid="ignore"):
-        out: FloatArray = prior * tpr / predicted
-    return out
+        return np.asarray(prior * tpr / predicted)
 
 
 def _classes(size: int, share: float, rng: np.random.Generator, fixed: bool) -> BoolArray:
