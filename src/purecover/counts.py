@@ -25,7 +25,7 @@ from purecover._counting import (
 from purecover._frames import make_frame
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import bad_type, check_integer, check_real, public, read_only
-from purecover.engines import merge_bins, read_highest
+from purecover.engines import overlapping, read_highest
 from purecover.engines.count import EXACT_LIMIT, count_frame
 
 
@@ -395,10 +395,11 @@ class ScoreCounts:
         if not isinstance(other, ScoreCounts):
             return NotImplemented
         columns = joined(self._columns(), other._columns())
-        if self.is_binned or other.is_binned:
-            tops = [(c.thresholds, c._tops()) for c in (self, other)]
-            columns = merge_bins(columns, tops)
-        return ScoreCounts(**columns)
+        if not (self.is_binned or other.is_binned):
+            return ScoreCounts(**columns)
+        tops = [(c.thresholds, c._tops()) for c in (self, other)]
+        highest, starts = overlapping(columns["thresholds"], tops)
+        return ScoreCounts(**columns, highest=highest)._grouped(starts)
 
     def __radd__(self, other: object) -> ScoreCounts:
         # Makes sum(shards) work, which starts from 0.
@@ -437,7 +438,7 @@ class ScoreCounts:
         for name in FIELDS:
             tally = getattr(self, name)
             columns[name] = None if tally is None else np.add.reduceat(tally, starts)
-        highest = self._tops()[starts]
+        highest = np.maximum.reduceat(self._tops(), starts)
         alone = np.array_equal(highest, columns["thresholds"])
         return ScoreCounts(**columns, highest=None if alone else highest)
 

@@ -177,32 +177,21 @@ def metrics_of(report: PUReport) -> dict[str, float]:
 
 def params_of(report: PUReport) -> dict[str, str]:
     """What the report was made with, as MLflow keeps parameters: short texts."""
-    p, options, counts = report.proportions, report.metrics.options, report.counts
     level = next((i.confidence_level for i in report.intervals.values()), None)
     values: dict[str, Any] = {
-        "alpha": p.alpha,
-        "beta": p.beta,
-        "origin": p.origin,
-        "scenario": p.scenario,
         "estimator": None if report.estimation is None else report.estimation.estimator,
-        "prior": report.metrics.prior,
-        "threshold": report.metrics.threshold,
-        "threshold_chosen": report.threshold_chosen,
         "repair": report.roc.repair,
         "repair_pr": report.pr.repair,
         "area": report.pr.area,
-        "f_beta": options.f_beta,
-        "cost_fn": options.cost_fn,
-        "cost_fp": options.cost_fp,
-        "max_fpr": options.max_fpr,
-        "top_k": options.top_k,
         "confidence_level": level,
         "n_resamples": 0 if report.bootstrap is None else report.bootstrap.n_resamples,
-        "random_state": report.random_state,
-        "n_labeled": counts.n_labeled,
-        "n_unlabeled": counts.n_unlabeled,
-        "n_negative": counts.n_negative,
-        "n_thresholds": counts.n_thresholds,
-        "scores_from": report.scores_from,
     }
+    for source, names in (
+        (report, ("threshold_chosen", "random_state", "scores_from")),
+        (report.proportions, ("alpha", "beta", "origin", "scenario")),
+        (report.metrics, ("prior", "threshold")),
+        (report.metrics.options, ("f_beta", "cost_fn", "cost_fp", "max_fpr", "top_k")),
+        (report.counts, ("n_labeled", "n_unlabeled", "n_negative", "n_thresholds")),
+    ):
+        values |= {name: getattr(source, name) for name in names}
     return {n: str(value)[:_LONGEST_VALUE] for n, value in values.items() if value is not None}

@@ -50,9 +50,9 @@ def count_frame(
                 negative_label=labels["negative_label"],
             )
         except InvalidInputError as error:
-            if by is None:
-                raise
-            raise InvalidInputError(f"{error}\nThis is so in group {show(group)}.") from error
+            if by is not None:
+                error.got = f"{error.got} in group {show(group)}"
+            raise
     return found
 
 

@@ -147,8 +147,10 @@ class LabelCodes:
         try:
             found = encode_labels(values, values.size, **self.labels)
         except InvalidInputError as error:
-            text = str(error).replace(f"row among {values.size}.", f"row among {n_rows:,} rows.")
-            raise InvalidInputError(text) from None
+            error.got = str(error.got).replace(
+                f"row among {values.size}", f"row among {n_rows:,} rows"
+            )
+            raise
         if len(others) > 1:  # behind one code: two-valued it is not
             raise bad_value("labeled", "two-valued", f"the values {values.tolist()}")
         return found

@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from purecover._counting import FIELDS, Columns
 from purecover._frames import require_columns
 from purecover._labels import refuse_missing
-from purecover._typing import FloatArray
+from purecover._typing import FloatArray, IntArray
 from purecover._validation import as_real_vector, bad_type, bad_value, check_same_length
 from purecover.engines.bins import TALLIES, Bins, Regions
 from purecover.engines.labels import LabelCodes
@@ -369,29 +368,21 @@ def split_rows(
         yield group, {parameter: column[rows] for parameter, column in columns.items()}
 
 
-def merge_bins(columns: Columns, tops: list[tuple[Any, Any]]) -> Columns:
-    """Counts added up over two sets of bins, those that overlap made one.
+def overlapping(
+    low: FloatArray, tops: list[tuple[FloatArray, FloatArray]]
+) -> tuple[FloatArray, IntArray]:
+    """Largest scores of two sets of bins together, and where those that do not overlap start.
 
-    ``columns`` has the sums by threshold, in decreasing order; ``tops`` the thresholds of either
-    set beside the largest scores of its bins.
+    ``low`` has the thresholds of both, in decreasing order; ``tops`` the thresholds of either set
+    beside the largest scores of its bins.
     """
-    low = columns["thresholds"]
     high = low.copy()
     for thresholds, highest in tops:
         place = np.searchsorted(-low, -thresholds)
         high[place] = np.maximum(high[place], highest)
     # From the lowest score upwards: a bin that starts within what is covered belongs to it.
     covered = np.maximum.accumulate(high[::-1])[::-1]
-    new = np.append(low[:-1] > covered[1:], True)  # the last bin of each merged one
-    ends = np.flatnonzero(new)
-    starts = np.append(0, ends[:-1] + 1)
-    merged: Columns = {"thresholds": low[ends], "highest": np.maximum.reduceat(high, starts)}
-    for name in FIELDS:
-        tally = columns.get(name)
-        merged[name] = None if tally is None else np.add.reduceat(tally, starts)
-    if np.array_equal(merged["highest"], merged["thresholds"]):
-        merged["highest"] = None
-    return merged
+    return high, np.flatnonzero(np.append(True, low[:-1] > covered[1:]))
 
 
 def read_highest(data: dict[str, Any], thresholds: FloatArray) -> FloatArray:
