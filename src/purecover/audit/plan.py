@@ -229,10 +229,11 @@ def plan_audit(
     level = check_level(confidence_level)
     assurance = check_real("assurance", assurance, low=0, high=1, closed="neither")
     shapes = check_prior(prior)
-    kind = _Search
+    kind: type[_Search] = _Search
     if n_unlabeled is not None:
         n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=1, high=MOST_ITEMS)
-        kind = _Enumeration if n_unlabeled <= MOST_ENUMERATED else _Search
+        if n_unlabeled <= MOST_ENUMERATED:
+            kind = _Enumeration
     search = kind(width, level, shapes, guessed_range(alpha_guess), n_unlabeled)
     n_items = search.smallest(assurance)
     promised, alpha = search.promise(n_items)

@@ -215,7 +215,7 @@ class World:
     name: str
     parameters: Mapping[str, Any]
     auc: float
-    auc_from: Literal["closed form", "quadrature"] = "closed form"
+    auc_from: Literal["closed form", "quadrature"]
     is_concave: bool
     positive_inclusion: float
     negative_inclusion: float
