@@ -13,7 +13,6 @@ from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals import replicates as _bootstrap
 from purecover.intervals.replicates import BootstrapResult, _bias_corrected, simultaneous_depth
 from purecover.intervals.resampling import (
-    CrowdedResampler,
     MultinomialResampler,
     PoissonResampler,
     Resampler,
@@ -564,7 +563,7 @@ class TestCrowded:
         labeled, unlabeled = np.array([30, 90, 0, 180]), np.array([270, 150, 150, 30])
         counts = pu.ScoreCounts.from_counts(range(4), labeled=labeled, unlabeled=unlabeled)
         rng = np.random.default_rng(0)
-        resampler = CrowdedResampler(counts)
+        resampler = MultinomialResampler(counts, crowded=True)
         drawn = [resampler.draw(rng) for _ in range(20_000)]
         for side in ("labeled", "unlabeled"):
             rows = np.array([getattr(each, side) for each in drawn])
@@ -580,7 +579,7 @@ class TestCrowded:
         """The whole distribution of one count, beside the exact one."""
         counts = pu.ScoreCounts.from_counts([1, 0], labeled=[40, 10], unlabeled=[20, 30])
         rng = np.random.default_rng(1)
-        resampler = CrowdedResampler(counts)
+        resampler = MultinomialResampler(counts, crowded=True)
         first = np.array([resampler.draw(rng).labeled[0] for _ in range(20_000)])
         # Counts are in decreasing order of score: 40 of 50 at the higher one.
         edges = np.arange(34, 47)

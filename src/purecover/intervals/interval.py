@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from purecover._codec import Saved
@@ -18,16 +19,13 @@ from purecover.recovery.rates import effective_sizes
 Varied = Literal["scores", "scores and proportions"]
 
 
+LEVEL = partial(check_real, low=0, high=1, closed="neither", hint="0.95 means 95 %")
+"""The check of a confidence level."""
+
+
 def check_level(value: object) -> float:
     """A confidence level strictly between 0 and 1."""
-    return check_real(
-        "confidence_level",
-        value,
-        low=0,
-        high=1,
-        closed="neither",
-        hint="0.95 means 95 %",
-    )
+    return LEVEL("confidence_level", value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,6 @@ import numpy as np
 
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
-from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import Interval, Varied
 from purecover.intervals.replicates import BootstrapResult, bootstrap, simultaneous_depth
 from purecover.intervals.resampling import (
@@ -27,6 +26,7 @@ from purecover.intervals.resampling import (
     Replayed,
     Resampler,
     draw_multinomial,
+    with_both_sides,
 )
 from purecover.proportions import MixtureProportions, ProportionEstimator
 
@@ -36,8 +36,6 @@ MAX_PAIRED = 2**11
 Each replicate is measured for every score, so they are fewer than in `bootstrap`; what that moves
 is a small part of a standard error.
 """
-
-_MAX_TRIES = 100
 
 BONFERRONI = "simultaneous by Bonferroni"
 """What intervals are called whose levels add up, whatever the differences have in common."""
@@ -67,14 +65,12 @@ class RowResampler:
         return f"RowResampler({self.labeled.size + self.unlabeled.size:,} rows)"
 
     def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        for _ in range(_MAX_TRIES):
-            labeled = self._tally(rng, self.labeled, self.labeled_weight)
-            unlabeled = self._tally(rng, self.unlabeled, self.unlabeled_weight)
-            if labeled.any() and unlabeled.any():
-                return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
-        raise InvalidInputError(
-            "bootstrap drew 100 samples without a labeled or an unlabeled example: the weight "
-            "rests on too few rows for an interval."
+        return with_both_sides(
+            self.counts,
+            lambda: (
+                self._tally(rng, self.labeled, self.labeled_weight),
+                self._tally(rng, self.unlabeled, self.unlabeled_weight),
+            ),
         )
 
     def _tally(

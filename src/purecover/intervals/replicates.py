@@ -25,9 +25,10 @@ from purecover._validation import (
     public,
 )
 from purecover.counts import ScoreCounts
-from purecover.intervals.interval import CurveBand, Interval, Varied, check_level
+from purecover.intervals.interval import LEVEL, CurveBand, Interval, Varied, check_level
 from purecover.intervals.resampling import (
     Draw,
+    PoissonResampler,
     Resampler,
     draws,
     draws_with_proportions,
@@ -323,10 +324,7 @@ class Resampling(Parameters):
     """How to resample, where nothing else is said."""
 
     confidence_level: float = parameter(
-        0.95,
-        "float",
-        "Nominal coverage of intervals and bands.",
-        partial(check_real, low=0, high=1, closed="neither", hint="0.95 means 95 %"),
+        0.95, "float", "Nominal coverage of intervals and bands.", LEVEL
     )
     n_resamples: int | None = parameter(
         None,
@@ -452,7 +450,7 @@ def bootstrap(
             most = MAX_ESTIMATED
         thin = thinned_to_draw if many else ScoreCounts.thinned
         resampler = resampler_for(thin(counts, most, keep=threshold), method, crowded=many)
-        drawn = "Poisson" if type(resampler).__name__.startswith("Poisson") else "multinomial"
+        drawn = "Poisson" if isinstance(resampler, PoissonResampler) else "multinomial"
     else:
         if not callable(getattr(resampler, "draw", None)):
             raise bad_type("resampler", "an object with a 'draw' method", resampler)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -42,31 +42,40 @@ class Resampler(Protocol):
         ...
 
 
+def with_both_sides(
+    counts: ScoreCounts, draw: Callable[[], tuple[CountArray, CountArray]], *, groups: bool = False
+) -> ScoreCounts:
+    """A draw of labeled and unlabeled examples with some of each; it is tried again and again."""
+    for _ in range(_MAX_TRIES):
+        labeled, unlabeled = draw()
+        if labeled.any() and unlabeled.any():
+            return replace(counts, labeled=labeled, unlabeled=unlabeled)
+    what, why, hint = "samples", "the weight rests on too few rows for an interval", None
+    if groups:
+        what, why = "samples of groups", "too few groups hold one"
+        hint = "use finer groups, or no groups at all"
+    raise InvalidInputError(
+        f"bootstrap drew {_MAX_TRIES} {what} without a labeled or an unlabeled example: {why}.",
+        hint=hint,
+    )
+
+
 @dataclass(frozen=True)
 class MultinomialResampler:
-    """Draw labeled and unlabeled examples with replacement, each side with its own size."""
+    """Draw labeled and unlabeled examples with replacement, each side with its own size.
+
+    ``crowded`` draws faster where each threshold holds many examples, and other numbers.
+    """
 
     counts: ScoreCounts
+    crowded: bool = False
 
     def draw(self, rng: np.random.Generator) -> ScoreCounts:
+        draw = draw_multinomial if self.crowded else _multinomial
         return replace(
             self.counts,
-            labeled=_multinomial(rng, self.counts.labeled),
-            unlabeled=_multinomial(rng, self.counts.unlabeled),
-        )
-
-
-@dataclass(frozen=True)
-class CrowdedResampler:
-    """The same with another stream of random numbers: half the time where groups are large."""
-
-    counts: ScoreCounts
-
-    def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        return replace(
-            self.counts,
-            labeled=draw_multinomial(rng, self.counts.labeled),
-            unlabeled=draw_multinomial(rng, self.counts.unlabeled),
+            labeled=draw(rng, self.counts.labeled),
+            unlabeled=draw(rng, self.counts.unlabeled),
         )
 
 
@@ -82,14 +91,13 @@ class PoissonResampler:
     counts: ScoreCounts
 
     def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        for _ in range(_MAX_TRIES):
-            labeled = _poisson(rng, self.counts.labeled, self.counts.labeled_sq)
-            unlabeled = _poisson(rng, self.counts.unlabeled, self.counts.unlabeled_sq)
-            if labeled.any() and unlabeled.any():
-                return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
-        raise InvalidInputError(
-            "bootstrap drew 100 samples without a labeled or an unlabeled example: the weight "
-            "rests on too few rows for an interval."
+        counts = self.counts
+        return with_both_sides(
+            counts,
+            lambda: (
+                _poisson(rng, counts.labeled, counts.labeled_sq),
+                _poisson(rng, counts.unlabeled, counts.unlabeled_sq),
+            ),
         )
 
 
@@ -127,17 +135,13 @@ class GroupResampler:
 
     def draw(self, rng: np.random.Generator) -> ScoreCounts:
         n_groups = self.n_groups
-        for _ in range(_MAX_TRIES):
+
+        def draw() -> tuple[FloatArray, FloatArray]:
             times = np.bincount(rng.integers(0, n_groups, n_groups), minlength=n_groups)
             weight = times[self.group] * self.weight
-            labeled = self._tally(self.labeled, weight)
-            unlabeled = self._tally(~self.labeled, weight)
-            if labeled.any() and unlabeled.any():
-                return replace(self.counts, labeled=labeled, unlabeled=unlabeled)
-        raise InvalidInputError(
-            "bootstrap drew 100 samples of groups without a labeled or an unlabeled example: too "
-            "few groups hold one.\nHint: use finer groups, or no groups at all"
-        )
+            return self._tally(self.labeled, weight), self._tally(~self.labeled, weight)
+
+        return with_both_sides(self.counts, draw, groups=True)
 
     def _tally(self, side: BoolArray, weight: FloatArray) -> FloatArray:
         tally: FloatArray = np.bincount(
@@ -190,7 +194,7 @@ def resampler_for(counts: ScoreCounts, method: str, *, crowded: bool = False) ->
     """The resampler for counts alone; ``crowded`` if many examples share a threshold."""
     if method == "poisson" or counts.is_weighted or counts.labeled.dtype.kind == "f":
         return PoissonResampler(counts)
-    return CrowdedResampler(counts) if crowded else MultinomialResampler(counts)
+    return MultinomialResampler(counts, crowded)
 
 
 def _multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:

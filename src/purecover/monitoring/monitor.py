@@ -60,15 +60,7 @@ class Settings(Saved):
     @property
     def given(self) -> GivenProportions:
         """What is known of alpha and beta."""
-        return GivenProportions(
-            self.alpha,
-            self.beta,
-            None,
-            self.prior,
-            self.label_frequency,
-            self.scenario,
-            self.estimator,
-        )
+        return GivenProportions.among(vars(self))
 
     def require(self, wanted: Mapping[str, Any]) -> None:
         """Complain of settings that are not these; files may name their columns anew."""

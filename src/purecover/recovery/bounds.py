@@ -30,6 +30,7 @@ from purecover._validation import (
     bad_type,
     bad_value,
     check_choice,
+    check_flag,
     check_instance,
     check_real,
     public,
@@ -474,8 +475,7 @@ def recover_bounds(
     alphas = _check_range("alpha_range", alpha_range)
     betas = _check_range("beta_range", beta_range)
     level = check_real("confidence_level", confidence_level, low=0, high=1, closed="neither")
-    if not isinstance(latent_noise, (bool, np.bool_)):
-        raise bad_type("latent_noise", "True or False", latent_noise)
+    check_flag("latent_noise", latent_noise)
     tallies = (counts.labeled, counts.unlabeled, counts.negative)
     if any(tally is not None and tally.dtype.kind != "i" for tally in tallies):
         raise bad_value(
