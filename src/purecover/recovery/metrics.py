@@ -495,7 +495,7 @@ def metrics_from_roc(
         threshold=threshold,
         prior=prior,
         repair=roc.repair,
-        options=options,
+        options=MetricOptions.among(vars(options)),  # target and repair are there already
     )
 
 
