@@ -56,6 +56,7 @@ def test_the_page_sends_one_to_these_tests() -> None:
     assert 'pytest -q -m "" tests/test_estimators_common.py -k top-share' in page
 
 
+@pytest.mark.slow
 def test_layers_parameters_and_docstring(clone: Path) -> None:
     chosen = (
         "parameters and top-share or easy_data and top-share or TopShare"

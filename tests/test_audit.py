@@ -268,6 +268,7 @@ def test_other_estimators_by_their_replicates(sample, estimator) -> None:
         assert found.proportions.beta == 1
 
 
+@pytest.mark.slow
 def test_the_estimation_of_a_report(sample) -> None:
     report = pu.evaluate(sample.scores, sample.labeled, n_resamples=50)
     assert report.estimation is not None
@@ -320,6 +321,7 @@ def test_the_plan_of_few_examples_is_the_smallest_by_enumeration(size, width, al
     assert kept(plan.n_items - 1, width, alphas, size=size) < 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "width", "alphas"), [(3000, 0.1, (0, 1)), (2500, 0.05, (0.01, 0.05)), (4000, 0.2, 0.3)]
 )

@@ -78,11 +78,18 @@ EAGER = {
     "pandas arrow": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
     "polars eager": pl.from_arrow,
 }
-every_lazy = pytest.mark.parametrize(
-    "engine", [*LAZY, pytest.param("spark", marks=pytest.mark.spark)]
-)
+SOME = [
+    *(name for name in LAZY if name in {"duckdb", "polars"}),
+    *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in LAZY
+        if name not in {"duckdb", "polars"}
+    ),
+    pytest.param("spark", marks=pytest.mark.spark),
+]
+every_lazy = pytest.mark.parametrize("engine", SOME)
 every_engine = pytest.mark.parametrize(
-    "engine", [*LAZY, *EAGER, pytest.param("spark", marks=pytest.mark.spark)]
+    "engine", [*SOME, *(pytest.param(name, marks=pytest.mark.slow) for name in EAGER)]
 )
 
 

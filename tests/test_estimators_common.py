@@ -58,9 +58,9 @@ def on_features(estimator: PriorEstimator) -> bool:
     return estimator.takes == "features" or getattr(inner, "takes", "scores") == "features"
 
 
-# The wrapper is the same around each. Of the wrapped all but three wait for the slow stage, and so
-# does the one estimator that trains classifiers.
-QUICK = {"noisy bbe", "noisy dedpul", "noisy tice"} | set(CLASSES) - {"clustered"}
+# The machinery is the same for all: the whole battery runs in the slow stage, and in the fast one
+# for some that differ in kind (of scores or features, with beta, with a posterior, wrapped).
+QUICK = {"alphamax-n", "bbe", "dedpul", "label-curve", "noisy bbe", "tice"}
 
 
 def over(things: Mapping[str, Any], quick: Collection[str]) -> list[Any]:
@@ -70,6 +70,7 @@ def over(things: Mapping[str, Any], quick: Collection[str]) -> list[Any]:
 
 
 every = pytest.mark.parametrize("make", over(MAKERS, QUICK))
+everyone = pytest.mark.parametrize("make", over(MAKERS, {*CLASSES, *QUICK} - {"clustered"}))
 every_class = pytest.mark.parametrize("cls", over(CLASSES, CLASSES))
 
 
@@ -111,7 +112,7 @@ def plain(value: Any) -> Any:
 # -- results ----------------------------------------------------------------------------------
 
 
-@every
+@everyone
 def test_easy_data(make: Callable[[], PriorEstimator]) -> None:
     estimator = make()
     assert estimator.fit(*easy()) is estimator
@@ -215,7 +216,7 @@ def test_copies(make: Callable[[], PriorEstimator]) -> None:
     assert shares(fresh.set_params(**fresh.get_params()).fit(*easy(60, 200))) == shares(estimator)
 
 
-@every
+@everyone
 def test_unfitted(make: Callable[[], PriorEstimator]) -> None:
     with pytest.raises(NotFittedError, match="interval needs a fitted estimator; call fit first"):
         make().interval()
@@ -411,7 +412,7 @@ def test_degenerate_data(make: Callable[[], PriorEstimator], cases: Iterable[str
             assert 0 <= interval.low <= interval.high <= 1, case
 
 
-@every
+@everyone
 def test_perfect_separation_leaves_no_positives(make: Callable[[], PriorEstimator]) -> None:
     labeled = np.arange(1000) < 200
     for scores in (np.linspace(1, 0, 1000), labeled.astype(float)):
@@ -587,7 +588,7 @@ BAD_ROWS: list[tuple[Any, Any, str]] = [
 ]
 
 
-@every
+@everyone
 def test_bad_data(make: Callable[[], PriorEstimator]) -> None:
     name = type(make()).__name__
     for scores, labeled, parameter in BAD_ROWS:
