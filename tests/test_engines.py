@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import sys
 
 import narwhals
 import narwhals.stable.v2 as nw
@@ -22,7 +21,7 @@ import purecover as pu
 from purecover import MixtureProportions, ScoreCounts, binning_bounds
 from purecover.engines import count as _count
 from purecover.engines import scan as _scan
-from purecover.exceptions import InvalidInputError, InvalidTypeError, MissingDependencyError
+from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 # == counts ====================================================================================
 
@@ -79,12 +78,9 @@ EAGER = {
     "polars eager": pl.from_arrow,
 }
 SOME = [
-    *(name for name in LAZY if name in {"duckdb", "polars"}),
-    *(
-        pytest.param(name, marks=pytest.mark.slow)
-        for name in LAZY
-        if name not in {"duckdb", "polars"}
-    ),
+    "polars",
+    "duckdb",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("dask", "ibis", "narwhals")),
     pytest.param("spark", marks=pytest.mark.spark),
 ]
 every_lazy = pytest.mark.parametrize("engine", SOME)
@@ -477,16 +473,6 @@ def test_tabs_after_a_name_with_dots(tmp_path, engine):
     (tmp_path / "scores.of.may.tsv").write_text("s\ty\n0.9\t1\n0.2\t0\n")
     frame = pu.scan_files(tmp_path / "scores.of.may.tsv", engine=engine)
     assert ScoreCounts.from_frame(frame, score="s", labeled="y").n_thresholds == 2
-
-
-def test_an_absent_engine_names_the_extra(monkeypatch, tmp_path):
-    pl.DataFrame({"s": [1.0, 2.0], "y": [0, 1]}).write_parquet(tmp_path / "a.parquet")
-    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'purecover\[spark\]'"):
-        pu.scan_files(tmp_path / "a.parquet", engine="spark")
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'purecover\[engines\]'"):
-        pu.scan_files(tmp_path / "a.parquet")
 
 
 # == bounds ====================================================================================

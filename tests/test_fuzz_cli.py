@@ -130,7 +130,14 @@ def check_run(argv: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(out, parse_constant=pytest.fail)
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "name",
+    # One in ten, the others in the slow stage.
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if i % 10 else [])
+        for i, name in enumerate(FILES)
+    ],
+)
 def test_fuzz_malformed_file(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / name
     path.write_bytes(FILES[name])
