@@ -8,24 +8,19 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from purecover._codec import Source, json_text, written
 from purecover._frames import column_names, is_frame, lazy_frame, make_frame, read_columns
 from purecover._typing import (
-    AreaRule,
     ArrayLike,
     FloatArray,
     IntArray,
-    RandomState,
-    Repair,
-    Scenario,
-    Target,
 )
 from purecover._validation import (
     FrozenDict,
@@ -35,7 +30,6 @@ from purecover._validation import (
     check_alignment,
     check_choice,
     check_flag,
-    check_random_state,
     check_real,
     check_same_length,
     kept_seed,
@@ -59,32 +53,29 @@ from purecover.intervals.paired import (
     paired_bootstrap,
     rowwise_auc,
 )
-from purecover.intervals.replicates import BootstrapResult, Progress
+from purecover.intervals.replicates import BootstrapResult
 from purecover.intervals.resampling import (
     Resampler,
     cells_to_draw,
     positions,
     thinned_to_draw,
 )
-from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.metrics import METRICS
 from purecover.report.estimation import as_seen_by, find_proportions, resampled
 from purecover.report.pipeline import (
     USUAL,
     Marks,
     Rows,
+    SettingKeywords,
+    Settings,
     assemble,
-    check_settings,
     count_lazy,
     read_marks,
     recover,
     refuse_of_lazy,
 )
 from purecover.report.results import PUReport, read_report
-
-if TYPE_CHECKING:
-    from purecover.estimators.base import PriorEstimator
-
 
 # -- `ScoreComparison`: reports of several models on the same rows, and how far apart they are ---
 
@@ -681,6 +672,10 @@ FEWEST, MOST_DRAWN = 200, 2**30
 """Replicates where nobody says how many: fewer than usual where rows times scores are many."""
 
 
+class CompareKeywords(ProportionKeywords, SettingKeywords, total=False):
+    """What is known of alpha and beta, and how the reports are made."""
+
+
 @public
 def compare_scores(
     data: Any,
@@ -688,13 +683,6 @@ def compare_scores(
     *,
     score: Sequence[str] | None = None,
     baseline: str | None = None,
-    alpha: float | None = None,
-    beta: float | None = None,
-    proportions: MixtureProportions | None = None,
-    prior: float | None = None,
-    label_frequency: float | None = None,
-    scenario: Scenario | None = None,
-    estimator: PriorEstimator | str | None = None,
     estimate_from: str | None = None,
     sample_weight: ArrayLike | str | None = None,
     groups: ArrayLike | str | None = None,
@@ -702,20 +690,9 @@ def compare_scores(
     positive_label: object = None,
     negative_label: object = None,
     threshold: float | Mapping[str, float] | None = None,
-    target: Target = "population",
-    repair: Repair | None = None,
-    area: AreaRule = "davis-goadrich",
-    f_beta: float = 1.0,
-    cost_fn: float = 1.0,
-    cost_fp: float = 1.0,
-    max_fpr: float = 0.1,
-    top_k: int | None = None,
     simultaneous: bool = False,
-    confidence_level: float = 0.95,
     n_resamples: int | None = None,
-    random_state: RandomState = 0,
-    ignore_checks: Collection[str] = (),
-    progress: Progress | None = None,
+    **options: Unpack[CompareKeywords],
 ) -> ScoreComparison:
     r"""Compare models that scored the same rows: recovered figures and paired differences.
 
@@ -734,9 +711,6 @@ def compare_scores(
         The columns to compare; by default all that nothing else uses.
     baseline : str, optional
         The score that the others are compared with; the first by default.
-    alpha, beta, proportions, prior, label_frequency, scenario, estimator
-        What is known of the shares of positives, as in :func:`evaluate`; with nothing said alpha
-        and beta are estimated, once.
     estimate_from : str, optional
         The score that alpha and beta are estimated from; by default the one with the highest
         observed AUC, whose ends are purest.
@@ -745,21 +719,14 @@ def compare_scores(
     threshold : float or mapping of str to float, optional
         Where threshold metrics are taken, for all scores or for each; by default each score has
         its own, where its Youden index is highest.
-    target, repair, area, f_beta, cost_fn, cost_fp, max_fpr, top_k
-        As in :func:`evaluate`.
     simultaneous : bool, default=False
         Whether the intervals of the differences in one metric hold for all models at once, which
         makes them wider; without replicates, by Bonferroni's inequality. Otherwise each holds by
         itself, and with many models some miss.
-    confidence_level : float, default=0.95
-        Nominal coverage of intervals.
     n_resamples : int, optional
         Bootstrap replicates; 0 for none, which leaves only intervals of the AUC. By default
         2,000, or as many as draw :math:`2^{30}` rows over all scores, but at least 200.
-    random_state : int, numpy.random.Generator or None, default=0
-        Where the bootstrap takes its randomness from.
-    ignore_checks, progress
-        As in :func:`evaluate`.
+    **options
 
     Returns
     -------
@@ -803,29 +770,12 @@ def compare_scores(
     'good'
     """
     check_flag("simultaneous", simultaneous)
-    settings = check_settings(
-        target=target,
-        repair=repair,
-        threshold=None,
-        area=area,
-        f_beta=f_beta,
-        cost_fn=cost_fn,
-        cost_fp=cost_fp,
-        max_fpr=max_fpr,
-        top_k=top_k,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        ignore_checks=ignore_checks,
-        progress=progress,
-    )
-    given = GivenProportions(
-        alpha, beta, proportions, prior, label_frequency, scenario, estimator
-    ).validated(can_estimate=True)
-    asked = None if given.ways else check_estimator(estimator)
+    settings = Settings.among({**options, "n_resamples": n_resamples}).validated()
+    given = GivenProportions.among(options).validated(can_estimate=True)
+    asked = None if given.ways else check_estimator(given.estimator)
     if estimate_from is not None and asked is None:
         must = f"left out where {given.ways[0]!r} is given"
         raise bad_value("estimate_from", must, show(estimate_from))
-    rng = check_random_state(random_state)
     parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
     labels = {"positive_label": positive_label, "negative_label": negative_label}
     counted: ComparedRows | ComparedFrame
@@ -861,9 +811,9 @@ def compare_scores(
             used,
             estimator=None if estimation is None else estimation.estimator,
             reference=reference,
-            seed=int(rng.integers(2**63)),
+            seed=int(settings.rng.integers(2**63)),
             n_resamples=n_resamples,
-            progress=progress,
+            progress=settings.progress,
         )
         replicates, estimation = resampled(draw, estimation)
     reports = {}
@@ -873,13 +823,13 @@ def compare_scores(
         if estimation is not None:
             independent = one.rows.n_groups is None
             estimate = estimation.with_replicates(
-                drawn, level=settings.level, independent=independent
+                drawn, level=settings.confidence_level, independent=independent
             )
             estimate = as_seen_by(estimate, one.rows.counts.auc_pu, reference)
-        reports[name] = assemble(one, estimate, drawn, seed=kept_seed(random_state))
+        reports[name] = assemble(one, estimate, drawn)
     paired = rows.paired_rows()
     differences, better = find_differences(
-        reports, paired, base, level=settings.level, simultaneous=simultaneous
+        reports, paired, base, level=settings.confidence_level, simultaneous=simultaneous
     )
     return ScoreComparison(
         reports=reports,
@@ -887,10 +837,10 @@ def compare_scores(
         differences=differences,
         better=better,
         estimated_from=None if estimation is None else reference,
-        confidence_level=settings.level,
+        confidence_level=settings.confidence_level,
         simultaneous=simultaneous,
         n_resamples=n_resamples if replicates else 0,
-        random_state=kept_seed(random_state),
+        random_state=kept_seed(settings.random_state),
         _rows=paired,
     )
 

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from purecover._typing import AreaRule, ArrayLike, RandomState, Repair, Scenario, Target
+from purecover._typing import ArrayLike
 from purecover._validation import (
     as_real_vector,
     bad_value,
-    check_random_state,
-    kept_seed,
     public,
     show,
     to_numpy,
 )
 from purecover.estimators.choice import check_estimator
-from purecover.intervals.replicates import Progress
 from purecover.models.classifier import check_seed
-from purecover.models.cross_fit import check_settings as check_scoring
-from purecover.models.cross_fit import unseen_scores
+from purecover.models.cross_fit import check_settings, unseen_scores
 from purecover.models.tables import check_as_long, read_examples
-from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.proportions import GivenProportions, KnownKeywords, ProportionKeywords
 from purecover.recovery.metrics import resolve_metrics
-from purecover.report.pipeline import check_settings, make_report, mark_rows, read_rows
+from purecover.report.pipeline import ReportKeywords, Settings, make_report, mark_rows, read_rows
 from purecover.report.results import PUReport
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
     from purecover.models.cross_fit import Combine, Method
+
+
+class EvaluateKeywords(ProportionKeywords, ReportKeywords, total=False):
+    """What is known of alpha and beta, and how the report is made."""
 
 
 @public
@@ -40,32 +40,12 @@ def evaluate(
     labeled: ArrayLike | str | None = None,
     *,
     score: str | None = None,
-    alpha: float | None = None,
-    beta: float | None = None,
-    proportions: MixtureProportions | None = None,
-    prior: float | None = None,
-    label_frequency: float | None = None,
-    scenario: Scenario | None = None,
-    estimator: PriorEstimator | str | None = None,
     sample_weight: ArrayLike | str | None = None,
     groups: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
     positive_label: object = None,
     negative_label: object = None,
-    threshold: float | None = None,
-    target: Target = "population",
-    repair: Repair | None = None,
-    area: AreaRule = "davis-goadrich",
-    f_beta: float = 1.0,
-    cost_fn: float = 1.0,
-    cost_fp: float = 1.0,
-    max_fpr: float = 0.1,
-    top_k: int | None = None,
-    confidence_level: float = 0.95,
-    n_resamples: int | None = None,
-    random_state: RandomState = 0,
-    ignore_checks: Collection[str] = (),
-    progress: Progress | None = None,
+    **options: Unpack[EvaluateKeywords],
 ) -> PUReport:
     """Recover how good a classifier really is, with intervals and checks.
 
@@ -83,24 +63,6 @@ def evaluate(
         :meth:`ScoreCounts.from_scores`.
     score : str, optional
         The column of scores, if a data frame is given.
-    alpha : float, optional
-        Share of positives among the unlabeled. Give at most one of ``alpha``, ``prior``,
-        ``label_frequency`` and ``proportions``; with none of them alpha is estimated.
-    beta : float, optional
-        Share of positives among the labeled; 1 means clean labels. Where it is left out it is 1
-        beside a known alpha, and estimated beside an estimated one. A known beta helps to
-        estimate alpha.
-    proportions : MixtureProportions, optional
-        Alpha, beta and the scenario at once.
-    prior : float, optional
-        Share of positives in the population; needs ``scenario``.
-    label_frequency : float, optional
-        Probability that a positive got labeled, in the censoring scenario.
-    scenario : {"case-control", "censoring"}, optional
-        How the data were drawn; see :class:`MixtureProportions`.
-    estimator : PriorEstimator or str, optional
-        What estimates alpha and beta: an estimator such as ``AlphaMaxN()``, or a name from
-        ``prior_estimators()``; ours by default.
     sample_weight : array-like of shape (n,) or str, optional
         Non-negative weights.
     groups : array-like of shape (n,) or str, optional
@@ -110,25 +72,7 @@ def evaluate(
         else.
     positive_label, negative_label : object, optional
         As in :meth:`ScoreCounts.from_scores`.
-    threshold : float, optional
-        Where threshold metrics are taken; by default where the Youden index is highest.
-    target : {"population", "deployment", "pooled"} or float, default="population"
-        The population precision and the like speak of; see :meth:`MixtureProportions.prior`.
-    repair, area, f_beta, cost_fn, cost_fp, max_fpr, top_k
-        As in :func:`recover_metrics`.
-    confidence_level : float, default=0.95
-        Nominal coverage of intervals and bands.
-    n_resamples : int, optional
-        Bootstrap replicates; by default 2000, or 1000 of more than 32,768 distinct scores, where
-        each takes longer and intervals are narrow anyway; 0 for none, which leaves only the
-        interval of the AUC. Each replicate estimates alpha and beta again, where they are
-        estimated.
-    random_state : int, numpy.random.Generator or None, default=0
-        Where the bootstrap takes its randomness from.
-    ignore_checks : collection of str, default=()
-        Codes of checks to silence.
-    progress : callable, optional
-        Called as ``progress(done, total)`` while resampling.
+    **options
 
     Returns
     -------
@@ -142,6 +86,9 @@ def evaluate(
 
     Notes
     -----
+    By default there are 2000 replicates, or 1000 of more than 32,768 distinct scores, where each
+    takes longer and intervals are narrow anyway.
+
     With a known alpha and independent rows the interval of the AUC is DeLong's, through the
     linear map. With an estimated one it is the percentile interval of the replicates: where the
     observed AUC is high by chance, so tends to be the estimate of beta - alpha, and a formula for
@@ -161,26 +108,9 @@ def evaluate(
     >>> abs(report.estimation.proportions.alpha - 0.25) < 0.1
     True
     """
-    settings = check_settings(
-        target=target,
-        repair=repair,
-        threshold=threshold,
-        area=area,
-        f_beta=f_beta,
-        cost_fn=cost_fn,
-        cost_fp=cost_fp,
-        max_fpr=max_fpr,
-        top_k=top_k,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        ignore_checks=ignore_checks,
-        progress=progress,
-    )
-    given = GivenProportions(
-        alpha, beta, proportions, prior, label_frequency, scenario, estimator
-    ).validated(can_estimate=True)
-    asked = None if given.ways else check_estimator(estimator)
-    rng = check_random_state(random_state)
+    settings = Settings.among(options).validated()
+    given = GivenProportions.among(options).validated(can_estimate=True)
+    asked = None if given.ways else check_estimator(given.estimator)
     rows = read_rows(
         scores,
         {
@@ -194,7 +124,7 @@ def evaluate(
         positive_label=positive_label,
         negative_label=negative_label,
     )
-    return make_report(rows, given, asked, settings, rng=rng, seed=kept_seed(random_state))
+    return make_report(rows, given, asked, settings)
 
 
 # -- `evaluate_model`: features in, report out ---------------------------------------------------
@@ -202,6 +132,10 @@ def evaluate(
 
 FOLDS = 5
 """Folds where nobody says how many."""
+
+
+class ModelKeywords(KnownKeywords, ReportKeywords, total=False):
+    """The same, where ``estimator`` is a model."""
 
 
 @public
@@ -216,31 +150,12 @@ def evaluate_model(
     combine: Combine = "auto",
     fit_params: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
-    alpha: float | None = None,
-    beta: float | None = None,
-    proportions: MixtureProportions | None = None,
-    prior: float | None = None,
-    label_frequency: float | None = None,
-    scenario: Scenario | None = None,
     prior_estimator: PriorEstimator | str | None = None,
     sample_weight: ArrayLike | str | None = None,
     truth: ArrayLike | str | None = None,
     positive_label: object = None,
     negative_label: object = None,
-    threshold: float | None = None,
-    target: Target = "population",
-    repair: Repair | None = None,
-    area: AreaRule = "davis-goadrich",
-    f_beta: float = 1.0,
-    cost_fn: float = 1.0,
-    cost_fp: float = 1.0,
-    max_fpr: float = 0.1,
-    top_k: int | None = None,
-    confidence_level: float = 0.95,
-    n_resamples: int | None = None,
-    random_state: RandomState | np.random.RandomState = 0,
-    ignore_checks: Collection[str] = (),
-    progress: Progress | None = None,
+    **options: Unpack[ModelKeywords],
 ) -> PUReport:
     """Find out how good a kind of model really is, from features and labels.
 
@@ -262,9 +177,6 @@ def evaluate_model(
         ``combine`` or ``fit_params`` given, that model is cross-fitted too.
     groups : array-like of shape (n,) or str, optional
         Which rows depend on each other. They are kept together in folds, and resampled together.
-    alpha, beta, proportions, prior, label_frequency, scenario
-        What is known of the shares of positives, as in :func:`evaluate`; with nothing said alpha
-        and beta are estimated.
     prior_estimator : PriorEstimator or str, optional
         What estimates alpha and beta; the ``estimator`` of :func:`evaluate`.
     sample_weight : array-like of shape (n,) or str, optional
@@ -273,12 +185,7 @@ def evaluate_model(
         True classes, to be shown beside the recovered figures. No model sees them.
     positive_label, negative_label : object, optional
         As in :meth:`ScoreCounts.from_scores`.
-    threshold, target, repair, area, f_beta, cost_fn, cost_fp, max_fpr, top_k
-        As in :func:`evaluate`.
-    confidence_level, n_resamples, ignore_checks, progress
-        As in :func:`evaluate`.
-    random_state : int, Generator, RandomState or None, default=0
-        Where folds and bootstrap take their randomness from. The model has a seed of its own.
+    **options
 
     Returns
     -------
@@ -299,6 +206,7 @@ def evaluate_model(
     scikit-learn with ``oob_score=True``. All others are cross-fitted: pipelines, and
     :class:`PUCalibratedClassifier`, whose out-of-bag scores are those before calibration.
 
+    Folds and bootstrap take their randomness from ``random_state``; the model has its own seed.
     The report speaks of models trained on the larger part of the rows (four fifths of them with
     five folds); one trained on all of them is, if anything, a little better. Intervals do not
     vary the training of the model.
@@ -319,7 +227,7 @@ def evaluate_model(
     True
     """
     # All that can be wrong is said before the long work of fitting.
-    check_scoring(
+    check_settings(
         estimator,
         cv=FOLDS if cv is None else cv,
         method=method,
@@ -327,28 +235,14 @@ def evaluate_model(
         n_jobs=n_jobs,
         fit_params=fit_params,
     )
-    given = GivenProportions(alpha, beta, proportions, prior, label_frequency, scenario)
-    given.validated(can_estimate=True)
+    given = GivenProportions.among(options).validated(can_estimate=True)
     asked = None if given.ways else check_estimator(prior_estimator, "prior_estimator")
     if prior_estimator is not None and asked is None:
         must = f"left out where {given.ways[0]!r} is given"
         raise bad_value("prior_estimator", must, show(prior_estimator))
-    settings = check_settings(
-        target=target,
-        repair=repair,
-        threshold=threshold,
-        area=area,
-        f_beta=f_beta,
-        cost_fn=cost_fn,
-        cost_fp=cost_fp,
-        max_fpr=max_fpr,
-        top_k=top_k,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        ignore_checks=ignore_checks,
-        progress=progress,
-    )
-    seed = check_seed(random_state)
+    settings = Settings.among(options).validated()
+    # A seed itself, so that folds and bootstrap draw as they would alone.
+    settings = replace(settings, random_state=check_seed(settings.random_state))
     examples = read_examples(
         X,
         labeled,
@@ -367,7 +261,7 @@ def evaluate_model(
         groups=examples.groups,
         truth=examples.truth,
     )
-    resolve_metrics(None, marks.rows(np.zeros(examples.n_rows)).counts, settings.options)
+    resolve_metrics(None, marks.rows(np.zeros(examples.n_rows)).counts, settings)
     made = unseen_scores(
         estimator,
         examples,
@@ -375,11 +269,10 @@ def evaluate_model(
         method=method,
         combine=combine,
         fit_params=fit_params,
-        random_state=seed,
+        random_state=settings.random_state,
         n_jobs=n_jobs,
         own=cv is None and method == combine == "auto",
     )
     rows = marks.rows(as_real_vector("scores", made.scores))
-    rng = check_random_state(seed)
-    report = make_report(rows, given, asked, settings, rng=rng, seed=kept_seed(seed))
+    report = make_report(rows, given, asked, settings)
     return replace(report, scores_from=made.description)

@@ -6,8 +6,8 @@ import hashlib
 import math
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -22,14 +22,10 @@ from purecover._frames import (
 )
 from purecover._labels import encode_labels, refuse_missing
 from purecover._typing import (
-    AreaRule,
     ArrayLike,
     BoolArray,
     FloatArray,
-    RandomState,
-    Repair,
     Scenario,
-    Target,
 )
 from purecover._validation import (
     FrozenDict,
@@ -41,7 +37,6 @@ from purecover._validation import (
     check_flag,
     check_integer,
     check_names,
-    check_random_state,
     check_same_length,
     kept_seed,
     public,
@@ -57,10 +52,11 @@ from purecover.intervals.replicates import Progress
 from purecover.intervals.resampling import Replayed
 from purecover.models.networks import check_jobs
 from purecover.proportions import GivenProportions, MixtureProportions
-from purecover.recovery.metrics import METRICS
+from purecover.recovery.metrics import METRICS, RecoveryOptions
 from purecover.report.estimation import as_seen_by
 from purecover.report.evaluation import evaluate
-from purecover.report.pipeline import Rows, assemble, check_settings, recover
+from purecover.report.pipeline import Rows, SettingKeywords, assemble, recover
+from purecover.report.pipeline import Settings as Wanted
 from purecover.report.results import PUReport
 from purecover.report.text import render_many_text
 
@@ -855,19 +851,19 @@ def _with_shared(counts: ScoreCounts, job: Job) -> PUReport:
     """
     settings, shared = job.settings, job.shared
     assert shared is not None  # noqa: S101 - the caller looked
-    checked = check_settings(
+    checked = Wanted(
         **settings.options,
         threshold=settings.threshold,
         confidence_level=settings.resolved,
-        n_resamples=len(shared.draws),
         ignore_checks=settings.ignore_checks,
+        random_state=job.seed,
     )
     found = recover(Rows(counts), shared.estimate.proportions, checked)
     replicates = None
     if len(shared.draws):
         replicates = found.resample(Replayed(shared.draws), len(shared.draws), job.seed)
     estimate = as_seen_by(shared.estimate, counts.auc_pu, shared.reference)
-    return assemble(found, estimate, replicates, seed=job.seed)
+    return assemble(found, estimate, replicates)
 
 
 def _at_level(report: PUReport, settings: Settings) -> PUReport:
@@ -910,6 +906,12 @@ def _stretched(name: str, interval: Interval, settings: Settings) -> Interval:
 _WAYS = ("bonferroni", "sidak")
 
 
+class ManyKeywords(SettingKeywords, total=False):
+    """How the reports of all rows are made."""
+
+    threshold: float | None
+
+
 @public
 def evaluate_many(
     data: Any,
@@ -927,23 +929,11 @@ def evaluate_many(
     negative_label: object = None,
     metrics: Collection[str] = ("roc_auc", "auc_pr", "precision", "recall"),
     min_rows: int = 10,
-    threshold: float | None = None,
-    target: Target = "population",
-    repair: Repair | None = None,
-    area: AreaRule = "davis-goadrich",
-    f_beta: float = 1.0,
-    cost_fn: float = 1.0,
-    cost_fp: float = 1.0,
-    max_fpr: float = 0.1,
-    top_k: int | None = None,
     simultaneous: Literal["bonferroni", "sidak"] | None = None,
-    confidence_level: float = 0.95,
     n_resamples: int = 500,
-    random_state: RandomState = 0,
-    ignore_checks: Collection[str] = (),
     n_jobs: int | None = None,
     keep: bool = False,
-    progress: Progress | None = None,
+    **options: Unpack[ManyKeywords],
 ) -> ManyReports:
     r"""Recover the performance of many models, on many tasks, as one table.
 
@@ -976,30 +966,17 @@ def evaluate_many(
         The metrics of the table, from ``METRICS``.
     min_rows : int, default=10
         Tasks with fewer labeled or fewer unlabeled rows are not evaluated.
-    threshold : float, optional
-        Where threshold metrics are taken; by default each row has its own, where the Youden
-        index is highest.
-    target, repair, area, f_beta, cost_fn, cost_fp, max_fpr, top_k
-        As in :func:`evaluate`.
     simultaneous : {"bonferroni", "sidak"}, optional
         Whether the intervals of a metric hold for all rows at once, and by which correction. By
         default each holds by itself, and of hundreds some miss.
-    confidence_level : float, default=0.95
-        Nominal coverage of intervals.
     n_resamples : int, default=500
         Bootstrap replicates of each row; 0 for none, which leaves only the interval of the AUC.
-    random_state : int, numpy.random.Generator or None, default=0
-        Each row has a seed of its own, made of this, the task and the score: neither other rows,
-        nor their order, nor ``n_jobs`` change a figure.
-    ignore_checks : collection of str, default=()
-        Codes of checks to silence.
     n_jobs : int, optional
         Rows worked on at the same time, as joblib takes it. ``joblib.parallel_config`` chooses
         other workers, such as those of a Dask, Ray or Spark cluster.
     keep : bool, default=False
         Whether to keep the whole report of each row.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each row.
+    **options
 
     Returns
     -------
@@ -1014,6 +991,10 @@ def evaluate_many(
 
     Notes
     -----
+    Each row has a seed of its own, made of ``random_state``, the task and the score: neither other
+    rows, nor their order, nor ``n_jobs`` change a figure. Where there is no ``threshold`` each row
+    has its own, too.
+
     A row equals what :func:`evaluate` says of it, with ``random_state=row.seed``. Only where a
     task has several scores and alpha is estimated, one score provides the estimate; the
     replicates of the others meet its replicates of alpha and beta at random.
@@ -1051,27 +1032,9 @@ def evaluate_many(
     n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
     if simultaneous is not None:
         check_choice("simultaneous", simultaneous, _WAYS)
-    options: dict[str, Any] = {
-        "target": target,
-        "repair": repair,
-        "area": area,
-        "f_beta": f_beta,
-        "cost_fn": cost_fn,
-        "cost_fp": cost_fp,
-        "max_fpr": max_fpr,
-        "top_k": top_k,
-    }
-    checked = check_settings(
-        **options,
-        threshold=threshold,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        ignore_checks=ignore_checks,
-        progress=progress,
-    )
-    rng = check_random_state(random_state)
-    own_seed = kept_seed(random_state)
-    seed = int(rng.integers(2**62)) if own_seed is None else own_seed
+    checked = Wanted.among({**options, "n_resamples": n_resamples}).validated()
+    own_seed = kept_seed(checked.random_state)
+    seed = int(checked.rng.integers(2**62)) if own_seed is None else own_seed
     columns = name_columns(data, labeled, score, by, sample_weight)
     if estimate_from is not None:
         names = tuple(dict.fromkeys(pair[2] for pair in columns.pairs))
@@ -1082,22 +1045,22 @@ def evaluate_many(
     refused = {id(part): _refusal(part, min_rows) for part in parts}
     good = [part for part in parts if refused[id(part)] is None]
     settings = Settings(
-        metrics=_metrics(metrics, top_k),
-        level=_row_level(checked.level, simultaneous, len(good)),
+        metrics=_metrics(metrics, checked.top_k),
+        level=_row_level(checked.confidence_level, simultaneous, len(good)),
         simultaneous=simultaneous is not None,
         n_resamples=n_resamples,
-        ignore_checks=checked.ignore_checks,
+        ignore_checks=tuple(checked.ignore_checks),
         threshold=checked.threshold,
-        options=options,
+        options=asdict(RecoveryOptions.among(vars(checked))),
         keep=bool(keep),
     )
     found = {id(part): _left_out(part, seed, refused[id(part)]) for part in parts}
-    for part, row in _run(good, given, seed, settings, estimate_from, n_jobs, progress):
+    for part, row in _run(good, given, seed, settings, estimate_from, n_jobs, checked.progress):
         found[id(part)] = row
     return ManyReports(
         rows=tuple(found[id(part)] for part in parts),
         metrics=settings.metrics,
-        confidence_level=checked.level,
+        confidence_level=checked.confidence_level,
         simultaneous=simultaneous,
         row_level=settings.level,
         n_resamples=n_resamples,

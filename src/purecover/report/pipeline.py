@@ -15,29 +15,30 @@ import numpy as np
 
 from purecover._frames import column_names, is_frame, lazy_frame, read_columns
 from purecover._labels import encode_labels
-from purecover._typing import BoolArray, FloatArray, IntArray, Repair, Target
+from purecover._parameters import parameter
+from purecover._typing import BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import (
     as_real_vector,
     as_weights,
     bad_type,
     check_alignment,
-    check_choice,
-    check_integer,
     check_names,
-    check_progress,
+    check_random_state,
     check_real,
     check_same_length,
+    kept_seed,
     to_numpy,
 )
 from purecover.checks import CHECKS, CheckContext, run_checks
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import Interval, auc_interval, check_level
+from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import (
     MANY_THRESHOLDS,
     BootstrapResult,
     Progress,
+    Resampling,
     bootstrap,
 )
 from purecover.intervals.resampling import (
@@ -49,11 +50,12 @@ from purecover.proportions import (
     GivenProportions,
     MixtureProportions,
     ProportionEstimator,
-    check_target,
 )
 from purecover.recovery.metrics import (
+    MetricKeywords,
     MetricOptions,
     RecoveredMetrics,
+    RecoveryOptions,
     View,
     compute_metrics,
     confusion_from_roc,
@@ -64,7 +66,7 @@ from purecover.recovery.metrics import (
     youden_threshold,
 )
 from purecover.recovery.pr import pr_from_roc
-from purecover.recovery.roc import REPAIRS, RecoveredRoc
+from purecover.recovery.roc import RecoveredRoc
 from purecover.report.estimation import find_proportions, resampled
 from purecover.report.results import PUReport, TrueFigures
 
@@ -78,48 +80,43 @@ USUAL = 2000
 # -- What is wanted of a report ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How a report is made, after the door; the same for all scores that are looked at."""
+class SettingKeywords(MetricKeywords, total=False):
+    """How reports are made."""
 
-    options: MetricOptions
-    target: Target
-    repair: Repair | None
-    threshold: float | None
-    level: float
-    n_resamples: int | None
-    ignore_checks: tuple[str, ...]
+    confidence_level: float
+    random_state: RandomState
+    ignore_checks: Collection[str]
     progress: Progress | None
 
 
-def check_settings(
-    *,
-    target: Target,
-    repair: Repair | None,
-    threshold: float | None,
-    confidence_level: float,
-    n_resamples: int | None,
-    ignore_checks: Collection[str],
-    progress: Progress | None = None,
-    **options: Any,
-) -> Settings:
-    """Settings from the parameters that all public functions share."""
-    if repair is not None:
-        check_choice("repair", repair, REPAIRS)
-    if n_resamples is not None:
-        n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
-    check_target(target)
-    check_progress(progress)
-    return Settings(
-        options=MetricOptions(**options).validated(),
-        target=target,
-        repair=repair,
-        threshold=None if threshold is None else check_real("threshold", threshold),
-        level=check_level(confidence_level),
-        n_resamples=n_resamples,
-        ignore_checks=check_names("ignore_checks", ignore_checks, CHECKS),
-        progress=progress,
+class ReportKeywords(SettingKeywords, total=False):
+    """How the report of one score is made."""
+
+    threshold: float | None
+    n_resamples: int | None
+
+
+@dataclass(frozen=True)
+class Settings(RecoveryOptions, Resampling):
+    """How a report is made; the same for all scores that are looked at."""
+
+    threshold: float | None = parameter(
+        None,
+        "float",
+        "Where threshold metrics are taken; by default where the Youden index is highest.",
+        check_real,
     )
+    ignore_checks: Collection[str] = parameter(
+        (),
+        "collection of str",
+        "Codes of checks to silence.",
+        partial(check_names, choices=CHECKS),
+    )
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Where randomness comes from: from the start where there is a seed."""
+        return check_random_state(self.random_state)
 
 
 # -- Read and count ------------------------------------------------------------------------------
@@ -283,28 +280,28 @@ def count_lazy(
 
 def refuse_of_lazy(given: Mapping[str, Any], *parameters: str) -> None:
     """Complain of what needs rows."""
-    for parameter in parameters:
-        if given.get(parameter) is not None:
+    for each in parameters:
+        if given.get(each) is not None:
             raise InvalidInputError(
-                f"{{function}} takes no {parameter!r} with a lazy frame, of which it sees counts "
+                f"{{function}} takes no {each!r} with a lazy frame, of which it sees counts "
                 "and no rows.\nHint: collect the columns first if they fit into memory, or leave "
-                f"{parameter} out"
+                f"{each} out"
             )
 
 
 def _column_names(frame: Any, parts: Mapping[str, Any]) -> dict[str, str]:
     """Columns of a frame by parameter."""
     names = {}
-    for parameter, column in parts.items():
+    for key, column in parts.items():
         if column is None:
             continue
         if not isinstance(column, str):
-            raise bad_type(parameter, "the name of a column where a data frame is given", column)
-        names[parameter] = column
-    for parameter in ("score", "labeled"):
-        if parameter not in names:
+            raise bad_type(key, "the name of a column where a data frame is given", column)
+        names[key] = column
+    for key in ("score", "labeled"):
+        if key not in names:
             raise InvalidInputError(
-                f"{{function}} needs {parameter!r}, the name of a column, where a data frame is "
+                f"{{function}} needs {key!r}, the name of a column, where a data frame is "
                 f"given.\nHint: the columns are {', '.join(map(repr, column_names(frame)))}"
             )
     if names["score"] == names["labeled"]:
@@ -338,8 +335,8 @@ class Recovery:
             "target": settings.target,
             # What the guard of a repair has decided holds for replicates, too.
             "repair": None if settings.repair is None else self.roc.repair,
-            "confidence_level": settings.level,
-            **asdict(settings.options),
+            "confidence_level": settings.confidence_level,
+            **asdict(self.metrics.options),
         }
 
     def resample(
@@ -363,7 +360,7 @@ class Recovery:
 
 def recover(rows: Rows, proportions: MixtureProportions, settings: Settings) -> Recovery:
     """Both curves, and the metrics at the threshold."""
-    counts, options = rows.counts, settings.options
+    counts, options = rows.counts, MetricOptions.among(vars(settings))
     wanted = resolve_metrics(None, counts, options)
     roc, roc_pr = recover_both(counts, proportions, settings.repair)
     metrics = metrics_from_roc(
@@ -418,7 +415,7 @@ def find_intervals(
     if found.rows.n_groups is None and (not estimated or replicates is None):
         # Rows are independent, so the closed form applies and covers better than percentiles.
         intervals["roc_auc"] = auc_interval(
-            found.rows.counts, found.proportions, confidence_level=found.settings.level
+            found.rows.counts, found.proportions, confidence_level=found.settings.confidence_level
         )
     return intervals
 
@@ -427,8 +424,6 @@ def assemble(
     found: Recovery,
     estimate: PriorEstimate | None,
     replicates: BootstrapResult | None,
-    *,
-    seed: int | None,
 ) -> PUReport:
     """The report of what was recovered, with the estimate and the replicates behind it."""
     rows, roc, metrics = found.rows, found.roc, found.metrics
@@ -462,7 +457,7 @@ def assemble(
         estimation=estimate,
         truth=None if rows.truth is None else true_figures(found, rows.truth),
         threshold_chosen=chosen,
-        random_state=seed,
+        random_state=kept_seed(found.settings.random_state),
     )
 
 
@@ -471,11 +466,9 @@ def make_report(
     given: GivenProportions,
     estimator: PriorEstimator | None,
     settings: Settings,
-    *,
-    rng: np.random.Generator,
-    seed: int | None,
 ) -> PUReport:
     """All steps after reading, for one score; ``estimator`` is None where alpha is given."""
+    rng, level = settings.rng, settings.confidence_level
     used, estimation = find_proportions(rows.counts, given, estimator)
     found = recover(rows, used, settings)
     n_resamples = settings.n_resamples
@@ -490,8 +483,6 @@ def make_report(
     if estimation is not None:
         independent = rows.n_groups is None
         if replicates is not None and independent:
-            estimation = estimation.with_others(n_resamples, level=settings.level, rng=rng)
-        estimate = estimation.with_replicates(
-            replicates, level=settings.level, independent=independent
-        )
-    return assemble(found, estimate, replicates, seed=seed)
+            estimation = estimation.with_others(n_resamples, level=level, rng=rng)
+        estimate = estimation.with_replicates(replicates, level=level, independent=independent)
+    return assemble(found, estimate, replicates)
