@@ -77,7 +77,7 @@ def test_the_same_as_the_csv_module(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], last: bool, header: str
 ) -> None:
     text = header + "".join(row + end for row, end in rows)
-    folder = tmp_path_factory.mktemp("csv")
+    folder = tmp_path_factory.getbasetemp()
     assert_same(folder, text if last else text.rstrip("\r\n"))
 
 

@@ -14,17 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Group, Parameter
 
 import purecover as pu
-from purecover.cli.options import (
-    DATA,
-    OUTPUT,
-    DataOptions,
-    Flag,
-    Positive,
-    Quiet,
-    Share,
-    Text,
-    Whole,
-)
+import purecover.cli.options as opt
 from purecover.cli.output import (
     DASH,
     CommandError,
@@ -33,7 +23,6 @@ from purecover.cli.output import (
     note,
     print_json,
     progress_bars,
-    rename,
     show,
     undash,
     write_atomically,
@@ -59,7 +48,7 @@ __all__ = ["audit"]
 
 PROMISE = Group("Promise", sort_key=1)
 AUDIT = Group("Audit", sort_key=2)
-NO_DATA_OPTIONS = DataOptions()
+NO_DATA_OPTIONS = opt.DataOptions()
 
 audit = App(
     name="audit",
@@ -82,13 +71,13 @@ _WIDTH = 100
 @audit.command
 def plan(
     *,
-    width: Annotated[Share, Parameter(group=PROMISE)],
-    alpha_guess: Annotated[Text, Parameter(group=PROMISE)] = None,
-    assurance: Annotated[Share, Parameter(group=PROMISE)] = 0.9,
-    confidence_level: Annotated[Share, Parameter(group=PROMISE)] = 0.95,
-    unlabeled: Annotated[Positive | None, Parameter(group=PROMISE)] = None,
-    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+    width: Annotated[opt.Share, Parameter(group=PROMISE)],
+    alpha_guess: Annotated[opt.Text, Parameter(group=PROMISE)] = None,
+    assurance: Annotated[opt.Share, Parameter(group=PROMISE)] = 0.9,
+    confidence_level: Annotated[opt.Share, Parameter(group=PROMISE)] = 0.95,
+    unlabeled: Annotated[opt.Positive | None, Parameter(group=PROMISE)] = None,
+    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Say how many rows to judge, for an interval of alpha that is narrow enough.
 
@@ -137,14 +126,14 @@ def sample(
     file: str,
     /,
     *,
-    n: Annotated[Positive, Parameter(group=AUDIT)],
-    strata: Annotated[Text, Parameter(group=AUDIT)] = None,
-    shares: Annotated[Text, Parameter(group=AUDIT)] = None,
-    columns: Annotated[Text, Parameter(group=AUDIT)] = None,
-    seed: Annotated[Whole, Parameter(group=AUDIT)] = 0,
-    data: DataOptions = NO_DATA_OPTIONS,
-    out: Annotated[Text, Parameter(group=OUTPUT)] = None,
-    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+    n: Annotated[opt.Positive, Parameter(group=AUDIT)],
+    strata: Annotated[opt.Text, Parameter(group=AUDIT)] = None,
+    shares: Annotated[opt.Text, Parameter(group=AUDIT)] = None,
+    columns: Annotated[opt.Text, Parameter(group=AUDIT)] = None,
+    seed: Annotated[opt.Whole, Parameter(group=AUDIT)] = 0,
+    data: opt.DataOptions = NO_DATA_OPTIONS,
+    out: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
+    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Draw unlabeled rows of FILE to be judged, in random order.
 
@@ -228,7 +217,7 @@ def _keep_answers(out: str) -> None:
 
 
 def _all_columns(
-    file: str, data: DataOptions, columns: str | None, *, with_strata: bool
+    file: str, data: opt.DataOptions, columns: str | None, *, with_strata: bool
 ) -> tuple[Table, list[str]]:
     """The columns to copy, cell by cell as they stand in the file."""
     from purecover.cli.files import Request, list_columns, name_of, read_table
@@ -333,7 +322,7 @@ def _in_our_words(error: PurecoverError) -> CommandError:
         "shares": "--shares",
         "n_items": "--n",
     }
-    return CommandError(in_options(rename(str(error), names)))
+    return CommandError(in_options(error, names))
 
 
 def _numbers(option: str, text: str) -> list[float]:
@@ -359,16 +348,16 @@ def estimate(
     /,
     *,
     answer: Annotated[str, Parameter(group=AUDIT)] = "positive",
-    unlabeled: Annotated[Positive | None, Parameter(group=AUDIT)] = None,
-    confidence_level: Annotated[Share, Parameter(group=AUDIT)] = 0.95,
-    scores: Annotated[Text, Parameter(group=DATA)] = None,
-    data: DataOptions = NO_DATA_OPTIONS,
-    estimator: Annotated[Text, Parameter(group=DATA)] = None,
-    clean: Annotated[Flag, Parameter(group=DATA)] = False,
-    resamples: Annotated[Whole, Parameter(group=DATA)] = 500,
-    seed: Annotated[Whole, Parameter(group=AUDIT)] = 0,
-    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+    unlabeled: Annotated[opt.Positive | None, Parameter(group=AUDIT)] = None,
+    confidence_level: Annotated[opt.Share, Parameter(group=AUDIT)] = 0.95,
+    scores: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
+    data: opt.DataOptions = NO_DATA_OPTIONS,
+    estimator: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
+    clean: Annotated[opt.Flag, Parameter(group=opt.DATA)] = False,
+    resamples: Annotated[opt.Whole, Parameter(group=opt.DATA)] = 500,
+    seed: Annotated[opt.Whole, Parameter(group=AUDIT)] = 0,
+    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Estimate alpha from the answers in FILE, and with --scores all that follows from it.
 
@@ -496,7 +485,7 @@ def _read_answers(
                 confidence_level=level,
             )
         except InvalidInputError as error:
-            raise CommandError(in_options(str(error))) from error
+            raise CommandError(in_options(error)) from error
         return audit, [], n_blank
     if unlabeled is not None:
         raise CommandError(f"--unlabeled is known for {source}: its strata say how many there are.")

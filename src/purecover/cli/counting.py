@@ -32,7 +32,6 @@ from purecover.cli.output import (
     CommandError,
     Steps,
     in_options,
-    rename,
 )
 from purecover.cli.rows import asked_columns, read_labels, row_request
 from purecover.counts import ScoreCounts
@@ -278,7 +277,7 @@ def _in_words(engine: str) -> Iterator[None]:
     except (CommandError, MissingDependencyError):
         raise
     except PurecoverError as error:
-        raise CommandError(in_options(rename(str(error), _WORDS))) from error
+        raise CommandError(in_options(error, _WORDS)) from error
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in _ENGINES:
             raise

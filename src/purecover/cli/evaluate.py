@@ -12,30 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 import purecover as pu
-from purecover.cli.options import (
-    DATA,
-    FEATURES,
-    INTERVALS,
-    METRICS,
-    MODEL,
-    OUTPUT,
-    AssumptionOptions,
-    ComparisonOptions,
-    EngineOptions,
-    EvaluationOptions,
-    IntervalOptions,
-    MeasureOptions,
-    Model,
-    Names,
-    Number,
-    Positive,
-    ReportOptions,
-    ScoresOptions,
-    Share,
-    TableOptions,
-    Text,
-    Whole,
-)
+import purecover.cli.options as opt
 from purecover.cli.output import (
     CommandError,
     check_outputs,
@@ -50,24 +27,24 @@ from purecover.cli.output import (
 
 __all__ = ["any_serious", "evaluate", "evaluate_data"]
 
-NO_SCORES_OPTIONS = ScoresOptions()
-NO_ENGINE_OPTIONS = EngineOptions()
-NO_EVALUATION_OPTIONS = EvaluationOptions()
-NO_COMPARISON_OPTIONS = ComparisonOptions()
-NO_REPORT_OPTIONS = ReportOptions()
-NO_ASSUMPTIONS = AssumptionOptions()
+NO_SCORES_OPTIONS = opt.ScoresOptions()
+NO_ENGINE_OPTIONS = opt.EngineOptions()
+NO_EVALUATION_OPTIONS = opt.EvaluationOptions()
+NO_COMPARISON_OPTIONS = opt.ComparisonOptions()
+NO_REPORT_OPTIONS = opt.ReportOptions()
+NO_ASSUMPTIONS = opt.AssumptionOptions()
 
 
 def evaluate(
     file: str,
     /,
     *more_files: str,
-    data: ScoresOptions = NO_SCORES_OPTIONS,
-    counting: EngineOptions = NO_ENGINE_OPTIONS,
-    truth: Annotated[Text, Parameter(group=DATA)] = None,
-    asked: EvaluationOptions = NO_EVALUATION_OPTIONS,
-    several: ComparisonOptions = NO_COMPARISON_OPTIONS,
-    output: ReportOptions = NO_REPORT_OPTIONS,
+    data: opt.ScoresOptions = NO_SCORES_OPTIONS,
+    counting: opt.EngineOptions = NO_ENGINE_OPTIONS,
+    truth: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
+    asked: opt.EvaluationOptions = NO_EVALUATION_OPTIONS,
+    several: opt.ComparisonOptions = NO_COMPARISON_OPTIONS,
+    output: opt.ReportOptions = NO_REPORT_OPTIONS,
 ) -> int:
     """Recover the true performance behind the scores in FILE.
 
@@ -133,7 +110,9 @@ def evaluate(
     return 1 if output.strict and serious else 0
 
 
-def _check_scores(scores: Sequence[str], several: ComparisonOptions, output: ReportOptions) -> None:
+def _check_scores(
+    scores: Sequence[str], several: opt.ComparisonOptions, output: opt.ReportOptions
+) -> None:
     """Complain about what says nothing about so many scores."""
     given = next((name for name, value in asdict(several).items() if value), None)
     if len(scores) < 2:
@@ -158,7 +137,7 @@ def _check_scores(scores: Sequence[str], several: ComparisonOptions, output: Rep
         )
 
 
-def _check_groups(output: ReportOptions) -> None:
+def _check_groups(output: opt.ReportOptions) -> None:
     for option, path in output.paths.items():
         if path is not None:
             raise CommandError(
@@ -170,9 +149,9 @@ def _check_groups(output: ReportOptions) -> None:
 # -- evaluate-data --------------------------------------------------------------------------------
 
 
-@Parameter(name="*", group=DATA)
+@Parameter(name="*", group=opt.DATA)
 @dataclass(frozen=True, kw_only=True)
-class FeatureTableOptions(TableOptions):
+class FeatureTableOptions(opt.TableOptions):
     """Where the labels are.
 
     Parameters
@@ -193,21 +172,21 @@ def evaluate_data(
     /,
     *,
     table: FeatureTableOptions = NO_TABLE_OPTIONS,
-    truth: Annotated[Text, Parameter(group=DATA)] = None,
-    features: Annotated[Text, Parameter(group=FEATURES)] = None,
-    drop: Annotated[Text, Parameter(group=FEATURES)] = None,
-    model: Annotated[Model, Parameter(group=MODEL)] = "auto",
-    folds: Annotated[Positive, Parameter(group=MODEL)] = 5,
-    jobs: Annotated[Positive | None, Parameter(group=MODEL)] = None,
-    group: Annotated[Text, Parameter(alias="--groups", group=MODEL)] = None,
-    seed: Annotated[Whole, Parameter(alias="--random-state", group=MODEL)] = 0,
-    assumptions: AssumptionOptions = NO_ASSUMPTIONS,
-    threshold: Annotated[Number | None, Parameter(group=METRICS)] = None,
-    resamples: Annotated[Whole | None, Parameter(group=INTERVALS)] = None,
-    confidence_level: Annotated[Share, Parameter(group=INTERVALS)] = 0.95,
-    ignore_check: Annotated[Names, Parameter(group=INTERVALS)] = (),
-    output: ReportOptions = NO_REPORT_OPTIONS,
-    scores_out: Annotated[Text, Parameter(group=OUTPUT)] = None,
+    truth: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
+    features: Annotated[opt.Text, Parameter(group=opt.FEATURES)] = None,
+    drop: Annotated[opt.Text, Parameter(group=opt.FEATURES)] = None,
+    model: Annotated[opt.Model, Parameter(group=opt.MODEL)] = "auto",
+    folds: Annotated[opt.Positive, Parameter(group=opt.MODEL)] = 5,
+    jobs: Annotated[opt.Positive | None, Parameter(group=opt.MODEL)] = None,
+    group: Annotated[opt.Text, Parameter(alias="--groups", group=opt.MODEL)] = None,
+    seed: Annotated[opt.Whole, Parameter(alias="--random-state", group=opt.MODEL)] = 0,
+    assumptions: opt.AssumptionOptions = NO_ASSUMPTIONS,
+    threshold: Annotated[opt.Number | None, Parameter(group=opt.METRICS)] = None,
+    resamples: Annotated[opt.Whole | None, Parameter(group=opt.INTERVALS)] = None,
+    confidence_level: Annotated[opt.Share, Parameter(group=opt.INTERVALS)] = 0.95,
+    ignore_check: Annotated[opt.Names, Parameter(group=opt.INTERVALS)] = (),
+    output: opt.ReportOptions = NO_REPORT_OPTIONS,
+    scores_out: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
 ) -> int:
     """Train a model on the features in FILE and recover its true performance.
 
@@ -258,10 +237,10 @@ def evaluate_data(
     require_file(file)
     from purecover.cli.features import FeatureOptions, make_scores, read_feature_rows
 
-    settings = EvaluationOptions(
+    settings = opt.EvaluationOptions(
         assumptions=assumptions,
-        measures=MeasureOptions(threshold=threshold),
-        intervals=IntervalOptions(
+        measures=opt.MeasureOptions(threshold=threshold),
+        intervals=opt.IntervalOptions(
             resamples=resamples,
             confidence_level=confidence_level,
             seed=seed,
@@ -323,7 +302,7 @@ def _write_scores(path: str, read: Any, scores: Any) -> None:
 # -- what both commands give ----------------------------------------------------------------------
 
 
-def deliver(found: Any, source: dict[str, Any], output: ReportOptions) -> bool:
+def deliver(found: Any, source: dict[str, Any], output: opt.ReportOptions) -> bool:
     """Write and print a report or a comparison; say whether a serious check spoke."""
     from purecover.html import render_report
     from purecover.html.compare_page import render_comparison
@@ -344,7 +323,7 @@ def deliver(found: Any, source: dict[str, Any], output: ReportOptions) -> bool:
     return any_serious(check for report in reports for check in report.checks)
 
 
-def _deliver_groups(many: Any, source: dict[str, Any], output: ReportOptions) -> bool:
+def _deliver_groups(many: Any, source: dict[str, Any], output: opt.ReportOptions) -> bool:
     """Print a table, or a document with every report whole."""
     from purecover._view import at_most
 
@@ -373,7 +352,7 @@ def any_serious(checks: Iterable[Any]) -> bool:
     return any(check.fired and check.severity == "error" for check in checks)
 
 
-def note_written(output: ReportOptions) -> None:
+def note_written(output: opt.ReportOptions) -> None:
     """Say which files there are now."""
     for path in output.paths.values():
         if path is not None:

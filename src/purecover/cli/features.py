@@ -27,7 +27,7 @@ from purecover.cli.files import (
     read_table,
 )
 from purecover.cli.options import Model, TableOptions
-from purecover.cli.output import DASH, CommandError, in_options, note, rename
+from purecover.cli.output import DASH, CommandError, in_options, note
 from purecover.cli.rows import FEATURE, Rows, asked_columns, make_rows, row_request
 from purecover.counts import ScoreCounts
 from purecover.exceptions import PurecoverError
@@ -148,7 +148,7 @@ def make_scores(
             progress=progress,
         )
     except PurecoverError as error:
-        raise CommandError(in_options(rename(str(error), _TRAINING_WORDS))) from error
+        raise CommandError(in_options(error, _TRAINING_WORDS)) from error
 
 
 # -- which columns, by name -----------------------------------------------------------------------

@@ -78,7 +78,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except CommandError as error:
         return fail(str(error))
     except PurecoverError as error:
-        return fail(in_options(str(error)))
+        return fail(in_options(error))
     except KeyboardInterrupt:
         fail("interrupted")
         return INTERRUPTED

@@ -12,27 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 import purecover as pu
-from purecover.cli.options import (
-    ASSUMPTIONS,
-    DATA,
-    INTERVALS,
-    METRICS,
-    OUTPUT,
-    Area,
-    CurveOptions,
-    Flag,
-    Names,
-    Number,
-    Positive,
-    Quiet,
-    SeveralScores,
-    Share,
-    ShareOptions,
-    TableOptions,
-    Text,
-    Whole,
-    check_codes,
-)
+import purecover.cli.options as opt
 from purecover.cli.output import (
     CommandError,
     check_outputs,
@@ -52,9 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["evaluate_many"]
 
 
-@Parameter(name="*", group=DATA)
+@Parameter(name="*", group=opt.DATA)
 @dataclass(frozen=True, kw_only=True)
-class ManyOptions(TableOptions, SeveralScores):
+class ManyOptions(opt.TableOptions, opt.SeveralScores):
     """Where scores, labels and tasks are.
 
     Parameters
@@ -71,13 +51,13 @@ class ManyOptions(TableOptions, SeveralScores):
         Column that says which task a row belongs to.
     """
 
-    labeled: Names = ()  # type: ignore[assignment]
-    by: Text = None
+    labeled: opt.Names = ()  # type: ignore[assignment]
+    by: opt.Text = None
 
 
-@Parameter(name="*", group=ASSUMPTIONS)
+@Parameter(name="*", group=opt.ASSUMPTIONS)
 @dataclass(frozen=True, kw_only=True)
-class TaskAssumptionOptions(CurveOptions, ShareOptions):
+class TaskAssumptionOptions(opt.CurveOptions, opt.ShareOptions):
     """What is known about the labels of all tasks.
 
     Parameters
@@ -97,26 +77,26 @@ def evaluate_many(
     /,
     *,
     data: ManyOptions = NO_MANY_OPTIONS,
-    min_rows: Annotated[Positive, Parameter(group=DATA)] = 10,
+    min_rows: Annotated[opt.Positive, Parameter(group=opt.DATA)] = 10,
     assumptions: TaskAssumptionOptions = NO_ASSUMPTIONS,
-    estimate_from: Annotated[Text, Parameter(group=ASSUMPTIONS)] = None,
-    metric: Annotated[Names, Parameter(group=METRICS)] = (),
-    threshold: Annotated[Number | None, Parameter(group=METRICS)] = None,
-    max_fpr: Annotated[Share, Parameter(group=METRICS)] = 0.1,
-    top_k: Annotated[Positive | None, Parameter(group=METRICS)] = None,
-    area: Annotated[Area, Parameter(group=METRICS)] = "davis-goadrich",
-    resamples: Annotated[Whole, Parameter(group=INTERVALS)] = 500,
+    estimate_from: Annotated[opt.Text, Parameter(group=opt.ASSUMPTIONS)] = None,
+    metric: Annotated[opt.Names, Parameter(group=opt.METRICS)] = (),
+    threshold: Annotated[opt.Number | None, Parameter(group=opt.METRICS)] = None,
+    max_fpr: Annotated[opt.Share, Parameter(group=opt.METRICS)] = 0.1,
+    top_k: Annotated[opt.Positive | None, Parameter(group=opt.METRICS)] = None,
+    area: Annotated[opt.Area, Parameter(group=opt.METRICS)] = "davis-goadrich",
+    resamples: Annotated[opt.Whole, Parameter(group=opt.INTERVALS)] = 500,
     simultaneous: Annotated[
-        Literal["bonferroni", "sidak"] | None, Parameter(group=INTERVALS)
+        Literal["bonferroni", "sidak"] | None, Parameter(group=opt.INTERVALS)
     ] = None,
-    confidence_level: Annotated[Share, Parameter(group=INTERVALS)] = 0.95,
-    seed: Annotated[Whole, Parameter(group=INTERVALS)] = 0,
-    ignore_check: Annotated[Names, Parameter(group=INTERVALS)] = (),
-    jobs: Annotated[Positive | None, Parameter(group=INTERVALS)] = None,
-    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    csv: Annotated[Text, Parameter(group=OUTPUT)] = None,
-    strict: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+    confidence_level: Annotated[opt.Share, Parameter(group=opt.INTERVALS)] = 0.95,
+    seed: Annotated[opt.Whole, Parameter(group=opt.INTERVALS)] = 0,
+    ignore_check: Annotated[opt.Names, Parameter(group=opt.INTERVALS)] = (),
+    jobs: Annotated[opt.Positive | None, Parameter(group=opt.INTERVALS)] = None,
+    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    csv: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
+    strict: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Recover the true performance of many models or on many tasks, as one table.
 
@@ -178,7 +158,7 @@ def evaluate_many(
         "confidence_level": confidence_level,
         "random_state": seed,
         "n_jobs": jobs,
-        "ignore_checks": check_codes(ignore_check),
+        "ignore_checks": opt.check_codes(ignore_check),
     }
     if metric:
         settings["metrics"] = metric

@@ -12,19 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 
 import purecover as pu
-from purecover.cli.options import (
-    ASSUMPTIONS,
-    OUTPUT,
-    RESAMPLING,
-    DataOptions,
-    Flag,
-    Positive,
-    PriorOptions,
-    Quiet,
-    Share,
-    Text,
-    Whole,
-)
+import purecover.cli.options as opt
 from purecover.cli.output import (
     DASH,
     CommandError,
@@ -32,7 +20,6 @@ from purecover.cli.output import (
     in_options,
     print_json,
     progress_bars,
-    rename,
     show,
     undash,
 )
@@ -56,9 +43,9 @@ _WORDS = {
 }
 
 
-@Parameter(name="*", group=ASSUMPTIONS)
+@Parameter(name="*", group=opt.ASSUMPTIONS)
 @dataclass(frozen=True, kw_only=True)
-class PartitionAssumptionOptions(PriorOptions):
+class PartitionAssumptionOptions(opt.PriorOptions):
     """What is known about the labels of all partitions.
 
     Parameters
@@ -68,7 +55,7 @@ class PartitionAssumptionOptions(PriorOptions):
     """
 
 
-NO_DATA_OPTIONS = DataOptions()
+NO_DATA_OPTIONS = opt.DataOptions()
 NO_ASSUMPTIONS = PartitionAssumptionOptions()
 
 
@@ -77,18 +64,18 @@ def monitor(
     file: str | None = None,
     /,
     *,
-    name: Annotated[Text, Parameter(group=PARTITION)] = None,
-    replace: Annotated[Flag, Parameter(group=PARTITION)] = False,
-    data: DataOptions = NO_DATA_OPTIONS,
+    name: Annotated[opt.Text, Parameter(group=PARTITION)] = None,
+    replace: Annotated[opt.Flag, Parameter(group=PARTITION)] = False,
+    data: opt.DataOptions = NO_DATA_OPTIONS,
     assumptions: PartitionAssumptionOptions = NO_ASSUMPTIONS,
-    window: Annotated[Positive | None, Parameter(group=DRIFT)] = None,
-    false_alarms: Annotated[Share | None, Parameter(group=DRIFT)] = None,
-    fail_on_drift: Annotated[Flag, Parameter(group=DRIFT)] = False,
-    resamples: Annotated[Whole | None, Parameter(group=RESAMPLING)] = None,
-    confidence_level: Annotated[Share | None, Parameter(group=RESAMPLING)] = None,
-    seed: Annotated[Whole | None, Parameter(group=RESAMPLING)] = None,
-    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+    window: Annotated[opt.Positive | None, Parameter(group=DRIFT)] = None,
+    false_alarms: Annotated[opt.Share | None, Parameter(group=DRIFT)] = None,
+    fail_on_drift: Annotated[opt.Flag, Parameter(group=DRIFT)] = False,
+    resamples: Annotated[opt.Whole | None, Parameter(group=opt.RESAMPLING)] = None,
+    confidence_level: Annotated[opt.Share | None, Parameter(group=opt.RESAMPLING)] = None,
+    seed: Annotated[opt.Whole | None, Parameter(group=opt.RESAMPLING)] = None,
+    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Add the scores in FILE to the running counts in STATE, and say whether they drift.
 
@@ -145,8 +132,8 @@ def monitor(
     except CommandError:
         raise
     except PurecoverError as error:
-        said = rename(str(error), _WORDS).replace("replace=True", "--replace")
-        raise CommandError(in_options(said)) from error
+        said = in_options(error, _WORDS).replace("replace=True", "--replace")
+        raise CommandError(said) from error
     if json:
         document = held.to_dict()
         document["newest"] = newest.name
@@ -169,7 +156,7 @@ def _shown(state: str, name: str | None, replacing: bool, settings: dict[str, An
 def _added(
     state: str,
     file: str,
-    data: DataOptions,
+    data: opt.DataOptions,
     name: str | None,
     replacing: bool,
     settings: dict[str, Any],
@@ -217,14 +204,14 @@ def _name_of(file: str) -> str:
     return (name[: -len(ending)] if ending else name).strip() or name
 
 
-def _with_kept(data: DataOptions, kept: dict[str, str]) -> DataOptions:
+def _with_kept(data: opt.DataOptions, kept: dict[str, str]) -> opt.DataOptions:
     """Options about columns, those of the first partition where nothing is said now."""
     unsaid = {k: v for k, v in kept.items() if k in _KEPT and getattr(data, k) is None}
     return dataclasses.replace(data, **unsaid)  # type: ignore[arg-type]
 
 
 @contextmanager
-def _in_words(data: DataOptions, kept: dict[str, str]) -> Iterator[None]:
+def _in_words(data: opt.DataOptions, kept: dict[str, str]) -> Iterator[None]:
     """Complaints about columns that were not asked for now, as what they are."""
     try:
         yield
@@ -239,7 +226,7 @@ def _in_words(data: DataOptions, kept: dict[str, str]) -> Iterator[None]:
         raise
 
 
-def _columns(data: DataOptions, rows: Rows) -> dict[str, str]:
+def _columns(data: opt.DataOptions, rows: Rows) -> dict[str, str]:
     said = {key: undash(getattr(data, key)) for key in ("positive_label", "negative_label")}
     named = {
         key: rows.columns[key] for key in ("score", "labeled", "weight") if key in rows.columns

@@ -27,7 +27,6 @@ __all__ = [
     "note",
     "print_json",
     "progress_bars",
-    "rename",
     "say",
     "show",
     "typed_command",
@@ -113,10 +112,7 @@ _OPTIONS = {
 }
 """How the library calls its parameters, and how the command line does."""
 
-_CALLABLE = r"(?:purecover \w+|[A-Za-z_][\w.]*)"
-_PARAMETER = re.compile(rf"The '(\w+)' parameter of {_CALLABLE} must")
-_NEEDS = re.compile(rf"\A{_CALLABLE} (?=needs |cannot )")
-_TYPE = re.compile(r" \(type \w+\)\.")
+_PARAMETER = re.compile(r"The '(\w+)' parameter of [\w.]+ must")
 # What only a Python name looks like; "alpha" and "prior" are words, and quotes hold data.
 _PYTHON = sorted((name for name in _OPTIONS if "_" in name), key=len, reverse=True)
 _NAME = re.compile(rf"(?<![\w'.-])({'|'.join(_PYTHON)})\b(?!')(=?)")
@@ -129,25 +125,28 @@ class CommandError(PurecoverError):
     """
 
 
-def in_options(message: str) -> str:
-    """A complaint of the library, about options where it speaks of parameters."""
-    message = _PARAMETER.sub(lambda m: f"{_OPTIONS.get(m[1], m[1])} must", message)
-    message = _TYPE.sub(".", _NEEDS.sub("purecover ", message))
+def in_options(said: PurecoverError | str, names: Mapping[str, str] | None = None) -> str:
+    """A complaint of the library, about options where it speaks of parameters.
+
+    Errors know their parameter, and ``names`` has those that one command calls otherwise. Of
+    errors that are only told, such as the reason why a row of a table has no figures, the text is
+    what there is.
+    """
+    options = _OPTIONS | dict(names or {})
+    if isinstance(said, PurecoverError):
+        said.function = None  # which makes it "purecover"
+        if said.parameter is not None and said.must is not None:
+            name = options.get(said.parameter, said.parameter)
+            got = str(said.got).partition(" (type ")[0] if isinstance(said, TypeError) else said.got
+            hint = "" if said.hint is None else f"\nHint: {said.hint}"
+            said = f"{name} must be {said.must}, got {got}.{hint}"
+    text = _PARAMETER.sub(lambda m: f"{options.get(m[1], m[1])} must", str(said))
 
     def option(match: re.Match[str]) -> str:
         value_follows = match[2] and re.match(r"[\w'\"-]", match.string[match.end() :])
         return _OPTIONS[match[1]] + (" " if value_follows else "")
 
-    return _NAME.sub(option, message)
-
-
-def rename(message: str, names: Mapping[str, str]) -> str:
-    """A complaint about some parameters, under other names."""
-
-    def subject(match: re.Match[str]) -> str:
-        return f"{names[match[1]]} must" if match[1] in names else match[0]
-
-    return _PARAMETER.sub(subject, message)
+    return _NAME.sub(option, text)
 
 
 def note(message: str, *, quiet: bool) -> None:

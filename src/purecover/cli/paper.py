@@ -25,7 +25,6 @@ from purecover.cli.output import (
     in_options,
     note,
     print_json,
-    rename,
     say,
     show,
     typed_command,
@@ -511,7 +510,7 @@ def _our_words(names: Mapping[str, str] = _NAMES) -> Iterator[None]:
     try:
         yield
     except InvalidInputError as error:
-        message = in_options(rename(str(error), names))
+        message = in_options(error, names)
         for parameter, option in names.items():
             message = message.replace(f" {parameter}= ", f" {option} ")
         raise CommandError(message) from error

@@ -10,20 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 import purecover as pu
-from purecover.cli.options import (
-    ESTIMATORS,
-    FEATURES,
-    OUTPUT,
-    RESAMPLING,
-    DataOptions,
-    Flag,
-    Model,
-    Positive,
-    Quiet,
-    Share,
-    Text,
-    Whole,
-)
+import purecover.cli.options as opt
 from purecover.cli.output import (
     CommandError,
     check_writable,
@@ -45,29 +32,29 @@ if TYPE_CHECKING:
 __all__ = ["priors"]
 
 _FORMATS = (".png", ".svg", ".pdf")
-NO_DATA_OPTIONS = DataOptions()
+NO_DATA_OPTIONS = opt.DataOptions()
 
 
 def priors(
     file: str,
     /,
     *,
-    data: DataOptions = NO_DATA_OPTIONS,
-    features: Annotated[Text, Parameter(group=FEATURES)] = None,
-    drop: Annotated[Text, Parameter(group=FEATURES)] = None,
-    model: Annotated[Model | None, Parameter(group=FEATURES)] = None,
-    folds: Annotated[Positive, Parameter(group=FEATURES)] = 5,
-    jobs: Annotated[Positive | None, Parameter(group=FEATURES)] = None,
-    estimators: Annotated[Text, Parameter(group=ESTIMATORS)] = None,
-    beta: Annotated[Share | None, Parameter(group=ESTIMATORS)] = None,
-    clean: Annotated[Flag, Parameter(group=ESTIMATORS)] = False,
-    resamples: Annotated[Whole | None, Parameter(group=RESAMPLING)] = None,
-    group: Annotated[Text, Parameter(group=RESAMPLING)] = None,
-    confidence_level: Annotated[Share, Parameter(group=RESAMPLING)] = 0.95,
-    seed: Annotated[Whole, Parameter(group=RESAMPLING)] = 0,
-    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    plot: Annotated[Text, Parameter(group=OUTPUT)] = None,
-    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+    data: opt.DataOptions = NO_DATA_OPTIONS,
+    features: Annotated[opt.Text, Parameter(group=opt.FEATURES)] = None,
+    drop: Annotated[opt.Text, Parameter(group=opt.FEATURES)] = None,
+    model: Annotated[opt.Model | None, Parameter(group=opt.FEATURES)] = None,
+    folds: Annotated[opt.Positive, Parameter(group=opt.FEATURES)] = 5,
+    jobs: Annotated[opt.Positive | None, Parameter(group=opt.FEATURES)] = None,
+    estimators: Annotated[opt.Text, Parameter(group=opt.ESTIMATORS)] = None,
+    beta: Annotated[opt.Share | None, Parameter(group=opt.ESTIMATORS)] = None,
+    clean: Annotated[opt.Flag, Parameter(group=opt.ESTIMATORS)] = False,
+    resamples: Annotated[opt.Whole | None, Parameter(group=opt.RESAMPLING)] = None,
+    group: Annotated[opt.Text, Parameter(group=opt.RESAMPLING)] = None,
+    confidence_level: Annotated[opt.Share, Parameter(group=opt.RESAMPLING)] = 0.95,
+    seed: Annotated[opt.Whole, Parameter(group=opt.RESAMPLING)] = 0,
+    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    plot: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
+    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Estimate alpha and beta from scores or features in FILE, by every method side by side.
 
@@ -173,7 +160,7 @@ def priors(
     return 0
 
 
-def _check_features(given: FeatureOptions, data: DataOptions) -> None:
+def _check_features(given: FeatureOptions, data: opt.DataOptions) -> None:
     """Complain about options that say nothing together."""
     given.check()
     if given.model is None:
@@ -197,7 +184,7 @@ class _Read:
 
 def _read(
     file: str,
-    data: DataOptions,
+    data: opt.DataOptions,
     given: FeatureOptions,
     names: list[str] | None,
     *,

@@ -221,7 +221,7 @@ def read_labels(
         )
     except PurecoverError as error:
         # It saw each distinct value once, so that its number of rows is none.
-        text = re.sub(r" row among \d+\.", " row.", in_options(str(error)))
+        text = re.sub(r" row among \d+\.", " row.", in_options(error))
         raise CommandError(text.replace("--labeled must", f"{what} must", 1)) from error
     # Blanks mean what the last value means.
     place = iter(range(len(said)))

@@ -11,20 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 import purecover as pu
-from purecover.cli.options import (
-    OUTPUT,
-    SAMPLE,
-    WORLD,
-    Flag,
-    Number,
-    Positive,
-    Quiet,
-    Scenario,
-    Share,
-    Text,
-    Whole,
-    WorldName,
-)
+import purecover.cli.options as opt
 from purecover.cli.output import (
     DASH,
     CommandError,
@@ -57,8 +44,8 @@ _PARAMETERS = {
 
 def example(
     *,
-    out: Annotated[Text, Parameter(group=OUTPUT)] = None,
-    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+    out: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
+    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Write scores to try the other commands on: example_scores.csv.
 
@@ -93,26 +80,26 @@ def example(
 
 
 def simulate(
-    world: WorldName,
+    world: opt.WorldName,
     /,
     *,
-    separation: Annotated[Number | None, Parameter(group=WORLD)] = None,
-    positive_sd: Annotated[Number | None, Parameter(group=WORLD)] = None,
-    positive: Annotated[Text, Parameter(group=WORLD)] = None,
-    negative: Annotated[Text, Parameter(group=WORLD)] = None,
-    edges: Annotated[Text, Parameter(group=WORLD)] = None,
-    alpha: Annotated[Share | None, Parameter(group=SAMPLE)] = None,
-    beta: Annotated[Share, Parameter(group=SAMPLE)] = 1.0,
-    labeled: Annotated[Positive | None, Parameter(group=SAMPLE)] = None,
-    unlabeled: Annotated[Positive | None, Parameter(group=SAMPLE)] = None,
-    scenario: Annotated[Scenario, Parameter(group=SAMPLE)] = "case-control",
-    size: Annotated[Positive | None, Parameter(group=SAMPLE)] = None,
-    prior: Annotated[Share | None, Parameter(group=SAMPLE)] = None,
-    label_frequency: Annotated[Share | None, Parameter(group=SAMPLE)] = None,
-    seed: Annotated[Whole, Parameter(group=SAMPLE)] = 0,
-    out: Annotated[Text, Parameter(group=OUTPUT)] = None,
-    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+    separation: Annotated[opt.Number | None, Parameter(group=opt.WORLD)] = None,
+    positive_sd: Annotated[opt.Number | None, Parameter(group=opt.WORLD)] = None,
+    positive: Annotated[opt.Text, Parameter(group=opt.WORLD)] = None,
+    negative: Annotated[opt.Text, Parameter(group=opt.WORLD)] = None,
+    edges: Annotated[opt.Text, Parameter(group=opt.WORLD)] = None,
+    alpha: Annotated[opt.Share | None, Parameter(group=opt.SAMPLE)] = None,
+    beta: Annotated[opt.Share, Parameter(group=opt.SAMPLE)] = 1.0,
+    labeled: Annotated[opt.Positive | None, Parameter(group=opt.SAMPLE)] = None,
+    unlabeled: Annotated[opt.Positive | None, Parameter(group=opt.SAMPLE)] = None,
+    scenario: Annotated[opt.Scenario, Parameter(group=opt.SAMPLE)] = "case-control",
+    size: Annotated[opt.Positive | None, Parameter(group=opt.SAMPLE)] = None,
+    prior: Annotated[opt.Share | None, Parameter(group=opt.SAMPLE)] = None,
+    label_frequency: Annotated[opt.Share | None, Parameter(group=opt.SAMPLE)] = None,
+    seed: Annotated[opt.Whole, Parameter(group=opt.SAMPLE)] = 0,
+    out: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
+    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Draw scores from a WORLD whose true performance is known.
 

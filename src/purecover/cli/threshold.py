@@ -12,27 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 import purecover as pu
+import purecover.cli.options as opt
 from purecover.cli.evaluate import any_serious
-from purecover.cli.options import (
-    CRITERION,
-    INTERVALS,
-    OUTPUT,
-    AssumptionOptions,
-    DataOptions,
-    Flag,
-    IntervalOptions,
-    Quiet,
-    Share,
-    Text,
-    WeightOptions,
-    Whole,
-)
 from purecover.cli.output import (
     CommandError,
     in_options,
     print_json,
     progress_bars,
-    rename,
     show,
     undash,
 )
@@ -54,9 +40,9 @@ __all__ = ["threshold"]
 _WIDTH = 100
 
 
-@Parameter(name="*", group=INTERVALS)
+@Parameter(name="*", group=opt.INTERVALS)
 @dataclass(frozen=True, kw_only=True)
-class ThresholdIntervalOptions(IntervalOptions):
+class ThresholdIntervalOptions(opt.IntervalOptions):
     """How sure one may be.
 
     Parameters
@@ -65,12 +51,12 @@ class ThresholdIntervalOptions(IntervalOptions):
         Bootstrap resamples for the interval of what was asked for; 0 for none.
     """
 
-    resamples: Whole = 500
+    resamples: opt.Whole = 500
 
 
-NO_DATA_OPTIONS = DataOptions()
-NO_ASSUMPTIONS = AssumptionOptions()
-NO_WEIGHTS = WeightOptions()
+NO_DATA_OPTIONS = opt.DataOptions()
+NO_ASSUMPTIONS = opt.AssumptionOptions()
+NO_WEIGHTS = opt.WeightOptions()
 NO_INTERVAL_OPTIONS = ThresholdIntervalOptions()
 
 
@@ -78,20 +64,20 @@ def threshold(
     file: str,
     /,
     *,
-    data: DataOptions = NO_DATA_OPTIONS,
-    assumptions: AssumptionOptions = NO_ASSUMPTIONS,
-    precision: Annotated[Share | None, Parameter(group=CRITERION)] = None,
-    recall: Annotated[Share | None, Parameter(group=CRITERION)] = None,
-    fpr: Annotated[Share | None, Parameter(group=CRITERION)] = None,
-    specificity: Annotated[Share | None, Parameter(group=CRITERION)] = None,
-    npv: Annotated[Share | None, Parameter(group=CRITERION)] = None,
-    fdr: Annotated[Share | None, Parameter(group=CRITERION)] = None,
-    best: Annotated[Text, Parameter(group=CRITERION)] = None,
-    weights: WeightOptions = NO_WEIGHTS,
+    data: opt.DataOptions = NO_DATA_OPTIONS,
+    assumptions: opt.AssumptionOptions = NO_ASSUMPTIONS,
+    precision: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
+    recall: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
+    fpr: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
+    specificity: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
+    npv: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
+    fdr: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
+    best: Annotated[opt.Text, Parameter(group=opt.CRITERION)] = None,
+    weights: opt.WeightOptions = NO_WEIGHTS,
     intervals: ThresholdIntervalOptions = NO_INTERVAL_OPTIONS,
-    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    strict: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
+    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    strict: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Choose the threshold for a wanted precision, recall or false-positive rate, or the best.
 
@@ -154,8 +140,8 @@ def threshold(
         try:
             choice = pu.choose_threshold(counts, proportions, criterion, value, **how)
         except InvalidInputError as error:
-            named = rename(str(error), {"value": f"--{criterion}", "criterion": "--best"})
-            raise CommandError(in_options(named)) from error
+            names = {"value": f"--{criterion}", "criterion": "--best"}
+            raise CommandError(in_options(error, names)) from error
         replicates = None
         if intervals.resamples:
             draw = partial(
