@@ -717,7 +717,7 @@ def test_ctrl_c_is_130(run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_reader_that_left_is_141(run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("purecover.cli.rows.read_rows", raise_it(BrokenPipeError()))
-    monkeypatch.setattr("purecover.cli.main._forget_stdout", lambda: None)
+    monkeypatch.setattr("purecover.cli.shell._forget_stdout", lambda: None)
     assert run("threshold", EXAMPLE, *ALPHA, "--best", "f1").code == 141
 
 

@@ -215,7 +215,7 @@ def test_links_of_the_readme_lead_somewhere() -> None:
 
 
 def test_the_command_line_page_shows_every_command() -> None:
-    from purecover.cli.main import app
+    from purecover.cli.shell import app
 
     text = (DOCS / "howto" / "command_line.rst").read_text(encoding="utf-8")
     shown = re.findall(r"^\.\. cli-help:: (.+)$", text, re.MULTILINE)

@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         2 for bad usage or bad input; 130 after Ctrl-C; 141 if the reader of the output left.
     """
     try:
-        from purecover.cli.main import run
+        from purecover.cli.shell import run
 
         return run(argv)
     except KeyboardInterrupt:
