@@ -510,6 +510,7 @@ def test_plain_names(given: str, plain: str) -> None:
     assert plain_name(given) == plain
 
 
+@pytest.mark.slow
 def test_long_names_keep_their_end() -> None:
     name = plain_name("ж" * 500 + ".csv.gz")
     assert name.endswith(".csv.gz")

@@ -363,6 +363,7 @@ def test_stopping_ends_what_is_under_way() -> None:
 # -- the command ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize(
     ("number", "code"),
@@ -426,6 +427,7 @@ def test_without_the_extra_the_command_names_it(
     assert "pip install 'purecover[app]'" in said
 
 
+@pytest.mark.slow
 def test_the_command_line_works_without_the_extra() -> None:
     code = (
         "import sys\n"
@@ -436,6 +438,7 @@ def test_the_command_line_works_without_the_extra() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_worker_does_not_eat_the_memory(tmp_path: Path) -> None:
     pytest.importorskip("resource")
     (tmp_path / "a.csv").write_bytes(b"score,labeled\n" + b"0.5,1\n0.25,0\n" * 2_000_000)

@@ -52,6 +52,7 @@ def test_an_error_is_a_message_and_2() -> None:
     assert b"Traceback" not in err
 
 
+@pytest.mark.slow
 def test_names_the_terminal_cannot_show_do_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "größe.csv"
     path.write_text("größe,labeled\n1,1\n", encoding="utf-8")
@@ -68,6 +69,7 @@ def test_names_the_terminal_cannot_show_do_no_harm(tmp_path: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @POSIX
 def test_ctrl_c_while_reading_is_130() -> None:
     process = start("evaluate", "-", "--alpha", "0.25")
@@ -92,6 +94,7 @@ def test_a_reader_that_leaves_early_is_no_traceback() -> None:
     assert (process.returncode, err) == (141, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_a_full_disk_is_a_message() -> None:
     with Path("/dev/full").open("wb") as full:

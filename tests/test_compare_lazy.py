@@ -85,6 +85,7 @@ def test_binned_counts_are_paired_too(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- cells ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_joint_cells_are_those_of_numpy(engine: str) -> None:
     """Eight scores with 400 cells each, whose numbers do not fit into one key."""

@@ -288,6 +288,7 @@ def test_clean_labels_are_tested_on_features(beta: float, clean: bool) -> None:
     assert (estimator.diagnostics_["clean_p_value"] > 0.05) is clean
 
 
+@pytest.mark.slow
 def test_scores_around_the_fold_of_a_row() -> None:
     data, labeled = plane()
     counts = out_of_fold(Rows.from_data(data, labeled))

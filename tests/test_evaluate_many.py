@@ -75,6 +75,7 @@ def test_rows_are_reports_of_their_own(table):
     assert [r.reason for r in found.failed] == ["only 1 labeled row, fewer than min_rows=10"] * 2
 
 
+@pytest.mark.slow
 def test_alpha_is_estimated_once_for_each_task(table):
     found = pu.evaluate_many(table, "y", by="task", n_resamples=20, keep=True)
     for task in ("a", "b", "c"):

@@ -130,6 +130,7 @@ class TestBootstrap:
             assert interval.estimate == pytest.approx(expected[name])
             assert interval.low < interval.estimate < interval.high, name
 
+    @pytest.mark.slow
     def test_thinning_changes_next_to_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         s = draw(n_labeled=1000, n_unlabeled=5000)
         exact = pu.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
@@ -558,6 +559,7 @@ def sample() -> pu.simulate.Sample:
 
 
 class TestCrowded:
+    @pytest.mark.slow
     def test_draws_are_multinomial(self) -> None:
         """Means, variances and covariances are those of the formula, and totals are exact."""
         labeled, unlabeled = np.array([30, 90, 0, 180]), np.array([270, 150, 150, 30])

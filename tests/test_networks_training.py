@@ -179,7 +179,7 @@ def twins(X: Any, labeled: Any, training: Training, streams: Any) -> tuple[list[
     return made, bags.train + bags.validation > 0
 
 
-@pytest.mark.parametrize("constants", ["matlab", "torch"])
+@pytest.mark.parametrize("constants", ["matlab", pytest.param("torch", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("choices", CHOICES, ids=lambda c: "-".join(c.values()))
 def test_a_batch_equals_one_network_at_a_time(choices, constants):
     X, labeled = world()
