@@ -416,7 +416,7 @@ def test_distances_equal_the_definition(labeled, unlabeled):
 
 
 def test_estimate_is_the_largest_second_difference():
-    sample = simulate.binormal(3).sample(30, 60, alpha=0.4, random_state=3)
+    sample = simulate.binormal(3).sample(20, 40, alpha=0.4, random_state=3)
     scores, labeled = sample.scores, sample.labeled
     shares = np.arange(1, 21) / 20
     d = [slow_distance(scores[labeled], scores[~labeled], nu) for nu in shares]

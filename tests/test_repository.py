@@ -190,6 +190,7 @@ def test_a_formula_that_would_come_out_wrong_is_refused(latex: str) -> None:
         mathml.render(latex, block=False)
 
 
+@pytest.mark.slow
 def test_commands_in_the_documentation_exist() -> None:
     pages = [ROOT / "README.md", ROOT / "Makefile", *sorted((ROOT / "docs").rglob("*.rst"))]
     text = "\n".join(p.read_text(encoding="utf-8") for p in pages).replace("\\\n", " ")

@@ -172,7 +172,8 @@ def rows_of_two_collections(seed: int, n_labeled: int, n_unlabeled: int) -> tupl
     return X, labeled, truth
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
 def test_search_picks_the_better_model_where_the_naive_score_picks_the_worse(seed: int) -> None:
     X, labeled, _ = rows_of_two_collections(seed, 2000, 1000)
     new, _, new_truth = rows_of_two_collections(1000 + seed, 0, 20_000)
