@@ -18,7 +18,7 @@ from purecover.checks import CHECKS, CheckContext, CheckResult, list_checks, run
 from purecover.checks.base import contrast, critical_value, shortfall
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
-from purecover.estimators.base import PriorEstimate
+from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
 from purecover.recovery.roc import recover_roc

@@ -15,8 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from purecover import simulate
 from purecover.audit.posterior import alpha_from_audit
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import PriorEstimate
 from purecover.estimators.clean import CleanTest, clean_many, clean_test
+from purecover.estimators.estimate import PriorEstimate
 from purecover.estimators.scar import _distances, _permutation_test, scar_test
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals.interval import Interval

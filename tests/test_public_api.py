@@ -140,6 +140,16 @@ def test_counts_need_only_numpy() -> None:
     assert not roots(modules) & (HEAVY - {"scipy", "narwhals"})
 
 
+def test_a_report_with_a_known_alpha_needs_no_estimator() -> None:
+    """Estimators and models bring scikit-learn, which takes longer to load than the report."""
+    code = (
+        "import purecover as pu\n"
+        "scores, labeled = [5, 4, 3, 2, 1, 0], [1, 1, 0, 1, 0, 0]\n"
+        "pu.evaluate(scores, labeled, alpha=0.2, n_resamples=5)"
+    )
+    assert not modules_after(code) & {"sklearn", "scipy.stats", "matplotlib", "pandas"}
+
+
 @pytest.mark.parametrize(
     "args", [["--help"], ["--version"], ["evaluate", "--help"], ["priors", "--help"]]
 )

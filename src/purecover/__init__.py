@@ -76,7 +76,7 @@ _HOMES = {
     "PearsonDivergence": "purecover.estimators.density_ratio",
     "PenalizedL1": "purecover.estimators.density_ratio",
     "PriorComparison": "purecover.estimators.compare",
-    "PriorEstimate": "purecover.estimators.base",
+    "PriorEstimate": "purecover.estimators.estimate",
     "PriorEstimator": "purecover.estimators.base",
     "PriorRow": "purecover.estimators.compare",
     "PriorsDisplay": "purecover.displays",
@@ -197,7 +197,6 @@ if TYPE_CHECKING:
     from purecover.estimators.alphamax import AlphaMaxCurve as AlphaMaxCurve
     from purecover.estimators.alphamax import AlphaMaxN as AlphaMaxN
     from purecover.estimators.base import Inclusions as Inclusions
-    from purecover.estimators.base import PriorEstimate as PriorEstimate
     from purecover.estimators.base import PriorEstimator as PriorEstimator
     from purecover.estimators.base import prior_estimators as prior_estimators
     from purecover.estimators.base import register_prior_estimator as register_prior_estimator
@@ -212,6 +211,7 @@ if TYPE_CHECKING:
     from purecover.estimators.density_ratio import PenalizedL1 as PenalizedL1
     from purecover.estimators.dist_curve import DistCurve as DistCurve
     from purecover.estimators.elkan_noto import ElkanNoto as ElkanNoto
+    from purecover.estimators.estimate import PriorEstimate as PriorEstimate
     from purecover.estimators.kernel_mean import KernelMean as KernelMean
     from purecover.estimators.label_curve import LabelCurve as LabelCurve
     from purecover.estimators.mixtures import GaussianMixtures as GaussianMixtures

@@ -23,7 +23,7 @@ from purecover.recovery.roc import NOTEWORTHY_GAP
 if TYPE_CHECKING:
     from purecover.checks import CheckResult
     from purecover.counts import ScoreCounts
-    from purecover.estimators.base import PriorEstimate
+    from purecover.estimators.estimate import PriorEstimate
     from purecover.intervals.interval import Interval
     from purecover.report.compare import ScoreComparison
     from purecover.report.results import PUReport

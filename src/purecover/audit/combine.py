@@ -32,7 +32,7 @@ from purecover.audit.posterior import (
     nearly_beta_binomial,
 )
 from purecover.audit.strata import StratifiedAudit
-from purecover.estimators.base import PriorEstimate
+from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import MixtureProportions

@@ -21,7 +21,7 @@ from purecover._validation import (
     public,
 )
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import PriorEstimate
+from purecover.estimators.estimate import PriorEstimate
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import check_data
 from purecover.recovery.roc import RecoveredRoc

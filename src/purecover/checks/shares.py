@@ -17,7 +17,7 @@ from purecover.checks.base import (
     quiet,
 )
 from purecover.curves import auc_pu_variance
-from purecover.estimators.base import PriorEstimate
+from purecover.estimators.estimate import PriorEstimate
 
 SMALL_DELTA = 0.1
 ALPHA_ERROR = 0.05

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from purecover.checks import CheckResult
     from purecover.cli.rows import Rows
     from purecover.counts import ScoreCounts
-    from purecover.estimators.base import PriorEstimate
+    from purecover.estimators.estimate import PriorEstimate
     from purecover.intervals.interval import Interval
     from purecover.intervals.resampling import GroupResampler
     from purecover.proportions import MixtureProportions

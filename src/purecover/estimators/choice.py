@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
 from purecover._typing import CountArray, FloatArray
 from purecover._validation import bad_type, check_choice
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import PriorEstimator, prior_estimators
-from purecover.estimators.label_curve import LabelCurve
-from purecover.estimators.wrappers import NoisyLabels
 from purecover.proportions import MixtureProportions
+
+if TYPE_CHECKING:  # estimators bring scikit-learn, which a report with a known alpha does without
+    from purecover.estimators.base import PriorEstimator
 
 
 def default_estimator() -> PriorEstimator:
     """The default estimator of alpha and beta."""
+    from purecover.estimators.label_curve import LabelCurve
+
     return LabelCurve()
 
 
@@ -29,6 +30,11 @@ def check_estimator(value: Any, parameter: str = "estimator") -> PriorEstimator:
     """
     if value is None:
         return default_estimator()
+    from sklearn.base import clone
+
+    from purecover.estimators.base import PriorEstimator, prior_estimators
+    from purecover.estimators.wrappers import NoisyLabels
+
     if isinstance(value, str):
         known = prior_estimators()
         if check_choice(parameter, value, ("default", *known)) == "default":
@@ -81,5 +87,7 @@ class KnownBeta:
 
 def full_name(estimator: PriorEstimator) -> str:
     """The class of an estimator, with that of the one it wraps: ``NoisyLabels(BBE)``."""
+    from purecover.estimators.base import PriorEstimator
+
     name, inner = type(estimator).__name__, getattr(estimator, "estimator", None)
     return f"{name}({full_name(inner)})" if isinstance(inner, PriorEstimator) else name

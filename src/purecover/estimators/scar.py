@@ -32,10 +32,10 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import (
     Inclusions,
-    PriorEstimate,
     PriorEstimator,
     register_prior_estimator,
 )
+from purecover.estimators.estimate import PriorEstimate
 from purecover.estimators.label_curve import LabelCurve
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 from purecover.estimators.wrappers import check_one_sided

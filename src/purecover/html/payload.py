@@ -24,7 +24,7 @@ from purecover.recovery.metrics import METRICS, metrics_from_roc
 from purecover.recovery.roc import blended, recover_roc
 
 if TYPE_CHECKING:
-    from purecover.estimators.base import PriorEstimate
+    from purecover.estimators.estimate import PriorEstimate
     from purecover.intervals.interval import CurveBand, Interval
     from purecover.report.results import PUReport, TrueFigures
 

@@ -14,7 +14,7 @@ from purecover._typing import FloatArray
 from purecover._view import cut, shortened
 
 if TYPE_CHECKING:
-    from purecover.estimators.base import PriorEstimate
+    from purecover.estimators.estimate import PriorEstimate
     from purecover.intervals.interval import Interval
     from purecover.report.results import TrueFigures
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from purecover._validation import show
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import PriorEstimate
 from purecover.estimators.choice import tell_clean
+from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import MAX_THRESHOLDS, PROPORTIONS, BootstrapResult

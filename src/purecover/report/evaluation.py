@@ -17,9 +17,6 @@ from purecover._validation import (
     to_numpy,
 )
 from purecover.estimators.choice import check_estimator
-from purecover.models.classifier import check_seed
-from purecover.models.cross_fit import check_settings, unseen_scores
-from purecover.models.tables import check_as_long, read_examples
 from purecover.proportions import GivenProportions, KnownKeywords, ProportionKeywords
 from purecover.recovery.metrics import resolve_metrics
 from purecover.report.pipeline import ReportKeywords, Settings, make_report, mark_rows, read_rows
@@ -227,6 +224,11 @@ def evaluate_model(
     True
     """
     # All that can be wrong is said before the long work of fitting.
+    # Here, because models bring scikit-learn, which scores alone do without.
+    from purecover.models.classifier import check_seed
+    from purecover.models.cross_fit import check_settings, unseen_scores
+    from purecover.models.tables import check_as_long, read_examples
+
     check_settings(
         estimator,
         cv=FOLDS if cv is None else cv,

@@ -44,8 +44,8 @@ from purecover._validation import (
     to_numpy,
 )
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import PriorEstimate
 from purecover.estimators.choice import check_estimator
+from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import Progress

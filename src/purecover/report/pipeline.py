@@ -71,7 +71,8 @@ from purecover.report.estimation import find_proportions, resampled
 from purecover.report.results import PUReport, TrueFigures
 
 if TYPE_CHECKING:
-    from purecover.estimators.base import PriorEstimate, PriorEstimator
+    from purecover.estimators.base import PriorEstimator
+    from purecover.estimators.estimate import PriorEstimate
 
 USUAL = 2000
 """Replicates where the caller does not say how many; half as many for large data."""

@@ -21,7 +21,7 @@ from purecover._validation import FrozenDict, check_choice, check_flag, check_in
 from purecover.checks import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc
-from purecover.estimators.base import PriorEstimate
+from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import CurveBand, Interval
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult

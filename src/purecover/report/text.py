@@ -34,7 +34,7 @@ from purecover.recovery.roc import NOTEWORTHY_GAP
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts
-    from purecover.estimators.base import PriorEstimate
+    from purecover.estimators.estimate import PriorEstimate
     from purecover.report.compare import ScoreComparison
     from purecover.report.many import ManyReports, ManyRow
     from purecover.report.results import PUReport

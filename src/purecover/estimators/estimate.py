@@ -1,0 +1,100 @@
+"""`PriorEstimate`: an estimate of alpha and beta with all that says how far to trust it.
+
+Apart from the estimators, which bring scikit-learn: reports and checks read it without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from purecover._codec import plain_fields
+from purecover._validation import FrozenDict
+from purecover.intervals.interval import Interval
+from purecover.proportions import MixtureProportions
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PriorEstimate:
+    """How alpha and beta of a report were estimated.
+
+    Attributes
+    ----------
+    estimator : str
+        What estimated them: its name in :func:`prior_estimators`, or its class if it has none.
+        A method that was run both ways keeps its name; ``proportions.origin`` tells.
+    proportions : MixtureProportions
+        The estimate.
+    intervals : mapping of str to Interval
+        Intervals of ``"alpha"``, ``"beta"`` and ``"delta"`` that include re-estimation, if there
+        were replicates; without ``"beta"`` where it was given.
+    spread : mapping of str to tuple of float
+        Alpha and beta of the estimator and of several others on the same scores, by name.
+    other_intervals : mapping of str to mapping of str to Interval
+        Intervals of ``"alpha"``, ``"delta"`` and, where it is estimated, ``"beta"`` of the
+        others, by name, from a few replicates; empty without replicates, and where rows come in
+        groups.
+    identification : mapping of str to tuple of float
+        The ends between which ``"alpha"``, ``"beta"``, ``"delta"`` and ``"auc"`` lie, with 95 %
+        confidence, even if no region of the scores is pure; see :func:`inclusion_bound`.
+    notes : tuple of str
+        What the estimator has to say.
+    identifiable : bool
+        Whether the scores can tell.
+    at_edge : bool
+        Whether the estimate lies at an end of what its method can return.
+    beta_estimated : bool
+        Whether beta was estimated too, not given and not taken as 1 by the method.
+    beta_given : bool
+        Whether beta was given by the caller.
+    clean_p_value : float or None
+        Of the test of beta = 1, unless beta was given or the method gives a probability.
+    clean_probability : float or None
+        Probability of beta = 1, if beta was estimated by a method that gives one.
+    n_rejected : int
+        Replicates left out because they allow no estimate.
+    """
+
+    estimator: str
+    proportions: MixtureProportions
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    spread: Mapping[str, Ends] = field(default_factory=dict)
+    other_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    identification: Mapping[str, Ends] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    identifiable: bool = True
+    at_edge: bool = False
+    beta_estimated: bool = False
+    beta_given: bool = False
+    clean_p_value: float | None = None
+    clean_probability: float | None = None
+    n_rejected: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("intervals", "spread", "identification"):
+            object.__setattr__(self, name, FrozenDict(dict(getattr(self, name))))
+        others = {name: FrozenDict(dict(ends)) for name, ends in self.other_intervals.items()}
+        object.__setattr__(self, "other_intervals", FrozenDict(others))
+
+    @property
+    def disagreement(self) -> float:
+        """The largest difference in alpha or in beta between the estimators."""
+        if not self.spread:
+            return 0.0
+        alphas, betas = zip(*self.spread.values(), strict=True)
+        return max(max(alphas) - min(alphas), max(betas) - min(betas))
+
+    @property
+    def others(self) -> dict[str, Ends]:
+        """Alpha and beta of the estimators that were only asked for comparison."""
+        return {name: pair for name, pair in self.spread.items() if name != self.estimator}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        pairs = {
+            name: {"alpha": alpha, "beta": beta} for name, (alpha, beta) in self.spread.items()
+        }
+        return plain_fields(self, "disagreement", spread=pairs)
