@@ -333,30 +333,6 @@ def test_the_plan_of_many_examples_keeps_its_promise(size, width, alphas) -> Non
     assert kept(fewer, width, plan.alpha_range, size=size) < 0.9  # hardly larger than need be
 
 
-@pytest.mark.parametrize(
-    ("options", "alphas"),
-    [
-        ({"width": 0.1, "prior": (50, 50)}, (0, 1)),
-        ({"width": 0.1, "prior": (50, 50)}, (0, 0.05)),
-        ({"width": 0.02, "confidence_level": 0.1}, (0, 1)),
-        ({"width": 0.005, "confidence_level": 0.05, "prior": "uniform"}, (0, 0.3)),
-        ({"width": 0.05, "confidence_level": 0.3, "prior": (1, 30)}, (0.0, 1.0)),
-    ],
-)
-def test_none_and_all_are_part_of_the_promise(options, alphas) -> None:
-    """Their intervals reach the edge, and are the widest of all at times."""
-    plan = plan_audit(alpha_guess=alphas, **options)
-    found = kept(
-        plan.n_items,
-        options["width"],
-        alphas,
-        level=options.get("confidence_level", 0.95),
-        prior=options.get("prior", "jeffreys"),
-    )
-    assert found >= 0.9
-    assert plan.probability == pytest.approx(found, abs=2e-3)
-
-
 def test_probabilities_of_whole_ranges_are_hypergeometric() -> None:
     positives = np.array([0, 3, 40, 500, 900])
     low, high, n = (np.full(5, each) for each in (20, 70, 100))
@@ -372,15 +348,6 @@ def test_probabilities_of_whole_ranges_are_hypergeometric() -> None:
 
 
 # -- edges --------------------------------------------------------------------------------------
-
-
-def test_a_prior_that_rules_out_the_edge_keeps_the_interval_from_it() -> None:
-    posterior = stats.beta(50, 80)
-    found = alpha_from_audit(0, 30, prior=(50, 50)).alpha
-    assert (found.low, found.high) == pytest.approx(tuple(posterior.ppf([0.025, 0.975])))
-    assert alpha_from_audit(0, 30, prior=(50, 50), n_unlabeled=10**4).alpha.low > 0.3
-    assert alpha_from_audit(30, 30, prior=(1, 50)).alpha.high < 1
-    assert alpha_from_audit(0, 30, prior=(1, 50)).alpha.low == 0
 
 
 @pytest.mark.slow
@@ -489,18 +456,6 @@ def test_the_likelihood_of_few_examples_is_hypergeometric(k, n, size, prior) -> 
     expected = positives[np.searchsorted(np.cumsum(weight), [0.025, 0.975])] / size
     # With more than 2000 examples not each of them is looked at.
     assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1.01 / min(size, 500))
-
-
-def test_the_posterior_of_the_label_curve_is_weighted_as_it_is() -> None:
-    """Without any kernel, by brute force over its nodes."""
-    sample = pu.simulate.binormal(separation=2.0).sample(300, 3000, alpha=0.3, random_state=4)
-    fitted = pu.LabelCurve().fit(sample.scores, sample.labeled)
-    nodes = fitted._solve(fitted._counts)[0]
-    alpha, weight = nodes.alpha[0], nodes.weight[0]
-    for k in (24, 30, 36):
-        both = weight * stats.binom.pmf(k, 100, alpha)
-        found = combine_audit(fitted, k, 100)
-        assert found.proportions.alpha == pytest.approx(both @ alpha / both.sum(), abs=0.008)
 
 
 def test_scores_that_leave_nothing_yield_to_an_audit_of_all() -> None:

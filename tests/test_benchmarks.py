@@ -147,30 +147,6 @@ def test_rules_of_all_data_sets_give_the_positives_of_the_paper(monkeypatch):
 # -- the comparison ---------------------------------------------------------------------
 
 
-def rows_of(board, name, errors, part="a"):
-    """Rows of an estimator whose beta - alpha is off by these."""
-    return [
-        board.Row(part, "world", "cell", i, name, 0.3, 0.9 + e, 0.3, 0.9, 0.01, False)
-        for i, e in enumerate(errors)
-    ]
-
-
-def test_promises_hold_for_the_best_and_fail_for_the_biased(monkeypatch):
-    board = study("_board", monkeypatch)
-    released = rows_of(board, board.RELEASED, [-0.5, 0.5, 0.4])
-    good = rows_of(board, board.DEFAULT, [0.02, -0.02, 0.01])
-    lines, failures = board.promises([*released, *good])
-    assert failures == []
-    assert [line[-1] for line in lines] == ["yes"]
-    bad = rows_of(board, board.DEFAULT, [0.3, 0.3, 0.3])
-    rival = rows_of(board, "rival", [0.1, -0.1, 0.1])
-    _, failures = board.promises([*released, *bad, *rival])
-    assert len(failures) == 3
-    assert "rival is better by 0.2000" in failures[0]
-    assert "bias +0.3000" in failures[1]
-    assert "worst case 0.300, above 0.250" in failures[2]
-
-
 def test_results_say_which_code_they_come_from(monkeypatch):
     common = study("_common", monkeypatch)
     said = common.provenance("leaderboard")
@@ -182,25 +158,7 @@ def test_results_say_which_code_they_come_from(monkeypatch):
     assert re.search(rf"purecover {version}, numpy \d", common.provenance("leaderboard"))
 
 
-# == features ==================================================================================
-
-
 # -- features ---------------------------------------------------------------------------
-
-
-def test_every_registered_estimator_is_in_the_comparison(monkeypatch):
-    contestants = study("_contestants", monkeypatch)
-    on_scores = {each.name for each in contestants.ours()}
-    beside = contestants.with_features()
-    on_features = {each.name for each in beside if each.on_features}
-    for name, kind in purecover.prior_estimators().items():
-        if name not in contestants.ELSEWHERE:
-            assert name in on_scores or name == contestants.DEFAULT_NAME
-        assert (name + contestants.ON_FEATURES in on_features) is (kind.takes == "features")
-    names = [each.name for each in beside]
-    assert len(set(names)) == len(names)
-    assert {contestants.DEFAULT, *contestants.BESIDE_FEATURES} < set(names)
-    assert {each.name for each in beside if each.slow} == {"kernel-mean, on features"}
 
 
 def test_feature_worlds_hold_what_they_say(monkeypatch):

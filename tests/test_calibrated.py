@@ -27,7 +27,7 @@ from purecover.exceptions import (
     InvalidTypeError,
     PurecoverWarning,
 )
-from purecover.models.calibrated import choose_calibrator, fit_isotonic, fit_sigmoid
+from purecover.models.calibrated import fit_isotonic, fit_sigmoid
 from purecover.recovery.rates import posterior_band
 
 ALPHA, SHIFT = 0.3, 2.0
@@ -77,14 +77,6 @@ def test_probabilities_mean_the_true_class(method: Any, beta: float) -> None:
         # Four errors of the share, and what the training sample leaves uncertain.
         assert abs(found[rows].mean() - share) < 4 * error + 0.035
     assert np.mean((found - true_posterior(new)) ** 2) < 0.003
-
-
-@pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
-@pytest.mark.parametrize(("alpha", "beta"), [(0.1, 1.0), (0.3, 0.9), (0.6, 0.95)])
-def test_probabilities_of_the_unlabeled_add_up(method: Any, alpha: float, beta: float) -> None:
-    X, labeled, _ = draw(6, 1000, 4000, alpha=alpha, beta=beta)
-    model = small(method=method, alpha=alpha, beta=beta).fit(X, labeled)
-    assert model.oob_proba_[~labeled].mean() == pytest.approx(alpha, abs=0.02)
 
 
 def test_alpha_is_estimated() -> None:
@@ -158,21 +150,6 @@ def test_bounded_isotonic_regression_is_a_clipped_one() -> None:
     order = np.argsort(scores)
     plain = isotonic_regression(labeled[order].astype(float), weights=weight[order]).x
     np.testing.assert_allclose(found[order], np.clip(plain, *band), atol=1e-9)
-
-
-def test_auto_takes_the_form_that_fits() -> None:
-    rng = np.random.default_rng(2)
-    scores = rng.normal(size=20_000)
-    proportions = pu.MixtureProportions(0.2)
-    low, high = posterior_band(0.25, proportions)
-    curves = {"sigmoid": expit(2 * scores - 1), "isotonic": np.where(scores > 0.5, 0.9, 0.05)}
-    for expected, truth in curves.items():
-        labeled = rng.random(scores.size) < low + (high - low) * truth
-        found, share = choose_calibrator(
-            scores, labeled, np.ones(scores.size), proportions, method="auto", rng=rng
-        )
-        assert found.method == expected
-        assert share == labeled.mean()
 
 
 # -- scikit-learn -----------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from purecover import simulate
 from purecover.checks import CHECKS, CheckContext, CheckResult, list_checks, run_checks
 from purecover.checks.base import contrast, critical_value, shortfall
 from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
@@ -328,43 +327,6 @@ def test_every_check_has_cases_for_firing_and_for_staying_quiet():
 
 
 # -- what the messages say ------------------------------------------------------------------
-
-
-def test_pu007_says_what_an_error_of_alpha_does():
-    context = drawn(BINORMAL)
-    observed = auc_pu(context.counts)
-    other = sorted(0.5 + (observed - 0.5) / (1 - alpha) for alpha in (0.2, 0.3))
-    result = CHECKS["PU007"].run(context)
-    assert result.severity == "note"
-    assert f"would be {other[0]:.3f} or {other[1]:.3f}" in result.message
-
-
-def test_pu008_names_the_smallest_delta_that_fits():
-    context = drawn(simulate.binormal(3), says=(0.7, 1.0))
-    needed = 2 * auc_pu(context.counts) - 1
-    assert f"at least {needed:.3g}" in CHECKS["PU008"].run(context).hint
-    enough = context_of(context.counts, 1 - needed - 1e-6)
-    assert CHECKS["PU008"].run(enough).status == "quiet"
-
-
-@pytest.mark.parametrize(
-    ("code", "more"),
-    [
-        ("PU012", {"spread": {"AlphaMax": (0.25, 1.0), "bbe": (0.41, 0.95)}}),
-        ("PU017", {"identifiable": False}),
-    ],
-)
-def test_where_the_scores_do_not_tell_the_identification_interval_is_named(code, more):
-    ends = {"alpha": (0.0, 0.26), "beta": (0.9, 1.0), "delta": (0.7, 1.0), "auc": (0.71, 0.83)}
-    result = CHECKS[code].run(estimated(identification=ends, **more))
-    assert (
-        "alpha from 0 to 0.26, beta from 0.9 to 1 and an AUC from 0.71 to 0.83 would fit too"
-        in result.message
-    )
-    if code == "PU012":
-        assert "2 estimators put alpha at 0.25 to 0.41 and beta at 0.95 to 1" in result.message
-    known = {"alpha": (0.0, 0.0), "beta": (1.0, 1.0), "delta": (1.0, 1.0), "auc": (0.7, 0.7)}
-    assert "Nothing else" in CHECKS[code].run(estimated(identification=known, **more)).message
 
 
 # -- weights --------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import re
@@ -126,11 +125,6 @@ def test_evaluate_json_is_one_document_equal_to_the_library(run) -> None:
     assert document == json.loads(report.to_json())
 
 
-def test_evaluate_json_has_null_where_a_metric_is_undefined(run) -> None:
-    result = run("evaluate", EXAMPLE, *QUICK, "--threshold", "1e9", "--json")
-    assert result.json["metrics"]["recovered"]["precision"] is None
-
-
 def test_evaluate_estimates_what_is_not_known(run) -> None:
     scores, labeled, _ = read_example()
     document = run("evaluate", EXAMPLE, *FEW, "--json").json
@@ -177,29 +171,6 @@ def test_threshold_estimates_what_is_not_known(run) -> None:
     assert "estimated by" not in run("threshold", EXAMPLE, *ALPHA, "--best", "f1", *FEW).out
 
 
-def test_threshold_estimates_as_told(run) -> None:
-    asked = ("threshold", EXAMPLE, "--best", "f1", "--resamples", "0")
-    named = run(*asked, "--estimator", "bbe", "--json").json
-    report = run("evaluate", EXAMPLE, "--estimator", "bbe", "--resamples", "0", "--json").json
-    assert named["proportions"] == report["proportions"]
-    assert named["interval"] is None
-    assert run(*asked, "--beta", "0.9", "--json").json["proportions"]["beta"] == 0.9
-    both = run(*asked, *ALPHA, "--estimator", "bbe")
-    assert both.code == 2
-    assert "--estimator must be left out where 'alpha' is given" in both.err
-    assert run(*asked, "--estimator", "bbx").code == 2
-    assert run(*asked, "--prior", "0.3").code == 2
-
-
-def test_threshold_where_nothing_can_be_estimated(run, tmp_path: Path) -> None:
-    path = tmp_path / "same.csv"
-    lines = [f"{i % 50},{int(i < 50)}" for i in range(100)]
-    path.write_text("score,labeled\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    result = run("threshold", path, "--best", "f1", "--estimator", "bbe")
-    assert result.code == 2
-    assert "cannot estimate alpha and beta" in result.err
-
-
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
@@ -228,55 +199,6 @@ def test_evaluate_refuses_values(run, argv: list[str], says: str) -> None:
     assert says in result.err
 
 
-def test_scenario_censoring_with_prior_and_with_label_frequency_agree(run) -> None:
-    scores, labeled, _ = read_example()
-    share = sum(labeled) / len(labeled)
-    common = ("evaluate", EXAMPLE, "--scenario", "censoring", "--resamples", "0", "--json")
-    by_prior = run(*common, "--prior", 0.5).json
-    by_frequency = run(*common, "--label-frequency", share / 0.5).json
-    assert by_prior["proportions"]["scenario"] == "censoring"
-    assert by_prior["proportions"]["alpha"] == pytest.approx((0.5 - share) / (1 - share))
-    assert by_frequency["auc"] == pytest.approx(by_prior["auc"], abs=1e-12)
-    assert by_frequency["metrics"]["prior"] == pytest.approx(0.5)
-    assert scores
-
-
-def test_target_takes_a_word_or_a_number(run) -> None:
-    common = ("evaluate", EXAMPLE, *QUICK, "--json")
-    assert run(*common, "--target", "0.01").json["metrics"]["prior"] == 0.01
-    assert run(*common, "--target", "deployment").json["metrics"]["prior"] == 0.4048
-    pooled = (300 + 1497 * 0.4048) / 1797
-    assert run(*common, "--target", "pooled").json["metrics"]["prior"] == pytest.approx(pooled)
-
-
-def test_negative_threshold_is_a_value_and_not_an_option(run) -> None:
-    assert (
-        run("evaluate", EXAMPLE, *QUICK, "--threshold", "-1.5", "--json").json["metrics"][
-            "threshold"
-        ]
-        == -1.5
-    )
-
-
-def test_weights_and_groups_reach_the_library(run, tmp_path: Path) -> None:
-    path = write_sample(tmp_path / "a.csv", w=lambda i: 1 + i % 3, g=lambda i: f"g{i // 4}")
-    options = (
-        path,
-        "--alpha",
-        ".1",
-        "--weight",
-        "w",
-        "--group",
-        "g",
-        "--resamples",
-        "20",
-        "--json",
-    )
-    document = run("evaluate", *options).json
-    assert document["n_labeled"] == sum(1 + i % 3 for i in range(60) if i % 4 == 0)
-    assert "group" in document["intervals"]["roc_auc"]["method"]
-
-
 def test_metric_options_reach_the_library(run) -> None:
     options = ("--f-beta", "2", "--cost-fn", "5", "--cost-fp", "0.5", "--max-fpr", "0.2")
     more = ("--top-k", "20", "--area", "trapezoid")
@@ -302,42 +224,12 @@ def test_metric_options_reach_the_library(run) -> None:
         assert document["metrics"]["recovered"][name] != plain[name]
 
 
-def test_known_negatives_need_to_be_named(run, tmp_path: Path) -> None:
-    label = lambda i: ("pos", "unl", "unl", "neg")[i % 4]  # noqa: E731
-    path = write_sample(tmp_path / "a.csv", labeled=label)
-    common = ("evaluate", path, "--alpha", ".1", "--resamples", "0", "--json")
-    refused = run(*common)
-    assert refused.code == 2
-    assert "'labeled'" in refused.err
-    assert "--positive-label" in refused.err
-    told = run(*common, "--positive-label", "pos", "--negative-label", "neg").json
-    assert (told["n_labeled"], told["n_unlabeled"], told["n_negative"]) == (15, 30, 15)
-
-
 def test_positive_label_that_is_not_there_lists_the_values(run, tmp_path: Path) -> None:
     path = write_sample(tmp_path / "a.csv", labeled=lambda i: "ab"[i % 2])
     result = run("evaluate", path, *QUICK, "--positive-label", "c")
     assert result.code == 2
     assert "'a', 'b'" in result.err
     assert run("evaluate", path, *QUICK, "--positive-label", "a", "--json").json["n_labeled"] == 30
-
-
-def test_truth_in_words_and_one_sided_truth(run, tmp_path: Path) -> None:
-    path = write_sample(
-        tmp_path / "a.csv", truth=lambda i: ("positive", "Negative")[i % 4 > 0], one=lambda i: 1
-    )
-    good = run("evaluate", path, "--alpha", ".1", "--resamples", "0", "--truth", "truth", "--json")
-    assert good.json["truth"]["alpha"] == 0
-    bad = run("evaluate", path, "--alpha", ".1", "--truth", "one")
-    assert bad.code == 2
-    assert "both classes" in bad.err
-
-
-def test_one_distinct_score_is_a_singular(run, tmp_path: Path) -> None:
-    path = write_sample(tmp_path / "a.csv", score=lambda i: 0.5)
-    checks = run("evaluate", path, "--alpha", ".1", "--resamples", "0", "--json").json["checks"]
-    (ties,) = [check["message"] for check in checks if check["code"] == "PU005"]
-    assert ties.startswith("there is 1 distinct score, and ties")
 
 
 def test_strict_turns_an_error_of_a_check_into_1(run, tmp_path: Path) -> None:
@@ -382,16 +274,6 @@ def test_obvious_names_are_found(run, tmp_path: Path, header: str) -> None:
     assert document["auc_pu"] == 0.75
 
 
-def test_ambiguous_names_are_not_guessed(run, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("score,s,y\n.9,1,1\n.1,2,0\n", encoding="utf-8")
-    result = run("evaluate", path, *QUICK)
-    assert result.code == 2
-    assert "'score', 's', 'y'" in result.err
-    # A column that has another role is out of the question.
-    assert run("evaluate", path, *QUICK, "--weight", "s", "--json").json["n_labeled"] == 1
-
-
 # -- html and files ---------------------------------------------------------------------------
 
 
@@ -403,16 +285,6 @@ def test_html_is_written_with_the_command_on_it(run, tmp_path: Path) -> None:
     assert text.startswith("<!doctype html>")
     assert f"purecover evaluate {EXAMPLE} --alpha 0.4048" in text
     assert list(tmp_path.iterdir()) == [page]
-
-
-def test_html_is_announced_on_stderr_only(run, tmp_path: Path) -> None:
-    page = tmp_path / "out.html"
-    plain = run("evaluate", EXAMPLE, *QUICK, "--json")
-    told = run("evaluate", EXAMPLE, *QUICK, "--json", "--html", page)
-    assert told.out == plain.out
-    assert told.err == f"purecover: report written to {page}\n"
-    text = run("evaluate", EXAMPLE, *QUICK, "--html", page)
-    assert "written" not in text.out
 
 
 def test_html_path_is_checked_before_the_data_are_read(run, tmp_path: Path) -> None:
@@ -477,14 +349,6 @@ def test_best_threshold(run, best: str) -> None:
         assert run("threshold", EXAMPLE, *ALPHA, "--best", spelled, "--json", *FEW).json == document
 
 
-def test_best_f_beta_with_a_dash(run) -> None:
-    options = ("--best", "F-beta", "--f-beta", "3", "--json", *FEW)
-    document = run("threshold", EXAMPLE, *ALPHA, *options).json
-    assert document["criterion"] == "f_beta"
-    text = run("threshold", EXAMPLE, *ALPHA, *options[:-3], *FEW).out
-    assert "F-beta (beta 3)" in text
-
-
 @pytest.mark.parametrize("group", [False, True])
 def test_threshold_has_the_interval_of_the_library(run, tmp_path: Path, group: bool) -> None:
     path = write_sample(tmp_path / "a.csv", 200, g=lambda i: f"g{i // 4:03}")
@@ -514,20 +378,6 @@ def test_threshold_has_the_interval_of_the_library(run, tmp_path: Path, group: b
     assert "chosen on the same data" in " ".join(text.split())
 
 
-def test_threshold_without_resamples_has_no_interval(run) -> None:
-    options = ("threshold", EXAMPLE, *QUICK, "--best", "f1")
-    assert run(*options, "--json").json["interval"] is None
-    assert "interval" not in run(*options).out
-
-
-def test_threshold_hides_what_repeats_f1_and_shows_the_costs(run) -> None:
-    plain = run("threshold", EXAMPLE, *QUICK, "--best", "f1").out
-    assert "F-beta" not in plain
-    assert "Cost (miss 1, false alarm 1)" in plain
-    costly = run("threshold", EXAMPLE, *QUICK, "--best", "cost", "--cost-fn", "5").out
-    assert "Cost (miss 5, false alarm 1)" in costly
-
-
 def test_threshold_runs_the_checks(run, tmp_path: Path) -> None:
     path = write_sample(tmp_path / "a.csv", score=lambda i: -(i % 4 == 0) * 5 + i / 100)
     options = ("threshold", path, "--alpha", ".2", "--best", "youden", "--resamples", "0")
@@ -544,14 +394,6 @@ def test_threshold_runs_the_checks(run, tmp_path: Path) -> None:
     assert quiet.code == 1
     assert float(quiet.out) == float(run(*options, "--quiet").out)
     assert run(*options, "--strict", "--ignore-check", "pu008").code == 0
-
-
-def test_threshold_without_findings_says_so(run, tmp_path: Path) -> None:
-    path = tmp_path / "s.csv"
-    run("simulate", "binormal", "--alpha", ".2", "--out", path, "-q")
-    result = run("threshold", path, "--alpha", ".2", "--best", "f1", *FEW)
-    assert (result.code, result.err) == (0, "")
-    assert "checks: none warns" in result.out
 
 
 def test_threshold_prints_text_and_quiet_prints_the_number_alone(run) -> None:
@@ -638,23 +480,6 @@ def test_simulate_tells_the_truth(run, tmp_path: Path, world: list[str], auc: fl
     assert (document["n_labeled"], document["n_unlabeled"]) == (5, 9)
 
 
-def test_simulate_censoring(run, tmp_path: Path) -> None:
-    options = (
-        "--scenario",
-        "censoring",
-        "--size",
-        "500",
-        "--prior",
-        ".3",
-        "--label-frequency",
-        ".5",
-    )
-    document = run("simulate", "laplace", *options, "--out", tmp_path / "s.csv", "--json").json
-    assert document["n_labeled"] + document["n_unlabeled"] == 500
-    assert document["prior"] == 0.3
-    assert document["proportions"]["alpha"] == pytest.approx(0.15 / 0.85)
-
-
 def test_simulate_to_stdout_feeds_evaluate_on_stdin(run, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = run("simulate", "binormal", "--alpha", ".25", "--labeled", "50", "--unlabeled", "200")
     assert drawn.out.count("\n") == 251
@@ -662,17 +487,6 @@ def test_simulate_to_stdout_feeds_evaluate_on_stdin(run, monkeypatch: pytest.Mon
     document = run("evaluate", "-", "--alpha", ".25", "--resamples", "0", "--json").json
     assert (document["n_labeled"], document["n_unlabeled"]) == (50, 200)
     assert document["source"]["file"] == "standard input"
-
-
-def test_simulate_gzip_is_reproducible(run, tmp_path: Path) -> None:
-    paths = [tmp_path / name for name in ("a.csv.gz", "b.csv.gz")]
-    for path in paths:
-        assert (
-            run("simulate", "beta", "--alpha", ".2", "--labeled", "9", "--out", path, "-q").err
-            == ""
-        )
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-    assert gzip.decompress(paths[0].read_bytes()).startswith(b"score,labeled,truth\n")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -97,11 +96,6 @@ def test_the_sample_holds_random_unlabeled_rows_as_they_are(run, tmp_path) -> No
     assert rank == pytest.approx(0.5, abs=0.05)
 
 
-def test_equal_seeds_draw_equal_rows(run) -> None:
-    texts = [run("sample", EXAMPLE, "--n", "20", "--seed", seed).out for seed in (1, 1, 2)]
-    assert texts[0] == texts[1] != texts[2]
-
-
 def test_answers_are_not_written_over(run, tmp_path) -> None:
     out = tmp_path / "audit.csv"
     draw = partial(run, "sample", EXAMPLE, "--n", "3", "--out", out)
@@ -113,19 +107,6 @@ def test_answers_are_not_written_over(run, tmp_path) -> None:
     assert out.read_bytes() == kept
     out.write_bytes(b"\xff\x00 something else")
     assert draw().code == 0
-
-
-def test_known_negatives_are_not_unlabeled(run, tmp_path) -> None:
-    path = tmp_path / "scores.csv"
-    labels = ["positive"] * 5 + ["negative"] * 5 + ["unlabeled"] * 10
-    lines = [f"{i},{label},name {i}" for i, label in enumerate(labels)]
-    path.write_text("score,labeled,name\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    options = ("--negative-label", "negative", "--positive-label", "positive")
-    out = tmp_path / "audit.csv"
-    assert run("sample", path, "--n", "10", *options, "--columns", "name", "--out", out).code == 0
-    drawn = rows_of(out)
-    assert list(drawn[0]) == ["row", "name", "positive"]
-    assert {row["name"] for row in drawn} == {f"name {i}" for i in range(10, 20)}
 
 
 def test_strata_get_equal_parts_or_those_of_neyman(run, tmp_path) -> None:
@@ -148,17 +129,6 @@ def test_strata_get_equal_parts_or_those_of_neyman(run, tmp_path) -> None:
     parts = [sum(row["stratum"] == name for row in rows_of(out)) for name in names]
     assert sum(parts) == 90
     assert parts[1] == max(parts)
-
-
-def test_columns_of_other_formats(run, tmp_path) -> None:
-    path = tmp_path / "scores.jsonl"
-    rows = [{"score": i / 10, "labeled": i % 2 == 0, "text": f'say "{i}",\nyes'} for i in range(20)]
-    rows[3]["text"] = None
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    out = tmp_path / "audit.csv"
-    assert run("sample", path, "--n", "10", "--out", out).code == 0
-    for row in rows_of(out):
-        assert row["text"] == (rows[int(row["row"]) - 1]["text"] or "")
 
 
 @pytest.mark.parametrize(
@@ -186,16 +156,6 @@ def test_samples_that_cannot_be(run, argv, says) -> None:
     result = run("sample", EXAMPLE, *argv)
     assert result.code == 2
     assert says in result.err
-
-
-def test_names_that_clash_are_told(run, tmp_path) -> None:
-    path = tmp_path / "scores.csv"
-    path.write_text("score,labeled,positive\n1,1,0\n0,0,1\n", encoding="utf-8")
-    result = run("sample", path, "--n", "1")
-    assert result.code == 2
-    assert "a column 'positive'" in result.err
-    assert run("sample", path, "--n", "1", "--columns", "score").code == 0
-    assert "twice" in run("sample", "-", "--n", "1").err
 
 
 # -- estimate ---------------------------------------------------------------------------------
@@ -309,10 +269,3 @@ def test_answers_that_cannot_be(run, tmp_path, content, argv, says) -> None:
     result = run("estimate", path, *argv)
     assert result.code == 2
     assert says in result.err
-
-
-@pytest.mark.parametrize("command", ["plan", "sample", "estimate"])
-def test_help(run, command) -> None:
-    result = run(command, "--help")
-    assert result.code == 0
-    assert "--quiet" in result.out

@@ -95,14 +95,6 @@ def test_blank_labels_for_threshold(run, tmp_path: Path) -> None:
     assert err == ""
 
 
-def test_the_flag_without_blanks_changes_nothing(run, tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", list(LABELED))
-    expected, _ = run(path)
-    document, err = run(path, MISSING)
-    assert document["metrics"] == expected["metrics"]
-    assert err.startswith("purecover: 0 of 40 rows are blank")
-
-
 THIRDS = ["yes", "", "no", ""]
 
 
@@ -217,15 +209,6 @@ def test_quoted_decimal_commas_between_commas(run, tmp_path: Path) -> None:
     assert document["metrics"] == expected["metrics"]
 
 
-def test_labels_and_weights_with_decimal_commas(run, tmp_path: Path) -> None:
-    rows = [f"{i},5;{y},0;1,5" for i, y in enumerate(LABELED)]
-    path = tmp_path / "a.csv"
-    path.write_text("\n".join(["score;labeled;w", *rows]), encoding="utf-8")
-    document, err = run(path, "--decimal", ",", "--weight", "w")
-    assert document is not None, err
-    assert sizes(document) == (15, 45, 0)
-
-
 @pytest.mark.parametrize(
     ("cell", "why"),
     [
@@ -247,14 +230,6 @@ def test_bad_cells_among_decimal_commas(run, tmp_path: Path, cell: str, why: str
     assert "--decimal" not in err
 
 
-def test_numbers_that_are_numbers_do_not_care(run, tmp_path: Path) -> None:
-    lines = [{"score": s, "labeled": y} for s, y in zip(SCORES, LABELED, strict=True)]
-    path = tmp_path / "a.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    document, _ = run(path, "--decimal", ",")
-    assert document["metrics"] == run(path)[0]["metrics"]
-
-
 # -- JSON arrays ------------------------------------------------------------------------------
 
 
@@ -268,24 +243,3 @@ def test_an_array_of_objects(run, tmp_path: Path, name: str, indent: int | None)
     document, err = run(path)
     assert document is not None, err
     assert document["metrics"] == expected["metrics"]
-
-
-def test_an_array_that_is_cut_off(run, tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps([{"score": 1, "labeled": 1}] * 9)[:-1], encoding="utf-8")
-    document, err = run(path)
-    assert document is None
-    assert "starts like a JSON array but is not one" in err
-
-
-def test_brackets_in_a_header_are_not_json(run, tmp_path: Path) -> None:
-    path = write(tmp_path / "export", list(LABELED), header="[score],[labeled]")
-    document, _ = run(path, "--score", "[score]", "--labeled", "[labeled]")
-    assert sizes(document) == (10, 30, 0)
-
-
-def test_line_numbers_count_blank_lines_before_the_first_object(run, tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('\n\n{"score": 1, "labeled": 1}\n{"score": "x", "labeled": 0}\n')
-    _, err = run(path)
-    assert "line 4 'x' is not a number" in err

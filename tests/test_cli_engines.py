@@ -87,17 +87,6 @@ def test_an_engine_counts_what_the_reader_reads(run, folder, files, options, n_f
     assert source["columns"] == {"score": "score", "labeled": "labeled"}
 
 
-def test_columns_are_taken_by_name_in_every_file(run, folder, frame, tmp_path):
-    frame[:150].write_csv(tmp_path / "one.csv")
-    frame[150:].select("w", "score", "site", "labeled").write_csv(tmp_path / "two.csv")
-    expected = run(folder / "all.csv", *ALPHA, "--json").json
-    assert same(run(tmp_path, *ALPHA, "--json").json, expected)
-    refused = run(tmp_path, *ALPHA, "--engine", "polars")
-    assert "CSV files that polars can read" in refused.err
-    frame[150:].select("w", "labeled").write_csv(tmp_path / "two.csv")
-    assert "two.csv has no column named 'score'" in run(tmp_path, *ALPHA).err
-
-
 @pytest.mark.spark
 def test_spark_counts_the_same(run, folder):
     session = spark_session()
@@ -218,16 +207,6 @@ def test_several_scores_are_compared(run, folder, engine, tmp_path):
     assert "Comparison of models" in page.read_text()
 
 
-def test_several_scores_beside_blank_labels(run, frame, tmp_path):
-    column = pl.when(pl.col("labeled") == 1).then(pl.lit("P"))
-    frame.with_columns(labeled=column).write_csv(tmp_path / "a.csv")
-    asked = [*BOTH, *ALPHA, "--missing-is-unlabeled"]
-    result = run(tmp_path / "a.csv", "--engine", "duckdb", *asked)
-    assert result.code == 0
-    assert "60 labeled, 340 unlabeled, 2 scores of each" in result.out
-    assert "340 blank labels count as unlabeled" in result.err
-
-
 # -- groups ------------------------------------------------------------------------------------
 
 
@@ -257,34 +236,6 @@ def test_groups_are_numbers_or_folders(run, folder, frame, tmp_path):
     ]
     expected = run(folder / "all.csv", *ALPHA, "--json").json
     assert same(run(tmp_path, *ALPHA, "--json").json, expected)
-
-
-def test_how_files_are_written_is_for_duckdb(run, folder, frame, tmp_path):
-    expected = run(folder / "all.csv", *ALPHA, "--json").json
-    for name, part in (("one.csv", frame[:150]), ("two.csv", frame[150:])):
-        text = part.write_csv(separator=";").replace(".", ",")
-        (tmp_path / name).write_text(text, encoding="utf-16")
-    assert same(run(tmp_path, "--decimal", ",", *ALPHA, "--json").json, expected)
-    lines = tmp_path / "lines"
-    lines.mkdir()
-    frame[:150].write_ndjson(lines / "one.jsonl")
-    frame[150:].write_json(lines / "two.json")
-    assert same(run(lines, *ALPHA, "--json").json, expected)
-
-
-def test_a_group_that_cannot_be_evaluated_says_why(run, frame, tmp_path):
-    site = pl.when(pl.col("labeled") == 0, pl.col("w") == 3).then(pl.lit("c")).otherwise("site")
-    changed = frame.with_columns(site=site)
-    changed.write_parquet(tmp_path / "a.parquet")
-    result = run(tmp_path / "a.parquet", "--by", "site", *ALPHA)
-    n = changed.filter(pl.col("site") == "c").height
-    assert result.code == 0
-    assert f"c, score: no labeled row among {n}" in result.out
-    changed.filter(pl.col("site") == "c").with_columns(labeled=pl.lit(False)).write_parquet(
-        tmp_path / "b.parquet"
-    )
-    result = run(tmp_path / "b.parquet", "--by", "site", *ALPHA)
-    assert result.code == 2
 
 
 # -- bins --------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import io
 import json
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -87,16 +85,6 @@ def test_equal_to_evaluate_model(run, file: Path) -> None:
     for name, interval in expected.intervals.items():
         found = result.json["intervals"][name]
         assert found["low"] == pytest.approx(interval.low, rel=1e-6, abs=1e-9)
-
-
-def test_a_model_that_needs_nothing_before_it(run, file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "scores.csv"
-    result = run(file, *ALPHA, *NONE, "--model", "boosting", "--seed", "4", "--scores-out", out)
-    assert result.code == 0
-    assert "scores of HistGradientBoostingClassifier, out of fold (5 folds" in result.out
-    model = HistGradientBoostingClassifier(random_state=4)
-    expected = pu.cross_fit_scores(model, X, LABELED, random_state=4)
-    np.testing.assert_array_equal([float(s) for s in read(out)["score"]], expected)
 
 
 SOME = 160
@@ -196,14 +184,6 @@ def test_what_becomes_of_columns_is_said(run, tmp_path: Path) -> None:
     assert run(file, *QUICK, "--quiet") == Result(0, "", "")
 
 
-def test_features_and_drop(run, file: Path) -> None:
-    listed = run(file, *QUICK, "--features", "w, u", "--json").json
-    assert listed["source"]["features"]["numeric"] == ["w", "u"]
-    dropped = run(file, *QUICK, "--drop", "v", "--json").json
-    assert dropped["source"]["features"]["numeric"] == ["u", "w"]
-    assert dropped["auc"] == pytest.approx(listed["auc"], abs=0.005)
-
-
 def test_advice_can_be_pasted(run, tmp_path: Path) -> None:
     """Names with blanks, commas, quotes and dashes, and options that are in use already."""
     rng = np.random.default_rng(0)
@@ -241,12 +221,6 @@ def test_advice_can_be_pasted(run, tmp_path: Path) -> None:
 def test_lists_of_names(text: str, names: list[str]) -> None:
     assert split_names(text) == names
     assert split_names(*shlex.split(join_names(names))) == names
-
-
-def test_a_column_named_by_a_dash(run, tmp_path: Path) -> None:
-    file = write(tmp_path / "table.csv", **{"-": COLUMNS["u"]})
-    listed = run(file, *QUICK, "--features", "-", "--json")
-    assert listed.json["source"]["features"]["numeric"] == ["-"]
 
 
 # -- cells that are nearly numbers ----------------------------------------------------------------
@@ -294,21 +268,6 @@ def test_a_column_of_numbers_is_not_lost_for_a_few_texts(
     assert run(file, *QUICK, "--drop", "u").code == 0
 
 
-def test_texts_among_numbers_that_are_told(run, tmp_path: Path) -> None:
-    ages = ["9+" if i % 20 == 3 else i % 9 for i in range(N)]
-    mixed = [f"x{i % 200}" if i % 2 else i for i in range(N)]
-    infinite = [("inf", "sup")[i % 2] for i in range(N)]
-    apart = [f"x{i}" if i % 2 else i for i in range(N)]
-    file = write(tmp_path / "table.csv", ages=ages, mixed=mixed, inf=infinite, apart=apart)
-    result = run(file, *QUICK)
-    assert "'apart' (text of 400 values such as 'x1' in row 2" in result.err
-    assert "column 'ages' is taken for texts, though nearly all cells are numbers" in result.err
-    assert "because of '9+' in row 4, '9+' in row 24, '9+' in row 44, ... of the data" in result.err
-    assert "'mixed' (text of 300 values such as 'x1' in row 2" in result.err
-    assert "200 of 400 cells are numbers" in result.err
-    assert "texts 'ages', 'inf'" in result.err
-
-
 def test_the_other_decimal_sign(run, tmp_path: Path) -> None:
     def table(*names: str) -> Path:
         lines = [";".join(COLUMNS)]
@@ -330,16 +289,6 @@ def test_the_other_decimal_sign(run, tmp_path: Path) -> None:
     points = run(table(), *QUICK, "--decimal", ",")
     assert "has numbers with a point in column 'u'" in points.err
     assert "if that is a decimal point, leave --decimal out; or use --drop u." in points.err
-
-
-def test_thousands(run, tmp_path: Path) -> None:
-    many = [f"{7 * i:,}" for i in range(N)]
-    larger = [f"{7919 * i * i:,}" for i in range(N)]
-    for cells in (many, larger):
-        result = run(write(tmp_path / "table.csv", many=cells), *QUICK)
-        assert result.code == 2
-        assert "has numbers with a comma in column 'many', such as '" in result.err
-        assert "if it stands between thousands, take it out of the file" in result.err
 
 
 # -- leaks ----------------------------------------------------------------------------------------
@@ -410,25 +359,6 @@ def test_features_that_tell_the_label_alone(run, tmp_path: Path) -> None:
     assert again.json["source"]["features"]["possible_leaks"] == {}
 
 
-def test_an_ordered_row_number_does_not_leak(run, tmp_path: Path) -> None:
-    """A file sorted by label would otherwise be ranked by its row numbers."""
-    order = np.argsort(~LABELED, kind="stable")
-    columns = {name: np.array(values)[order].tolist() for name, values in COLUMNS.items()}
-    rng = np.random.default_rng(0)
-    columns |= {name: rng.normal(size=N).tolist() for name in "uvw"}
-    file = write(tmp_path / "table.csv", **columns, id=list(range(N)))
-    assert abs(run(file, *QUICK, "--json").json["auc_pu"] - 0.5) < 0.12
-
-
-def test_a_blank_cell_may_tell_something(run, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    noise = rng.normal(size=N)
-    told = [x if known else "" for x, known in zip(noise.tolist(), TRUTH, strict=True)]
-    file = write(tmp_path / "table.csv", told=told)
-    result = run(file, *QUICK, "--features", "told", "--json").json
-    assert result["auc_pu"] > 0.8
-
-
 def test_decimal_commas_words_and_groups(run, tmp_path: Path) -> None:
     file = tmp_path / "table.csv"
     lines = ["u;family;known"]
@@ -473,31 +403,6 @@ def test_the_scores_feed_the_other_commands(run, file: Path, tmp_path: Path, cap
     assert again["auc"] == result.json["auc"]
 
 
-def test_weights(run, tmp_path: Path) -> None:
-    weight = np.random.default_rng(0).integers(1, 4, N)
-    file = write(tmp_path / "table.csv", weight=weight.tolist())
-    out = tmp_path / "scores.csv"
-    result = run(file, *QUICK, "--weight", "weight", "--scores-out", out, "--json")
-    assert result.json["n_labeled"] == weight[LABELED].sum()
-    assert result.json["source"]["features"]["numeric"] == ["u", "v", "w"]
-    assert [float(value) for value in read(out)["weight"]] == weight.tolist()
-    bad = write(tmp_path / "bad.csv", weight=["", *weight.tolist()[1:]])
-    assert "1 bad cell in column 'weight'" in run(bad, *QUICK, "--weight", "weight").err
-
-
-def test_known_negatives_and_truth_are_written(run, tmp_path: Path) -> None:
-    label = LABELED.astype(int)
-    label[np.flatnonzero(~TRUTH)[:40]] = -1
-    file = write(tmp_path / "table.csv", labeled=label.tolist(), truth=TRUTH.tolist())
-    out = tmp_path / "scores.csv"
-    result = run(
-        file, *QUICK, "--negative-label", "-1", "--truth", "truth", "--scores-out", out, "--json"
-    )
-    assert result.json["n_negative"] == 40
-    assert [int(value) for value in read(out)["labeled"]] == label.tolist()
-    assert [value == "1" for value in read(out)["truth"]] == TRUTH.tolist()
-
-
 def test_standard_input_json_and_parquet(run, tmp_path: Path, monkeypatch) -> None:
     expected = run(write(tmp_path / "table.csv"), *QUICK, "--json").json["auc"]
     rows = [
@@ -512,12 +417,6 @@ def test_standard_input_json_and_parquet(run, tmp_path: Path, monkeypatch) -> No
     polars = pytest.importorskip("polars")
     polars.DataFrame(COLUMNS).write_parquet(tmp_path / "table.parquet")
     assert run(tmp_path / "table.parquet", *QUICK, "--json").json["auc"] == expected
-
-
-def test_strict_returns_1_where_a_check_errs(run, file: Path) -> None:
-    arguments = (file, "--alpha", "0.97", "--beta", "0.98", *NONE, *LOGISTIC, "--strict")
-    assert run(*arguments).code == 1
-    assert run(file, *QUICK, "--strict").code == 0
 
 
 # -- complaints -----------------------------------------------------------------------------------
@@ -552,12 +451,6 @@ def test_bad_usage(run, file: Path, argv: list[str], says: str) -> None:
     assert says in result.err
 
 
-def test_bad_values(run, file: Path) -> None:
-    assert "magic" in run(file, *ALPHA, "--model", "magic").err
-    assert "--alpha must be a number in [0, 1]" in run(file, *LOGISTIC, "--alpha", "25").err
-    assert "is that the right column?" in run(file, *QUICK, "--labeled", "u").err
-
-
 def test_bad_files(run, tmp_path: Path) -> None:
     assert "there is no file" in run(tmp_path / "nothing.csv", *QUICK).err
     infinite = write(tmp_path / "infinite.csv", u=["inf", *COLUMNS["u"][1:]])
@@ -569,24 +462,3 @@ def test_bad_files(run, tmp_path: Path) -> None:
     assert "2 columns named 'u'" in run(tmp_path / "twice.csv", *QUICK).err
     table = write(tmp_path / "table.csv")
     assert "would overwrite" in run(table, *QUICK, "--scores-out", table).err
-
-
-def test_a_missing_file_is_told_at_once(tmp_path: Path) -> None:
-    """Before what trains models is loaded, which takes seconds."""
-    code = (
-        "import sys\nfrom purecover.cli import main\n"
-        "codes = [main([c, f]) for c in ('evaluate-data', 'priors') for f in sys.argv[1:]]\n"
-        "print(codes, 'sklearn' in sys.modules)\n"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "nothing.csv"), str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "[2, 2, 2, 2] False\n"
-    assert done.stderr.count("there is no file") == 2
-    assert done.stderr.count("is a directory, not a file") == 2
-
-
-def test_help(run) -> None:
-    result = run("--help")
-    assert result.code == 0
-    for option in ("--features", "--drop", "--model", "--groups", "--scores-out", "--random-state"):
-        assert option in result.out

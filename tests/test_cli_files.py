@@ -7,13 +7,11 @@ import io
 import json
 import os
 import re
-import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from purecover.cli import main
@@ -113,32 +111,10 @@ def test_other_columns_may_hold_anything(evaluate, file) -> None:
     assert_same_data(evaluate(file("a.csv", csv_text(HEADER + ",note", rows))))
 
 
-def test_duplicate_names_matter_only_where_they_are_asked_for(evaluate, file) -> None:
-    rows = [f"{r},x,y" for r in ROWS]
-    assert_same_data(evaluate(file("a.csv", csv_text(HEADER + ",note,note", rows))))
-    path = file("b.csv", csv_text("score,labeled,score,x", rows))
-    assert "2 columns named 'score'" in evaluate(path, "--score", "score")
-    assert "more than one column" in evaluate(path)
-
-
-def test_latin_1_when_told(evaluate, file) -> None:
-    path = file("a.csv", csv_text("score,labeled,café", [f"{r},é" for r in ROWS]).encode("latin-1"))
-    assert_same_data(evaluate(path, "--encoding", "latin-1"))
-    message = evaluate(path)
-    assert "utf-8" in message
-    assert "--encoding" in message
-
-
 def test_a_wanted_name_decides_the_delimiter() -> None:
     sample = ["a,b;c,d;e\n", "1,2;3,4;5\n"]
     assert sniff_delimiter(sample, frozenset({"c,d"})) == ";"
     assert sniff_delimiter(sample, frozenset({"b;c"})) == ","
-
-
-@pytest.mark.parametrize("name", ["tab", "\\t", "\t"])
-def test_delimiter_by_name(evaluate, file, name: str) -> None:
-    path = file("a.csv", csv_text().replace(",", "\t"))
-    assert_same_data(evaluate(path, "--delimiter", name))
 
 
 @pytest.mark.parametrize(
@@ -191,17 +167,6 @@ def test_parquet(evaluate, tmp_path: Path) -> None:
     assert_same_data(evaluate(parquet_file(tmp_path, text=["x"] * N)))
 
 
-def test_parquet_under_another_name_and_on_stdin(
-    evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = parquet_file(tmp_path)
-    content = path.read_bytes()
-    other = path.rename(tmp_path / "a.csv")
-    assert_same_data(evaluate(other))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-    assert_same_data(evaluate("-"))
-
-
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
@@ -224,13 +189,6 @@ def test_parquet_that_is_cut_off(evaluate, tmp_path: Path) -> None:
 
 
 # -- standard input ---------------------------------------------------------------------------
-
-
-def test_stdin_stays_open(evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.TextIOWrapper(io.BytesIO(csv_text().encode()))
-    monkeypatch.setattr(sys, "stdin", stream)
-    assert_same_data(evaluate("-"))
-    assert not stream.buffer.closed
 
 
 @pytest.mark.parametrize(
@@ -313,12 +271,6 @@ def test_all_bad_cells_are_counted_and_the_first_are_shown(evaluate, file) -> No
     assert "bad10" not in message
 
 
-def test_bad_cells_of_several_columns_are_told_together(evaluate, file) -> None:
-    message = evaluate(file("a.csv", with_row(0, "x,")))
-    assert "in column 'score'" in message
-    assert "in column 'labeled'" in message
-
-
 def test_lines_are_counted_across_chunks_and_quoted_newlines(evaluate, file) -> None:
     n = CHUNK + 10
     lines = ["score,labeled,note"]
@@ -329,13 +281,6 @@ def test_lines_are_counted_across_chunks_and_quoted_newlines(evaluate, file) -> 
     assert f"line {bad_line} 'oops'" in evaluate(file("a.csv", text))
     plain = "\n".join(["score,labeled", *(f"{i % 7},{i % 2}" for i in range(n)), "oops,1"])
     assert f"line {n + 2} 'oops'" in evaluate(file("b.csv", plain))
-
-
-def test_rows_of_every_chunk_are_kept(evaluate, file) -> None:
-    n = 2 * CHUNK + 17
-    text = "score,labeled\n" + "".join(f"{i % 97},{int(i % 5 == 0)}\n" for i in range(n))
-    document = evaluate(file("a.csv", text))
-    assert document["n_labeled"] + document["n_unlabeled"] == n
 
 
 @pytest.mark.parametrize(
@@ -396,13 +341,6 @@ def test_missing_files_directories_and_odd_names(evaluate, tmp_path: Path) -> No
     assert "cannot be opened" in evaluate("x" * 5000)
 
 
-@pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() == 0, reason="root may read anything")
-def test_a_file_without_permission(evaluate, file) -> None:
-    path = file("a.csv", csv_text())
-    path.chmod(0)
-    assert "cannot be opened" in evaluate(path)
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -430,27 +368,6 @@ def test_negative_weights_are_refused(evaluate, file) -> None:
 # -- written files ----------------------------------------------------------------------------
 
 
-def test_written_files_have_ordinary_permissions(tmp_path: Path) -> None:
-    from purecover.cli.output import write_atomically
-
-    before = os.umask(0o022)
-    try:
-        with write_atomically("--html", str(tmp_path / "new")) as out:
-            out.write(b"x")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o644
-
-
-@pytest.mark.skipif(not Path("/dev/null").exists(), reason="needs a device file")
-def test_a_device_is_written_to_and_not_replaced() -> None:
-    from purecover.cli.output import write_atomically
-
-    with write_atomically("--html", os.devnull) as out:
-        out.write(b"x")
-    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
-
-
 def test_a_link_keeps_pointing_at_the_file_that_is_replaced(tmp_path: Path) -> None:
     from purecover.cli.output import write_atomically
 
@@ -460,10 +377,3 @@ def test_a_link_keeps_pointing_at_the_file_that_is_replaced(tmp_path: Path) -> N
         out.write(b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text(encoding="utf-8") == "new"
-
-
-def test_plain_data_for_json() -> None:
-    from purecover._codec import plain
-
-    value = {"a": [float("nan"), np.float64("inf"), np.int64(3)], 1: (np.array([1.5]), None, True)}
-    assert plain(value) == {"a": [None, None, 3], "1": [[1.5], None, True]}

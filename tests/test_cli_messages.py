@@ -80,13 +80,6 @@ def test_threshold_complains_about_the_option(message, option: str) -> None:
     assert says == f"--{option} must be a number in [0, 1], got '90'.\nHint: 0.9 means 90 %.\n"
 
 
-def test_best_lists_what_can_be_best(message) -> None:
-    says = message("threshold", EXAMPLE, "--alpha", "0.4", "--best", "beauty")
-    assert says.startswith("--best must be one of accuracy, balanced_accuracy, f1, ")
-    assert "precision" not in says
-    assert says.endswith("got 'beauty'.\n")
-
-
 @pytest.mark.parametrize(
     ("argv", "option"),
     [
@@ -112,20 +105,6 @@ def test_simulate_complains_about_the_option(message, argv: list[str], option: s
     assert PYTHON.search(says) is None, says
 
 
-@pytest.mark.parametrize("option", ["--alpha", "--beta", "--prior", "--label-frequency"])
-@pytest.mark.parametrize("value", ["25", "25%", "25 %", "0,25", "25,0%"])
-def test_a_percentage_is_explained(message, option: str, value: str) -> None:
-    says = message("evaluate", EXAMPLE, option, value)
-    assert says.endswith(f"got '{value}'.\nHint: 0.25 means 25 %.\n")
-
-
-@pytest.mark.parametrize("value", ["25", "25%", "0,25"])
-def test_a_percentage_as_target_is_explained(message, value: str) -> None:
-    says = message("evaluate", EXAMPLE, "--alpha", "0.4", "--target", value)
-    assert says.startswith("--target must be population, deployment, pooled or a number in [0, 1]")
-    assert says.endswith("Hint: 0.25 means 25 %.\n")
-
-
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
@@ -146,14 +125,6 @@ def test_a_percentage_as_target_is_explained(message, value: str) -> None:
 )
 def test_share_hint(text: str, hint: str) -> None:
     assert share_hint(text) == (f"\nHint: {hint}." if hint else "")
-
-
-def test_a_decimal_comma_in_an_option_is_explained(message) -> None:
-    says = message("evaluate", EXAMPLE, "--alpha", "0.4", "--threshold", "0,5")
-    assert (
-        says
-        == "--threshold must be a number, got '0,5'.\nHint: write a decimal point, not a comma.\n"
-    )
 
 
 def test_every_option_named_by_a_translation_exists(capsys: pytest.CaptureFixture[str]) -> None:

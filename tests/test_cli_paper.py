@@ -18,8 +18,6 @@ import pytest
 from tests.command_line import Result, call_main
 from tests.paper_driver import measure_little, problems, score_at_once
 
-from purecover.cli import main
-from purecover.cli import paper as _paper
 from purecover.paper import data as _datasets
 from purecover.paper import run as _run
 from purecover.paper.data import DATASETS
@@ -129,50 +127,6 @@ def test_runs_that_fail_are_told_and_tried_again(run, monkeypatch, tmp_path) -> 
     assert run("run", *arguments, "-q") == (0, "", "")
 
 
-@pytest.mark.usefixtures("toys")
-def test_nothing_is_shown_of_a_store_without_runs(run, monkeypatch, tmp_path) -> None:
-    def fail(*_: object) -> list[Record]:
-        raise RuntimeError("no such luck")
-
-    monkeypatch.setattr(_run, "measure", fail)
-    arguments = small(tmp_path, "--dataset", "wine", "--beta", "1", "--repeats", "1")
-    result = run("run", *arguments)
-    assert result.code == 1
-    assert "paper report" not in result.err
-
-
-@pytest.mark.usefixtures("toys")
-@pytest.mark.parametrize("wanted", [True, False])
-def test_where_a_run_failed_is_shown_on_demand(capsys, monkeypatch, tmp_path, wanted) -> None:
-    def fail(*_: object) -> list[Record]:
-        raise RuntimeError("no such luck")
-
-    monkeypatch.setattr(_run, "measure", fail)
-    if wanted:
-        monkeypatch.setenv("PURECOVER_TRACEBACK", "1")
-    arguments = small(tmp_path, "--dataset", "wine", "--beta", "1", "--repeats", "1")
-    assert main(["paper", "run", *map(str, arguments)]) == 1
-    err = capsys.readouterr().err
-    assert ("Traceback (most recent call last)" in err) is wanted
-
-
-@pytest.mark.usefixtures("toys")
-def test_an_interruption_says_how_to_go_on(run, monkeypatch, tmp_path) -> None:
-    def interrupted(cell: Cell, *rest: object) -> list[Record]:
-        if len(cells_in(tmp_path)) == 3:
-            raise KeyboardInterrupt
-        return measure_little(cell, *rest)
-
-    monkeypatch.setattr(_run, "measure", interrupted)
-    arguments = small(tmp_path, "--dataset", "bank", "--repeats", 2)
-    result = run("run", *arguments)
-    assert result.code == 130
-    assert "interrupted; 3 of 6 runs are done and kept in" in result.err
-    assert "Hint: the same command goes on from there." in result.err
-    monkeypatch.setattr(_run, "measure", measure_little)
-    assert "6 of 6 runs are done, 3 of them now" in run("run", *arguments).out
-
-
 def test_a_folder_without_the_data_is_told_in_words_of_the_command_line(
     run, monkeypatch, tmp_path
 ) -> None:
@@ -220,31 +174,6 @@ def test_a_file_that_is_no_store(run, tmp_path, command) -> None:
 
 
 # -- progress ---------------------------------------------------------------------------------
-
-
-def test_progress_in_a_log_is_a_line_now_and_then(capsys, monkeypatch) -> None:
-    clock = iter([0.0, 30.0, 61.0, 90.0, 122.0])
-    monkeypatch.setattr(_paper.time, "monotonic", lambda: next(clock))
-    with _paper._progress(quiet=False) as tell:
-        for done in (10, 15, 20, 30, 40):
-            tell(done, 40)
-    assert capsys.readouterr().err.splitlines() == [
-        "purecover: 10 of 40 runs are done",
-        "purecover: 20 of 40 runs are done, about 2 min left",
-    ]
-    with _paper._progress(quiet=True) as tell:
-        assert tell is None
-
-
-def test_progress_before_a_person_is_a_bar(capsys, monkeypatch) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with _paper._progress(quiet=False) as tell:
-        tell(3, 40)
-        tell(4, 40)
-        tell(40, 40)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "40/40" in err
 
 
 # -- status, report, merge --------------------------------------------------------------------
@@ -308,20 +237,6 @@ def test_the_report_gets_what_the_store_holds(run, results, tmp_path, monkeypatc
     assert (asked["html"], asked["csv"], asked["markdown"]) == (page, table, None)
 
 
-@pytest.mark.usefixtures("toys")
-def test_kept_scores_reach_the_report(run, tmp_path, monkeypatch) -> None:
-    from purecover.paper import report as _paper_report
-
-    asked = {}
-    monkeypatch.setattr(
-        _paper_report, "write_report", lambda records, **options: asked.update(options)
-    )
-    run("run", *small(tmp_path, "--dataset", "wine", "--repeats", 1, "--keep-scores"))
-    run("report", "--store", tmp_path, "--csv", tmp_path / "table.csv")
-    assert len(asked["kept_scores"]) == 3
-    assert asked["kept_scores"][0].labeled.sum() == 30
-
-
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
@@ -334,16 +249,6 @@ def test_reports_that_cannot_be(run, results, monkeypatch, argv, says) -> None:
     result = run("report", "--store", "results", *argv)
     assert result.code == 2
     assert says in result.err
-
-
-def test_there_is_nothing_to_report(run, tmp_path) -> None:
-    missing = run("report", "--store", tmp_path)
-    assert missing.code == 2
-    assert "which does not exist" in missing.err
-    Store(tmp_path)
-    empty = run("report", "--store", tmp_path)
-    assert empty.code == 2
-    assert "holds no results yet" in empty.err
 
 
 def test_stores_are_merged(run, results, tmp_path) -> None:

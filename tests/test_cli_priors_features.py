@@ -101,13 +101,6 @@ def test_scores_made_of_the_features(run, file: Path) -> None:
     assert "purecover: features: numbers 'a', 'b'" in result.err
 
 
-def test_another_model(run, file: Path) -> None:
-    result = run(file, *COLUMNS, *PAIR, *NONE, "--model", "boosting", "--folds", "3", "--json")
-    assert result.code == 0
-    made = result.json["scores_from"]
-    assert made.startswith("HistGradientBoostingClassifier, out of fold (3 folds")
-
-
 def test_no_scores_for_those_who_do_not_look_at_them(run, file: Path) -> None:
     result = run(file, *COLUMNS, "--estimators", "tice,msgmm", "--clean", "--json")
     assert result.code == 0
@@ -121,12 +114,6 @@ def test_no_scores_for_those_who_do_not_look_at_them(run, file: Path) -> None:
     assert made.json["scores_from"] is not None  # a model was asked for
 
 
-def test_all_but_some(run, file: Path) -> None:
-    result = run(file, "--labeled", "y", "--drop", "s", *PAIR, *NONE, "--json")
-    assert result.code == 0
-    assert result.json["source"]["features"]["numeric"] == ["a", "b"]
-
-
 def test_scores_and_truth_are_no_features_unless_named(run, tmp_path: Path) -> None:
     path = write(tmp_path / "table.csv", truth=LABELED.astype(int).tolist(), score=X[:, 0].tolist())
     result = run(path, "--labeled", "y", "--drop", "s", "--estimators", "msgmm", "--json")
@@ -136,12 +123,6 @@ def test_scores_and_truth_are_no_features_unless_named(run, tmp_path: Path) -> N
     assert "warning: column 'truth' is not used" in result.err
     named = run(path, "--labeled", "y", "--features", "a,truth", "--estimators", "msgmm", "--json")
     assert named.json["source"]["features"]["possible_leaks"] == {"truth": 1.0}
-
-
-def test_units_do_not_matter(run, file: Path, tmp_path: Path) -> None:
-    other = write(tmp_path / "other.csv", b=X[:, 1].tolist())
-    both = [run(f, *COLUMNS, "--estimators", "pearson", "--json").json for f in (file, other)]
-    assert alphas(both[0]) == pytest.approx(alphas(both[1]), rel=1e-6)
 
 
 def test_without_features_a_score_column_is_read(run, file: Path) -> None:
@@ -190,12 +171,6 @@ def test_groups_weights_and_negatives(run, tmp_path: Path) -> None:
 # -- the picture --------------------------------------------------------------------------------
 
 
-def test_plot(run, file: Path, tmp_path: Path) -> None:
-    path = tmp_path / "priors.svg"
-    assert run(file, *COLUMNS, *PAIR, *NONE, "--plot", path).code == 0
-    assert "tice (from features)" in path.read_text(encoding="utf-8")
-
-
 # -- what goes wrong ----------------------------------------------------------------------------
 
 
@@ -224,21 +199,3 @@ def test_bad_usage(run, tmp_path: Path, argv: list[str], says: str) -> None:
     assert result.code == 2
     assert says in result.err
     assert "swapped" not in result.err
-
-
-def test_labels_that_may_have_been_taken_for_scores(run, file: Path) -> None:
-    with_scores = run(file, "--score", "s", "--labeled", "b", "--features", "a")
-    assert with_scores.code == 2
-    assert "swapped" in with_scores.err
-
-
-def test_quiet(run, file: Path) -> None:
-    assert run(file, *COLUMNS, *PAIR, *NONE, "--quiet") == (0, "", "")
-
-
-def test_help(run) -> None:
-    text = " ".join(run("--help").out.replace("│", " ").split())
-    for option in ("--features", "--drop", "--model", "--folds", "--jobs"):
-        assert option in text
-    assert "logistic by default" in text
-    assert "none from features" in text

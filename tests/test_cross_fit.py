@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -129,25 +128,6 @@ def test_repeated_folds_are_averaged():
     np.testing.assert_allclose(scores, total / 4, rtol=1e-12)
 
 
-def test_frames_arrays_and_sparse_matrices_give_the_same():
-    X, labeled, _ = world()
-    model = LogisticRegression(tol=1e-10)
-    expected = pu.cross_fit_scores(model, X, labeled, random_state=0)
-    names = ["a", "b", "c"]
-    tables = [
-        X.tolist(),
-        pd.DataFrame(X, columns=names),
-        pd.DataFrame(X, columns=names, index=np.arange(600)[::-1]),
-        pl.DataFrame(X, schema=names),
-    ]
-    for table in tables:
-        found = pu.cross_fit_scores(model, table, labeled, random_state=0)
-        np.testing.assert_allclose(found, expected, rtol=1e-9)
-    for kind in (sparse.csr_matrix, sparse.csc_array):
-        found = pu.cross_fit_scores(model, kind(X), labeled, random_state=0)
-        np.testing.assert_allclose(found, expected, rtol=1e-4)
-
-
 @pytest.mark.parametrize("engine", [pd.DataFrame, pl.DataFrame])
 def test_named_columns_are_no_features(engine: Any):
     X, labeled, _ = world()
@@ -193,23 +173,6 @@ def test_ranks_are_plain_ranks_in_equal_folds_and_allow_for_unequal_ones():
         member = np.arange(values.size) < n_labeled
         means.append(fold_ranks(values, member, ~member, 0.2)[~member].mean())
     assert means[0] == pytest.approx(means[1], abs=0.01)
-
-
-def test_probabilities_come_raw_and_all_else_as_ranks():
-    X, labeled, _ = world()
-    made = {}
-    for model in (LogisticRegression(), SVC(), SGDClassifier(loss="hinge", random_state=0)):
-        examples = read_examples(X, labeled)
-        made[model_name(model)] = cross_fit(model, examples, random_state=0)
-    assert (made["LogisticRegression"].method, made["LogisticRegression"].combine) == (
-        "predict_proba", "raw")  # fmt: skip
-    for name in ("SVC", "SGDClassifier"):
-        assert (made[name].method, made[name].combine) == ("decision_function", "rank")
-    asked = pu.cross_fit_scores(
-        LogisticRegression(), X, labeled, method="decision_function", combine="raw", random_state=0
-    )
-    odds = made["LogisticRegression"].scores
-    np.testing.assert_allclose(asked, np.log(odds / (1 - odds)), rtol=1e-6)
 
 
 def test_the_result_tells_how_it_was_made():

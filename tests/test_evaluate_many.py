@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import joblib
@@ -273,19 +272,6 @@ def test_no_engine_drops_missing_scores(engine):
     assert found["y", "t"].n_labeled == found["y", "t"].n_unlabeled == 30
 
 
-def test_lazy_frames_are_scanned_once_for_all_scores(table, monkeypatch):
-    from purecover.engines import scan as _scan
-
-    scans = []
-    bins = _scan.Scan.bins
-    monkeypatch.setattr(_scan.Scan, "bins", lambda self: scans.append(self) or bins(self))
-    frame = LAZY["duckdb"](table)
-    pu.evaluate_many(frame, "y", score=["good", "worse"], alpha=0.2, n_resamples=0)
-    assert len(scans) == 1
-    pu.evaluate_many(frame, "y", by="task", score="good", alpha=0.2, n_resamples=0)
-    assert len(scans) == 2
-
-
 def test_lazy_weights(table):
     own = {**table, "w": np.full(1084, 2.0)}
     asked = {"by": "task", "score": "good", "sample_weight": "w", "alpha": 0.2, "n_resamples": 0}
@@ -323,29 +309,6 @@ def test_simultaneous_intervals(table, how, level):
 
 
 # -- what comes out ----------------------------------------------------------------------------
-
-
-def test_frame_and_json(table):
-    found = pu.evaluate_many(table, "y", by="task", alpha=0.2, n_resamples=5)
-    frame = found.frame("pandas")
-    assert len(frame) == len(found) == 8
-    row = frame[(frame.task == "a") & (frame.score == "good")].iloc[0]
-    good = found["a", "good"]
-    assert row.roc_auc == good.recovered["roc_auc"]
-    assert row.roc_auc_observed == good.observed["roc_auc"]
-    assert (row.auc_pr_low, row.auc_pr_high) == (
-        good.intervals["auc_pr"].low,
-        good.intervals["auc_pr"].high,
-    )
-    assert row.findings.split() == [code for code, _ in good.findings]
-    few = frame[frame.task == "few"].iloc[0]
-    assert math.isnan(few.roc_auc)
-    assert few.reason.startswith("only 1 labeled")
-    document = json.loads(found.to_json())
-    assert len(document["rows"]) == 8
-    assert document["n_evaluated"] == 6
-    assert document["rows"][0]["recovered"]["roc_auc"] == good.recovered["roc_auc"]
-    assert not found.reports
 
 
 def test_text_shows_the_best_rows_and_what_was_left_out(table):

@@ -21,7 +21,6 @@ from purecover.exceptions import (
     PurecoverWarning,
 )
 from purecover.models import networks as _engine
-from purecover.models.tables import Standardizer
 
 # == bagging ===================================================================================
 
@@ -136,16 +135,6 @@ def test_seeds():
     assert not np.array_equal(*free)
 
 
-def test_logistic_networks_give_shares_of_labels():
-    X, labeled = world(2000)
-    scores = networks(preset="logistic", max_epochs=None).fit(X, labeled).oob_score_samples_
-    assert scores.mean() == pytest.approx(labeled.mean(), abs=0.01)
-    for low, high in ((0, 0.25), (0.25, 0.45), (0.45, 1)):
-        chosen = (scores >= low) & (scores < high)
-        error = 3 * np.sqrt(0.25 / chosen.sum())
-        assert scores[chosen].mean() == pytest.approx(labeled[chosen].mean(), abs=error)
-
-
 # -- scikit-learn ---------------------------------------------------------------------------------
 
 
@@ -194,18 +183,6 @@ def test_columns_that_are_no_numbers_are_named():
 
 
 # -- odd input ------------------------------------------------------------------------------------
-
-
-def test_the_scale_of_all_rows_in_blocks(monkeypatch):
-    X, _ = world(200)
-    whole = Standardizer.of(X)
-    monkeypatch.setattr("purecover.models.tables._BLOCK", 21)
-    some = Standardizer.of(X)
-    np.testing.assert_allclose(some.scale, whole.scale, rtol=1e-12)
-    out = some.transform(X, np.float64)
-    np.testing.assert_allclose(out[:, :-1].mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(out[:, :-1].std(axis=0), 1, rtol=1e-12)
-    np.testing.assert_array_equal(out[:, -1], 1)
 
 
 @pytest.mark.parametrize("side", ["labeled", "unlabeled"])

@@ -21,7 +21,7 @@ import purecover as pu
 from purecover.exceptions import InvalidInputError, PurecoverWarning
 from purecover.paper import data as _datasets
 from purecover.paper import data as _sources
-from purecover.paper.data import MUSHROOM_CATEGORIES, AboveMean, NotOneOf, OneOf
+from purecover.paper.data import AboveMean, NotOneOf, OneOf
 
 DATASETS = _datasets.DATASETS
 FIND_SPEC = importlib.util.find_spec
@@ -70,21 +70,6 @@ def test_rules():
     assert AboveMean()(["1", "2", "6"]).tolist() == [False, False, True]
     assert str(OneOf("0", "1")) == "target is 0 or 1"
     assert str(NotOneOf("1")) == "target is not 1"
-
-
-def test_mushroom_features_are_indicators(monkeypatch, tmp_path):
-    shrink(monkeypatch, "mushroom", 2, 1)
-    header = ",".join([*MUSHROOM_CATEGORIES, "target"])
-    rows = [[some[at] for some in MUSHROOM_CATEGORIES.values()] for at in (0, -1)]
-    lines = [header, ",".join([*rows[0], "p"]), ",".join([*rows[1], "e"])]
-    (tmp_path / "mushroom.csv").write_text("\n".join(lines), encoding="ascii")
-    data = pu.load_paper_data("mushroom", tmp_path)
-    assert data.features.shape == (2, 126)
-    assert data.features.sum(axis=1).tolist() == [22, 22]
-    on = [data.feature_names[i] for i in np.flatnonzero(data.features[1])]
-    assert on[:2] == ["cap-shape=s", "cap-surface=s"]
-    assert "stalk-root=?" in on
-    assert data.positive.tolist() == [True, False]
 
 
 def test_bank_features_are_the_papers_thirteen(monkeypatch, tmp_path):
@@ -176,14 +161,6 @@ def test_a_file_that_is_not_the_table_is_refused(monkeypatch, tmp_path, text, co
         f"Pima, got a file that is not: {complaint}"
     )
     assert "\nHint: take the file away to use another source" in message
-
-
-@pytest.mark.parametrize("cut", [5, 200])
-def test_a_broken_file_is_refused(tmp_path, cut):
-    plain = write_made_up(tmp_path, "pima")
-    (tmp_path / "pima.csv.gz").write_bytes(gzip.compress(plain.read_bytes())[:cut])
-    with pytest.raises(InvalidInputError, match=r"pima\.csv\.gz .* it cannot be read \("):
-        pu.load_paper_data("pima", tmp_path)
 
 
 # -- the cache ------------------------------------------------------------------------------

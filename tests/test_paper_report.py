@@ -5,11 +5,10 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import math
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -21,49 +20,35 @@ from scipy import stats
 from tests.markup import Page
 from tests.paper_records import paper_records
 
-from purecover import MixtureProportions, recover_pr, recover_roc, simulate
-from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError, MissingDependencyError
 from purecover.paper import figures as _paper_figures
-from purecover.paper import run as _measure
-from purecover.paper.design import Cell, Draw, Record, StudySettings
+from purecover.paper.design import Record
 from purecover.paper.figures import (
     beside_figure,
-    error_boxes,
     figure1,
 )
 from purecover.paper.report import PaperReport, paper_report, to_html, write_report
 from purecover.paper.standings import (
     cluster_means,
     clustered_test,
-    counting_sheet,
     counting_test,
     coverage,
     promises,
-    promises_sheet,
     shortfalls,
     standings,
 )
 from purecover.paper.tables import (
-    ERROR_COLUMNS,
-    OURS,
     PAPERS,
     SUMMARY,
-    Column,
     Combination,
-    KeptScores,
     Methods,
     Row,
     Runs,
-    Sheet,
     paper_combination,
     paper_table,
     printed_table,
     sheet_csv,
-    sheet_markdown,
-    simulated_scores,
     summary_rows,
-    threshold_errors,
 )
 
 # == tables ====================================================================================
@@ -147,17 +132,6 @@ def test_a_study_with_the_printed_errors_gives_the_printed_table(metric: str) ->
     assert {name: means[name] for name in expected} == pytest.approx(expected, abs=6e-5)
 
 
-def test_the_counting_sheet_says_the_same_of_print_and_of_such_a_study() -> None:
-    rows = {row[0]: row[1:] for row in counting_sheet(Runs(printed_records(PAPERS))).rows}
-    for columns in ("IR against DR", "IE against DE"):
-        ours = rows[f"The paper's methods, the paper's truth: {columns}"]
-        printed = rows[f"Printed: {columns}"]
-        assert ours[:4] == printed[:4]
-        assert ours[4:] == pytest.approx(printed[4:])
-    assert rows["Printed: IR against DR"][:2] == ("1 / 28 / 7", "31 of 36")
-    assert not any("same scores" in title for title in rows)  # nothing was judged by those
-
-
 # -- tests of significance ----------------------------------------------------------------
 
 
@@ -195,15 +169,6 @@ def test_flipping_signs_equals_brute_force() -> None:
 # -- records and errors -------------------------------------------------------------------
 
 
-def test_rows_stand_in_the_order_of_the_paper(records: list[Record]) -> None:
-    shuffled = [records[i] for i in np.random.default_rng(0).permutation(len(records))]
-    other = Record("another", 0.5, 0, "auc", "same", "", "", 0.9, None, None)
-    runs = Runs([other, *shuffled])
-    assert runs.rows == (*printed_table("auc"), Row("another", 0.5))
-    assert runs.n_runs == 36 * 4 + 1
-    assert runs.datasets[:2] == ("bank", "concrete")
-
-
 @pytest.mark.parametrize("truth", ["traditional", "same"])
 @pytest.mark.parametrize("metric", ["auc", "auc_pr"])
 def test_errors_equal_those_of_a_loop(records: list[Record], metric: str, truth: str) -> None:
@@ -214,25 +179,6 @@ def test_errors_equal_those_of_a_loop(records: list[Record], metric: str, truth:
         key = (*run.row, run.repeat)
         expected = by_key[key, tuple(what)] - by_key[key, (metric, truth, "", "")]
         assert runs.errors(what, truth)[i] == pytest.approx(expected)  # type: ignore[arg-type]
-
-
-def test_areas_outside_the_unit_interval_are_clipped_and_missing_ones_left_out() -> None:
-    def record(repeat: int, method: str, value: float) -> Record:
-        return Record("gas", 1.0, repeat, "auc", method, "", "", value, None, None)
-
-    runs = Runs(
-        [record(i, "same", 0.9) for i in range(4)]
-        + [record(0, "direct", 1.3), record(1, "direct", -0.2), record(2, "direct", math.nan)]
-    )
-    errors = runs.errors(Combination("auc", "direct"), "same")
-    np.testing.assert_allclose(errors, [0.1, -0.9, np.nan, np.nan])
-    assert runs.by_row(errors)[Row("gas", 1.0)].size == 2
-    assert runs.means(np.abs(errors))[Row("gas", 1.0)] == pytest.approx(0.5)
-
-
-def test_no_records_say_what_to_run() -> None:
-    with pytest.raises(InvalidInputError, match="purecover paper run"):
-        Runs([])
 
 
 # -- tables -------------------------------------------------------------------------------
@@ -287,15 +233,6 @@ def test_a_good_study_meets_everything() -> None:
     assert shortfalls(Runs(paper_records(50, noise=0.002))) == []
 
 
-def test_a_bad_study_does_not() -> None:
-    runs = Runs(paper_records(2, noise=0.3))
-    found = promises(runs)
-    assert {each.outcome for each in found if each.bar is not None} >= {"not met"}
-    sheet = promises_sheet(runs)
-    assert {sheet.rows[i][-1] for i in sheet.marked} == {"not met"}
-    assert sum(row[-1] == "not met" for row in sheet.rows) == len(sheet.marked)
-
-
 # -- all combinations ---------------------------------------------------------------------
 
 
@@ -326,66 +263,7 @@ def test_the_summary_is_tidy(records: list[Record], runs: Runs) -> None:
     assert len(covered) == 4 * 36
 
 
-def test_what_is_measured_is_what_the_tables_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The names agree with those that a run of the study records."""
-    every: Callable[[], dict[str, Callable[[], object]]] = _measure.estimators
-    wanted = {name: every()[name] for name in (_measure.DEFAULT, _measure.RELEASED)}
-    monkeypatch.setattr(_measure, "estimators", lambda: wanted)
-    sample = simulate.binormal(2.0).sample(60, 300, alpha=0.3, beta=0.95, random_state=0)
-    cell = Cell("gas", 0.95, 0, StudySettings(n_resamples=20))
-    drawn = Draw(np.arange(len(sample)), sample.labeled, sample.truth)
-    runs = Runs(_measure.measure(cell, drawn, sample.scores, sample.scores))
-    for methods in (PAPERS, OURS):
-        for metric, columns in (("auc", ("pu", "ir", "dr", "ie", "de")), ("auc_pr", ("pu", "ie"))):
-            for column in columns:
-                assert paper_combination(column, metric, methods) in runs
-    outcomes = [each.outcome for each in promises(runs)]
-    assert "not measured" not in outcomes
-    sheet = paper_table(runs, "auc", OURS, "same")
-    assert all(cell is not None for cell in sheet.rows[0])
-
-
 # -- sheets -------------------------------------------------------------------------------
-
-
-def test_cells_as_text() -> None:
-    def show(cell: object, **options: object) -> str:
-        return Column("", "", **options).show(cell)  # type: ignore[arg-type]
-
-    assert show(-0.0001) == "0.000"
-    assert show(0.00049, style="signed") == "0.000"
-    assert show(-0.0312, style="signed") == "-0.031"
-    assert show(math.nan) == show(None) == "–"
-    assert show(6.457e-6, style="scientific") == "6.5e-06"
-    assert show(0.25, style="scientific") == "0.25"
-    assert show(1234, style="integer") == "1,234"
-    assert show(0.912, style="percent") == "91.2 %"
-
-
-def test_markdown_keeps_its_columns() -> None:
-    sheet = Sheet(
-        name="x", title="A | title", note="A note.",
-        columns=(
-            Column("a", "A", style="text"), Column("b", "ours", "B"), Column("c", "paper", "B"),
-        ),
-        rows=(("with | and <b>", 0.5, 0.25), ("", 0.1, None)),
-    )  # fmt: skip
-    lines = sheet_markdown(sheet).splitlines()
-    assert lines[2:6] == [
-        "| A | B: ours (paper) |",
-        "| --- | ---: |",
-        r"| with \| and &lt;b> | 0.500 (0.250) |",
-        "|  | 0.100 (–) |",
-    ]
-    assert lines[-1] == "A note."
-
-
-# == figures ===================================================================================
-
-
-@pytest.fixture(scope="module")
-def noisy_runs() -> Runs:
-    return Runs(paper_records(noise=0.05))
 
 
 # -- Figure 1 -----------------------------------------------------------------------------
@@ -410,42 +288,7 @@ def test_figure1_is_the_worked_example() -> None:
 # -- Figure 2 -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", ["auc", "auc_pr"])
-@pytest.mark.parametrize("by", ["beta", "e"])
-def test_boxes_hold_every_run_once(noisy_runs: Runs, metric: str, by: str) -> None:
-    boxes = error_boxes(noisy_runs, metric, PAPERS, "traditional", by=by)
-    assert len(boxes) == 3
-    for column in ERROR_COLUMNS[metric]:
-        pooled = np.concatenate([group[column] for group in boxes.values() if column in group])
-        errors = noisy_runs.errors(paper_combination(column, metric, PAPERS), "traditional")
-        np.testing.assert_allclose(np.sort(pooled), np.sort(errors))
-
-
-# -- the best -----------------------------------------------------------------------------
-
-
 # -- the number of thresholds -------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def kept() -> list[KeptScores]:
-    return simulated_scores(4, n_labeled=200, n_unlabeled=800)
-
-
-def test_all_thresholds_are_algorithm_1(kept: list[KeptScores]) -> None:
-    found = threshold_errors(kept[:1], [None, 10**6])
-    each = kept[0]
-    counts = ScoreCounts.from_scores(each.scores, each.labeled)
-    alpha = each.positive[~each.labeled].mean()
-    proportions = MixtureProportions(alpha, each.positive[each.labeled].mean())
-    true = ScoreCounts.from_scores(each.scores, each.positive)
-    known = MixtureProportions(alpha=0.0)
-    auc = recover_roc(counts, proportions, repair="paper").auc - recover_roc(true, known).auc_pu
-    true_pr = recover_pr(true, known, repair="none", target=alpha).auc_pr
-    auc_pr = recover_pr(counts, proportions, repair="paper").auc_pr - true_pr
-    for errors in found:
-        assert errors.auc == pytest.approx([auc])
-        assert errors.auc_pr == pytest.approx([auc_pr])
 
 
 # -- SVG ----------------------------------------------------------------------------------
@@ -529,23 +372,6 @@ def test_all_tables_are_on_the_page(report: PaperReport, page: str) -> None:
     assert page.count("<tr") == sum(len(s.rows) + 1 + bool(s.groups) for s in sheets) + len(
         report.provenance
     )
-
-
-def test_findings_are_the_figures_of_the_tables(report: PaperReport) -> None:
-    findings = " ".join(report.findings)
-    assert (
-        report.findings[0] == "144 runs on 12 data sets, 36 of the 36 rows of the paper's tables."
-    )
-    sheets = {sheet.name: sheet for section in report.sections for sheet in section.sheets}
-    best = sheets["standings-auc-same-estimated"].rows[0]
-    assert f"{best[3]:.4f} ({best[4]:.4f} to {best[5]:.4f})" in findings
-    e = {row[0]: row[2] for row in sheets["estimators"].rows}
-    assert f"{e['label-curve']:.3f} by label-curve" in findings
-    outcomes = [row[-1] for row in sheets["promises"].rows]
-    met, all_of = outcomes.count("met"), outcomes.count("met") + outcomes.count("not met")
-    assert f"{met} of {all_of} criteria are met" in findings
-    covered = sheets["coverage-auc-indirect-label-curve-isotonic"].rows[-1]
-    assert f"{100 * covered[2]:.1f} % of 144 runs" in findings
 
 
 # -- parts --------------------------------------------------------------------------------

@@ -18,25 +18,16 @@ from joblib._parallel_backends import ThreadingBackend
 from tests import paper_driver
 from tests.paper_driver import REPEATS, design, measure_little, problems, score_at_once
 
-import purecover as pu
 from purecover.exceptions import InvalidInputError, MissingDependencyError
 from purecover.paper import run as _measure
 from purecover.paper import run as _run
 from purecover.paper.design import BETAS, Cell, Draw, Record, StudySettings, cells, draw
-from purecover.paper.run import DEFAULT, RELEASED, estimators, measure, run_study
+from purecover.paper.run import DEFAULT, RELEASED, measure, run_study
 from purecover.paper.store import Store
 
 # == design ====================================================================================
 
 POSITIVE = np.arange(2000) % 4 == 0
-
-
-def test_grid() -> None:
-    grid = list(cells(["bank", "wine"], repeats=3))
-    assert len(grid) == 2 * 3 * 3
-    assert [cell.repeat for cell in grid] == sorted(cell.repeat for cell in grid)
-    assert len({cell.key for cell in grid}) == len(grid)
-    assert len({tuple(cell.seeds) for cell in grid}) == len(grid)
 
 
 @pytest.mark.parametrize("beta", BETAS)
@@ -99,12 +90,6 @@ def test_measured(measured: tuple[Draw, np.ndarray, list[Record]]) -> None:
         assert one(records, "auc", "indirect", "true", repair).value == pytest.approx(
             same, abs=0.07
         )
-
-
-def test_all_estimators_of_scores_take_part() -> None:
-    names = set(estimators())
-    assert set(pu.prior_estimators()) - names == {"noisy", "clustered", "alphamax"}
-    assert names - set(pu.prior_estimators()) == {RELEASED}
 
 
 # == run =======================================================================================

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
@@ -27,10 +26,9 @@ from purecover._validation import check_real
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.html.payload import make_payload
 from purecover.intervals.resampling import resampler_for
 from purecover.models.best_scorer import BestScorer
-from purecover.report.estimation import COMPARED, other_intervals
+from purecover.report.estimation import other_intervals
 
 # == evaluate ==================================================================================
 
@@ -188,17 +186,6 @@ def test_confusion_matrix(report: pu.PUReport, sample: pu.simulate.Sample) -> No
     )
     assert pooled.matrix().sum() == pytest.approx(4500)
     assert pooled.tp == pytest.approx(np.sum(flagged & sample.truth), rel=0.1)
-
-
-def test_plain_data(report: pu.PUReport) -> None:
-    data = json.loads(report.to_json())
-    assert data["auc"] == report.auc
-    assert data["intervals"]["precision"]["varied"] == "scores"
-    assert {check["code"] for check in data["checks"]} >= {"PU001", "PU008"}
-    assert "roc" not in data
-    assert len(json.loads(report.to_json(curves=True))["roc"]["fpr"]) == report.roc.fpr.size
-    table = report.frame()
-    assert list(table) == ["metric", "observed", "recovered", "low", "high", "true"]
 
 
 # -- alpha and beta estimated -----------------------------------------------------------------
@@ -545,33 +532,6 @@ def test_they_are_percentiles_of_estimates_from_the_same_replicates() -> None:
         np.testing.assert_allclose((found[name]["alpha"].low, found[name]["alpha"].high), ends)
 
 
-def test_where_beta_is_given_only_alpha_and_delta_vary() -> None:
-    found = report_others(beta=0.9).estimation
-    assert found is not None
-    for name, intervals in found.other_intervals.items():
-        assert set(intervals) == {"alpha", "delta"}
-        assert found.others[name][1] == 0.9
-        assert intervals["alpha"].high + intervals["delta"].low == pytest.approx(0.9)
-
-
-def test_the_page_shows_them() -> None:
-    made = report_others()
-    found = made.estimation
-    assert found is not None
-    markup, sent = made.to_html(), make_payload(made)["estimation"]
-    for name, intervals in found.other_intervals.items():
-        ends = intervals["alpha"]
-        row = re.search(rf">{name}</bdi></th>(.*?)</tr>", markup)
-        assert row is not None
-        assert f"({ends.low:.4f} – {ends.high:.4f})" in row.group(1)
-        (drawn,) = (each for each in sent["rows"] if each["name"] == name)
-        np.testing.assert_allclose(drawn["alpha_interval"][:2], (ends.low, ends.high), atol=1e-6)
-    figure = markup[markup.index('<figure data-chart="estimators">') :]
-    bars = figure[: figure.index("</figure>")].count('class="curve recovered"')
-    assert bars == 2 * (1 + len(COMPARED))
-    assert "Intervals of the other estimators: bootstrap percentile, 20 replicates" in markup
-
-
 # == models ====================================================================================
 
 OPTIONS: dict[str, Any] = {"alpha": 0.25, "n_resamples": 0}
@@ -601,24 +561,6 @@ def test_equal_to_scores_and_evaluate():
     assert same_figures(report, expected)
     assert expected.scores_from is None
     assert not hasattr(model, "coef_")
-
-
-def test_the_report_says_how_scores_were_made():
-    X, labeled, _ = world(400)
-    model = make_pipeline(StandardScaler(), SVC())
-    report = pu.evaluate_model(model, X, labeled, cv=3, alpha=0.25, n_resamples=0)
-    how = report.scores_from
-    assert how.startswith(
-        "StandardScaler + SVC, out of fold (3 folds; ranks of decision_function in each fold; "
-    )
-    assert " ".join(str(report).split()).count(f"scores of {how}") == 1
-    assert max(map(len, str(report).splitlines()[:4])) <= 100
-    assert json.loads(report.to_json())["scores_from"] == how
-    assert how in report.to_html()
-    plain = pu.evaluate([3, 2, 1, 0], [1, 0, 1, 0], alpha=0.1, n_resamples=0)
-    assert plain.to_dict()["scores_from"] is None
-    assert "scores of" not in str(plain)
-    assert ">Scores of</th>" not in plain.to_html()
 
 
 @pytest.mark.parametrize("engine", [pd.DataFrame, pl.DataFrame])

@@ -21,7 +21,6 @@ from tests.command_line import call_main
 from tests.markup import Page
 
 import purecover as pu
-from purecover._codec import json_text
 from purecover.report import results as _json
 from purecover.report.text import escape
 
@@ -430,17 +429,6 @@ def test_texts_that_are_no_reports(text: str | bytes, message: str) -> None:
         pu.PUReport.from_json(text)
 
 
-def test_json_text() -> None:
-    value = {"a": [1, None, 2.5], "b": [{"c": []}, {}], "d": ["x", [1]], "e": {}, "f": "ä\n"}
-    text = json_text(value)
-    assert json.loads(text) == value
-    assert '"a": [1, null, 2.5],\n' in text
-    assert text.splitlines()[2] == '  "b": ['
-    assert json_text(value, None) == json.dumps(value)
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        json_text({"a": [float("nan")]})
-
-
 # -- Markdown -------------------------------------------------------------------------------
 
 
@@ -509,11 +497,6 @@ def test_escaped_texts_are_only_text(text: str) -> None:
     shown = "".join(t.content for t in tokens if t.type == "text").replace("\u200b", "")
     expected = "".join(c if c.isprintable() else " " for c in text)
     assert shown == " ".join(expected.split())
-
-
-def test_long_texts_are_cut() -> None:
-    assert len(escape("x" * 10_000)) == 600
-    assert len(CASES["hostile texts"]().to_markdown()) < 65_536  # what GitHub takes
 
 
 # -- notebooks ------------------------------------------------------------------------------

@@ -72,20 +72,6 @@ def test_rates_and_densities_agree_with_scipy(case):
     np.testing.assert_allclose(world.negative_density(mid), negative.pdf(mid), rtol=1e-10)
 
 
-def test_roc_passes_through_every_pair_of_rates(case):
-    world, t = WORLDS[case], thresholds_of(case)
-    # Where negatives have no density several thresholds share one fpr; the curve takes the
-    # lowest of them, hence the largest tpr.
-    assert (world.roc(world.fpr(t)) >= world.tpr(t) - 1e-9).all()
-    u = np.linspace(0, 1, 400)
-    curve = world.roc(u)
-    assert curve[-1] == 1
-    assert (np.diff(curve) >= -1e-12).all()
-    assert ((curve >= 0) & (curve <= 1)).all()
-    if case != "steps with holes":
-        np.testing.assert_allclose(world.roc(world.fpr(t)), world.tpr(t), atol=1e-9)
-
-
 # -- areas --------------------------------------------------------------------------------
 
 
@@ -137,21 +123,6 @@ def test_reference_values_of_the_binormal_world():
     assert world.auc_pr(0.1) == pytest.approx(0.4780717, abs=5e-8)
     assert world.partial_auc(0.1) == pytest.approx(0.0410842, abs=5e-8)
     assert world.partial_auc(0.3) == pytest.approx(0.1878831, abs=5e-8)
-
-
-def test_auc_pr_of_one_step_is_the_segment_area():
-    # Two bins make two straight ROC pieces, whose area under precision-recall is elementary.
-    world = simulate.histogram([0.5, 0.5], [0.9, 0.1])
-    prior = 0.25
-
-    def segment(x1, y1, x2, y2):  # x1 > 0
-        s = (x2 - x1) / (y2 - y1)
-        a, b = prior + (1 - prior) * s, (1 - prior) * (x1 - s * y1)
-        return prior * ((y2 - y1) / a - b / a**2 * math.log((a * y2 + b) / (a * y1 + b)))
-
-    constant_precision = prior / (prior + (1 - prior) * 0.2)
-    expected = 0.5 * constant_precision + segment(0.1, 0.5, 1, 1)
-    assert world.auc_pr(prior) == pytest.approx(expected, abs=1e-12)
 
 
 # -- prior-dependent figures --------------------------------------------------------------
