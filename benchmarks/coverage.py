@@ -39,19 +39,21 @@ BOOTSTRAP = "bootstrap"
 BOOTSTRAP_RESAMPLES = 500
 
 
-def default(counts: pu.ScoreCounts, proportions: pu.MixtureProportions) -> pu.Interval:
+def default(counts: pu.ScoreCounts, proportions: pu.MixtureProportions) -> pu.intervals.Interval:
     """What a user gets without choosing."""
-    return pu.auc_interval(counts, proportions, confidence_level=LEVEL)
+    return pu.intervals.auc_interval(counts, proportions, confidence_level=LEVEL)
 
 
-def wald(counts: pu.ScoreCounts, proportions: pu.MixtureProportions) -> pu.Interval:
+def wald(counts: pu.ScoreCounts, proportions: pu.MixtureProportions) -> pu.intervals.Interval:
     """Symmetric on the plain scale."""
-    return pu.auc_interval(counts, proportions, confidence_level=LEVEL, method="wald")
+    return pu.intervals.auc_interval(counts, proportions, confidence_level=LEVEL, method="wald")
 
 
-def bootstrap(counts: pu.ScoreCounts, proportions: pu.MixtureProportions, seed: int) -> pu.Interval:
+def bootstrap(
+    counts: pu.ScoreCounts, proportions: pu.MixtureProportions, seed: int
+) -> pu.intervals.Interval:
     """Percentiles of resampled counts."""
-    result = pu.bootstrap(
+    result = pu.intervals.bootstrap(
         counts,
         proportions,
         metrics=["roc_auc"],
@@ -72,7 +74,7 @@ class Tally:
     too_high: int = 0
     widths: list[float] = field(default_factory=list)
 
-    def add(self, interval: pu.Interval, truth: float) -> None:
+    def add(self, interval: pu.intervals.Interval, truth: float) -> None:
         """Count one interval."""
         self.hits += interval.low <= truth <= interval.high
         self.too_low += interval.high < truth

@@ -56,7 +56,7 @@ def study(
         sample = world.sample(*SIZES, alpha=ALPHA, random_state=rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecoveryWarning)
-            result = pu.bootstrap(
+            result = pu.intervals.bootstrap(
                 sample.counts,
                 sample.proportions,
                 metrics=METRICS,

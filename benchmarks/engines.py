@@ -73,7 +73,7 @@ def measure(path: str, engine: str, way: str) -> dict[str, Any]:
     else:
         frame = pu.scan_files(path, engine=engine)
         counts = pu.ScoreCounts.from_frame(frame, score="s", labeled="y")
-        bounds = pu.binning_bounds(counts)
+        bounds = pu.recovery.binning_bounds(counts)
         out["seconds"] = time.perf_counter() - start
         out |= {"bins": counts.n_thresholds, "width": bounds.width}
         start = time.perf_counter()
@@ -91,7 +91,7 @@ def _warm(path: str, engine: str, way: str) -> None:
     else:
         frame = pu.scan_files(few, engine=engine)
         counts = pu.ScoreCounts.from_frame(frame, score="s", labeled="y")
-        pu.binning_bounds(counts)
+        pu.recovery.binning_bounds(counts)
         pu.evaluate(counts, alpha=0.2, n_resamples=10)
 
 

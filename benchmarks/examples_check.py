@@ -99,7 +99,7 @@ def outcome(case: Case, seed: int) -> Outcome:
         exact = evaluate(alpha=truth.alpha, beta=truth.beta)
         clean = evaluate(beta=1.0) if case.wrong else report
         choice = pu.choose_threshold(counts, report.proportions, "precision", case.precision)
-        expected = pu.recover_confusion(counts, report.proportions, choice.threshold).tp
+        expected = pu.recovery.recover_confusion(counts, report.proportions, choice.threshold).tp
     auc = truth.metrics["roc_auc"]
     return Outcome(
         alpha=truth.alpha in estimation.intervals["alpha"],

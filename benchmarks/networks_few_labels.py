@@ -19,8 +19,10 @@ import numpy as np
 from benchmarks._common import arguments, conclude, progress, publish, table
 from numpy.typing import NDArray
 
-from purecover import BaggedNetworks, ScoreCounts, auc_pu, cross_fit_scores
+from purecover import ScoreCounts, cross_fit_scores
 from purecover.exceptions import PurecoverWarning
+from purecover.models import BaggedNetworks
+from purecover.recovery import auc_pu
 
 WORLDS = ((300, 5, 0.0), (300, 10, 0.0), (300, 30, 0.0), (1000, 10, 0.0), (500, 15, 0.6))
 """Rows, labeled rows, and by how much two of five features are shifted for those."""

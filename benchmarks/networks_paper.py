@@ -24,9 +24,11 @@ from benchmarks import _real
 from benchmarks._common import arguments, conclude, progress, publish, table
 from numpy.typing import NDArray
 
-from purecover import ScoreCounts, auc_pu, load_paper_data
+from purecover import ScoreCounts
 from purecover.models.networks import bagged_scores_many, check_device
 from purecover.models.training import PRESETS
+from purecover.paper import load_paper_data
+from purecover.recovery import auc_pu
 
 WITHIN = 0.02
 ROWS_WANTED = 30

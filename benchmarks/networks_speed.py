@@ -25,7 +25,9 @@ from benchmarks._common import arguments, conclude, progress, publish, table
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from purecover import BaggedNetworks, ScoreCounts, auc_pu
+from purecover import ScoreCounts
+from purecover.models import BaggedNetworks
+from purecover.recovery import auc_pu
 
 N_LABELED, N_UNLABELED, N_FEATURES = 1000, 10_000, 16
 WANTED = {10: 10.0, 25: 30.0}

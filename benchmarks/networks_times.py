@@ -17,8 +17,8 @@ import numpy as np
 from benchmarks._common import arguments, conclude, progress, publish, table
 from scipy import sparse
 
-from purecover import BaggedNetworks
 from purecover.exceptions import PurecoverWarning
+from purecover.models import BaggedNetworks
 
 N_NETWORKS = 10
 DENSE = ((2_000, 20), (20_000, 20), (200_000, 20))

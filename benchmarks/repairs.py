@@ -103,7 +103,7 @@ def study(setting: Setting, index: int, replicates: int, seed: int) -> Outcome:
             warnings.simplefilter("ignore", RecoveryWarning)
             out.auc["direct"].append(pu.recover_auc(counts, proportions, clip=False))
             out.auc["direct, clipped"].append(pu.recover_auc(counts, proportions))
-            out.auc_pr["direct"].append(pu.recover_auc_pr_direct(counts, proportions))
+            out.auc_pr["direct"].append(pu.recovery.recover_auc_pr_direct(counts, proportions))
             for repair in REPAIRS:
                 roc = pu.recover_roc(counts, proportions, repair=repair)
                 out.auc[repair].append(roc.auc)

@@ -95,7 +95,7 @@ def part_times(path: Path, resamples: int, repetitions: int, seed: int) -> list[
     labeled = np.array([word == "1" for word in words.values])[words.codes]
     counts = pu.ScoreCounts.from_scores(scores, labeled)
     given = pu.MixtureProportions(ALPHA)
-    estimator = pu.LabelCurve()
+    estimator = pu.estimators.LabelCurve()
     found = estimator.fit(counts).proportions_
     report = pu.evaluate(counts, alpha=ALPHA, n_resamples=min(resamples, 50))
 
@@ -104,7 +104,7 @@ def part_times(path: Path, resamples: int, repetitions: int, seed: int) -> list[
         if as_small:
             _bootstrap.MANY_THRESHOLDS = counts.n_thresholds
         try:
-            pu.bootstrap(
+            pu.intervals.bootstrap(
                 counts,
                 given if estimator is None else found,
                 estimator=estimator,
@@ -118,7 +118,7 @@ def part_times(path: Path, resamples: int, repetitions: int, seed: int) -> list[
         "reading the CSV": lambda: read_table(str(path), lambda _: request),
         "counting": lambda: pu.ScoreCounts.from_scores(scores, labeled),
         "all but intervals": lambda: pu.evaluate(counts, alpha=ALPHA, n_resamples=0),
-        "estimating alpha": lambda: pu.LabelCurve().fit(counts),
+        "estimating alpha": lambda: pu.estimators.LabelCurve().fit(counts),
         "bootstrap, alpha given": resampled,
         "bootstrap, alpha given, as small data": lambda: resampled(as_small=True),
         "bootstrap, alpha estimated": lambda: resampled(estimator),
@@ -147,7 +147,7 @@ def shifts(size: int, resamples: int, seed: int) -> list[list[str]]:
         sample = drawn(name, size, seed)
         counts, proportions = sample.counts, sample.proportions
         exact = pu.recover_metrics(counts, proportions)
-        replicates = pu.bootstrap(
+        replicates = pu.intervals.bootstrap(
             counts,
             proportions,
             threshold=exact.threshold,

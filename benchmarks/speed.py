@@ -43,14 +43,14 @@ def by_sklearn(scores: Scores, labeled: Labels) -> float:
 
 def counts_and_auc(scores: Scores, labeled: Labels) -> float:
     """Counts, then area; no curve."""
-    return pu.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
+    return pu.recovery.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
 
 
 def counts_auc_and_curve(scores: Scores, labeled: Labels) -> float:
     """Counts, area, and the arrays of the observed ROC curve."""
     counts = pu.ScoreCounts.from_scores(scores, labeled)
-    pu.pu_roc_curve(counts)
-    return pu.auc_pu(counts)
+    pu.recovery.pu_roc_curve(counts)
+    return pu.recovery.auc_pu(counts)
 
 
 COMPETITORS: dict[str, Callable[[Scores, Labels], float]] = {
@@ -177,7 +177,7 @@ def bootstrap_table(n_resamples: int, seed: int) -> str:
     counts, proportions = sample.counts, sample.proportions
     rows = []
     start = time.perf_counter()
-    pu.bootstrap(
+    pu.intervals.bootstrap(
         counts,
         proportions,
         metrics=["roc_auc"],
@@ -187,7 +187,7 @@ def bootstrap_table(n_resamples: int, seed: int) -> str:
     )
     rows.append(["AUC alone", f"{time.perf_counter() - start:.2f}"])
     start = time.perf_counter()
-    result = pu.bootstrap(counts, proportions, n_resamples=n_resamples, random_state=seed)
+    result = pu.intervals.bootstrap(counts, proportions, n_resamples=n_resamples, random_state=seed)
     result.intervals()
     for kind in ("pointwise", "simultaneous"):
         result.roc_band(kind)

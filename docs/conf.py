@@ -26,6 +26,7 @@ extensions = [
     "cli_help",
     "estimator_table",
     "mathml",
+    "short_names",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]

@@ -52,4 +52,4 @@ ax.legend(loc="upper left", ncols=2, fontsize="small")
 # recovered rates.
 
 counts = pu.ScoreCounts.from_scores(example.scores, example.labeled)
-print(pu.recover_confusion(counts, pu.MixtureProportions(alpha=alpha), threshold=-1.9))
+print(pu.recovery.recover_confusion(counts, pu.MixtureProportions(alpha=alpha), threshold=-1.9))

@@ -16,7 +16,7 @@ comparison = pu.compare_priors(
     beta=1.0,
     n_resamples=200,
 )
-display = pu.PriorsDisplay(comparison).plot()
+display = pu.displays.PriorsDisplay(comparison).plot()
 display.ax_.axvline(example.alpha, color="black", linewidth=0.9, linestyle=":")
 display.ax_.set_title(f"dotted: true alpha, {example.alpha:.3f}", fontsize="medium")
 

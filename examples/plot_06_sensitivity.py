@@ -13,10 +13,10 @@ import purecover as pu
 
 example = pu.load_example()
 counts = pu.ScoreCounts.from_scores(example.scores, example.labeled)
-grid = pu.sensitivity(
+grid = pu.recovery.sensitivity(
     counts, "roc_auc", alphas=np.linspace(0, 0.6, 61), betas=np.linspace(0.7, 1, 61)
 )
-pu.SensitivityDisplay(grid).plot()
+pu.displays.SensitivityDisplay(grid).plot()
 
 # %%
 # With clean labels (beta 1) and alpha between 0.35 and 0.45, bounds that hold with 95 %

@@ -23,7 +23,7 @@ chosen = {}
 figure, ax = plt.subplots(figsize=(6.2, 4.4), layout="constrained")
 for name, alpha, color in (("observed", 0.0, "#767676"), ("recovered", example.alpha, "#0072B2")):
     proportions = pu.MixtureProportions(alpha=alpha)
-    curves = pu.recover_metric_curves(counts, proportions, target="pooled", cost_fn=2)
+    curves = pu.recovery.recover_metric_curves(counts, proportions, target="pooled", cost_fn=2)
     choice = pu.choose_threshold(counts, proportions, "cost", target="pooled", cost_fn=2)
     table = curves.frame("pandas")
     ax.plot(table["threshold"], table["cost"], color=color, label=name)
@@ -43,8 +43,8 @@ for name, threshold in chosen.items():
 # %%
 # What the choice means for the unlabeled digits, and other metrics along all thresholds:
 
-print(pu.recover_confusion(counts, proportions, choice.threshold))
-pu.ThresholdDisplay.from_predictions(
+print(pu.recovery.recover_confusion(counts, proportions, choice.threshold))
+pu.displays.ThresholdDisplay.from_predictions(
     counts, alpha=example.alpha, metrics=("precision", "recall", "f1"), threshold=choice.threshold
 )
 

@@ -119,7 +119,7 @@ def _interval(make: Callable[[], Any], data: World, **options: Any) -> Case:
 OPTIONS: dict[str, Callable[[], Any]] = {
     **{
         f"AlphaMax {elbow} {bins} {weighting}": _call(
-            pu.AlphaMax, elbow=elbow, bins=bins, weighting=weighting
+            pu.estimators.AlphaMax, elbow=elbow, bins=bins, weighting=weighting
         )
         for elbow, bins, weighting in itertools.product(
             ["deviance", "paper", "released", "likelihood_ratio"],
@@ -127,44 +127,58 @@ OPTIONS: dict[str, Callable[[], Any]] = {
             ["balanced", "counts"],
         )
     },
-    "AlphaMax step": _call(pu.AlphaMax, step=0.01),
-    "AlphaMaxN never": _call(pu.AlphaMaxN, clean="never"),
-    "AlphaMaxN always": _call(pu.AlphaMaxN, clean="always"),
-    "BBE error": _call(pu.BBE, error=0.3, gamma=0.1),
-    "DEDPUL logit": _call(pu.DEDPUL, scale="logit", n_points=200),
-    "DEDPUL normal": _call(pu.DEDPUL, scale="normal", n_points=200),
-    "DEDPUL none": _call(pu.DEDPUL, scale="none", n_points=200),
-    "DEDPUL bandwidths": _call(pu.DEDPUL, bandwidth_unlabeled=0.1, bandwidth_labeled=0.2),
+    "AlphaMax step": _call(pu.estimators.AlphaMax, step=0.01),
+    "AlphaMaxN never": _call(pu.estimators.AlphaMaxN, clean="never"),
+    "AlphaMaxN always": _call(pu.estimators.AlphaMaxN, clean="always"),
+    "BBE error": _call(pu.estimators.BBE, error=0.3, gamma=0.1),
+    "DEDPUL logit": _call(pu.estimators.DEDPUL, scale="logit", n_points=200),
+    "DEDPUL normal": _call(pu.estimators.DEDPUL, scale="normal", n_points=200),
+    "DEDPUL none": _call(pu.estimators.DEDPUL, scale="none", n_points=200),
+    "DEDPUL bandwidths": _call(
+        pu.estimators.DEDPUL, bandwidth_unlabeled=0.1, bandwidth_labeled=0.2
+    ),
     **{
         f"ElkanNoto {variant} {rule} {calibration}": _call(
-            pu.ElkanNoto, variant=variant, rule=rule, calibration=calibration, quantile=0.8
+            pu.estimators.ElkanNoto,
+            variant=variant,
+            rule=rule,
+            calibration=calibration,
+            quantile=0.8,
         )
         for variant, rule, calibration in itertools.product(
             ["e1", "e2", "e3"], ["alternative", "main"], ["isotonic", "none"]
         )
     },
-    "FittedRoc power": _call(pu.FittedRoc, family="power"),
-    "FittedRoc all": _call(pu.FittedRoc, n_thresholds=None),
-    "GaussianMixtures never": _call(pu.GaussianMixtures, clean="never", n_starts=2),
-    "GaussianMixtures always": _call(pu.GaussianMixtures, clean="always", n_starts=2),
+    "FittedRoc power": _call(pu.estimators.FittedRoc, family="power"),
+    "FittedRoc all": _call(pu.estimators.FittedRoc, n_thresholds=None),
+    "GaussianMixtures never": _call(pu.estimators.GaussianMixtures, clean="never", n_starts=2),
+    "GaussianMixtures always": _call(pu.estimators.GaussianMixtures, clean="always", n_starts=2),
     "GaussianMixtures diagonal": _call(
-        pu.GaussianMixtures, covariance="diagonal", logit_scores=False, ridge=0.1
+        pu.estimators.GaussianMixtures, covariance="diagonal", logit_scores=False, ridge=0.1
     ),
-    "KernelMean km1": _call(pu.KernelMean, variant="km1", max_points=120, random_state=1),
-    "KernelMean width": _call(pu.KernelMean, width=0.7, max_points=100, random_state=1),
-    "LabelCurve never": _call(pu.LabelCurve, clean="never"),
-    "LabelCurve always": _call(pu.LabelCurve, clean="always"),
-    "MedianEnsemble": lambda: pu.MedianEnsemble([pu.BBE(), pu.RocSlope(), pu.PatraSen()]),
-    "NoisyLabels test": lambda: pu.NoisyLabels(pu.RocSlope()),
-    "NoisyLabels never": lambda: pu.NoisyLabels(pu.RocSlope(), clean="never"),
-    "NoisyLabels always": lambda: pu.NoisyLabels(pu.RocSlope(), clean="always"),
-    "PatraSen": _call(pu.PatraSen, n_grid=50, max_thresholds=40),
-    "PearsonDivergence": _call(pu.PearsonDivergence, n_centers=20, n_folds=3, random_state=1),
-    "PenalizedL1": _call(pu.PenalizedL1, n_centers=30, n_folds=3, random_state=1),
-    "Regrouping": lambda: pu.Regrouping(pu.BBE(), share=0.2),
-    "RocSlope": _call(pu.RocSlope, error=0.3, n_thresholds=None),
-    "Subsampling": lambda: pu.Subsampling(pu.RocSlope(), ceiling=0.8),
-    "TIcE": lambda: pu.TIcE(
+    "KernelMean km1": _call(
+        pu.estimators.KernelMean, variant="km1", max_points=120, random_state=1
+    ),
+    "KernelMean width": _call(pu.estimators.KernelMean, width=0.7, max_points=100, random_state=1),
+    "LabelCurve never": _call(pu.estimators.LabelCurve, clean="never"),
+    "LabelCurve always": _call(pu.estimators.LabelCurve, clean="always"),
+    "MedianEnsemble": lambda: pu.estimators.MedianEnsemble(
+        [pu.estimators.BBE(), pu.estimators.RocSlope(), pu.estimators.PatraSen()]
+    ),
+    "NoisyLabels test": lambda: pu.estimators.NoisyLabels(pu.estimators.RocSlope()),
+    "NoisyLabels never": lambda: pu.estimators.NoisyLabels(pu.estimators.RocSlope(), clean="never"),
+    "NoisyLabels always": lambda: pu.estimators.NoisyLabels(
+        pu.estimators.RocSlope(), clean="always"
+    ),
+    "PatraSen": _call(pu.estimators.PatraSen, n_grid=50, max_thresholds=40),
+    "PearsonDivergence": _call(
+        pu.estimators.PearsonDivergence, n_centers=20, n_folds=3, random_state=1
+    ),
+    "PenalizedL1": _call(pu.estimators.PenalizedL1, n_centers=30, n_folds=3, random_state=1),
+    "Regrouping": lambda: pu.estimators.Regrouping(pu.estimators.BBE(), share=0.2),
+    "RocSlope": _call(pu.estimators.RocSlope, error=0.3, n_thresholds=None),
+    "Subsampling": lambda: pu.estimators.Subsampling(pu.estimators.RocSlope(), ceiling=0.8),
+    "TIcE": lambda: pu.estimators.TIcE(
         n_intervals=11, max_bepp=5, max_splits=40, min_size=20, error=None, n_folds=3, n_rounds=1
     ),
 }
@@ -172,13 +186,13 @@ OPTIONS: dict[str, Callable[[], Any]] = {
 
 def _estimators() -> Iterator[tuple[str, Case]]:
     for (name, cls), (world, data) in itertools.product(
-        pu.prior_estimators().items(), WORLDS.items()
+        pu.estimators.prior_estimators().items(), WORLDS.items()
     ):
         if world != "heavy" or cls.takes == "scores":
             yield f"{name} of {world}", _fitted(cls, data)
     for (name, make), world in itertools.product(OPTIONS.items(), ["noisy", "probabilities"]):
         yield f"{name} of {world}", _fitted(make, WORLDS[world])
-    for name, cls in pu.prior_estimators().items():
+    for name, cls in pu.estimators.prior_estimators().items():
         if cls.takes == "features":
             for world in ("clean", "noisy"):
                 yield f"{name} of features, {world}", _fitted(cls, _features(world))
@@ -192,14 +206,14 @@ def _estimators() -> Iterator[tuple[str, Case]]:
 
 def _interval_cases() -> Iterator[tuple[str, Case]]:
     quick: dict[str, Callable[[], Any]] = {
-        "bbe": pu.BBE,
-        "roc slope": pu.RocSlope,
-        "alphamax-n": pu.AlphaMaxN,
-        "dedpul": pu.DEDPUL,
-        "patra-sen": pu.PatraSen,
-        "elkan-noto": pu.ElkanNoto,
-        "median": pu.MedianEnsemble,
-        "noisy": lambda: pu.NoisyLabels(pu.BBE()),
+        "bbe": pu.estimators.BBE,
+        "roc slope": pu.estimators.RocSlope,
+        "alphamax-n": pu.estimators.AlphaMaxN,
+        "dedpul": pu.estimators.DEDPUL,
+        "patra-sen": pu.estimators.PatraSen,
+        "elkan-noto": pu.estimators.ElkanNoto,
+        "median": pu.estimators.MedianEnsemble,
+        "noisy": lambda: pu.estimators.NoisyLabels(pu.estimators.BBE()),
     }
     methods = ["bootstrap", "m-out-of-n", "bound"]
     for (name, make), method in itertools.product(quick.items(), methods):
@@ -208,17 +222,21 @@ def _interval_cases() -> Iterator[tuple[str, Case]]:
             _interval(make, WORLDS["noisy"], method=method, n_resamples=20, confidence_level=0.8),
         )
     for world in ("noisy", "small", "weak"):
-        yield f"posterior of {world}", _interval(pu.LabelCurve, WORLDS[world])
+        yield f"posterior of {world}", _interval(pu.estimators.LabelCurve, WORLDS[world])
     yield (
         "halves of features",
-        _interval(lambda: pu.KernelMean(max_points=60), _features("clean"), n_resamples=6),
+        _interval(
+            lambda: pu.estimators.KernelMean(max_points=60), _features("clean"), n_resamples=6
+        ),
     )
-    yield "halves of a tree", _interval(pu.TIcE, _features("noisy"), n_resamples=6)
+    yield "halves of a tree", _interval(pu.estimators.TIcE, _features("noisy"), n_resamples=6)
 
 
 def _scar(world: str, **options: Any) -> Case:
     X, labeled = _features(world)
-    return lambda: pu.scar_test(X, labeled, n_permutations=30, random_state=RANDOM_STATE, **options)
+    return lambda: pu.estimators.scar_test(
+        X, labeled, n_permutations=30, random_state=RANDOM_STATE, **options
+    )
 
 
 def _compared(**options: Any) -> Case:
@@ -234,11 +252,11 @@ def _compared(**options: Any) -> Case:
 
 def _tests_and_bounds() -> Iterator[tuple[str, Case]]:
     for world, counts in COUNTS.items():
-        yield f"clean test of {world}", _call(pu.clean_test, counts)
+        yield f"clean test of {world}", _call(pu.estimators.clean_test, counts)
         for method, level in itertools.product(["scott", "bbe"], [0.5, 0.95]):
             yield (
                 f"inclusion bound of {world}, {method} {level}",
-                _call(pu.inclusion_bound, counts, method=method, confidence_level=level),
+                _call(pu.estimators.inclusion_bound, counts, method=method, confidence_level=level),
             )
     counts = COUNTS["noisy"]
     rows = np.stack([counts.labeled, counts.labeled[::-1], np.roll(counts.labeled, 5)])
@@ -249,9 +267,12 @@ def _tests_and_bounds() -> Iterator[tuple[str, Case]]:
     weights = _weights("noisy")
     yield (
         "inclusion bound of weights",
-        lambda: pu.inclusion_bound(*WORLDS["noisy"], sample_weight=weights),
+        lambda: pu.estimators.inclusion_bound(*WORLDS["noisy"], sample_weight=weights),
     )
-    yield "clean test of weights", lambda: pu.clean_test(*WORLDS["noisy"], sample_weight=weights)
+    yield (
+        "clean test of weights",
+        lambda: pu.estimators.clean_test(*WORLDS["noisy"], sample_weight=weights),
+    )
     yield "scar test", _scar("clean", alpha=0.3)
     yield "scar test, few hidden", _scar("noisy", alpha=0.02)
     yield "scar test of scores", _scar("noisy", alpha=0.25, scores=WORLDS["noisy"][0])
@@ -327,11 +348,14 @@ def _thresholds() -> Iterator[tuple[str, Case]]:
         data: Any = (COUNTS[world], PROPORTIONS[given])
         of = f"{world}, {given}"
         options: Any = {"target": "deployment", "f_beta": 0.5, "cost_fn": 2.0}
-        yield f"metric curves of {of}", _call(pu.recover_metric_curves, *data, **options)
+        yield f"metric curves of {of}", _call(pu.recovery.recover_metric_curves, *data, **options)
         yield f"metrics of {of}", _call(pu.recover_metrics, *data, target=0.1)
         for among in ("unlabeled", "pooled"):
             options = {"threshold": 1.0, "among": among}
-            yield f"confusion of {of}, {among}", _call(pu.recover_confusion, *data, **options)
+            yield (
+                f"confusion of {of}, {among}",
+                _call(pu.recovery.recover_confusion, *data, **options),
+            )
         for criterion, value in {**wanted, **best}.items():
             yield f"{criterion} of {of}", _call(_chosen, *data, criterion, value)
 
@@ -362,7 +386,7 @@ def _bounds() -> Iterator[tuple[str, Case]]:
         for bins in (5, 40):
             yield (
                 f"{bins} bins of {world}, {given}",
-                _call(pu.binning_bounds, counts.thinned(bins), proportions),
+                _call(pu.recovery.binning_bounds, counts.thinned(bins), proportions),
             )
         yield f"direct areas of {world}, {given}", _call(_direct_areas, counts, proportions)
 
@@ -370,21 +394,24 @@ def _bounds() -> Iterator[tuple[str, Case]]:
 def _direct_areas(counts: pu.ScoreCounts, proportions: pu.MixtureProportions) -> list[float]:
     return [
         pu.recover_auc(counts, proportions),
-        pu.recover_auc_pr_direct(counts, proportions),
-        *(pu.recover_partial_auc_direct(counts, proportions, x) for x in (0.02, 0.3, 1.0)),
+        pu.recovery.recover_auc_pr_direct(counts, proportions),
+        *(pu.recovery.recover_partial_auc_direct(counts, proportions, x) for x in (0.02, 0.3, 1.0)),
     ]
 
 
 def _maps() -> Iterator[tuple[str, Case]]:
     for alpha, beta, auc in [(0.25, 0.95, 0.8), (0.0, 1.0, 0.65), (0.5, 0.75, 0.95)]:
         of = f"{alpha} {beta} {auc}"
-        yield f"error map {of}", _call(pu.error_map, alpha, beta, auc, n_grid=7)
-        yield f"lines {of}", _call(pu.lines_of_interest, alpha, beta, auc)
-        yield f"interval {of}", _call(pu.auc_identification_interval, auc, alpha, 1 - beta)
+        yield f"error map {of}", _call(pu.recovery.error_map, alpha, beta, auc, n_grid=7)
+        yield f"lines {of}", _call(pu.recovery.lines_of_interest, alpha, beta, auc)
+        yield f"interval {of}", _call(pu.recovery.auc_identification_interval, auc, alpha, 1 - beta)
     shares: Any = {"alphas": [0, 0.1, 0.3, 0.9], "betas": [0.6, 0.9, 1]}
     for metric in ("roc_auc", "precision", "auc_pr", "f1"):
-        yield f"sensitivity of {metric}", _call(pu.sensitivity, COUNTS["tied"], metric, **shares)
-    yield "sensitivity, usual grid", _call(pu.auc_sensitivity, COUNTS["clean"])
+        yield (
+            f"sensitivity of {metric}",
+            _call(pu.recovery.sensitivity, COUNTS["tied"], metric, **shares),
+        )
+    yield "sensitivity, usual grid", _call(pu.recovery.auc_sensitivity, COUNTS["clean"])
     for given, proportions in PROPORTIONS.items():
         for prior in (None, 0.1):
             yield f"posterior, {given}, {prior}", _call(_posterior, proportions, prior)
@@ -394,19 +421,19 @@ def _maps() -> Iterator[tuple[str, Case]]:
 def _posterior(proportions: pu.MixtureProportions, prior: float | None) -> list[Any]:
     posterior = np.linspace(0, 1, 5)
     return [
-        pu.correct_posterior(posterior, 0.3, proportions, prior=prior),
-        pu.correct_posterior(posterior, 0.3, proportions, prior=prior, clip=False),
-        pu.posterior_band(0.3, proportions),
+        pu.recovery.correct_posterior(posterior, 0.3, proportions, prior=prior),
+        pu.recovery.correct_posterior(posterior, 0.3, proportions, prior=prior, clip=False),
+        pu.recovery.posterior_band(0.3, proportions),
     ]
 
 
 def _rates(proportions: pu.MixtureProportions) -> list[Any]:
     rates = np.array([0.0, 0.2, 0.7, 1.0])
     return [
-        *pu.recover_rates(rates, rates**2, proportions),
-        *pu.observe_rates(rates, rates**2, proportions),
-        pu.recover_precision(0.4 + rates / 2, 0.3, proportions),
-        [pu.auc_from_pu(0.7, proportions), pu.auc_to_pu(0.7, proportions)],
+        *pu.recovery.recover_rates(rates, rates**2, proportions),
+        *pu.recovery.observe_rates(rates, rates**2, proportions),
+        pu.recovery.recover_precision(0.4 + rates / 2, 0.3, proportions),
+        [pu.recovery.auc_from_pu(0.7, proportions), pu.recovery.auc_to_pu(0.7, proportions)],
     ]
 
 

@@ -24,7 +24,7 @@ LAYERS = {
         "counts",
         "proportions",
         "_counting",
-        "_example",
+        "example",
         "_frames",
         "_response",
         "_labels",

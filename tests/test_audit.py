@@ -127,7 +127,7 @@ def test_the_promise_of_a_finite_population() -> None:
 
 def test_guesses_of_all_kinds() -> None:
     sample = pu.simulate.binormal(separation=2.5).sample(300, 3000, alpha=0.2, random_state=0)
-    estimator = pu.LabelCurve().fit(sample.scores, sample.labeled)
+    estimator = pu.estimators.LabelCurve().fit(sample.scores, sample.labeled)
     interval = estimator.interval_["alpha"]
     expected = interval.low, interval.high
     assert plan_audit(width=0.1, alpha_guess=estimator).alpha_range == expected
@@ -203,12 +203,14 @@ def sample() -> pu.simulate.Sample:
 
 
 @pytest.fixture(scope="module")
-def curve(sample) -> pu.LabelCurve:
-    return pu.LabelCurve().fit(sample.scores, sample.labeled)
+def curve(sample) -> pu.estimators.LabelCurve:
+    return pu.estimators.LabelCurve().fit(sample.scores, sample.labeled)
 
 
-def interval(low: float, estimate: float, high: float) -> pu.Interval:
-    return pu.Interval(estimate=estimate, low=low, high=high, confidence_level=0.95, method="told")
+def interval(low: float, estimate: float, high: float) -> pu.intervals.Interval:
+    return pu.intervals.Interval(
+        estimate=estimate, low=low, high=high, confidence_level=0.95, method="told"
+    )
 
 
 def test_an_interval_is_combined_as_a_logit_normal() -> None:
@@ -255,7 +257,9 @@ def test_false_alarms_are_as_rare_as_they_should_be() -> None:
     assert np.mean(alarms) < 0.08
 
 
-@pytest.mark.parametrize("estimator", [pu.BBE(), pu.NoisyLabels(pu.RocSlope())])
+@pytest.mark.parametrize(
+    "estimator", [pu.estimators.BBE(), pu.estimators.NoisyLabels(pu.estimators.RocSlope())]
+)
 def test_other_estimators_by_their_replicates(sample, estimator) -> None:
     fitted = estimator.fit(sample.scores, sample.labeled)
     found = combine_audit(fitted, 30, 100, n_resamples=200)
@@ -421,8 +425,10 @@ def test_intervals_of_strata_cover_in_many_designs(name) -> None:
 # -- scores and audit together --------------------------------------------------------------------
 
 
-def told(low: float, estimate: float, high: float) -> pu.Interval:
-    return pu.Interval(estimate=estimate, low=low, high=high, confidence_level=0.95, method="told")
+def told(low: float, estimate: float, high: float) -> pu.intervals.Interval:
+    return pu.intervals.Interval(
+        estimate=estimate, low=low, high=high, confidence_level=0.95, method="told"
+    )
 
 
 def test_nothing_is_open_once_all_are_judged() -> None:

@@ -57,7 +57,7 @@ def quick(seed: int = 0) -> dict[str, Any]:
     """Unlike kinds of models, simplest first."""
     return {
         "logistic": LINE,
-        "networks": pu.BaggedNetworks(40, stratify=True, device="cpu", random_state=seed),
+        "networks": pu.models.BaggedNetworks(40, stratify=True, device="cpu", random_state=seed),
         "boosting": HistGradientBoostingClassifier(max_iter=30, random_state=seed),
         "forest": RandomForestClassifier(30, min_samples_leaf=5, random_state=seed),
     }
@@ -70,7 +70,7 @@ def quick(seed: int = 0) -> dict[str, Any]:
 @pytest.mark.parametrize("rule", ["best", "parsimonious"])
 def test_a_ring_is_not_for_a_line(rule: Any) -> None:
     X, labeled = ring(0)
-    scorer = pu.BestScorer(quick(), rule=rule, random_state=0).fit(X, labeled)
+    scorer = pu.models.BestScorer(quick(), rule=rule, random_state=0).fit(X, labeled)
     assert scorer.best_name_ in ("networks", "boosting", "forest")
     results = scorer.results_
     assert results["logistic"].auc_pu < 0.6
@@ -83,15 +83,15 @@ def test_a_ring_is_not_for_a_line(rule: Any) -> None:
 @pytest.mark.parametrize("seed", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in (1, 2))])
 def test_a_line_with_few_rows_is_for_the_simplest(seed: int) -> None:
     X, labeled = line(seed, 150)
-    scorer = pu.BestScorer(quick(), rule="parsimonious", random_state=0).fit(X, labeled)
+    scorer = pu.models.BestScorer(quick(), rule="parsimonious", random_state=0).fit(X, labeled)
     assert scorer.best_name_ == "logistic"
 
 
 def test_parsimony_depends_on_order_and_level() -> None:
     X, labeled = line(1)
     one, two = LogisticRegression(C=1e-3), KNeighborsClassifier(25)
-    first = pu.BestScorer({"a": one, "b": two}, rule="parsimonious", random_state=0)
-    second = pu.BestScorer({"b": two, "a": one}, rule="parsimonious", random_state=0)
+    first = pu.models.BestScorer({"a": one, "b": two}, rule="parsimonious", random_state=0)
+    second = pu.models.BestScorer({"b": two, "a": one}, rule="parsimonious", random_state=0)
     assert first.fit(X, labeled).best_name_ == "a"
     gain, error = first.results_["b"].gain, first.results_["b"].gain_error
     assert abs(gain) < error  # neither is better beyond doubt, so that the order decides
@@ -122,15 +122,15 @@ def test_scores_are_those_of_rows_not_seen() -> None:
     rng = np.random.default_rng(4)
     X, labeled = rng.normal(size=(1000, 4)), rng.random(1000) < 0.4
     tree = DecisionTreeClassifier(random_state=0)
-    scorer = pu.BestScorer({"tree": tree}, random_state=0).fit(X, labeled)
+    scorer = pu.models.BestScorer({"tree": tree}, random_state=0).fit(X, labeled)
     assert abs(scorer.results_["tree"].auc_pu - 0.5) < 0.06
     assert rowwise_auc(scorer.predict_proba(X)[:, 1], labeled).auc_pu == 1
 
 
 def test_networks_are_judged_by_their_own_out_of_bag_scores() -> None:
     X, labeled = line(6)
-    networks = pu.BaggedNetworks(40, device="cpu", random_state=0)
-    scorer = pu.BestScorer({"networks": networks}).fit(X, labeled)
+    networks = pu.models.BaggedNetworks(40, device="cpu", random_state=0)
+    scorer = pu.models.BestScorer({"networks": networks}).fit(X, labeled)
     own = clone(networks).fit(X, labeled).oob_score_samples_
     np.testing.assert_array_equal(scorer.oob_score_samples_, own)
 
@@ -143,7 +143,7 @@ def test_folds_that_cannot_be_are_no_fault_of_the_candidates() -> None:
         ([3], "a list of .train, test. rows"),
     ):
         with pytest.raises((InvalidInputError, InvalidTypeError), match=message) as caught:
-            pu.BestScorer({"line": LINE}, cv=cv).fit(X, labeled)
+            pu.models.BestScorer({"line": LINE}, cv=cv).fit(X, labeled)
         assert str(caught.value).startswith("The 'cv' parameter of BestScorer must be")
 
 
@@ -153,8 +153,8 @@ def test_groups_are_kept_together() -> None:
     X, labeled = rng.normal(size=(300, 4)), rng.random(300) < 0.4
     X, labeled, groups = np.repeat(X, 4, axis=0), np.repeat(labeled, 4), np.repeat(range(300), 4)
     candidates = {"neighbor": KNeighborsClassifier(1), "line": LINE}
-    apart = pu.BestScorer(candidates, random_state=0).fit(X, labeled)
-    together = pu.BestScorer(candidates, random_state=0).fit(X, labeled, groups=groups)
+    apart = pu.models.BestScorer(candidates, random_state=0).fit(X, labeled)
+    together = pu.models.BestScorer(candidates, random_state=0).fit(X, labeled, groups=groups)
     assert apart.results_["neighbor"].auc_pu > 0.95
     assert together.results_["neighbor"].auc_pu < 0.6
     # Four copies tell no more than one.
@@ -173,8 +173,8 @@ def test_areas_and_their_errors() -> None:
     areas = [rowwise_auc(scores, labeled) for scores in (one, two)]
     for scores, area in zip((one, two), areas, strict=True):
         counts = pu.ScoreCounts.from_scores(scores, labeled)
-        assert area.auc_pu == pytest.approx(pu.auc_pu(counts))
-        assert area.error() ** 2 == pytest.approx(pu.auc_pu_variance(counts))
+        assert area.auc_pu == pytest.approx(pu.recovery.auc_pu(counts))
+        assert area.error() ** 2 == pytest.approx(pu.recovery.auc_pu_variance(counts))
     # A slow twin: all pairs, and the variance of their means over rows.
     above = [
         (s[labeled][:, None] > s[~labeled]) + 0.5 * (s[labeled][:, None] == s[~labeled])
@@ -196,7 +196,7 @@ def test_areas_and_their_errors() -> None:
 def test_a_broken_candidate_is_left_out() -> None:
     X, labeled = line(10)
     with pytest.warns(PurecoverWarning, match="leaves out the candidate 'broken'.*no luck today"):
-        scorer = pu.BestScorer({"broken": Broken(), "line": LINE}).fit(X, labeled)
+        scorer = pu.models.BestScorer({"broken": Broken(), "line": LINE}).fit(X, labeled)
     assert scorer.best_name_ == "line"
     row = scorer.results_["broken"]
     assert row.error == "RuntimeError: no luck today"
@@ -208,7 +208,7 @@ def test_all_candidates_broken() -> None:
     with pytest.raises(
         InvalidInputError, match=r"(?s)no candidate.*one: .*no luck.*two: "
     ) as caught:
-        pu.BestScorer({"one": Broken(), "two": Broken()}).fit(X, labeled)
+        pu.models.BestScorer({"one": Broken(), "two": Broken()}).fit(X, labeled)
     assert "BestScorer.fit" in str(caught.value)
 
 
@@ -217,7 +217,7 @@ def test_all_candidates_broken() -> None:
 
 @pytest.mark.slow
 def test_scikit_learn_conventions() -> None:
-    scorer = pu.BestScorer({"line": LINE, "neighbors": KNeighborsClassifier(3)}, cv=3)
+    scorer = pu.models.BestScorer({"line": LINE, "neighbors": KNeighborsClassifier(3)}, cv=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         checks = check_estimator(scorer, on_fail=None)
@@ -230,7 +230,7 @@ def test_scikit_learn_conventions() -> None:
 @pytest.mark.parametrize("model", [LINE, KNeighborsClassifier(9)], ids=["line", "neighbors"])
 def test_classes(model: Any, no: Any, yes: Any) -> None:
     X, labeled = line(12)
-    scorer = pu.BestScorer({"one": model}, random_state=0).fit(X, np.where(labeled, yes, no))
+    scorer = pu.models.BestScorer({"one": model}, random_state=0).fit(X, np.where(labeled, yes, no))
     expected = clone(model).fit(X, labeled)
     column = scorer.classes_.tolist().index(yes)
     assert scorer.labeled_class_ == yes
@@ -245,13 +245,13 @@ def test_classes(model: Any, no: Any, yes: Any) -> None:
 
 def test_a_winner_without_probabilities() -> None:
     X, labeled = line(13)
-    scorer = pu.BestScorer({"svm": LinearSVC()}, random_state=0)
+    scorer = pu.models.BestScorer({"svm": LinearSVC()}, random_state=0)
     assert not hasattr(scorer, "predict_proba")
     scorer.fit(X, labeled)
     assert not hasattr(scorer, "predict_proba")
     expected = scorer.best_estimator_.decision_function(X)
     np.testing.assert_array_equal(scorer.decision_function(X), expected)
-    assert hasattr(pu.BestScorer(), "predict_proba")
+    assert hasattr(pu.models.BestScorer(), "predict_proba")
 
 
 # -- complaints -------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def test_a_winner_without_probabilities() -> None:
 
 def test_wrong_data() -> None:
     X, labeled = line(17, 100)
-    scorer = pu.BestScorer({"line": LINE})
+    scorer = pu.models.BestScorer({"line": LINE})
     for data, message in (
         ((X, None), "requires y"),
         ((X, labeled[:-1]), "as long as X has rows"),
@@ -279,7 +279,7 @@ def test_wrong_data() -> None:
 def test_networks_are_left_out_of_wide_sparse_tables() -> None:
     X, labeled = line(2, 60)
     wide = hstack([csr_matrix(X), csr_matrix((60, 600))]).tocsr()
-    scorer = pu.BestScorer(random_state=0, cv=2).fit(wide, labeled)
+    scorer = pu.models.BestScorer(random_state=0, cv=2).fit(wide, labeled)
     assert list(scorer.results_) == ["logistic", "forest", "networks"]
     assert "605 sparse columns" in (scorer.results_["networks"].error or "")
     assert scorer.best_name_ in ("logistic", "forest")
@@ -290,7 +290,7 @@ def test_tables_copies_and_pickles() -> None:
     pytest.importorskip("polars")
     X, labeled = line(14)
     candidates = {"line": LINE, "neighbors": KNeighborsClassifier(25)}
-    scorer = pu.BestScorer(candidates, random_state=0).fit(X, labeled)
+    scorer = pu.models.BestScorer(candidates, random_state=0).fit(X, labeled)
     table = scorer.frame()
     assert table["name"].tolist() == list(candidates)
     assert table["chosen"].sum() == 1

@@ -83,7 +83,7 @@ def test_alpha_is_estimated() -> None:
     X, labeled, _ = draw(9, 1000, 5000)
     model = small(alpha=None).fit(X, labeled)
     assert model.proportions_.alpha == pytest.approx(ALPHA, abs=0.06)
-    again = pu.LabelCurve().fit(model.oob_score_samples_, labeled)
+    again = pu.estimators.LabelCurve().fit(model.oob_score_samples_, labeled)
     assert model.proportions_ == again.proportions_
     assert ALPHA in model.prior_estimator_.interval_["alpha"]
     known = small(alpha=None, beta=0.9, prior_estimator="bbe").fit(X, labeled)
@@ -93,9 +93,12 @@ def test_alpha_is_estimated() -> None:
     clean = small(alpha=None, beta=1, prior_estimator="default").fit(X, labeled)
     assert clean.prior_estimator_.clean == "always"
     assert clean.proportions_.beta == 1
-    own = pu.BBE()
+    own = pu.estimators.BBE()
     model = small(alpha=None, prior_estimator=own).fit(X, labeled)
-    assert model.proportions_ == pu.BBE().fit(model.oob_score_samples_, labeled).proportions_
+    assert (
+        model.proportions_
+        == pu.estimators.BBE().fit(model.oob_score_samples_, labeled).proportions_
+    )
     assert not hasattr(own, "proportions_")
 
 
@@ -209,9 +212,9 @@ def test_own_rows_are_scored_by_models_that_have_not_seen_them() -> None:
     tree = DecisionTreeClassifier(random_state=0)
     model = pu.PUCalibratedClassifier(tree, alpha=0.2, random_state=0).fit(X, labeled)
     known = model.estimator_.predict_proba(X)[:, 1]
-    assert pu.auc_pu(pu.ScoreCounts.from_scores(known, labeled)) == 1
+    assert pu.recovery.auc_pu(pu.ScoreCounts.from_scores(known, labeled)) == 1
     counts = pu.ScoreCounts.from_scores(model.oob_score_samples_, labeled)
-    assert abs(pu.auc_pu(counts) - 0.5) < 0.06
+    assert abs(pu.recovery.auc_pu(counts) - 0.5) < 0.06
     expected = pu.cross_fit_scores(tree, X, labeled, random_state=0)
     np.testing.assert_array_equal(model.oob_score_samples_, expected)
 
@@ -223,16 +226,16 @@ def test_groups_are_kept_together() -> None:
     X, labeled, groups = np.repeat(X, 4, axis=0), np.repeat(labeled, 4), np.repeat(range(300), 4)
     model = pu.PUCalibratedClassifier(KNeighborsClassifier(1), alpha=0.2, random_state=0)
     apart = model.fit(X, labeled).oob_score_samples_
-    assert pu.auc_pu(pu.ScoreCounts.from_scores(apart, labeled)) > 0.95
+    assert pu.recovery.auc_pu(pu.ScoreCounts.from_scores(apart, labeled)) > 0.95
     together = model.fit(X, labeled, groups=groups).oob_score_samples_
-    assert pu.auc_pu(pu.ScoreCounts.from_scores(together, labeled)) < 0.6
+    assert pu.recovery.auc_pu(pu.ScoreCounts.from_scores(together, labeled)) < 0.6
     clone(model).set_params(cv=GroupKFold(5)).fit(X, labeled, groups=groups)
 
 
 def test_out_of_bag_scores() -> None:
     X, labeled, _ = draw(21, 500, 2000)
     new, _, truth = draw(22, 0, 5000)
-    networks = pu.BaggedNetworks(40, device="cpu", random_state=0)
+    networks = pu.models.BaggedNetworks(40, device="cpu", random_state=0)
     forest = RandomForestClassifier(60, min_samples_leaf=20, oob_score=True, random_state=0)
     for inner in (networks, forest):
         model = pu.PUCalibratedClassifier(inner, cv="oob", alpha=ALPHA).fit(X, labeled)

@@ -357,8 +357,12 @@ def test_threshold_has_the_interval_of_the_library(run, tmp_path: Path, group: b
     document = run("threshold", path, *options, *more, "--json").json
     rows = [line.split(",") for line in path.read_text(encoding="utf-8").split()[1:]]
     scores, labeled = [float(r[0]) for r in rows], [int(r[1]) for r in rows]
-    resampler = purecover.group_resampler(scores, labeled, [r[2] for r in rows]) if group else None
-    expected = purecover.bootstrap(
+    resampler = (
+        purecover.intervals.group_resampler(scores, labeled, [r[2] for r in rows])
+        if group
+        else None
+    )
+    expected = purecover.intervals.bootstrap(
         purecover.ScoreCounts.from_scores(scores, labeled),
         purecover.MixtureProportions(0.1),
         metrics=["recall"],

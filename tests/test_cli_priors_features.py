@@ -148,7 +148,7 @@ def test_texts_and_blanks(run, tmp_path: Path) -> None:
     filled[7::50, 0] = np.median(np.delete(X[:, 0], np.s_[7::50]))
     shown = np.array(kinds)[:, None] == np.array(["red", "blue", "green"])
     matrix = np.column_stack((StandardScaler().fit_transform(filled), shown.astype(float)))
-    alone = pu.NoisyLabels(pu.TIcE()).fit(matrix, LABELED).proportions_
+    alone = pu.estimators.NoisyLabels(pu.estimators.TIcE()).fit(matrix, LABELED).proportions_
     assert alphas(result.json) == pytest.approx([alone.alpha], rel=1e-9)
 
 

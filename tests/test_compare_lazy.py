@@ -37,7 +37,7 @@ BOUND = math.sqrt(1 / (N_LABELED - 1) + 1 / (N_UNLABELED - 1)) / 64 / 0.75
 
 
 @pytest.fixture(scope="module")
-def in_memory() -> pu.ScoreComparison:
+def in_memory() -> pu.report.ScoreComparison:
     return pu.compare_scores(COLUMNS, "y", **OPTIONS)
 
 
@@ -51,7 +51,7 @@ def lazy(columns: dict[str, Any] | None = None) -> pl.LazyFrame:
 @pytest.mark.slow
 @every_lazy
 def test_differences_are_those_of_rows_in_memory(
-    engine: str, in_memory: pu.ScoreComparison
+    engine: str, in_memory: pu.report.ScoreComparison
 ) -> None:
     found = pu.compare_scores(frame_of(engine, COLUMNS), "y", **OPTIONS)
     assert found.names == in_memory.names
@@ -131,7 +131,7 @@ def test_cells_have_the_error_of_their_rows() -> None:
     for i, scores in ((1, one), (2, two)):
         counts = pu.ScoreCounts.from_scores(scores, labeled)
         place = np.searchsorted(-counts.thresholds, -cells[:, i])
-        areas.append(cellwise_auc(pu.auc_pu(counts), counts, place, side, times))
+        areas.append(cellwise_auc(pu.recovery.auc_pu(counts), counts, place, side, times))
     assert areas[0].gain_over(areas[1]) == pytest.approx((gain, error), abs=1e-12)
     assert areas[0].error() == pytest.approx(rowwise_auc(one, labeled).error(), abs=1e-12)
 

@@ -35,19 +35,19 @@ HOSTILE = "</script><script>alert('x')</script>\u202e\"&" + "x" * 300
 
 
 @pytest.fixture(scope="module")
-def known() -> pu.ScoreComparison:
+def known() -> pu.report.ScoreComparison:
     return pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=200, truth=SAMPLE.truth)
 
 
 @pytest.fixture(scope="module")
-def estimated() -> pu.ScoreComparison:
+def estimated() -> pu.report.ScoreComparison:
     return pu.compare_scores(SCORES, LABELED, n_resamples=60, baseline="poor")
 
 
 # -- replicates of the same rows ------------------------------------------------------------
 
 
-def test_replicates_are_those_of_a_slow_twin(known: pu.ScoreComparison) -> None:
+def test_replicates_are_those_of_a_slow_twin(known: pu.report.ScoreComparison) -> None:
     rng = np.random.default_rng(int(np.random.default_rng(0).integers(2**63)))
     sides = [np.flatnonzero(LABELED), np.flatnonzero(~LABELED)]
     for i in range(20):
@@ -59,7 +59,7 @@ def test_replicates_are_those_of_a_slow_twin(known: pu.ScoreComparison) -> None:
             assert replicates["roc_auc"][i] == pytest.approx(auc, abs=1e-12)
 
 
-def test_the_differences_are_percentiles_of_replicates(known: pu.ScoreComparison) -> None:
+def test_the_differences_are_percentiles_of_replicates(known: pu.report.ScoreComparison) -> None:
     replicates = {name: known.reports[name].bootstrap.replicates for name in SCORES}
     for metric in ("auc_pr", "f1", "cost"):
         gaps = replicates["fair"][metric] - replicates["good"][metric]
@@ -135,8 +135,8 @@ def test_weighted_error_is_that_of_the_counts() -> None:
     weight = np.random.default_rng(0).uniform(0.5, 3, size=1050)
     counts = pu.ScoreCounts.from_scores(SCORES["fair"], LABELED, sample_weight=weight)
     area = rowwise_auc(SCORES["fair"], LABELED, weight)
-    assert area.auc_pu == pytest.approx(pu.auc_pu(counts))
-    assert area.error() == pytest.approx(math.sqrt(pu.auc_pu_variance(counts)))
+    assert area.auc_pu == pytest.approx(pu.recovery.auc_pu(counts))
+    assert area.error() == pytest.approx(math.sqrt(pu.recovery.auc_pu_variance(counts)))
     equal = rowwise_auc(SCORES["fair"], LABELED, np.full(1050, 2.0))
     assert equal.error() == pytest.approx(rowwise_auc(SCORES["fair"], LABELED).error())
 
@@ -144,7 +144,7 @@ def test_weighted_error_is_that_of_the_counts() -> None:
 # -- alpha and beta -----------------------------------------------------------------------------
 
 
-def test_one_estimate_serves_all(estimated: pu.ScoreComparison) -> None:
+def test_one_estimate_serves_all(estimated: pu.report.ScoreComparison) -> None:
     assert estimated.estimated_from == "good"  # the highest observed AUC
     alone = pu.evaluate(SCORES["good"], LABELED, n_resamples=0)
     assert estimated.proportions.alpha == alone.proportions.alpha
@@ -199,7 +199,7 @@ def test_without_enough_estimates_there_are_figures_but_no_intervals(
 # -- reports ------------------------------------------------------------------------------------
 
 
-def test_reports_are_those_of_evaluate(known: pu.ScoreComparison) -> None:
+def test_reports_are_those_of_evaluate(known: pu.report.ScoreComparison) -> None:
     for name, scores in SCORES.items():
         alone = pu.evaluate(scores, LABELED, alpha=0.25, n_resamples=0, truth=SAMPLE.truth)
         report = known.reports[name]
@@ -244,7 +244,7 @@ def test_groups_are_drawn_whole_for_all() -> None:
 # -- baselines, many models -----------------------------------------------------------------
 
 
-def test_another_baseline_turns_the_differences_round(known: pu.ScoreComparison) -> None:
+def test_another_baseline_turns_the_differences_round(known: pu.report.ScoreComparison) -> None:
     turned = known.against("fair")
     assert (known.baseline, turned.baseline) == ("good", "fair")
     asked = pu.compare_scores(
@@ -264,12 +264,12 @@ def test_another_baseline_turns_the_differences_round(known: pu.ScoreComparison)
 
 
 def test_a_comparison_is_read_back(
-    known: pu.ScoreComparison, estimated: pu.ScoreComparison
+    known: pu.report.ScoreComparison, estimated: pu.report.ScoreComparison
 ) -> None:
     plain = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0)
     for found in (known, estimated, plain):
         text = found.to_json(counts=True)
-        again = pu.ScoreComparison.from_json(text)
+        again = pu.report.ScoreComparison.from_json(text)
         assert again.to_json(counts=True) == text
         assert str(again) == str(found)
         assert again.against(found.baseline) is again
@@ -277,7 +277,7 @@ def test_a_comparison_is_read_back(
         # One baseline instead of a choice of them; all else on the page is the same.
         page, whole = again.to_html(), found.to_html()
         assert page.partition("<h2")[0] == whole.partition("<h2")[0]
-    other = pu.ScoreComparison.from_dict(known.to_dict(counts=True))
+    other = pu.report.ScoreComparison.from_dict(known.to_dict(counts=True))
     with pytest.raises(InvalidInputError, match=r"(?s)only has differences from 'good'.*Hint"):
         other.against("fair")
 
@@ -296,16 +296,16 @@ def test_a_comparison_is_read_back(
         (lambda d: d.update(confidence_level=float("nan")), "free of NaN"),
     ],
 )
-def test_comparisons_that_cannot_be_read(known: pu.ScoreComparison, change, says) -> None:
+def test_comparisons_that_cannot_be_read(known: pu.report.ScoreComparison, change, says) -> None:
     document = known.to_dict(counts=True)
     change(document)
     with pytest.raises(InvalidInputError, match="a comparison of purecover") as caught:
-        pu.ScoreComparison.from_dict(document)
+        pu.report.ScoreComparison.from_dict(document)
     assert re.search(says, str(caught.value))
     with pytest.raises(InvalidTypeError, match="a comparison of purecover as plain data"):
-        pu.ScoreComparison.from_dict(3)
+        pu.report.ScoreComparison.from_dict(3)
     with pytest.raises(InvalidInputError, match="the text of a comparison"):
-        pu.ScoreComparison.from_json("{")
+        pu.report.ScoreComparison.from_json("{")
 
 
 @pytest.mark.slow
@@ -343,7 +343,7 @@ def test_simultaneous_without_replicates() -> None:
 # -- the object ---------------------------------------------------------------------------------
 
 
-def test_print(known: pu.ScoreComparison) -> None:
+def test_print(known: pu.report.ScoreComparison) -> None:
     text = str(known)
     assert "150 labeled, 900 unlabeled, 3 scores of each" in text
     assert "alpha 0.25, beta 1 (given, case-control)" in text
@@ -356,7 +356,7 @@ def test_print(known: pu.ScoreComparison) -> None:
     assert known.names == ("good", "fair", "poor")
 
 
-def test_frame(known: pu.ScoreComparison) -> None:
+def test_frame(known: pu.report.ScoreComparison) -> None:
     table = known.frame()
     assert len(table["metric"]) == 3 * len(known.differences)
     row = int(np.flatnonzero((table["metric"] == "f1") & (table["score"] == "poor"))[0])
@@ -368,7 +368,7 @@ def test_frame(known: pu.ScoreComparison) -> None:
     assert isinstance(known.frame("pandas"), pandas.DataFrame)
 
 
-def test_json(known: pu.ScoreComparison, estimated: pu.ScoreComparison) -> None:
+def test_json(known: pu.report.ScoreComparison, estimated: pu.report.ScoreComparison) -> None:
     document = json.loads(known.to_json(), parse_constant=pytest.fail)
     assert document["schema"] == "purecover.comparison/1"
     assert document["version"] == pu.__version__
@@ -437,7 +437,7 @@ def test_what_is_refused(change: dict[str, Any], message: str) -> None:
 # -- the page -----------------------------------------------------------------------------------
 
 
-def test_page_can_do_nothing_but_what_is_ours(known: pu.ScoreComparison) -> None:
+def test_page_can_do_nothing_but_what_is_ours(known: pu.report.ScoreComparison) -> None:
     page = known.to_html()
     styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
@@ -484,7 +484,7 @@ def test_a_page_where_alpha_does_not_fit_names_no_best() -> None:
 
 
 @pytest.mark.browser
-def test_page_in_a_browser(known: pu.ScoreComparison, tmp_path: Path) -> None:
+def test_page_in_a_browser(known: pu.report.ScoreComparison, tmp_path: Path) -> None:
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="playwright is missing: install requirements/dev.txt"
     )

@@ -96,7 +96,7 @@ def test_minus_zero_and_zero_are_one_score():
 def test_scores_whose_sum_overflows_are_welcome():
     counted = plain([1e308, 1.5e308, 1e308, -1e308], [1, 1, 0, 0])
     assert_valid(counted)
-    assert pu.auc_pu(counted) == 0.875
+    assert pu.recovery.auc_pu(counted) == 0.875
 
 
 # -- what a column may be -----------------------------------------------------------------------
@@ -197,7 +197,7 @@ def test_whole_weights_repeat_rows(data, draw):
     repeated = plain(np.repeat(scores, times), np.repeat(labeled, times))
     for name in ("thresholds", "labeled", "unlabeled"):
         np.testing.assert_array_equal(getattr(weighted, name), getattr(repeated, name))
-    assert pu.auc_pu(weighted) == pytest.approx(pu.auc_pu(repeated), rel=1e-12)
+    assert pu.recovery.auc_pu(weighted) == pytest.approx(pu.recovery.auc_pu(repeated), rel=1e-12)
 
 
 # -- merging ------------------------------------------------------------------------------------
@@ -382,7 +382,7 @@ def variance_by_placements(scores, labeled, weight):
 @given(rows(scores=st.floats(-3, 3, width=16)))  # scikit-learn sums the scores
 def test_auc_equals_all_pairs_and_scikit_learn(data):
     scores, labeled = data
-    found = pu.auc_pu(plain(scores, labeled))
+    found = pu.recovery.auc_pu(plain(scores, labeled))
     assert found == pytest.approx(auc_by_pairs(scores, labeled), abs=1e-12)
     assert found == pytest.approx(roc_auc_score(labeled, scores), abs=1e-12)
 
@@ -390,7 +390,7 @@ def test_auc_equals_all_pairs_and_scikit_learn(data):
 @given(weighted_rows(scores=st.floats(-3, 3, width=16)))  # scikit-learn sums the scores
 def test_weighted_auc_equals_all_pairs_and_scikit_learn(data):
     scores, labeled, weight = data
-    found = pu.auc_pu(plain(scores, labeled, sample_weight=weight))
+    found = pu.recovery.auc_pu(plain(scores, labeled, sample_weight=weight))
     assert found == pytest.approx(auc_by_pairs(scores, labeled, weight), abs=1e-10)
     assert found == pytest.approx(roc_auc_score(labeled, scores, sample_weight=weight), abs=1e-10)
 
@@ -402,13 +402,13 @@ def test_auc_of_many_rows_does_not_overflow(data, times):
     large = ScoreCounts.from_counts(
         small.thresholds, small.labeled * times, small.unlabeled * times
     )
-    assert pu.auc_pu(large) == pytest.approx(pu.auc_pu(small), abs=1e-12)
+    assert pu.recovery.auc_pu(large) == pytest.approx(pu.recovery.auc_pu(small), abs=1e-12)
 
 
 @given(rows(scores=st.floats(-3, 3, width=16)))
 def test_curve_equals_scikit_learn(data):
     scores, labeled = data
-    roc = pu.pu_roc_curve(plain(scores, labeled))
+    roc = pu.recovery.pu_roc_curve(plain(scores, labeled))
     fpr, tpr, thresholds = roc_curve(labeled, scores, drop_intermediate=False)
     np.testing.assert_allclose(roc.fpr_pu, fpr, rtol=0, atol=1e-15)
     np.testing.assert_allclose(roc.tpr_pu, tpr, rtol=0, atol=1e-15)
@@ -420,7 +420,7 @@ def test_curve_equals_scikit_learn(data):
 @given(weighted_rows(scores=st.floats(-3, 3, width=16)))
 def test_weighted_curve_equals_scikit_learn(data):
     scores, labeled, weight = data
-    roc = pu.pu_roc_curve(plain(scores, labeled, sample_weight=weight))
+    roc = pu.recovery.pu_roc_curve(plain(scores, labeled, sample_weight=weight))
     kept = weight > 0  # scikit-learn forgets rows of weight 0
     fpr, tpr, thresholds = roc_curve(
         labeled[kept], scores[kept], sample_weight=weight[kept], drop_intermediate=False
@@ -435,7 +435,7 @@ def test_weighted_curve_equals_scikit_learn(data):
 def test_variance_equals_its_slow_twin(data):
     scores, labeled = data
     truth = variance_by_placements(scores, labeled, np.ones(scores.size))
-    found = pu.auc_pu_variance(plain(scores, labeled))
+    found = pu.recovery.auc_pu_variance(plain(scores, labeled))
     assert found == pytest.approx(truth, abs=1e-14, rel=1e-9, nan_ok=True)
 
 
@@ -443,7 +443,7 @@ def test_variance_equals_its_slow_twin(data):
 def test_weighted_variance_equals_its_slow_twin(data):
     scores, labeled, weight = data
     truth = variance_by_placements(scores, labeled, weight)
-    found = pu.auc_pu_variance(plain(scores, labeled, sample_weight=weight))
+    found = pu.recovery.auc_pu_variance(plain(scores, labeled, sample_weight=weight))
     if np.isnan(truth) or np.isnan(found):
         # A side whose effective size is 1 up to rounding.
         sizes = [w.sum() ** 2 / (w**2).sum() for w in (weight[labeled], weight[~labeled])]

@@ -42,7 +42,7 @@ def world(n: int = 600, seed: int = 0, shift: float = 1.0) -> tuple[Any, Any, An
 
 
 def auc(scores: Any, labeled: Any) -> float:
-    return pu.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
+    return pu.recovery.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
 
 
 # -- leaks ----------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ def test_evaluate_many(cluster):
 
 def test_bagged_networks(cluster, rows):
     features, labeled = rows
-    networks = pu.BaggedNetworks(n_estimators=60, random_state=0, device="cpu", n_jobs=1)
+    networks = pu.models.BaggedNetworks(n_estimators=60, random_state=0, device="cpu", n_jobs=1)
     here = networks.fit(features, labeled).oob_score_samples_
     before = cluster.handed_out()
     with cluster.config():

@@ -18,10 +18,11 @@ from tests.clusters import need, spark_session
 from tests.open_duckdb import connect
 
 import purecover as pu
-from purecover import MixtureProportions, ScoreCounts, binning_bounds
+from purecover import MixtureProportions, ScoreCounts
 from purecover.engines import count as _count
 from purecover.engines import scan as _scan
 from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.recovery import binning_bounds
 
 # == counts ====================================================================================
 
@@ -154,7 +155,7 @@ def test_bins_hold_and_refine(engine, kind):
     coarse = ScoreCounts.from_frame(frame, score="s", labeled="y", exact_limit=0, tolerance=1)
     check_bins(coarse, exact)
     fine = ScoreCounts.from_frame(frame, score="s", labeled="y", exact_limit=0, tolerance=1e-12)
-    assert pu.binning_bounds(fine).width < 1e-9
+    assert pu.recovery.binning_bounds(fine).width < 1e-9
     assert ScoreCounts.from_frame(frame, score="s", labeled="y", exact_limit=0, tolerance=0) == (
         exact
     )
@@ -227,7 +228,9 @@ def test_groups_in_one_pass(engine):
     finer = ScoreCounts.from_frame(
         frame, score="s", labeled="y", by="t", exact_limit=0, tolerance=1e-9
     )
-    assert all(abs(pu.auc_pu(finer[t]) - pu.auc_pu(counts[t])) < 1e-9 for t in counts)
+    assert all(
+        abs(pu.recovery.auc_pu(finer[t]) - pu.recovery.auc_pu(counts[t])) < 1e-9 for t in counts
+    )
 
 
 # -- what is refused ---------------------------------------------------------------------------
@@ -292,8 +295,8 @@ def test_bins_are_refined_where_no_known_negative_lies(words):
     found = ScoreCounts.from_frame(frame.lazy(), score="s", labeled="y", exact_limit=0, **options)
     sizes = [(c.n_labeled, c.n_unlabeled, c.n_negative) for c in (exact, found)]
     assert sizes[0] == sizes[1]
-    low, high = pu.binning_bounds(found).auc_pu
-    assert low <= pu.auc_pu(exact) <= high <= low + 1.01e-4
+    low, high = pu.recovery.binning_bounds(found).auc_pu
+    assert low <= pu.recovery.auc_pu(exact) <= high <= low + 1.01e-4
 
 
 def lazy(**columns):
@@ -512,7 +515,7 @@ def assert_bounds_hold(
     bounds = binning_bounds(counts, proportions, target=target)
     pr = pu.recover_pr(exact, proportions, repair="isotonic", target=target)
     values = {
-        "auc_pu": pu.auc_pu(exact),
+        "auc_pu": pu.recovery.auc_pu(exact),
         "auc_pr_pu": pr.auc_pr_pu,
         "auc": pu.recover_auc(exact, proportions, clip=False),
         "auc_pr": pr.auc_pr,
@@ -586,7 +589,7 @@ def test_bounds_hold_for_ten_million_rows():
     assert counts.is_binned
     bounds = binning_bounds(counts)
     assert bounds.width <= 1e-4
-    exact = pu.auc_pu(ScoreCounts.from_scores(scores, labeled))
+    exact = pu.recovery.auc_pu(ScoreCounts.from_scores(scores, labeled))
     assert bounds.auc_pu[0] <= exact <= bounds.auc_pu[1]
 
 
@@ -644,7 +647,7 @@ def test_one_pass_is_mostly_enough(passes, kind, expected):
     assert passes() == [expected]
     exact = ScoreCounts.from_scores(scores, labeled)
     low, high = binning_bounds(counts).auc_pu
-    assert low <= pu.auc_pu(exact) <= high <= low + 1e-4 + ROUNDING
+    assert low <= pu.recovery.auc_pu(exact) <= high <= low + 1e-4 + ROUNDING
     assert (counts == exact) == (kind == "rounded")
 
 

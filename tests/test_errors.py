@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import importlib
 import inspect
 import pickle
 import re
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from tests.paper_files import write_made_up
+from tests.public_names import public_names
 from tests.strategies import Unfriendly
 
 import purecover as pu
@@ -25,10 +25,10 @@ COUNTS = pu.ScoreCounts.from_scores([5, 4, 3, 2, 1, 0], [1, 1, 0, 1, 0, 0])
 PROPORTIONS = pu.MixtureProportions(0.2, 0.9)
 BOTH = {"counts": COUNTS, "proportions": PROPORTIONS}
 ROWS = {"scores": [5, 4, 3, 2, 1, 0], "labeled": [1, 1, 0, 1, 0, 0]}
-ALPHA_INTERVAL = pu.Interval(
+ALPHA_INTERVAL = pu.intervals.Interval(
     estimate=0.2, low=0.1, high=0.3, confidence_level=0.95, method="somehow"
 )
-CONTEXT = pu.CheckContext(**BOTH, roc=pu.recover_roc(**BOTH))
+CONTEXT = pu.checks.CheckContext(**BOTH, roc=pu.recover_roc(**BOTH))
 COMPARISON = pu.compare_priors(COUNTS, estimators=["bbe"], n_resamples=0)
 REPORT = pu.evaluate(COUNTS, proportions=PROPORTIONS, n_resamples=0)
 SCORED = pu.compare_scores(
@@ -156,13 +156,13 @@ VALID = {
     "MixtureProportions.from_case_control": {"prior": 0.2},
     "MixtureProportions.from_censoring": {"counts": COUNTS, "prior": 0.6},
     "MixtureProportions.from_inclusions": {"unlabeled_inclusion": 0.2},
-    "AlphaMaxDisplay": {"curve": pu.AlphaMax().fit(COUNTS).curve_},
+    "AlphaMaxDisplay": {"curve": pu.estimators.AlphaMax().fit(COUNTS).curve_},
     "PriorsDisplay": {"comparison": COMPARISON},
     "RecoveredRocDisplay": {"roc": CONTEXT.roc},
     "RecoveredPrDisplay": {"pr": pu.recover_pr(**BOTH)},
-    "SensitivityDisplay": {"grid": pu.sensitivity(COUNTS, alphas=[0.1, 0.2], betas=[1.0])},
-    "ThresholdDisplay": {"curves": pu.recover_metric_curves(**BOTH)},
-    "ErrorMapDisplay": {"error_map": pu.error_map(0.2, 0.9, 0.8, n_grid=5)},
+    "SensitivityDisplay": {"grid": pu.recovery.sensitivity(COUNTS, alphas=[0.1, 0.2], betas=[1.0])},
+    "ThresholdDisplay": {"curves": pu.recovery.recover_metric_curves(**BOTH)},
+    "ErrorMapDisplay": {"error_map": pu.recovery.error_map(0.2, 0.9, 0.8, n_grid=5)},
 }
 
 # What no parameter takes, unless WRONG or FREE says otherwise.
@@ -259,12 +259,18 @@ UNSAID = {
 }
 
 
+# Names of worlds keep their namespace: `beta` alone would mean a share.
+NAMES = {
+    name if name.startswith("simulate.") else name.rpartition(".")[2]: value
+    for name, value in public_names().items()
+}
+
+
 def find(name):
-    module, _, rest = name.partition(".")
-    if module == "simulate":
-        return getattr(importlib.import_module("purecover.simulate"), rest)
-    thing = getattr(pu, module)
-    return getattr(thing, rest) if rest else thing
+    if name in NAMES:
+        return NAMES[name]
+    thing, _, rest = name.partition(".")
+    return getattr(NAMES[thing], rest)
 
 
 def wrong_arguments(name):
@@ -278,7 +284,7 @@ def wrong_arguments(name):
 
 
 PUBLIC = (
-    {name for name in pu.__all__ if not name.startswith("_")}
+    set(NAMES)
     | set(VALID)
     | {name.partition(".")[2] for name in VALID if name.startswith("simulate.")}
     | {"MixtureProportions.prior"}
@@ -286,10 +292,10 @@ PUBLIC = (
 
 
 def test_every_public_function_is_tried():
-    functions = {n for n in pu.__all__ if inspect.isfunction(getattr(pu, n))}
-    functions |= {n for n in pu.__all__ if n.endswith("Display")}
-    functions |= {
-        f"simulate.{n}" for n in pu.simulate.__all__ if inspect.isfunction(getattr(pu.simulate, n))
+    functions = {
+        name
+        for name, value in NAMES.items()
+        if inspect.isfunction(value) or name.endswith("Display")
     }
     assert functions <= set(VALID)
 

@@ -316,12 +316,12 @@ def test_replicates(make: Callable[[], PriorEstimator]) -> None:
     assert found.shape == (3, 2)
     assert np.array_equal(labeled, before[0])
     assert np.array_equal(unlabeled, before[1])
-    if isinstance(estimator, pu.LabelCurve):
+    if isinstance(estimator, pu.estimators.LabelCurve):
         # Draws from its posterior are added to the means, which are compared here.
         found = proportions_of_many(estimator._estimate_many(counts, labeled, unlabeled))
     # The first replicate is the data itself. A posterior leaves out, in replicates, shapes that
     # the data have found improbable.
-    near = 2e-3 if isinstance(estimator, pu.LabelCurve) else 1e-6
+    near = 2e-3 if isinstance(estimator, pu.estimators.LabelCurve) else 1e-6
     assert tuple(found[0]) == pytest.approx(shares(make().fit(counts)), abs=near)
     # Bins and thresholds of the data need not be those of the replicate.
     alone = one_by_one(make, counts, labeled[1:], unlabeled[1:])
@@ -420,7 +420,7 @@ def test_perfect_separation_leaves_no_positives(make: Callable[[], PriorEstimato
         check_result(estimator)
         assert estimator.proportions_.alpha < 0.05
         # Exactly, unless it is an average over what beta may be.
-        near = 1e-3 if isinstance(estimator, pu.LabelCurve) else 0
+        near = 1e-3 if isinstance(estimator, pu.estimators.LabelCurve) else 0
         assert estimator.proportions_.beta == pytest.approx(1, abs=near)
 
 
@@ -448,21 +448,24 @@ def test_any_counts(make: Callable[[], PriorEstimator], counts: pu.ScoreCounts) 
 
 # Those whose replicates are fits of their own, and how near they come to them.
 FITS_OF_THEIR_OWN: dict[str, tuple[Callable[[], PriorEstimator], float]] = {
-    "bbe": (pu.BBE, 1e-12),
-    "roc-slope": (lambda: pu.RocSlope(n_thresholds=None), 1e-9),
-    "fitted-roc": (pu.FittedRoc, 1e-3),
-    "fitted-roc, power": (lambda: pu.FittedRoc(family="power"), 1e-3),
-    "elkan-noto": (pu.ElkanNoto, 1e-9),
-    "elkan-noto, e1": (lambda: pu.ElkanNoto(variant="e1"), 1e-9),
-    "elkan-noto, e2": (lambda: pu.ElkanNoto(variant="e2"), 1e-9),
+    "bbe": (pu.estimators.BBE, 1e-12),
+    "roc-slope": (lambda: pu.estimators.RocSlope(n_thresholds=None), 1e-9),
+    "fitted-roc": (pu.estimators.FittedRoc, 1e-3),
+    "fitted-roc, power": (lambda: pu.estimators.FittedRoc(family="power"), 1e-3),
+    "elkan-noto": (pu.estimators.ElkanNoto, 1e-9),
+    "elkan-noto, e1": (lambda: pu.estimators.ElkanNoto(variant="e1"), 1e-9),
+    "elkan-noto, e2": (lambda: pu.estimators.ElkanNoto(variant="e2"), 1e-9),
     # To a step of the grid, whose origin moves with the ends of the scores.
-    "dedpul": (pu.DEDPUL, 0.0021),
-    "dedpul, normal": (lambda: pu.DEDPUL(scale="normal"), 0.0021),
-    "dist-curve": (lambda: pu.DistCurve(n_curves=400), 1e-9),  # so many that there are chunks
-    "msgmm": (pu.GaussianMixtures, 0.02),
-    "regrouping": (lambda: pu.Regrouping(pu.BBE()), 1e-9),
+    "dedpul": (pu.estimators.DEDPUL, 0.0021),
+    "dedpul, normal": (lambda: pu.estimators.DEDPUL(scale="normal"), 0.0021),
+    "dist-curve": (
+        lambda: pu.estimators.DistCurve(n_curves=400),
+        1e-9,
+    ),  # so many that there are chunks
+    "msgmm": (pu.estimators.GaussianMixtures, 0.02),
+    "regrouping": (lambda: pu.estimators.Regrouping(pu.estimators.BBE()), 1e-9),
     # Replicates keep the acceptance of the data.
-    "subsampling": (lambda: pu.Subsampling(pu.BBE(), ceiling=0.7), 0.06),
+    "subsampling": (lambda: pu.estimators.Subsampling(pu.estimators.BBE(), ceiling=0.7), 0.06),
 }
 
 
@@ -479,10 +482,10 @@ def test_replicates_equal_fits_one_by_one(make: Callable[[], PriorEstimator], ne
 
 ORDER_ONLY = [
     *(FITS_OF_THEIR_OWN[name][0] for name in FITS_OF_THEIR_OWN if name not in {"dedpul", "msgmm"}),
-    pu.PatraSen,
-    pu.LabelCurve,
-    lambda: pu.AlphaMax(bins="equal-mass"),
-    lambda: pu.AlphaMaxN(bins=7),
+    pu.estimators.PatraSen,
+    pu.estimators.LabelCurve,
+    lambda: pu.estimators.AlphaMax(bins="equal-mass"),
+    lambda: pu.estimators.AlphaMaxN(bins=7),
 ]
 
 
@@ -497,14 +500,14 @@ def test_some_depend_on_the_order_of_scores_only() -> None:
 @pytest.mark.parametrize(
     ("make", "near"),
     [
-        (pu.PatraSen, 0),
+        (pu.estimators.PatraSen, 0),
         *(
-            (lambda v=v, r=r: pu.ElkanNoto(variant=v, rule=r), 1e-9)
+            (lambda v=v, r=r: pu.estimators.ElkanNoto(variant=v, rule=r), 1e-9)
             for v in ("e1", "e2", "e3")
             for r in ("alternative", "main")
         ),
-        (pu.DEDPUL, 0.005),
-        (lambda: pu.Regrouping(TopRatio()), 0.02),
+        (pu.estimators.DEDPUL, 0.005),
+        (lambda: pu.estimators.Regrouping(TopRatio()), 0.02),
     ],
 )
 def test_whole_weights_are_repeated_rows(make: Callable[[], PriorEstimator], near: float) -> None:
@@ -530,16 +533,16 @@ def mean_error(
 @pytest.mark.parametrize(
     ("make", "separation", "limit"),
     [
-        (pu.BBE, 3, 0.02),
-        (pu.RocSlope, 3, 0.02),
-        (pu.PatraSen, 3, 0.02),
-        (pu.DEDPUL, 3, 0.01),
-        (pu.ElkanNoto, 3, 0.01),
-        (lambda: pu.ElkanNoto(variant="e1"), 9, 0.01),
-        (lambda: pu.ElkanNoto(variant="e2"), 9, 0.01),
-        (pu.FittedRoc, 2, 0.02),
-        (pu.LabelCurve, 2.5, 0.02),
-        (pu.GaussianMixtures, 2, 0.02),
+        (pu.estimators.BBE, 3, 0.02),
+        (pu.estimators.RocSlope, 3, 0.02),
+        (pu.estimators.PatraSen, 3, 0.02),
+        (pu.estimators.DEDPUL, 3, 0.01),
+        (pu.estimators.ElkanNoto, 3, 0.01),
+        (lambda: pu.estimators.ElkanNoto(variant="e1"), 9, 0.01),
+        (lambda: pu.estimators.ElkanNoto(variant="e2"), 9, 0.01),
+        (pu.estimators.FittedRoc, 2, 0.02),
+        (pu.estimators.LabelCurve, 2.5, 0.02),
+        (pu.estimators.GaussianMixtures, 2, 0.02),
     ],
 )
 def test_errors_shrink_where_the_method_is_right(
@@ -554,12 +557,12 @@ def test_errors_shrink_where_the_method_is_right(
 @pytest.mark.parametrize(
     ("make", "n", "bias"),
     [
-        (pu.BBE, 100, 0.15),
-        (pu.RocSlope, 100, 0.1),
-        (pu.PatraSen, 500, 0.1),
-        (pu.DEDPUL, 1000, 0.05),
-        (lambda: pu.ElkanNoto(variant="e1"), 1000, 0.1),
-        (lambda: pu.AlphaMax(bins=10, step=0.01), 1000, 0.07),
+        (pu.estimators.BBE, 100, 0.15),
+        (pu.estimators.RocSlope, 100, 0.1),
+        (pu.estimators.PatraSen, 500, 0.1),
+        (pu.estimators.DEDPUL, 1000, 0.05),
+        (lambda: pu.estimators.ElkanNoto(variant="e1"), 1000, 0.1),
+        (lambda: pu.estimators.AlphaMax(bins=10, step=0.01), 1000, 0.07),
     ],
 )
 def test_overlap_makes_alpha_too_large(

@@ -13,8 +13,9 @@ import pytest
 from scipy import sparse
 
 import purecover as pu
-from purecover import MixtureProportions, PriorEstimate, simulate
+from purecover import MixtureProportions, simulate
 from purecover.counts import ScoreCounts
+from purecover.estimators import PriorEstimate
 from purecover.estimators import compare as _compare
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.estimators.bbe import BBE
@@ -375,7 +376,7 @@ def test_how_many_are_few(n: tuple[int, int], speaks: bool) -> None:
 
 N_LABELED, N_UNLABELED, ALPHA = 200, 800, 0.3
 ON_BOTH = ["bbe", "tice"]
-ON_FEATURES = {n for n, cls in pu.prior_estimators().items() if cls.takes == "features"}
+ON_FEATURES = {n for n, cls in pu.estimators.prior_estimators().items() if cls.takes == "features"}
 
 
 def make_world(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -407,8 +408,8 @@ def test_each_looks_at_what_it_takes() -> None:
         ("bbe", "scores"),
         ("tice", "features"),
     ]
-    on_scores = pu.NoisyLabels(pu.BBE()).fit(SCORES, LABELED).proportions_
-    on_features = pu.NoisyLabels(pu.TIcE()).fit(X, LABELED).proportions_
+    on_scores = pu.estimators.NoisyLabels(pu.estimators.BBE()).fit(SCORES, LABELED).proportions_
+    on_features = pu.estimators.NoisyLabels(pu.estimators.TIcE()).fit(X, LABELED).proportions_
     assert found["bbe"].proportions == replace(on_scores, origin="NoisyLabels(BBE)")
     assert found["tice"].proportions == replace(on_features, origin="NoisyLabels(TIcE)")
     assert found.n_features == 3
@@ -422,11 +423,11 @@ def test_each_looks_at_what_it_takes() -> None:
 def quick_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """The slow one gets few rows; which rows the table has is what is asked for."""
     monkeypatch.setattr(
-        pu.KernelMean.__init__, "__kwdefaults__", {**_KERNEL_DEFAULTS, "max_points": 100}
+        pu.estimators.KernelMean.__init__, "__kwdefaults__", {**_KERNEL_DEFAULTS, "max_points": 100}
     )
 
 
-_KERNEL_DEFAULTS = dict(pu.KernelMean.__init__.__kwdefaults__ or {})
+_KERNEL_DEFAULTS = dict(pu.estimators.KernelMean.__init__.__kwdefaults__ or {})
 
 
 @pytest.mark.slow
@@ -465,9 +466,9 @@ def test_rows_are_drawn_with_all_their_features() -> None:
     found = compare_priors(
         SCORES, LABELED, features=X, estimators=ON_BOTH, random_state=7, **settings
     )
-    alone = pu.NoisyLabels(pu.TIcE()).fit(X, LABELED)
+    alone = pu.estimators.NoisyLabels(pu.estimators.TIcE()).fit(X, LABELED)
     assert found["tice"].intervals == alone.interval(random_state=7, **settings)
-    scores_alone = pu.NoisyLabels(pu.BBE()).fit(SCORES, LABELED)
+    scores_alone = pu.estimators.NoisyLabels(pu.estimators.BBE()).fit(SCORES, LABELED)
     assert found["bbe"].intervals == scores_alone.interval(random_state=7, **settings)
 
 
@@ -552,7 +553,7 @@ def test_one_feature_is_counted(shape: tuple[int, ...]) -> None:
         groups=np.arange(LABELED.size) // 2,
         n_resamples=10,
     )
-    alone = pu.GaussianMixtures().fit(X[:, 0], LABELED)
+    alone = pu.estimators.GaussianMixtures().fit(X[:, 0], LABELED)
     assert found["msgmm"].proportions == alone.proportions_
     assert found["msgmm"].estimated_from == "features"
     assert "groups" in found["msgmm"].intervals["alpha"].method

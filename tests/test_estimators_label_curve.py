@@ -344,7 +344,7 @@ def test_fails_where_negatives_reach_the_top() -> None:
     like = positive | (rng.random(n_unlabeled) < 0.2)
     scores = np.concatenate((rng.normal(3, 1, n_labeled), rng.normal(3.0 * like, 1)))
     labeled = np.arange(scores.size) < n_labeled
-    found = pu.LabelCurve().fit(scores, labeled).proportions_
+    found = pu.estimators.LabelCurve().fit(scores, labeled).proportions_
     # What can be found is the share of examples that score like positives: 0.2 + 0.8 * 0.2.
     assert found.alpha == pytest.approx(0.36, abs=0.03)
 
@@ -352,34 +352,38 @@ def test_fails_where_negatives_reach_the_top() -> None:
 def test_flipping_exchanges_the_roles() -> None:
     """Swap the samples and negate the scores: (alpha, beta) becomes (1 - beta, 1 - alpha)."""
     data = sample(n=(2000, 2000), alpha=0.3, beta=0.8)
-    found = pu.LabelCurve(clean="never").fit(data.scores, data.labeled).proportions_
-    flipped = pu.LabelCurve(clean="never").fit(-data.scores, ~data.labeled).proportions_
+    found = pu.estimators.LabelCurve(clean="never").fit(data.scores, data.labeled).proportions_
+    flipped = pu.estimators.LabelCurve(clean="never").fit(-data.scores, ~data.labeled).proportions_
     assert flipped.alpha == pytest.approx(1 - found.beta, abs=0.01)
     assert flipped.beta == pytest.approx(1 - found.alpha, abs=0.01)
 
 
 @pytest.mark.slow
 def test_clean_labels() -> None:
-    clean = [pu.LabelCurve().fit(sample(3, (2000, 10_000), seed=i).counts) for i in range(5)]
+    clean = [
+        pu.estimators.LabelCurve().fit(sample(3, (2000, 10_000), seed=i).counts) for i in range(5)
+    ]
     assert np.median([e.diagnostics_["clean_probability"] for e in clean]) > 0.9
     assert min(e.proportions_.beta for e in clean) > 0.99
-    noisy = pu.LabelCurve().fit(sample(3, (2000, 10_000), beta=0.85).counts)
+    noisy = pu.estimators.LabelCurve().fit(sample(3, (2000, 10_000), beta=0.85).counts)
     assert noisy.diagnostics_["clean_probability"] < 1e-3
-    always = pu.LabelCurve(clean="always").fit(sample(3, (2000, 10_000), beta=0.85).counts)
+    always = pu.estimators.LabelCurve(clean="always").fit(
+        sample(3, (2000, 10_000), beta=0.85).counts
+    )
     assert always.proportions_.beta == 1
     assert not always.estimates_beta
-    never = pu.LabelCurve(clean="never").fit(sample(3, (2000, 10_000)).counts)
+    never = pu.estimators.LabelCurve(clean="never").fit(sample(3, (2000, 10_000)).counts)
     assert never.diagnostics_["clean_probability"] == 0
 
 
 def test_says_when_scores_cannot_tell() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=1100)  # no skill at all
-    estimator = pu.LabelCurve().fit(scores, np.arange(1100) < 100)
+    estimator = pu.estimators.LabelCurve().fit(scores, np.arange(1100) < 100)
     assert not estimator.diagnostics_["identifiable"]
     assert any("hardly tell" in note for note in estimator.diagnostics_["notes"])
     assert estimator.interval_["alpha"].width > 0.5
-    good = pu.LabelCurve().fit(sample(3).counts)
+    good = pu.estimators.LabelCurve().fit(sample(3).counts)
     assert good.diagnostics_["identifiable"]
 
 
@@ -388,21 +392,21 @@ def test_intervals_cover() -> None:
     hits = []
     for seed in range(20):
         data = sample(2.0, (300, 2000), alpha=0.3, beta=0.9, seed=seed)
-        interval = pu.LabelCurve().fit(data.counts).interval_
+        interval = pu.estimators.LabelCurve().fit(data.counts).interval_
         hits.append(0.3 in interval["alpha"] and 0.9 in interval["beta"])
     assert np.mean(hits) >= 0.85
 
 
 def test_posterior_interval_is_the_default_and_only_here() -> None:
     data = sample()
-    estimator = pu.LabelCurve().fit(data.counts)
+    estimator = pu.estimators.LabelCurve().fit(data.counts)
     assert estimator.interval_["alpha"].method == "posterior quantiles"
     narrow = estimator.interval(confidence_level=0.5)["alpha"]
     assert narrow.low > estimator.interval_["alpha"].low
     with pytest.raises(
         pu.exceptions.InvalidInputError, match=r"'method' parameter of BBE\.interval"
     ):
-        pu.BBE().fit(data.counts).interval(method="posterior")
+        pu.estimators.BBE().fit(data.counts).interval(method="posterior")
 
 
 @pytest.mark.slow
@@ -412,7 +416,7 @@ def test_rare_positives(alpha: float) -> None:
     hits = []
     for seed in range(4):
         data = sample(4.0, (1000, 50_000), alpha=alpha, seed=seed)
-        estimator = pu.LabelCurve().fit(data.counts)
+        estimator = pu.estimators.LabelCurve().fit(data.counts)
         found = estimator.proportions_.alpha
         again = estimator._estimate_many(
             data.counts, data.counts.labeled[None], data.counts.unlabeled[None]
@@ -441,7 +445,7 @@ def test_perfect_separation_is_no_contradiction(n: tuple[int, int]) -> None:
 @pytest.mark.slow
 def test_clean_replicates_are_exactly_clean() -> None:
     data = sample(2.0, (300, 3000))
-    estimator = pu.LabelCurve().fit(data.counts)
+    estimator = pu.estimators.LabelCurve().fit(data.counts)
     report = pu.evaluate(data.scores, data.labeled, n_resamples=200)
     assert report.bootstrap is not None
     share = np.mean(report.bootstrap.replicates["beta"] == 1)

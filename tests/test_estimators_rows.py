@@ -165,7 +165,7 @@ def test_features() -> None:
     assert estimator.diagnostics_["notes"] == ()
     assert estimator.diagnostics_["identifiable"] is True
     assert estimator.takes == "features"
-    assert pu.BBE.takes == "scores"
+    assert pu.estimators.BBE.takes == "scores"
 
 
 def test_one_column_is_a_score() -> None:
@@ -440,7 +440,7 @@ def test_groups_widen_the_interval() -> None:
     scores = np.repeat(rng.permutation(np.repeat([2.0, 1.0], [250, 750])), 4)
     labeled = np.repeat(np.arange(1000) % 5 == 0, 4)
     groups = np.repeat(np.arange(1000), 4)
-    resampler = pu.group_resampler(scores, labeled, groups)
+    resampler = pu.intervals.group_resampler(scores, labeled, groups)
     estimator = TopShare().fit(scores, labeled)
     plain = estimator.interval(n_resamples=1000)["alpha"]
     grouped = estimator.interval(n_resamples=1000, resampler=resampler)["alpha"]
@@ -494,6 +494,6 @@ def test_bad_options(options: dict[str, Any], words: str) -> None:
 
 @pytest.mark.parametrize("method", ["m-out-of-n", "bound"])
 def test_groups_are_for_the_bootstrap(method: Any) -> None:
-    resampler = pu.group_resampler([2, 1, 2, 1], [1, 0, 1, 0], [0, 0, 1, 1])
+    resampler = pu.intervals.group_resampler([2, 1, 2, 1], [1, 0, 1, 0], [0, 0, 1, 1])
     with pytest.raises(InvalidInputError, match="subsamples and bounds need independent rows"):
         TopShare().fit(PLAIN).interval(method=method, resampler=resampler)

@@ -255,7 +255,7 @@ def test_bad_members(estimators: object, words: str) -> None:
 
 def test_two_rows_on_a_side_are_enough_to_ask_whether_labels_are_clean() -> None:
     X = np.column_stack((np.arange(12.0), np.arange(12.0) ** 2))
-    noisy = NoisyLabels(pu.KernelMean())
+    noisy = NoisyLabels(pu.estimators.KernelMean())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         noisy.fit(X, np.arange(12) >= 10)

@@ -42,11 +42,11 @@ def only(table, task):
     return {name: values[table["task"] == task] for name, values in table.items()}
 
 
-def assert_same(one: pu.ManyReports, other: pu.ManyReports) -> None:
+def assert_same(one: pu.report.ManyReports, other: pu.report.ManyReports) -> None:
     assert one.to_json() == other.to_json()
 
 
-def assert_is_report(row: pu.ManyRow, report: pu.PUReport) -> None:
+def assert_is_report(row: pu.report.ManyRow, report: pu.PUReport) -> None:
     """The figures of a row are those of a report, to the last bit."""
     assert row.proportions == report.proportions
     assert row.threshold == report.metrics.threshold
@@ -94,7 +94,7 @@ def test_alpha_is_estimated_once_for_each_task(table):
         delta = worse.report.bootstrap.replicates["delta"]
         observed = 0.5 + (worse.report.bootstrap.replicates["roc_auc"] - 0.5) * delta
         assert np.std(observed) == pytest.approx(
-            math.sqrt(pu.auc_pu_variance(worse.report.counts)), rel=0.6
+            math.sqrt(pu.recovery.auc_pu_variance(worse.report.counts)), rel=0.6
         )
 
 

@@ -193,7 +193,7 @@ def test_frame_in_every_engine_can_be_read_back(backend, kind):
         negative=columns["negative"],
     )
     assert again == counted
-    roc = pu.pu_roc_curve(counted).frame(backend)
+    roc = pu.recovery.pu_roc_curve(counted).frame(backend)
     assert isinstance(roc, kind)
 
 

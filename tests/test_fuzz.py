@@ -80,8 +80,8 @@ def from_scores(data: st.DataObject) -> None:
     counted = outcome(lambda: pu.ScoreCounts.from_scores(**arguments))
     if counted is not None:
         assert_valid(counted)
-        assert 0 <= pu.auc_pu(counted) <= 1
-        assert not pu.auc_pu_variance(counted) < 0
+        assert 0 <= pu.recovery.auc_pu(counted) <= 1
+        assert not pu.recovery.auc_pu_variance(counted) < 0
 
 
 @target
@@ -96,8 +96,8 @@ def from_counts(data: st.DataObject) -> None:
     counted = outcome(lambda: pu.ScoreCounts.from_counts(*arguments, negative=negative))
     if counted is not None:
         assert_valid(counted)
-        assert 0 <= pu.auc_pu(counted) <= 1
-        assert not pu.auc_pu_variance(counted) < 0
+        assert 0 <= pu.recovery.auc_pu(counted) <= 1
+        assert not pu.recovery.auc_pu_variance(counted) < 0
 
 
 @target
@@ -221,12 +221,12 @@ def extreme_but_valid(data: st.DataObject) -> None:
     )
     assert metrics is not None
     assert not any(math.isinf(metrics[name]) for name in metrics)
-    interval = outcome(lambda: pu.auc_interval(counted, p))
+    interval = outcome(lambda: pu.intervals.auc_interval(counted, p))
     assert interval is not None
     assert math.isnan(interval.low) or 0 <= interval.low <= interval.high <= 1
     outcome(lambda: pu.recover_bounds(counted, (p.alpha, p.alpha), beta_range=p.beta))
-    context = outcome(lambda: pu.CheckContext(counts=counted, proportions=p, roc=roc))
-    assert outcome(lambda: pu.run_checks(context)) is not None
+    context = outcome(lambda: pu.checks.CheckContext(counts=counted, proportions=p, roc=roc))
+    assert outcome(lambda: pu.checks.run_checks(context)) is not None
 
 
 @target
@@ -234,7 +234,7 @@ def resampling_valid_counts(data: st.DataObject) -> None:
     counted = data.draw(counts(max_size=8))
     p = data.draw(proportions())
     result = outcome(
-        lambda: pu.bootstrap(
+        lambda: pu.intervals.bootstrap(
             counted,
             p,
             n_resamples=4,

@@ -20,13 +20,13 @@ from purecover import (
     ScoreCounts,
     evaluate,
     recover_auc,
-    recover_confusion,
     recover_metrics,
     simulate,
 )
 from purecover.html import render_report
 from purecover.html.page import SCRIPTS
 from purecover.html.payload import make_payload
+from purecover.recovery import recover_confusion
 
 pytestmark = pytest.mark.browser
 

@@ -164,7 +164,7 @@ def python_answer(counts: pu.ScoreCounts, s: dict[str, Any]) -> dict[str, Any]:
         confusion = confusion_from_roc(roc, counts, s["threshold"])
     return {
         "feasible": 0 <= roc.auc_direct <= 1,
-        "auc_pu": pu.auc_pu(counts),
+        "auc_pu": pu.recovery.auc_pu(counts),
         "auc_direct": roc.auc_direct,
         "auc": min(max(roc.auc_direct, 0.0), 1.0),
         "auc_repaired": roc.auc,
@@ -330,7 +330,7 @@ def test_the_map_and_the_histogram(tmp_path: Path) -> None:
         for beta, value in zip(data["betas"], row, strict=True):
             wanted = None
             if alpha < beta:
-                wanted = 0.5 + (pu.auc_pu(cells) - 0.5) / (beta - alpha)
+                wanted = 0.5 + (pu.recovery.auc_pu(cells) - 0.5) / (beta - alpha)
             if wanted is not None and not 0 <= wanted <= 1:
                 wanted = None
             assert value == (None if wanted is None else pytest.approx(wanted, abs=1e-12))

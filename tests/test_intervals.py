@@ -32,8 +32,8 @@ def draw(seed: int = 0, n_labeled: int = 200, n_unlabeled: int = 1000) -> pu.sim
 class TestAucInterval:
     def test_linear_map_of_the_observed_interval(self) -> None:
         s = draw()
-        plain = pu.auc_interval(s.counts, pu.MixtureProportions(0.0))
-        mapped = pu.auc_interval(s.counts, pu.MixtureProportions(0.25, 0.9))
+        plain = pu.intervals.auc_interval(s.counts, pu.MixtureProportions(0.0))
+        mapped = pu.intervals.auc_interval(s.counts, pu.MixtureProportions(0.25, 0.9))
         for end in ("low", "high", "estimate"):
             expected = 0.5 + (getattr(plain, end) - 0.5) / 0.65
             assert getattr(mapped, end) == pytest.approx(expected, abs=1e-12)
@@ -42,29 +42,29 @@ class TestAucInterval:
     def test_uncertain_delta_adds_variance(self) -> None:
         s = draw()
         p = s.proportions
-        known = pu.auc_interval(s.counts, p, method="wald")
-        unsure = pu.auc_interval(s.counts, p, method="wald", delta_error=0.03)
+        known = pu.intervals.auc_interval(s.counts, p, method="wald")
+        unsure = pu.intervals.auc_interval(s.counts, p, method="wald", delta_error=0.03)
         half = unsure.width / 2 / 1.959963985
-        extra = (pu.auc_pu(s.counts) - 0.5) * 0.03 / p.delta**2
+        extra = (pu.recovery.auc_pu(s.counts) - 0.5) * 0.03 / p.delta**2
         assert half == pytest.approx(np.hypot(known.width / 2 / 1.959963985, extra), rel=1e-8)
         assert unsure.varied == "scores and proportions"
 
     @pytest.mark.parametrize("n", [5, 50, 500])
     def test_perfect_separation_is_not_false_certainty(self, n: int) -> None:
         counts = pu.ScoreCounts.from_counts([1, 0], labeled=[n, 0], unlabeled=[0, n])
-        interval = pu.auc_interval(counts, pu.MixtureProportions(0.0))
+        interval = pu.intervals.auc_interval(counts, pu.MixtureProportions(0.0))
         assert interval.high == 1
         assert 1 - 8 / n < interval.low < 1 - 1 / n
         assert interval.method == "Newcombe score"
         mirrored = pu.ScoreCounts.from_counts([1, 0], labeled=[0, n], unlabeled=[n, 0])
-        assert pu.auc_interval(mirrored, pu.MixtureProportions(0.0)).high == pytest.approx(
-            1 - interval.low, abs=1e-9
-        )
+        assert pu.intervals.auc_interval(
+            mirrored, pu.MixtureProportions(0.0)
+        ).high == pytest.approx(1 - interval.low, abs=1e-9)
 
     def test_perfect_separation_does_not_depend_on_the_unit_of_weight(self) -> None:
         lows = {
             round(
-                pu.auc_interval(
+                pu.intervals.auc_interval(
                     pu.ScoreCounts.from_scores(
                         [5, 4, 3, 2, 1, 0], [1, 1, 1, 0, 0, 0], sample_weight=[unit] * 6
                     ),
@@ -84,7 +84,7 @@ class TestAucInterval:
         hits = 0
         for seed in range(n):
             s = WORLD.sample(n_labeled, n_unlabeled, alpha=0.25, beta=beta, random_state=seed)
-            hits += WORLD.auc in pu.auc_interval(s.counts, s.proportions)
+            hits += WORLD.auc in pu.intervals.auc_interval(s.counts, s.proportions)
         # Three binomial standard errors of 1000 draws are .021.
         assert abs(hits / n - 0.95) < 0.021
 
@@ -92,10 +92,10 @@ class TestAucInterval:
 class TestBootstrap:
     def test_auc_agrees_with_delong(self) -> None:
         s = draw(n_labeled=500, n_unlabeled=3000)
-        result = pu.bootstrap(
+        result = pu.intervals.bootstrap(
             s.counts, s.proportions, metrics=["roc_auc"], curves=False, random_state=0
         )
-        closed = pu.auc_interval(s.counts, s.proportions, method="wald")
+        closed = pu.intervals.auc_interval(s.counts, s.proportions, method="wald")
         # Ends of 2000 replicates are off by about a twentieth of a half width.
         assert result.interval("roc_auc").low == pytest.approx(closed.low, abs=closed.width / 15)
         assert result.interval("roc_auc").high == pytest.approx(closed.high, abs=closed.width / 15)
@@ -104,7 +104,7 @@ class TestBootstrap:
         from purecover.recovery.rates import rate_covariance
 
         s = draw(n_labeled=500, n_unlabeled=3000)
-        result = pu.bootstrap(
+        result = pu.intervals.bootstrap(
             s.counts,
             s.proportions,
             metrics=["recall", "fpr"],
@@ -113,7 +113,7 @@ class TestBootstrap:
             curves=False,
             random_state=0,
         )
-        roc = pu.pu_roc_curve(s.counts)
+        roc = pu.recovery.pu_roc_curve(s.counts)
         at = int(np.searchsorted(-roc.thresholds, -0.75, side="right")) - 1
         expected = rate_covariance(roc, s.counts, s.proportions)
         got = np.cov([result.replicates["recall"], result.replicates["fpr"]])
@@ -123,7 +123,9 @@ class TestBootstrap:
 
     def test_every_metric_has_an_interval_around_its_estimate(self) -> None:
         s = draw(n_labeled=500, n_unlabeled=3000)
-        result = pu.bootstrap(s.counts, s.proportions, n_resamples=300, top_k=100, random_state=0)
+        result = pu.intervals.bootstrap(
+            s.counts, s.proportions, n_resamples=300, top_k=100, random_state=0
+        )
         assert set(result.replicates) == set(pu.METRICS)
         expected = pu.recover_metrics(s.counts, s.proportions, top_k=100)
         for name, interval in result.intervals().items():
@@ -133,9 +135,9 @@ class TestBootstrap:
     @pytest.mark.slow
     def test_thinning_changes_next_to_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         s = draw(n_labeled=1000, n_unlabeled=5000)
-        exact = pu.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
+        exact = pu.intervals.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
         monkeypatch.setattr("purecover.intervals.replicates.MAX_THRESHOLDS", 1000)
-        coarse = pu.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
+        coarse = pu.intervals.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
         for name in ("roc_auc", "auc_pr", "precision", "recall", "mcc"):
             one, two = exact.interval(name), coarse.interval(name)
             assert two.low == pytest.approx(one.low, abs=one.width / 4), name
@@ -143,7 +145,7 @@ class TestBootstrap:
 
     def test_undefined_metric_has_no_interval(self) -> None:
         counts = pu.ScoreCounts.from_counts([1, 0], labeled=[5, 5], unlabeled=[5, 50])
-        result = pu.bootstrap(
+        result = pu.intervals.bootstrap(
             counts,
             pu.MixtureProportions(0.1),
             metrics=["precision"],
@@ -155,7 +157,9 @@ class TestBootstrap:
         assert np.isnan(result.interval("precision").low)
 
 
-def replicated(values: np.ndarray, estimate: float, metric: str = "auc_pr") -> pu.Interval:
+def replicated(
+    values: np.ndarray, estimate: float, metric: str = "auc_pr"
+) -> pu.intervals.Interval:
     """The 90 % interval of given replicates of one metric."""
     result = BootstrapResult(
         estimates={metric: estimate},
@@ -213,7 +217,7 @@ class TestLeaningMetrics:
         held = {"plain": 0, "ours": 0}
         for seed in range(40):
             s = world.sample(100, 500, alpha=alpha, beta=0.95, random_state=seed)
-            result = pu.bootstrap(
+            result = pu.intervals.bootstrap(
                 s.counts, s.proportions, metrics=("auc_pr",), curves=False, n_resamples=60,
                 random_state=seed,
             )  # fmt: skip
@@ -281,7 +285,7 @@ class TestBootstrapWithEstimator:
     def test_each_replicate_has_proportions_of_its_own(self) -> None:
         s = draw()
         estimator = TopRatio()
-        result = pu.bootstrap(
+        result = pu.intervals.bootstrap(
             s.counts,
             s.proportions,
             estimator=estimator,
@@ -312,7 +316,7 @@ class TestBootstrapWithEstimator:
 
     def test_precision_follows_the_prior_of_the_replicate(self) -> None:
         s = draw()
-        result = pu.bootstrap(
+        result = pu.intervals.bootstrap(
             s.counts,
             s.proportions,
             estimator=TopRatio(),
@@ -328,7 +332,7 @@ class TestBootstrapWithEstimator:
 
     def test_an_independent_error_adds_as_the_formula_says(self) -> None:
         s = draw(n_labeled=1000, n_unlabeled=5000)
-        result = pu.bootstrap(
+        result = pu.intervals.bootstrap(
             s.counts,
             s.proportions,
             estimator=Blurred(0.03),
@@ -337,8 +341,8 @@ class TestBootstrapWithEstimator:
             n_resamples=4000,
             random_state=0,
         )
-        closed = pu.auc_interval(s.counts, s.proportions, method="wald", delta_error=0.03)
-        known = pu.auc_interval(s.counts, s.proportions, method="wald")
+        closed = pu.intervals.auc_interval(s.counts, s.proportions, method="wald", delta_error=0.03)
+        known = pu.intervals.auc_interval(s.counts, s.proportions, method="wald")
         assert closed.width > 1.2 * known.width
         assert np.std(result.replicates["roc_auc"]) == pytest.approx(
             closed.width / (2 * 1.96), rel=0.08
@@ -348,7 +352,7 @@ class TestBootstrapWithEstimator:
         s = draw()
         high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 200
         estimator = Refuses(high - 0.01)
-        result = pu.bootstrap(
+        result = pu.intervals.bootstrap(
             s.counts, s.proportions, estimator=estimator, n_resamples=100, random_state=0
         )
         assert result.n_resamples == 100
@@ -357,7 +361,7 @@ class TestBootstrapWithEstimator:
         tried = 100 + result.n_rejected
         assert f"{result.n_rejected} of {tried} draws rejected" in result.interval("f1").method
         assert f"{result.n_rejected} rejected" in repr(result)
-        plain = pu.bootstrap(s.counts, s.proportions, n_resamples=5, random_state=0)
+        plain = pu.intervals.bootstrap(s.counts, s.proportions, n_resamples=5, random_state=0)
         assert plain.n_rejected == 0
         assert "rejected" not in repr(plain) + plain.interval("f1").method
 
@@ -365,7 +369,7 @@ class TestBootstrapWithEstimator:
         s = draw()
         high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 200
         with pytest.raises(IdentifiabilityError, match=r"of 200 samples.*\(PU017\)"):
-            pu.bootstrap(
+            pu.intervals.bootstrap(
                 s.counts,
                 s.proportions,
                 estimator=Refuses(high + 0.05),
@@ -383,7 +387,7 @@ class TestBootstrapWithEstimator:
             monkeypatch.setattr("purecover.intervals.resampling.CELLS", cells)
             estimator = Refuses(high - 0.02)
             runs.append(
-                pu.bootstrap(
+                pu.intervals.bootstrap(
                     s.counts, s.proportions, estimator=estimator, n_resamples=40, random_state=0
                 )
             )
@@ -397,7 +401,7 @@ class TestBootstrapWithEstimator:
         for most in (6000, 500):
             monkeypatch.setattr("purecover.intervals.replicates.MAX_ESTIMATED", most)
             results.append(
-                pu.bootstrap(
+                pu.intervals.bootstrap(
                     s.counts,
                     s.proportions,
                     estimator=TopRatio(),
@@ -416,7 +420,7 @@ class TestBootstrapWithEstimator:
         s = draw(n_labeled=200, n_unlabeled=2000)
         scores, labeled = np.repeat(s.scores, 2), np.repeat(s.labeled, 2)
         groups = np.repeat(np.arange(s.scores.size), 2)
-        resampler = pu.group_resampler(scores, labeled, groups)
+        resampler = pu.intervals.group_resampler(scores, labeled, groups)
         options = {
             "estimator": TopRatio(),
             "metrics": ["roc_auc"],
@@ -424,9 +428,11 @@ class TestBootstrapWithEstimator:
             "n_resamples": 400,
             "random_state": 0,
         }
-        grouped = pu.bootstrap(resampler.counts, s.proportions, resampler=resampler, **options)
-        single = pu.bootstrap(s.counts, s.proportions, **options)
-        doubled = pu.bootstrap(resampler.counts, s.proportions, **options)
+        grouped = pu.intervals.bootstrap(
+            resampler.counts, s.proportions, resampler=resampler, **options
+        )
+        single = pu.intervals.bootstrap(s.counts, s.proportions, **options)
+        doubled = pu.intervals.bootstrap(resampler.counts, s.proportions, **options)
         width = {"grouped": grouped, "single": single, "doubled": doubled}
         width = {name: result.interval("alpha").width for name, result in width.items()}
         assert width["grouped"] == pytest.approx(width["single"], rel=0.2)
@@ -464,8 +470,8 @@ class TestResamplers:
 
     def test_groups_of_one_are_plain_rows(self) -> None:
         s = draw(n_labeled=300, n_unlabeled=1500)
-        resampler = pu.group_resampler(s.scores, s.labeled, np.arange(s.scores.size))
-        by_group = pu.bootstrap(
+        resampler = pu.intervals.group_resampler(s.scores, s.labeled, np.arange(s.scores.size))
+        by_group = pu.intervals.bootstrap(
             s.counts,
             s.proportions,
             metrics=["roc_auc"],
@@ -473,7 +479,7 @@ class TestResamplers:
             resampler=resampler,
             random_state=0,
         ).interval("roc_auc")
-        closed = pu.auc_interval(s.counts, s.proportions)
+        closed = pu.intervals.auc_interval(s.counts, s.proportions)
         assert by_group.width == pytest.approx(closed.width, rel=0.1)
 
     def test_dependent_rows_widen_the_interval(self) -> None:
@@ -483,23 +489,23 @@ class TestResamplers:
         groups = np.repeat(np.arange(s.scores.size), 5)
         options = {"metrics": ["roc_auc"], "curves": False, "random_state": 0}
         copied = pu.ScoreCounts.from_scores(scores, labeled)
-        naive = pu.bootstrap(copied, s.proportions, **options)  # type: ignore[arg-type]
-        grouped = pu.bootstrap(
+        naive = pu.intervals.bootstrap(copied, s.proportions, **options)  # type: ignore[arg-type]
+        grouped = pu.intervals.bootstrap(
             copied,
             s.proportions,
-            resampler=pu.group_resampler(scores, labeled, groups),
+            resampler=pu.intervals.group_resampler(scores, labeled, groups),
             **options,  # type: ignore[arg-type]
         )
-        closed = pu.auc_interval(s.counts, s.proportions)
+        closed = pu.intervals.auc_interval(s.counts, s.proportions)
         assert grouped.interval("roc_auc").width == pytest.approx(closed.width, rel=0.1)
         assert naive.interval("roc_auc").width < 0.6 * closed.width
 
     def test_one_group_is_refused(self) -> None:
         with pytest.raises(InvalidInputError, match="two groups"):
-            pu.group_resampler([1, 2], [1, 0], ["a", "a"])
+            pu.intervals.group_resampler([1, 2], [1, 0], ["a", "a"])
 
     def test_a_side_in_one_group_only_is_drawn_again(self) -> None:
-        resampler = pu.group_resampler([3, 2, 1, 0], [1, 0, 0, 0], ["a", "b", "c", "d"])
+        resampler = pu.intervals.group_resampler([3, 2, 1, 0], [1, 0, 0, 0], ["a", "b", "c", "d"])
         rng = np.random.default_rng(0)
         assert all(resampler.draw(rng).n_labeled > 0 for _ in range(200))
 
@@ -524,7 +530,9 @@ class TestBands:
     @pytest.mark.parametrize("prior", [0.25, 0.6])
     def test_band_of_precision_uses_the_curve(self, prior: float) -> None:
         s = draw(n_labeled=300, n_unlabeled=1500)
-        result = pu.bootstrap(s.counts, s.proportions, n_resamples=5, random_state=0, target=prior)
+        result = pu.intervals.bootstrap(
+            s.counts, s.proportions, n_resamples=5, random_state=0, target=prior
+        )
         band = result.pr_band()
         roc = pu.recover_roc(s.counts, s.proportions, repair="blend")
         for recall, precision in zip(band.x[::20], band.estimate[::20], strict=True):
@@ -537,7 +545,7 @@ class TestBands:
         n, pointwise, simultaneous = 200, [], []
         for seed in range(n):
             s = WORLD.sample(300, 2000, alpha=0.25, random_state=seed)
-            result = pu.bootstrap(
+            result = pu.intervals.bootstrap(
                 s.counts, s.proportions, metrics=["roc_auc"], n_resamples=400, random_state=seed
             )
             one, all_ = result.roc_band("pointwise"), result.roc_band("simultaneous")
@@ -607,7 +615,7 @@ class TestTop:
         even = counts.thinned(1024, keep=2.5)
         few = thinned_to_draw(counts, 1024, keep=2.5)
         assert few.n_thresholds < even.n_thresholds + 150
-        full, coarse, drawn = (pu.pu_roc_curve(each) for each in (counts, even, few))
+        full, coarse, drawn = (pu.recovery.pu_roc_curve(each) for each in (counts, even, few))
         ranks = np.array([1, 3, 5, 10, 15, 40, 100, 200, 1000])
         want, smeared, found = (
             np.interp(ranks / counts.n_unlabeled, each.fpr_pu, each.tpr_pu)
@@ -681,9 +689,9 @@ class TestLargeBootstrap:
     ) -> None:
         assert sample.counts.n_thresholds > _bootstrap.MANY_THRESHOLDS
         options = {"n_resamples": 500, "random_state": 0, "threshold": 0.75}
-        coarse = pu.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
+        coarse = pu.intervals.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
         monkeypatch.setattr(_bootstrap, "MANY_THRESHOLDS", 10**9)
-        fine = pu.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
+        fine = pu.intervals.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
         assert coarse.method == fine.method == "multinomial"
         assert coarse.estimates == fine.estimates  # which come from all the counts
         for name in fine.replicates:
@@ -706,7 +714,7 @@ class TestLargeBootstrap:
         self, sample: pu.simulate.Sample, k: int
     ) -> None:
         thin = sample.counts.thinned(k)
-        moved = abs(pu.auc_pu(thin) - pu.auc_pu(sample.counts))
+        moved = abs(pu.recovery.auc_pu(thin) - pu.recovery.auc_pu(sample.counts))
         apart = float(np.sum(thin.labeled / thin.n_labeled * thin.unlabeled / thin.n_unlabeled) / 2)
         # A group may hold a little more than its share, since scores are not split.
         assert moved <= apart <= 1 / (2 * k) * 1.2
@@ -719,7 +727,7 @@ class TestLargeBootstrap:
                 rng.random()
                 return sample.counts
 
-        result = pu.bootstrap(
+        result = pu.intervals.bootstrap(
             sample.counts,
             sample.proportions,
             metrics=["roc_auc"],

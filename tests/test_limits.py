@@ -15,39 +15,39 @@ from purecover.exceptions import InvalidInputError
 COUNTED, CLEAN = COUNTS["small"], PROPORTIONS["clean"]
 
 ESTIMATORS: list[tuple[type[Any], str, str]] = [
-    (pu.AlphaMax, "step", "[0.0001, 0.05]"),
-    (pu.AlphaMax, "bins", "at least 2 and at most 10000"),
-    (pu.BBE, "error", "(0, 1)"),
-    (pu.BBE, "gamma", "[0, inf]"),
-    (pu.ClusteredLabels, "n_clusters", "at least 1"),
-    (pu.DEDPUL, "bandwidth_unlabeled", "[0.001, 10]"),
-    (pu.DEDPUL, "bandwidth_labeled", "[0.001, 10]"),
-    (pu.DEDPUL, "n_points", "at least 20 and at most 10000"),
-    (pu.DistCurve, "n_curves", "at least 1"),
-    (pu.ElkanNoto, "quantile", "(0, 1]"),
-    (pu.FittedRoc, "n_thresholds", "at least 2"),
-    (pu.GaussianMixtures, "n_starts", "at least 1"),
-    (pu.GaussianMixtures, "ridge", "(0, inf)"),
-    (pu.GaussianMixtures, "max_iter", "at least 1"),
-    (pu.KernelMean, "width", "(0, inf)"),
-    (pu.KernelMean, "max_points", "at least 10"),
-    (pu.PatraSen, "n_grid", "at least 3"),
-    (pu.PatraSen, "max_thresholds", "at least 10"),
-    (pu.PearsonDivergence, "n_centers", "at least 1"),
-    (pu.PearsonDivergence, "n_folds", "at least 2"),
-    (pu.PenalizedL1, "n_centers", "at least 1"),
-    (pu.PenalizedL1, "n_folds", "at least 2"),
-    (pu.Regrouping, "share", "(0, 1)"),
-    (pu.RocSlope, "error", "(0, 1)"),
-    (pu.RocSlope, "n_thresholds", "at least 2"),
-    (pu.Subsampling, "ceiling", "(0, 1]"),
-    (pu.TIcE, "n_intervals", "at least 2 and at most 1000"),
-    (pu.TIcE, "max_bepp", "[0, inf]"),
-    (pu.TIcE, "max_splits", "at least 1"),
-    (pu.TIcE, "min_size", "at least 1"),
-    (pu.TIcE, "error", "(0, 1)"),
-    (pu.TIcE, "n_folds", "at least 2"),
-    (pu.TIcE, "n_rounds", "at least 1"),
+    (pu.estimators.AlphaMax, "step", "[0.0001, 0.05]"),
+    (pu.estimators.AlphaMax, "bins", "at least 2 and at most 10000"),
+    (pu.estimators.BBE, "error", "(0, 1)"),
+    (pu.estimators.BBE, "gamma", "[0, inf]"),
+    (pu.estimators.ClusteredLabels, "n_clusters", "at least 1"),
+    (pu.estimators.DEDPUL, "bandwidth_unlabeled", "[0.001, 10]"),
+    (pu.estimators.DEDPUL, "bandwidth_labeled", "[0.001, 10]"),
+    (pu.estimators.DEDPUL, "n_points", "at least 20 and at most 10000"),
+    (pu.estimators.DistCurve, "n_curves", "at least 1"),
+    (pu.estimators.ElkanNoto, "quantile", "(0, 1]"),
+    (pu.estimators.FittedRoc, "n_thresholds", "at least 2"),
+    (pu.estimators.GaussianMixtures, "n_starts", "at least 1"),
+    (pu.estimators.GaussianMixtures, "ridge", "(0, inf)"),
+    (pu.estimators.GaussianMixtures, "max_iter", "at least 1"),
+    (pu.estimators.KernelMean, "width", "(0, inf)"),
+    (pu.estimators.KernelMean, "max_points", "at least 10"),
+    (pu.estimators.PatraSen, "n_grid", "at least 3"),
+    (pu.estimators.PatraSen, "max_thresholds", "at least 10"),
+    (pu.estimators.PearsonDivergence, "n_centers", "at least 1"),
+    (pu.estimators.PearsonDivergence, "n_folds", "at least 2"),
+    (pu.estimators.PenalizedL1, "n_centers", "at least 1"),
+    (pu.estimators.PenalizedL1, "n_folds", "at least 2"),
+    (pu.estimators.Regrouping, "share", "(0, 1)"),
+    (pu.estimators.RocSlope, "error", "(0, 1)"),
+    (pu.estimators.RocSlope, "n_thresholds", "at least 2"),
+    (pu.estimators.Subsampling, "ceiling", "(0, 1]"),
+    (pu.estimators.TIcE, "n_intervals", "at least 2 and at most 1000"),
+    (pu.estimators.TIcE, "max_bepp", "[0, inf]"),
+    (pu.estimators.TIcE, "max_splits", "at least 1"),
+    (pu.estimators.TIcE, "min_size", "at least 1"),
+    (pu.estimators.TIcE, "error", "(0, 1)"),
+    (pu.estimators.TIcE, "n_folds", "at least 2"),
+    (pu.estimators.TIcE, "n_rounds", "at least 1"),
 ]
 
 
@@ -55,33 +55,42 @@ def metrics(**options: Any) -> Any:
     return pu.recover_metrics(COUNTED, CLEAN, **options)
 
 
-def roc() -> pu.RecoveredRoc:
+def roc() -> pu.recovery.RecoveredRoc:
     return pu.recover_roc(COUNTED, CLEAN)
 
 
 def intervals(**options: Any) -> Any:
-    return pu.BBE().fit(COUNTED).interval(**options)
+    return pu.estimators.BBE().fit(COUNTED).interval(**options)
 
 
 FUNCTIONS: list[tuple[str, Callable[..., Any], str, str]] = [
-    ("auc_from_pu", lambda auc: pu.auc_from_pu(auc, CLEAN), "auc", "[0, 1]"),
-    ("auc_to_pu", lambda auc: pu.auc_to_pu(auc, CLEAN), "auc", "[0, 1]"),
-    ("auc_interval", lambda auc: pu.auc_identification_interval(auc, 0.1), "auc", "[0, 1]"),
+    ("auc_from_pu", lambda auc: pu.recovery.auc_from_pu(auc, CLEAN), "auc", "[0, 1]"),
+    ("auc_to_pu", lambda auc: pu.recovery.auc_to_pu(auc, CLEAN), "auc", "[0, 1]"),
     (
         "auc_interval",
-        lambda unlabeled_inclusion: pu.auc_identification_interval(0.7, unlabeled_inclusion),
+        lambda auc: pu.recovery.auc_identification_interval(auc, 0.1),
+        "auc",
+        "[0, 1]",
+    ),
+    (
+        "auc_interval",
+        lambda unlabeled_inclusion: pu.recovery.auc_identification_interval(
+            0.7, unlabeled_inclusion
+        ),
         "unlabeled_inclusion",
         "[0, 1)",
     ),
     (
         "auc_interval",
-        lambda labeled_inclusion: pu.auc_identification_interval(0.7, 0.1, labeled_inclusion),
+        lambda labeled_inclusion: pu.recovery.auc_identification_interval(
+            0.7, 0.1, labeled_inclusion
+        ),
         "labeled_inclusion",
         "[0, 1)",
     ),
     (
         "clean_test",
-        lambda significance: pu.clean_test(COUNTED, significance=significance),
+        lambda significance: pu.estimators.clean_test(COUNTED, significance=significance),
         "significance",
         "(0, 1)",
     ),
@@ -95,13 +104,18 @@ FUNCTIONS: list[tuple[str, Callable[..., Any], str, str]] = [
     ("interval", intervals, "n_resamples", "at least 1 and at most 10000000"),
     (
         "scar_test",
-        lambda n_permutations: pu.scar_test(
+        lambda n_permutations: pu.estimators.scar_test(
             *WORLDS["small"], alpha=0.3, n_permutations=n_permutations
         ),
         "n_permutations",
         "at least 19",
     ),
-    ("scar_test", lambda alpha: pu.scar_test(*WORLDS["small"], alpha=alpha), "alpha", "(0, 1)"),
+    (
+        "scar_test",
+        lambda alpha: pu.estimators.scar_test(*WORLDS["small"], alpha=alpha),
+        "alpha",
+        "(0, 1)",
+    ),
     (
         "recover_bounds",
         lambda confidence_level: pu.recover_bounds(COUNTED, 0.3, confidence_level=confidence_level),
@@ -116,37 +130,42 @@ FUNCTIONS: list[tuple[str, Callable[..., Any], str, str]] = [
     ),
     (
         "error_map",
-        lambda n_grid: pu.error_map(0.2, 1.0, 0.7, n_grid=n_grid),
+        lambda n_grid: pu.recovery.error_map(0.2, 1.0, 0.7, n_grid=n_grid),
         "n_grid",
         "at least 2 and at most 10001",
     ),
-    ("error_map", lambda auc: pu.error_map(0.2, 1.0, auc), "auc", "[0, 1]"),
+    ("error_map", lambda auc: pu.recovery.error_map(0.2, 1.0, auc), "auc", "[0, 1]"),
     (
         "recover_partial_auc_direct",
-        lambda max_fpr: pu.recover_partial_auc_direct(COUNTED, CLEAN, max_fpr),
+        lambda max_fpr: pu.recovery.recover_partial_auc_direct(COUNTED, CLEAN, max_fpr),
         "max_fpr",
         "(0, 1]",
     ),
     (
         "correct_posterior",
-        lambda prior: pu.correct_posterior(0.3, 0.3, CLEAN, prior=prior),
+        lambda prior: pu.recovery.correct_posterior(0.3, 0.3, CLEAN, prior=prior),
         "prior",
         "[0, 1]",
     ),
     (
         "posterior_band",
-        lambda labeled_share: pu.posterior_band(labeled_share, CLEAN),
+        lambda labeled_share: pu.recovery.posterior_band(labeled_share, CLEAN),
         "labeled_share",
         "(0, 1)",
     ),
-    ("min_auc_pr", pu.min_auc_pr, "prior", "[0, 1]"),
+    ("min_auc_pr", pu.recovery.min_auc_pr, "prior", "[0, 1]"),
     (
         "recover_precision",
-        lambda labeled_share: pu.recover_precision(0.5, labeled_share, CLEAN),
+        lambda labeled_share: pu.recovery.recover_precision(0.5, labeled_share, CLEAN),
         "labeled_share",
         "(0, 1)",
     ),
-    ("recover_rates", lambda tpr_pu: pu.recover_rates(tpr_pu, 0.1, CLEAN), "tpr_pu", "[0, 1]"),
+    (
+        "recover_rates",
+        lambda tpr_pu: pu.recovery.recover_rates(tpr_pu, 0.1, CLEAN),
+        "tpr_pu",
+        "[0, 1]",
+    ),
     ("recover_metrics", metrics, "f_beta", "(0, 1e+06]"),
     ("recover_metrics", metrics, "cost_fn", "[0, inf)"),
     ("recover_metrics", metrics, "cost_fp", "[0, inf)"),

@@ -142,7 +142,8 @@ def test_constant_scores_are_chance(name: str) -> None:
         "partial_auc": 0.5,
         "auc_pr": 0.3,
         "average_precision": 0.3,
-        "normalized_auc_pr": (0.3 - pu.min_auc_pr(0.3)) / (1 - pu.min_auc_pr(0.3)),
+        "normalized_auc_pr": (0.3 - pu.recovery.min_auc_pr(0.3))
+        / (1 - pu.recovery.min_auc_pr(0.3)),
     }
     assert value(name, counts, threshold=1.0, target=0.3) == pytest.approx(chance[name], abs=1e-12)
 

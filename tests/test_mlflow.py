@@ -61,7 +61,7 @@ def text_of(store: Any, run_id: str, name: str) -> str:
 
 @marked
 def test_a_run_holds_the_figures(store: Any, client: Any, report: pu.PUReport) -> None:
-    run_id = pu.log_report(report)
+    run_id = pu.mlflow.log_report(report)
     run = client.get_run(run_id)
     assert run.info.status == "FINISHED"
     logged = run.data.metrics
@@ -93,12 +93,14 @@ def test_the_active_run_takes_several_reports(store: Any, client: Any, report: p
     other = pu.evaluate(SAMPLE.counts, estimator="bbe", n_resamples=20)
     with store.start_run() as run:
         run_id = run.info.run_id
-        assert pu.log_report(report, prefix="known.", artifact_path="known") == run_id
-        assert pu.log_report(other, prefix="estimated/", artifact_path="a/b") == run_id
+        assert pu.mlflow.log_report(report, prefix="known.", artifact_path="known") == run_id
+        assert pu.mlflow.log_report(other, prefix="estimated/", artifact_path="a/b") == run_id
         assert store.active_run().info.run_id == run_id
-        assert pu.log_report(report, prefix="known.", artifact_path="known") == run_id  # the same
+        assert (
+            pu.mlflow.log_report(report, prefix="known.", artifact_path="known") == run_id
+        )  # the same
         with pytest.raises(pu.exceptions.InvalidInputError, match=r"(?s)'prefix'.*another prefix"):
-            pu.log_report(other, prefix="known.")
+            pu.mlflow.log_report(other, prefix="known.")
     found = client.get_run(run_id).data
     assert found.metrics["known.roc_auc"] == pytest.approx(report.auc)
     assert found.metrics["estimated/alpha"] == pytest.approx(other.proportions.alpha)
@@ -112,7 +114,7 @@ def test_the_active_run_takes_several_reports(store: Any, client: Any, report: p
 @marked
 def test_undefined_values_are_left_out(client: Any) -> None:
     report = pu.evaluate(SAMPLE.counts, alpha=0.25, threshold=1e9, n_resamples=0)
-    logged = client.get_run(pu.log_report(report)).data.metrics
+    logged = client.get_run(pu.mlflow.log_report(report)).data.metrics
     assert np.isnan(report.metrics["precision"])
     assert "precision" not in logged
     assert logged["recall"] == 0
@@ -123,7 +125,7 @@ def test_undefined_values_are_left_out(client: Any) -> None:
 def test_an_unknown_run(client: Any, report: pu.PUReport, run_id: str) -> None:
     assert client is not None
     with pytest.raises(pu.exceptions.InvalidInputError, match="'run_id' parameter of log_report"):
-        pu.log_report(report, run_id=run_id)
+        pu.mlflow.log_report(report, run_id=run_id)
 
 
 @marked
@@ -135,7 +137,7 @@ def test_a_run_that_fails_is_ended(
 
     monkeypatch.setattr(pu.PUReport, "to_html", fail)
     with pytest.raises(OSError, match="no room"):
-        pu.log_report(report)
+        pu.mlflow.log_report(report)
     experiment = client.get_experiment_by_name("reports").experiment_id
     assert client.search_runs(experiment, max_results=1)[0].info.status == "FAILED"
 
@@ -150,4 +152,4 @@ def test_absent_mlflow_names_the_extra(
     with pytest.raises(
         pu.exceptions.MissingDependencyError, match=r"(?s)log_report needs.*purecover\[mlflow\]"
     ):
-        pu.log_report(report)
+        pu.mlflow.log_report(report)

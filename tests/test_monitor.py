@@ -27,8 +27,8 @@ def day(seed: int, world=WORLD, sizes=(100, 1000)) -> pu.ScoreCounts:
     return world.sample(*sizes, alpha=0.25, random_state=seed).counts
 
 
-def filled(n: int, **settings) -> pu.ScoreMonitor:
-    monitor = pu.ScoreMonitor(**{"alpha": 0.25, **settings})
+def filled(n: int, **settings) -> pu.monitoring.ScoreMonitor:
+    monitor = pu.monitoring.ScoreMonitor(**{"alpha": 0.25, **settings})
     for i in range(n):
         monitor.add(f"day {i}", day(i))
     return monitor
@@ -55,8 +55,8 @@ def test_bins_are_few_and_bound_the_area(values, most, seed):
     assert bins.n_thresholds <= most
     assert bins.n_labeled == counts.n_labeled
     assert bins.n_unlabeled == counts.n_unlabeled
-    low, high = pu.binning_bounds(bins).auc_pu
-    assert low <= pu.auc_pu(counts) <= high
+    low, high = pu.recovery.binning_bounds(bins).auc_pu
+    assert low <= pu.recovery.auc_pu(counts) <= high
     # Rates at the thresholds that are left are exact.
     above = [int(labeled[scores >= t].sum()) for t in bins.thresholds]
     np.testing.assert_array_equal(np.cumsum(bins.labeled), above)
@@ -70,7 +70,7 @@ def test_bins_are_few_and_bound_the_area(values, most, seed):
 
 def test_totals_are_those_of_all_rows():
     samples = [WORLD.sample(100, 900, alpha=0.25, random_state=i) for i in range(6)]
-    monitor = pu.ScoreMonitor(alpha=0.25, window=2)
+    monitor = pu.monitoring.ScoreMonitor(alpha=0.25, window=2)
     for i, sample in enumerate(samples):
         monitor.add(f"day {i}", sample.scores, sample.labeled)
     scores = np.concatenate([s.scores for s in samples])
@@ -87,18 +87,18 @@ def test_totals_are_those_of_all_rows():
 
 def test_figures_are_those_of_evaluate():
     counts = day(0)
-    known = pu.ScoreMonitor(alpha=0.25, confidence_level=0.9).add("a", counts)
+    known = pu.monitoring.ScoreMonitor(alpha=0.25, confidence_level=0.9).add("a", counts)
     report = pu.evaluate(counts, alpha=0.25, confidence_level=0.9, n_resamples=0)
     assert known.auc == report.intervals["roc_auc"]
     assert (known.alpha.low, known.alpha.estimate, known.alpha.high) == (0.25, 0.25, 0.25)
     assert known.auc_pu.estimate == report.auc_pu
     settings = {"estimator": "roc-slope", "n_resamples": 50}
-    found = pu.ScoreMonitor(**settings).add("a", counts)
+    found = pu.monitoring.ScoreMonitor(**settings).add("a", counts)
     report = pu.evaluate(counts, **settings)
     assert found.alpha == report.estimation.intervals["alpha"]
     assert found.beta == report.proportions.beta
     assert found.auc == report.intervals["roc_auc"]
-    clean = pu.ScoreMonitor(estimator="bbe", beta=1.0, n_resamples=0).add("a", counts)
+    clean = pu.monitoring.ScoreMonitor(estimator="bbe", beta=1.0, n_resamples=0).add("a", counts)
     report = pu.evaluate(counts, estimator="bbe", beta=1.0, n_resamples=0)
     assert clean.alpha.estimate == report.proportions.alpha
     assert clean.auc.estimate == report.auc
@@ -106,7 +106,7 @@ def test_figures_are_those_of_evaluate():
 
 
 def test_a_partition_without_an_estimate_is_kept_and_told():
-    monitor = pu.ScoreMonitor(estimator="alphamax", n_resamples=20)
+    monitor = pu.monitoring.ScoreMonitor(estimator="alphamax", n_resamples=20)
     monitor.add("good", day(0))
     scores = np.repeat([1.0, 2.0], 100)
     made = monitor.add("flat", scores, np.arange(200) % 2 == 0)
@@ -140,7 +140,7 @@ def test_the_known_alpha_test_is_a_plain_twin_by_draws():
     pairs = []
     for _ in range(300):
         seeds = rng.integers(2**31, size=2)
-        monitor = pu.ScoreMonitor(alpha=0.25)
+        monitor = pu.monitoring.ScoreMonitor(alpha=0.25)
         monitor.add("a", day(int(seeds[0]), sizes=(60, 400)))
         made = monitor.add("b", day(int(seeds[1]), sizes=(30, 200)))
         pairs.append((made.drift.tests["auc"].z, made.drift.tests["auc"].difference))
@@ -163,7 +163,7 @@ def test_moments_are_those_of_the_rows():
     for values, n, m in ((below, 25, 80), (above, 60, 300)):
         variance += stats.kstat(values, 2) * (1 / n + 1 / m)
         third += stats.kstat(values, 3) * (1 / n**2 - 1 / m**2)
-    z = (pu.auc_pu(new) - pu.auc_pu(before)) / np.sqrt(variance)
+    z = (pu.recovery.auc_pu(new) - pu.recovery.auc_pu(before)) / np.sqrt(variance)
     found = _observed(new, before, 1.0, 1.0)
     assert found.z == pytest.approx(z)
     assert found.p_value == pytest.approx(two_sided(z, third / variance**1.5))
@@ -172,7 +172,7 @@ def test_moments_are_those_of_the_rows():
 
 
 def test_drift_of_an_estimated_alpha():
-    monitor = pu.ScoreMonitor(estimator="roc-slope", beta=1.0, n_resamples=100)
+    monitor = pu.monitoring.ScoreMonitor(estimator="roc-slope", beta=1.0, n_resamples=100)
     world = simulate.binormal(3)
     for i in range(3):
         monitor.add(f"day {i}", world.sample(300, 3000, alpha=0.1, random_state=i).counts)
@@ -190,7 +190,7 @@ def test_false_alarms_of_many_looks_are_bounded():
     n_series, n_days, alarms = 200, 12, 0
     rng = np.random.default_rng(1)
     for _ in range(n_series):
-        monitor = pu.ScoreMonitor(alpha=0.25, window=5)
+        monitor = pu.monitoring.ScoreMonitor(alpha=0.25, window=5)
         for i in range(n_days):
             monitor.add(str(i), day(int(rng.integers(2**31)), sizes=(40, 300)))
         alarms += any(p.drift.drifted for p in monitor.partitions[1:])
@@ -229,7 +229,7 @@ def test_a_file_holds_everything(tmp_path):
     weight = np.linspace(1, 2, 250)
     monitor.add("weighted", sample.scores, sample.labeled, sample_weight=weight)
     monitor.save(path)
-    again = pu.ScoreMonitor.load(path)
+    again = pu.monitoring.ScoreMonitor.load(path)
     assert again.to_dict() == monitor.to_dict()
     assert again.counts == monitor.counts
     assert str(again) == str(monitor)
@@ -244,7 +244,7 @@ def test_a_file_holds_everything(tmp_path):
     assert again.frame("pandas")["auc"].iloc[-1] == again.partitions[-1].auc.estimate
     # The layout is not part of the content.
     path.write_text(json.dumps(json.loads(path.read_text()), indent=1))
-    assert pu.ScoreMonitor.load(path).to_dict() == again.to_dict()
+    assert pu.monitoring.ScoreMonitor.load(path).to_dict() == again.to_dict()
 
 
 @pytest.fixture
@@ -284,13 +284,13 @@ def change(path: Path, **fields: object) -> None:
 def test_files_that_are_none(state, damage, says):
     damage(state)
     with pytest.raises(exceptions.InvalidInputError, match=says) as caught:
-        pu.ScoreMonitor.load(state)
+        pu.monitoring.ScoreMonitor.load(state)
     assert "must be a state file of purecover monitor" in str(caught.value)
     assert "\nHint: " in str(caught.value)
     if state.is_file():
         before = state.read_bytes()
         with pytest.raises(exceptions.InvalidInputError):
-            pu.ScoreMonitor.update(state, "next", day(5))
+            pu.monitoring.ScoreMonitor.update(state, "next", day(5))
         assert state.read_bytes() == before
 
 
@@ -321,15 +321,15 @@ def test_wherever_it_ends_the_file_is_whole(state, monkeypatch, step):
         if step == "replace":
             patch.setattr(Path, "replace", fail)
         with pytest.raises(Killed):
-            pu.ScoreMonitor.update(state, "next", day(5))
+            pu.monitoring.ScoreMonitor.update(state, "next", day(5))
     left = list(state.parent.glob(".*.tmp"))
     if step == "fsync folder":
         assert not left
-        assert len(pu.ScoreMonitor.load(state).partitions) == 3
+        assert len(pu.monitoring.ScoreMonitor.load(state).partitions) == 3
     else:
         assert len(left) == 1
         assert state.read_bytes() == before
-    pu.ScoreMonitor.update(state, "later", day(6))
+    pu.monitoring.ScoreMonitor.update(state, "later", day(6))
     assert not list(state.parent.glob(".*.tmp"))
 
 
@@ -369,7 +369,7 @@ def test_days_are_added_and_shown(run, tmp_path):
     assert "at most 5 %, if rows are independent. Look 2 spends 0.83 %." in result.out
     assert run(state) == result
     document = run(state, "--json").json
-    monitor = pu.ScoreMonitor.load(state)
+    monitor = pu.monitoring.ScoreMonitor.load(state)
     assert document == {**monitor.to_dict(), "newest": "2026-11-03"}
     assert monitor.settings["columns"] == {"score": "score", "labeled": "labeled"}
     assert monitor.settings["window"] == 5
@@ -380,7 +380,7 @@ def test_days_are_added_and_shown(run, tmp_path):
     better = write(tmp_path / "y.csv", 10)
     result = run(state, better, "--name", "2026-11-04", "--replace", "--fail-on-drift")
     assert result.code == 0
-    assert len(pu.ScoreMonitor.load(state).partitions) == 4
+    assert len(pu.monitoring.ScoreMonitor.load(state).partitions) == 4
 
 
 def test_columns_are_remembered(run, tmp_path):
@@ -389,7 +389,7 @@ def test_columns_are_remembered(run, tmp_path):
     options = ["--alpha", ".25", "--score", "s", "--labeled", "y", "--positive-label", "1"]
     assert run(state, first, *options, "-q").code == 0
     assert run(state, write(tmp_path / "b.csv.txt", 1, header=header), "-q").code == 0
-    assert [p.name for p in pu.ScoreMonitor.load(state).partitions] == ["a", "b.csv"]
+    assert [p.name for p in pu.monitoring.ScoreMonitor.load(state).partitions] == ["a", "b.csv"]
     other = write(tmp_path / "c.csv", 2, header="score,label")
     result = run(state, other)
     assert result.code == 2

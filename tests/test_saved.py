@@ -26,7 +26,7 @@ SAVED = Path(__file__).parent / "saved"
 READERS = {
     "report": pu.PUReport.from_json,
     "report-weighted": pu.PUReport.from_json,
-    "comparison": pu.ScoreComparison.from_json,
+    "comparison": pu.report.ScoreComparison.from_json,
 }
 
 
@@ -58,14 +58,14 @@ def test_saved_reports_satisfy_the_schema(name: str) -> None:
 def test_a_saved_monitor_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     shutil.copy(SAVED / "monitor-0.1.0.json", path)
-    monitor = pu.ScoreMonitor.load(path)
+    monitor = pu.monitoring.ScoreMonitor.load(path)
     assert str(monitor) == printed("monitor")
     was = json.loads(path.read_bytes())["state"]
     assert monitor._state() == was
     day = pu.simulate.binormal(2.0).sample(40, 120, alpha=0.25, random_state=9).counts
     monitor.add("day 4", day)
     monitor.save(path)
-    again = pu.ScoreMonitor.load(path)
+    again = pu.monitoring.ScoreMonitor.load(path)
     assert str(again) == str(monitor)
     assert again.to_dict()["partitions"][:4] == monitor.to_dict()["partitions"][:4]
 
@@ -79,7 +79,7 @@ def test_a_state_with_impossible_counts_is_refused(place: str, tmp_path: Path) -
     path = tmp_path / "state.json"
     write_state(path, state)
     with pytest.raises(pu.exceptions.InvalidInputError, match="content cannot be used"):
-        pu.ScoreMonitor.load(path)
+        pu.monitoring.ScoreMonitor.load(path)
 
 
 # -- faults, in words -----------------------------------------------------------------------

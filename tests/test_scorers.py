@@ -96,7 +96,9 @@ def test_prior_of_the_whole_sample_is_turned_into_alpha_per_fold() -> None:
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "auc_pr", "f1", "precision", "cost"])
-@pytest.mark.parametrize("estimator", [None, "bbe", pu.AlphaMaxN(elbow="paper")], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [None, "bbe", pu.estimators.AlphaMaxN(elbow="paper")], ids=str
+)
 def test_a_fold_is_judged_by_its_own_estimate(
     data: tuple[np.ndarray, ...], metric: str, estimator: Any
 ) -> None:

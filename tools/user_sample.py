@@ -31,14 +31,14 @@ def reports(scores: Floats, labeled: NDArray[np.bool_]) -> pu.PUReport:
     assert_type(report.pr.precision, Floats)
     assert_type(report.roc.tpr_at(0.1), float)
     assert_type(report.proportions.alpha, float)
-    assert_type(report.intervals["roc_auc"], pu.Interval)
+    assert_type(report.intervals["roc_auc"], pu.intervals.Interval)
     assert_type(report.intervals["roc_auc"].low, float)
-    assert_type(report.estimation, pu.PriorEstimate | None)
-    assert_type(report.checks, tuple[pu.CheckResult, ...])
+    assert_type(report.estimation, pu.estimators.PriorEstimate | None)
+    assert_type(report.checks, tuple[pu.checks.CheckResult, ...])
     assert_type(report.checks[0].code, str)
     assert_type(report.metrics["precision"], float)
-    assert_type(report.confusion, pu.RecoveredConfusion)
-    assert_type(report.roc_band, pu.CurveBand | None)
+    assert_type(report.confusion, pu.recovery.RecoveredConfusion)
+    assert_type(report.roc_band, pu.intervals.CurveBand | None)
     assert_type(report.to_json(), str)
     assert_type(report.to_html(), str)
     assert_type(report.to_markdown(), str)
@@ -56,12 +56,12 @@ def parts(scores: Floats, labeled: NDArray[np.bool_]) -> None:
     given = pu.MixtureProportions(alpha=0.25)
     assert_type(given.beta, float)
     assert_type(pu.recover_auc(counts, given), float)
-    assert_type(pu.recover_roc(counts, given), pu.RecoveredRoc)
-    assert_type(pu.recover_pr(counts, given), pu.RecoveredPr)
-    assert_type(pu.auc_interval(counts, given), pu.Interval)
-    assert_type(pu.choose_threshold(counts, given, "precision", 0.6), pu.ThresholdChoice)
+    assert_type(pu.recover_roc(counts, given), pu.recovery.RecoveredRoc)
+    assert_type(pu.recover_pr(counts, given), pu.recovery.RecoveredPr)
+    assert_type(pu.intervals.auc_interval(counts, given), pu.intervals.Interval)
+    assert_type(pu.choose_threshold(counts, given, "precision", 0.6), pu.recovery.ThresholdChoice)
     assert_type(pu.recover_metrics(counts, given, cost_fn=2, top_k=10)["cost"], float)
-    assert_type(pu.recover_bounds(counts, (0.2, 0.3)), pu.RecoveredBounds)
+    assert_type(pu.recover_bounds(counts, (0.2, 0.3)), pu.recovery.RecoveredBounds)
 
 
 def engines(scores: Floats, labeled: NDArray[np.bool_]) -> None:
@@ -71,33 +71,33 @@ def engines(scores: Floats, labeled: NDArray[np.bool_]) -> None:
     by_day = pu.ScoreCounts.from_frame(table, score="s", labeled="l", by="day")
     assert_type(by_day["mon"], pu.ScoreCounts)
     many = pu.evaluate_many(table, "l", score="s", by="day", alpha=0.25, n_resamples=20)
-    assert_type(many, pu.ManyReports)
-    assert_type(many.rows[0], pu.ManyRow)
+    assert_type(many, pu.report.ManyReports)
+    assert_type(many.rows[0], pu.report.ManyRow)
 
 
 def estimators(scores: Floats, labeled: NDArray[np.bool_]) -> None:
     """Estimate alpha and beta."""
-    fitted = pu.AlphaMax().fit(scores, labeled)
-    assert_type(fitted, pu.AlphaMax)
+    fitted = pu.estimators.AlphaMax().fit(scores, labeled)
+    assert_type(fitted, pu.estimators.AlphaMax)
     assert_type(fitted.proportions_, pu.MixtureProportions)
     assert_type(fitted.proportions_.alpha, float)
-    assert_type(fitted.interval_, Mapping[str, pu.Interval])
-    assert_type(pu.BBE().fit(scores, labeled).proportions_.alpha, float)
+    assert_type(fitted.interval_, Mapping[str, pu.intervals.Interval])
+    assert_type(pu.estimators.BBE().fit(scores, labeled).proportions_.alpha, float)
     compared = pu.compare_priors(scores, labeled, estimators=["bbe"], n_resamples=20)
-    assert_type(compared, pu.PriorComparison)
-    assert_type(compared.rows[0], pu.PriorRow)
-    assert_type(pu.alpha_from_audit(30, 100).alpha, pu.Interval)
+    assert_type(compared, pu.estimators.PriorComparison)
+    assert_type(compared.rows[0], pu.estimators.PriorRow)
+    assert_type(pu.audit.alpha_from_audit(30, 100).alpha, pu.intervals.Interval)
 
 
 def models(features: Floats, labeled: NDArray[np.bool_]) -> None:
     """From features: scores, scorers, classifiers."""
-    networks = pu.BaggedNetworks(n_estimators=25, max_epochs=5, random_state=0)
-    assert_type(networks.fit(features, labeled), pu.BaggedNetworks)
+    networks = pu.models.BaggedNetworks(n_estimators=25, max_epochs=5, random_state=0)
+    assert_type(networks.fit(features, labeled), pu.models.BaggedNetworks)
     assert_type(networks.decision_function(features), Floats)
     assert_type(networks.predict(features), np.ndarray[Any, Any])
     assert_type(networks.oob_score_samples_, Floats)
     scorer = pu.make_pu_scorer("roc_auc", alpha=0.25)
-    assert_type(scorer, pu.PUScorer)
+    assert_type(scorer, pu.scorers.PUScorer)
     assert_type(scorer(networks, features, labeled), float)
     assert_type(pu.cross_fit_scores(networks, features, labeled, cv=2), Floats)
 
@@ -111,16 +111,18 @@ def displays(report: pu.PUReport) -> None:
 
 def monitor(scores: Floats, labeled: NDArray[np.bool_]) -> None:
     """Watch partitions that arrive."""
-    watch = pu.ScoreMonitor(alpha=0.25)
-    assert_type(watch.add("monday", scores, labeled), pu.MonitorPartition)
+    watch = pu.monitoring.ScoreMonitor(alpha=0.25)
+    assert_type(watch.add("monday", scores, labeled), pu.monitoring.MonitorPartition)
     second = watch.add("tuesday", scores, labeled)
-    assert_type(second.drift, pu.MonitorDrift | None)
-    assert_type(second.auc, pu.Interval | None)
-    assert_type(watch.partitions, tuple[pu.MonitorPartition, ...])
+    assert_type(second.drift, pu.monitoring.MonitorDrift | None)
+    assert_type(second.auc, pu.intervals.Interval | None)
+    assert_type(watch.partitions, tuple[pu.monitoring.MonitorPartition, ...])
     assert_type(watch.counts, pu.ScoreCounts)
     with tempfile.TemporaryDirectory() as folder:
         watch.save(Path(folder) / "state.json")
-        assert_type(pu.ScoreMonitor.load(Path(folder) / "state.json"), pu.ScoreMonitor)
+        assert_type(
+            pu.monitoring.ScoreMonitor.load(Path(folder) / "state.json"), pu.monitoring.ScoreMonitor
+        )
 
 
 def misspelled() -> None:

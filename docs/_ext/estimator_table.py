@@ -23,7 +23,7 @@ WIDTHS = (16, 10, 22, 20, 22, 10)
 
 def table(assumptions: dict[str, dict[str, str]]) -> list[tuple[str, ...]]:
     """The rows, as reStructuredText; those of ``assumptions`` must be all there are."""
-    known = purecover.prior_estimators()
+    known = purecover.estimators.prior_estimators()
     if set(known) != set(assumptions):
         raise ValueError(
             f"no row for {sorted(set(known) - set(assumptions))}, "
@@ -36,7 +36,7 @@ def table(assumptions: dict[str, dict[str, str]]) -> list[tuple[str, ...]]:
         finds = "alpha, beta" if cls().estimates_beta else "alpha"
         rows.append(
             (
-                f"``{name}``, :class:`~purecover.{cls.__name__}`",
+                f"``{name}``, :class:`~purecover.estimators.{cls.__name__}`",
                 f"{cls.takes}; {finds}",
                 summary.removesuffix("."),
                 said["assumes"],
@@ -56,7 +56,7 @@ class EstimatorTable(SphinxDirective):
         """Ask the registry."""
         path = Path(self.env.doc2path(self.env.docname)).parent / self.arguments[0]
         self.env.note_dependency(str(path))
-        for source in (Path(purecover.__file__).parent / "estimation").glob("*.py"):
+        for source in (Path(purecover.__file__).parent / "estimators").glob("*.py"):
             self.env.note_dependency(str(source))
         with path.open(encoding="utf-8", newline="") as file:
             assumptions = {row["name"]: row for row in csv.DictReader(file)}

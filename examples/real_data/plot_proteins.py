@@ -78,7 +78,7 @@ print(f"{labeled.sum()} labeled, {(~labeled).sum():,} unlabeled")
 scores = pu.cross_fit_scores(model(), X, labeled, random_state=0)
 counts = pu.ScoreCounts.from_scores(scores, labeled)
 top = np.argsort(-scores)[:100]
-print(f"observed AUC {pu.auc_pu(counts):.3f}")
+print(f"observed AUC {pu.recovery.auc_pu(counts):.3f}")
 print(f"of the 100 highest scores {labeled[top].sum()} are labeled")
 
 # %%
@@ -96,7 +96,7 @@ print(report)
 # Most of the other estimators find more positives in the same scores:
 
 found = pu.compare_priors(scores, labeled, beta=1, n_resamples=50)
-priors = pu.PriorsDisplay(found).plot()
+priors = pu.displays.PriorsDisplay(found).plot()
 
 # %%
 # Judge some of the unlabeled
@@ -106,7 +106,7 @@ priors = pu.PriorsDisplay(found).plot()
 # look at scores. Here the drawer plays the laboratory.
 
 sent = np.random.default_rng(0).choice(np.flatnonzero(~labeled), 100, replace=False)
-audit = pu.alpha_from_audit(int(positive[sent].sum()), 100)
+audit = pu.audit.alpha_from_audit(int(positive[sent].sum()), 100)
 print(audit)
 for alpha in (audit.alpha.low, audit.alpha.estimate, audit.alpha.high):
     auc = pu.recover_auc(counts, pu.MixtureProportions(alpha=alpha))
@@ -120,7 +120,7 @@ for alpha in (audit.alpha.low, audit.alpha.estimate, audit.alpha.high):
 # many of them will be mitochondrial?
 
 choice = pu.choose_threshold(counts, report.proportions, "precision", 0.5)
-expected = pu.recover_confusion(counts, report.proportions, choice.threshold)
+expected = pu.recovery.recover_confusion(counts, report.proportions, choice.threshold)
 print(expected)
 
 # %%
@@ -132,7 +132,7 @@ known = pu.evaluate(scores, labeled, alpha=opened.alpha, n_resamples=200)
 true_auc = opened.metrics["roc_auc"]
 
 
-def line(name: str, interval: pu.Interval, value: float) -> str:
+def line(name: str, interval: pu.intervals.Interval, value: float) -> str:
     """An interval beside the truth."""
     verdict = "holds" if value in interval else "misses"
     return f"{name:22} {interval.estimate:.3f} [{interval.low:.3f}, {interval.high:.3f}] {verdict}"

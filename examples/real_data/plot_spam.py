@@ -75,7 +75,7 @@ print(f"{labeled.sum()} reported, {(~labeled).sum():,} not")
 scores = pu.cross_fit_scores(model(), texts, labeled, random_state=0)
 counts = pu.ScoreCounts.from_scores(scores, labeled)
 top = np.argsort(-scores)[:300]
-print(f"observed AUC {pu.auc_pu(counts):.3f}")
+print(f"observed AUC {pu.recovery.auc_pu(counts):.3f}")
 print(f"of the 300 highest scores {labeled[top].sum()} were reported: ", end="")
 print(f"observed precision {labeled[top].mean():.2f}")
 
@@ -98,11 +98,13 @@ print(report)
 # Nine in ten stopped messages should be spam.
 
 choice = pu.choose_threshold(counts, report.proportions, "precision", 0.9)
-expected = pu.recover_confusion(counts, report.proportions, choice.threshold)
+expected = pu.recovery.recover_confusion(counts, report.proportions, choice.threshold)
 print(expected)
-curves = pu.recover_metric_curves(counts, report.proportions)
+curves = pu.recovery.recover_metric_curves(counts, report.proportions)
 metrics = ("precision", "recall", "f1")
-thresholds = pu.ThresholdDisplay(curves, choice=choice, metrics=metrics, against="flagged").plot()
+thresholds = pu.displays.ThresholdDisplay(
+    curves, choice=choice, metrics=metrics, against="flagged"
+).plot()
 thresholds.ax_.set_xlim(0, 0.3)
 
 # %%
@@ -114,7 +116,7 @@ known = pu.evaluate(scores, labeled, alpha=opened.alpha, n_resamples=200)
 true_auc = opened.metrics["roc_auc"]
 
 
-def line(name: str, interval: pu.Interval, value: float) -> str:
+def line(name: str, interval: pu.intervals.Interval, value: float) -> str:
     """An interval beside the truth."""
     verdict = "holds" if value in interval else "misses"
     return f"{name:22} {interval.estimate:.3f} [{interval.low:.3f}, {interval.high:.3f}] {verdict}"

@@ -80,7 +80,7 @@ print(f"{labeled.sum()} labeled, {(~labeled).sum():,} unlabeled")
 scores = pu.cross_fit_scores(model(), X, labeled, random_state=0)
 counts = pu.ScoreCounts.from_scores(scores, labeled)
 top = np.argsort(-scores)[:200]
-print(f"observed AUC {pu.auc_pu(counts):.3f}")
+print(f"observed AUC {pu.recovery.auc_pu(counts):.3f}")
 print(f"of the 200 highest scores {labeled[top].sum()} are labeled: ", end="")
 print(f"observed precision {labeled[top].mean():.2f}")
 
@@ -103,7 +103,7 @@ print(report)
 # At least every second patient called in should have the disease.
 
 choice = pu.choose_threshold(counts, report.proportions, "precision", 0.5)
-expected = pu.recover_confusion(counts, report.proportions, choice.threshold)
+expected = pu.recovery.recover_confusion(counts, report.proportions, choice.threshold)
 print(expected)
 
 # %%
@@ -121,7 +121,7 @@ print(f"alpha between {low:.3f} and {high:.3f}")
 
 called = np.flatnonzero(~labeled & (scores >= choice.threshold))
 first = np.random.default_rng(0).choice(called, 50, replace=False)
-judged = pu.alpha_from_audit(int(positive[first].sum()), 50).alpha
+judged = pu.audit.alpha_from_audit(int(positive[first].sum()), 50).alpha
 print(f"{positive[first].sum()} of 50 have the disease: ", end="")
 print(f"precision {judged.estimate:.2f} [{judged.low:.2f}, {judged.high:.2f}], 0.50 was expected")
 
@@ -143,7 +143,7 @@ print(f"alpha {alpha:.4f} [{low:.4f}, {high:.4f}]; from scores {report.proportio
 
 mended = pu.evaluate(scores, labeled, alpha=alpha, n_resamples=200)
 choice = pu.choose_threshold(counts, mended.proportions, "precision", 0.5)
-expected = pu.recover_confusion(counts, mended.proportions, choice.threshold)
+expected = pu.recovery.recover_confusion(counts, mended.proportions, choice.threshold)
 print(expected)
 
 # %%
@@ -154,7 +154,7 @@ opened = pu.evaluate(scores, labeled, beta=1, n_resamples=0, truth=positive).tru
 true_auc, true_precision = opened.metrics["roc_auc"], opened.metrics["precision"]
 
 
-def line(name: str, interval: pu.Interval, value: float) -> str:
+def line(name: str, interval: pu.intervals.Interval, value: float) -> str:
     """An interval beside the truth."""
     verdict = "holds" if value in interval else "misses"
     return f"{name:22} {interval.estimate:.3f} [{interval.low:.3f}, {interval.high:.3f}] {verdict}"

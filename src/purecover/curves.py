@@ -31,7 +31,8 @@ class PURoc:
 
     Examples
     --------
-    >>> from purecover import ScoreCounts, pu_roc_curve
+    >>> from purecover import ScoreCounts
+    >>> from purecover.recovery import pu_roc_curve
     >>> roc = pu_roc_curve(ScoreCounts.from_scores([3, 2, 1], [1, 0, 0]))
     >>> roc.fpr_pu, roc.tpr_pu
     (array([0. , 0. , 0.5, 1. ]), array([0., 1., 1., 1.]))
@@ -75,7 +76,8 @@ def pu_roc_curve(counts: ScoreCounts) -> PURoc:
 
     Examples
     --------
-    >>> from purecover import ScoreCounts, pu_roc_curve
+    >>> from purecover import ScoreCounts
+    >>> from purecover.recovery import pu_roc_curve
     >>> pu_roc_curve(ScoreCounts.from_scores([2, 2, 1], [1, 0, 0])).tpr_pu
     array([0., 1., 1.])
     """
@@ -107,7 +109,8 @@ def auc_pu(counts: ScoreCounts) -> float:
 
     Examples
     --------
-    >>> from purecover import ScoreCounts, auc_pu
+    >>> from purecover import ScoreCounts
+    >>> from purecover.recovery import auc_pu
     >>> auc_pu(ScoreCounts.from_scores([3, 2, 2, 1], [1, 1, 0, 0]))
     0.875
     """
@@ -157,7 +160,8 @@ def auc_pu_variance(counts: ScoreCounts) -> float:
 
     Examples
     --------
-    >>> from purecover import ScoreCounts, auc_pu_variance
+    >>> from purecover import ScoreCounts
+    >>> from purecover.recovery import auc_pu_variance
     >>> scores = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
     >>> counts = ScoreCounts.from_scores(scores, [1, 1, 1, 0, 0, 0, 0, 0])
     >>> round(auc_pu_variance(counts), 7)

@@ -11,6 +11,8 @@ from typing import Any
 from purecover._validation import bad_type, bad_value, check_instance, public, require, show
 from purecover.report.results import PUReport
 
+__all__ = ["log_report"]
+
 _PREFIX = re.compile(r"[A-Za-z0-9_. /-]{0,100}")
 """What MLflow takes in names, with room for the longest name of ours."""
 _LONGEST_VALUE = 500
@@ -63,7 +65,8 @@ def log_report(
 
     Examples
     --------
-    >>> from purecover import evaluate, log_report, simulate
+    >>> from purecover import evaluate, simulate
+    >>> from purecover.mlflow import log_report
     >>> sample = simulate.binormal(1.5).sample(200, 1000, alpha=0.25, random_state=0)
     >>> report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
     >>> run_id = log_report(report, prefix="test_")  # doctest: +SKIP

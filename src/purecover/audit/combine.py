@@ -393,8 +393,8 @@ def combine_audit(
     >>> import purecover as pu
     >>> world = pu.simulate.binormal(separation=2.0)
     >>> sample = world.sample(500, 5000, alpha=0.3, random_state=0)
-    >>> estimator = pu.LabelCurve().fit(sample.scores, sample.labeled)
-    >>> both = pu.combine_audit(estimator, 31, 100)
+    >>> estimator = pu.estimators.LabelCurve().fit(sample.scores, sample.labeled)
+    >>> both = pu.audit.combine_audit(estimator, 31, 100)
     >>> both.conflict
     False
     >>> width = both.intervals["alpha"].width

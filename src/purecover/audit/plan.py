@@ -217,9 +217,9 @@ def plan_audit(
     Examples
     --------
     >>> import purecover as pu
-    >>> pu.plan_audit(width=0.1).n_items
+    >>> pu.audit.plan_audit(width=0.1).n_items
     382
-    >>> print(pu.plan_audit(width=0.1, alpha_guess=(0.05, 0.2)))
+    >>> print(pu.audit.plan_audit(width=0.1, alpha_guess=(0.05, 0.2)))
     judge 272 random unlabeled examples
     the 95 % interval of alpha is then at most 0.1 wide with a probability of at least 0.9, for
     any alpha from 0.05 to 0.2

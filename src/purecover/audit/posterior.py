@@ -139,7 +139,7 @@ def alpha_from_audit(
     Examples
     --------
     >>> import purecover as pu
-    >>> audit = pu.alpha_from_audit(27, 100)
+    >>> audit = pu.audit.alpha_from_audit(27, 100)
     >>> print(audit)
     audit: 27 of 100 positive
     alpha 0.2723, 95 % interval 0.1904 - 0.3627

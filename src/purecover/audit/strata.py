@@ -290,7 +290,7 @@ def stratified_audit(
     Examples
     --------
     >>> import purecover as pu
-    >>> audit = pu.stratified_audit([500, 9500], n_positive=[80, 3], n_audited=[100, 200])
+    >>> audit = pu.audit.stratified_audit([500, 9500], n_positive=[80, 3], n_audited=[100, 200])
     >>> round(audit.precision[0].estimate, 2), round(audit.alpha.estimate, 3)
     (0.8, 0.055)
     """
@@ -395,7 +395,7 @@ def plan_strata(
     Examples
     --------
     >>> import purecover as pu
-    >>> pu.plan_strata([500, 1500, 8000], 300, shares=[0.9, 0.5, 0.02]).tolist()
+    >>> pu.audit.plan_strata([500, 1500, 8000], 300, shares=[0.9, 0.5, 0.02]).tolist()
     [22, 112, 166]
     """
     sizes = _whole_numbers("n_unlabeled", n_unlabeled, low=1)

@@ -101,7 +101,7 @@ def plan(
     """
     guess: Any = None if alpha_guess is None else _numbers("--alpha-guess", alpha_guess)
     try:
-        found = pu.plan_audit(
+        found = pu.audit.plan_audit(
             width=width,
             alpha_guess=guess[0] if guess is not None and len(guess) == 1 else guess,
             assurance=assurance,
@@ -478,7 +478,7 @@ def _read_answers(
     positive = found == 1
     if STRATUM not in table.words:
         try:
-            audit = pu.alpha_from_audit(
+            audit = pu.audit.alpha_from_audit(
                 int(positive.sum()),
                 int(judged.sum()),
                 n_unlabeled=unlabeled,
@@ -497,7 +497,9 @@ def _read_answers(
             f"{source} has no answer in stratum {show(names[int(np.argmin(n))])}.\n"
             "Hint: judge some of each stratum."
         )
-    audit_of_strata = pu.stratified_audit(sizes, k, n, confidence_level=level, random_state=seed)
+    audit_of_strata = pu.audit.stratified_audit(
+        sizes, k, n, confidence_level=level, random_state=seed
+    )
     return audit_of_strata, [re.sub(r"^\d+: ", "", name) for name in names], n_blank
 
 
@@ -580,7 +582,7 @@ def _combine(
         sample_weight=rows.weights,
         negative_label=rows.negative_label,
     )
-    return pu.combine_audit(
+    return pu.audit.combine_audit(
         method.fit(counts),
         audit,
         confidence_level=level,
@@ -609,7 +611,7 @@ def _auc(counts: ScoreCounts, alpha: float, beta: float) -> float:
 def _words(audit: Audit, strata: list[str]) -> str:
     from purecover.audit.posterior import in_words
 
-    if not isinstance(audit, pu.StratifiedAudit):
+    if not isinstance(audit, pu.audit.StratifiedAudit):
         return str(audit)
     head = str(audit).splitlines()[:2]
     lines = [*head, "", f"{'':<28}{'judged':>8}{'positive':>10}{'of all':>10}   share"]

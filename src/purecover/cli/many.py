@@ -330,7 +330,9 @@ def _in_words(found: ManyReports, rows: _Rows) -> ManyReports:
         row if row.reason is None else replace(row, reason=in_options(row.reason)) for row in found
     ]
     made += [
-        pu.ManyRow(task=column, score=score, n_labeled=0, n_unlabeled=0, seed=0, reason=reason)
+        pu.report.ManyRow(
+            task=column, score=score, n_labeled=0, n_unlabeled=0, seed=0, reason=reason
+        )
         for column, reason in rows.refused.items()
         for score in rows.scores
     ]

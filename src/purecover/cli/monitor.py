@@ -147,7 +147,7 @@ def monitor(
 def _shown(state: str, name: str | None, replacing: bool, settings: dict[str, Any]) -> ScoreMonitor:
     if name is not None or replacing or settings:
         raise CommandError("without FILE there is no partition to add: give STATE alone.")
-    monitor = pu.ScoreMonitor.load(state)
+    monitor = pu.monitoring.ScoreMonitor.load(state)
     if not monitor.partitions:
         raise CommandError(f"{show(state)} holds no partition yet.")
     return monitor
@@ -168,18 +168,18 @@ def _added(
     name = _name_of(file) if name is None else undash(name)
     kept: dict[str, str] = {}
     if Path(state).exists():
-        before = pu.ScoreMonitor.load(state)
+        before = pu.monitoring.ScoreMonitor.load(state)
         kept = before.settings["columns"]
         # Said before a long file is read; another process may still be faster.
         before._settings.require(settings)
         before._place(name, replacing)
     else:
-        pu.ScoreMonitor(**settings)
+        pu.monitoring.ScoreMonitor(**settings)
     with progress_bars(quiet=quiet) as steps:
         with _in_words(data, kept):
             steps("Reading")
             rows = read_rows(file, _with_kept(data, kept))
-        monitor = pu.ScoreMonitor.update(
+        monitor = pu.monitoring.ScoreMonitor.update(
             state,
             name,
             rows.scores,

@@ -59,7 +59,7 @@ def example(
     quiet
         Do not say where it was written.
     """
-    from purecover._example import example_csv
+    from purecover.example import example_csv
 
     content = example_csv()
     if out == DASH:
@@ -280,7 +280,7 @@ def _truth(sample: Sample, prior: float) -> dict[str, Any]:
         "prior": prior,
         "auc": world.auc,
         "auc_from": world.auc_from,
-        "auc_pu": pu.auc_to_pu(world.auc, proportions),
+        "auc_pu": pu.recovery.auc_to_pu(world.auc, proportions),
         "auc_pr": world.auc_pr(prior) if 0 < prior < 1 else None,
         "is_concave": world.is_concave,
     }

@@ -215,7 +215,8 @@ class ErrorMapDisplay(Display):
 
     Examples
     --------
-    >>> from purecover import ErrorMapDisplay, error_map
+    >>> from purecover.displays import ErrorMapDisplay
+    >>> from purecover.recovery import error_map
     >>> display = ErrorMapDisplay(error_map(alpha=0.25, beta=0.75, auc=0.9)).plot()
     >>> display.ax_.get_title()
     'AUC 0.9 (observed 0.7)'
@@ -264,7 +265,7 @@ class ErrorMapDisplay(Display):
 
         Examples
         --------
-        >>> from purecover import ErrorMapDisplay
+        >>> from purecover.displays import ErrorMapDisplay
         >>> scores = [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.4, 0.2, 0.1, 0.1]
         >>> labeled = [1, 1, 0, 1, 0, 1, 0, 0, 0, 0]
         >>> display = ErrorMapDisplay.from_predictions(scores, labeled, alpha=0.2)
@@ -296,7 +297,8 @@ class ErrorMapDisplay(Display):
 
         Examples
         --------
-        >>> from purecover import ErrorMapDisplay, error_maps
+        >>> from purecover.displays import ErrorMapDisplay
+        >>> from purecover.recovery import error_maps
         >>> displays = ErrorMapDisplay.panels(error_maps(n_grid=11))
         >>> len(displays)
         27
@@ -369,7 +371,7 @@ class ErrorMapDisplay(Display):
 
         Examples
         --------
-        >>> from purecover import ErrorMapDisplay
+        >>> from purecover.displays import ErrorMapDisplay
         >>> display = ErrorMapDisplay.with_diagram(0.25, 0.75, 0.9, n_grid=11)
         >>> sorted(display.lines_)
         ['one', 'true', 'zero']
@@ -509,7 +511,9 @@ class SensitivityDisplay(Display):
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, ScoreCounts, SensitivityDisplay, sensitivity
+    >>> from purecover import MixtureProportions, ScoreCounts
+    >>> from purecover.displays import SensitivityDisplay
+    >>> from purecover.recovery import sensitivity
     >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
     >>> grid = sensitivity(counts, "auc_pr", alphas=[0.1, 0.2, 0.3], betas=[0.7, 0.8, 0.9])
     >>> display = SensitivityDisplay(grid, mark=MixtureProportions(0.2, 0.8)).plot()
@@ -583,7 +587,7 @@ class SensitivityDisplay(Display):
 
         Examples
         --------
-        >>> from purecover import SensitivityDisplay
+        >>> from purecover.displays import SensitivityDisplay
         >>> scores = [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.4, 0.2, 0.1, 0.1]
         >>> labeled = [1, 1, 0, 1, 0, 1, 0, 0, 0, 0]
         >>> display = SensitivityDisplay.from_predictions(scores, labeled, alpha=0.2, betas=1.0)

@@ -110,7 +110,7 @@ class PriorsDisplay(Display):
     >>> found = pu.compare_priors(
     ...     sample.scores, sample.labeled, estimators=["bbe", "roc-slope"], n_resamples=0
     ... )
-    >>> display = pu.PriorsDisplay(found).plot()
+    >>> display = pu.displays.PriorsDisplay(found).plot()
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
     ['bbe', 'roc-slope']
     """
@@ -172,7 +172,8 @@ class PriorsDisplay(Display):
 
         Examples
         --------
-        >>> from purecover import PriorsDisplay, simulate
+        >>> from purecover import simulate
+        >>> from purecover.displays import PriorsDisplay
         >>> sample = simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
         >>> display = PriorsDisplay.from_predictions(
         ...     sample.scores, sample.labeled, estimators=["bbe"], beta=1, n_resamples=20
@@ -426,8 +427,8 @@ class AlphaMaxDisplay(Display):
     --------
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
-    >>> fitted = pu.AlphaMax().fit(sample.scores, sample.labeled)
-    >>> display = pu.AlphaMaxDisplay(fitted).plot()
+    >>> fitted = pu.estimators.AlphaMax().fit(sample.scores, sample.labeled)
+    >>> display = pu.displays.AlphaMaxDisplay(fitted).plot()
     >>> display.ax_.get_ylabel()
     'Log-likelihood'
     """
@@ -491,7 +492,8 @@ class AlphaMaxDisplay(Display):
 
         Examples
         --------
-        >>> from purecover import AlphaMaxDisplay, simulate
+        >>> from purecover import simulate
+        >>> from purecover.displays import AlphaMaxDisplay
         >>> sample = simulate.binormal(3.0).sample(200, 1000, alpha=0.3, random_state=0)
         >>> display = AlphaMaxDisplay.from_predictions(sample.scores, sample.labeled)
         >>> display.elbow_.get_label().startswith("elbow")

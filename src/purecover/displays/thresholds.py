@@ -103,12 +103,9 @@ class ThresholdDisplay(Display):
 
     Examples
     --------
-    >>> from purecover import (
-    ...     MixtureProportions,
-    ...     ScoreCounts,
-    ...     ThresholdDisplay,
-    ...     recover_metric_curves,
-    ... )
+    >>> from purecover import MixtureProportions, ScoreCounts
+    >>> from purecover.displays import ThresholdDisplay
+    >>> from purecover.recovery import recover_metric_curves
     >>> counts = ScoreCounts.from_counts([2, 1, 0], labeled=[5, 4, 1], unlabeled=[5, 20, 75])
     >>> curves = recover_metric_curves(counts, MixtureProportions(0.08))
     >>> display = ThresholdDisplay(curves, choice=1.0, metrics=["precision", "recall"]).plot()
@@ -187,7 +184,7 @@ class ThresholdDisplay(Display):
 
         Examples
         --------
-        >>> from purecover import ThresholdDisplay
+        >>> from purecover.displays import ThresholdDisplay
         >>> scores = [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.4, 0.2, 0.1, 0.1]
         >>> labeled = [1, 1, 0, 1, 0, 1, 0, 0, 0, 0]
         >>> display = ThresholdDisplay.from_predictions(

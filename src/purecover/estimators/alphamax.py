@@ -85,7 +85,7 @@ class AlphaMaxCurve:
     --------
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3).sample(500, 2000, alpha=0.3, random_state=0)
-    >>> curve = pu.AlphaMax(step=0.01).fit(sample.scores, sample.labeled).curve_
+    >>> curve = pu.estimators.AlphaMax(step=0.01).fit(sample.scores, sample.labeled).curve_
     >>> curve
     AlphaMaxCurve(100 points, elbow at 0.28)
     """
@@ -779,7 +779,7 @@ class AlphaMax(PriorEstimator):
     --------
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3).sample(1000, 5000, alpha=0.3, random_state=1)
-    >>> estimator = pu.AlphaMax().fit(sample.scores, sample.labeled)
+    >>> estimator = pu.estimators.AlphaMax().fit(sample.scores, sample.labeled)
     >>> abs(estimator.proportions_.alpha - 0.3) < 0.05
     True
     """
@@ -930,7 +930,7 @@ class AlphaMaxN(AlphaMax):
     >>> import purecover as pu
     >>> world = pu.simulate.binormal(3)
     >>> sample = world.sample(2000, 8000, alpha=0.3, beta=0.8, random_state=0)
-    >>> p = pu.AlphaMaxN().fit(sample.scores, sample.labeled).proportions_
+    >>> p = pu.estimators.AlphaMaxN().fit(sample.scores, sample.labeled).proportions_
     >>> abs(p.alpha - 0.3) < 0.05, abs(p.beta - 0.8) < 0.05
     (True, True)
     """

@@ -588,18 +588,18 @@ def register_prior_estimator(name: str) -> Callable[[EstimatorT], EstimatorT]:
 
     >>> import numpy as np
     >>> import purecover as pu
-    >>> class Half(pu.PriorEstimator):
+    >>> class Half(pu.estimators.PriorEstimator):
     ...     def _estimate(self, counts):
     ...         above = 2 * np.cumsum(counts.labeled) <= counts.n_labeled
     ...         share = counts.unlabeled[above].sum() / counts.n_unlabeled
-    ...         return pu.Inclusions(min(1.0, 2 * share))
+    ...         return pu.estimators.Inclusions(min(1.0, 2 * share))
     >>> scores, labeled = [6, 5, 4, 3, 2, 1, 0, 0], [1, 0, 1, 1, 1, 0, 0, 0]
     >>> Half().fit(scores, labeled).proportions_
     MixtureProportions(alpha=0.5, beta=1.0, origin='Half', scenario='case-control')
 
     Written above the class, this adds it to the others:
 
-    >>> decorator = pu.register_prior_estimator("half")
+    >>> decorator = pu.estimators.register_prior_estimator("half")
     """
     must = "a name of small letters and digits, words joined by hyphens"
     if not isinstance(name, str):
@@ -644,7 +644,7 @@ def prior_estimators() -> dict[str, type[PriorEstimator]]:
     Examples
     --------
     >>> import purecover as pu
-    >>> pu.prior_estimators()["bbe"]()
+    >>> pu.estimators.prior_estimators()["bbe"]()
     BBE()
     """
     # Modules register their classes when imported.

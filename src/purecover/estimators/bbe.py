@@ -75,7 +75,7 @@ class BBE(PriorEstimator):
     --------
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
-    >>> estimator = pu.BBE().fit(sample.scores, sample.labeled)
+    >>> estimator = pu.estimators.BBE().fit(sample.scores, sample.labeled)
     >>> round(estimator.proportions_.alpha, 2)
     0.25
     """

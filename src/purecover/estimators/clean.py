@@ -102,10 +102,10 @@ def clean_test(
     >>> import purecover as pu
     >>> world = pu.simulate.binormal(separation=3)
     >>> clean = world.sample(500, 2000, alpha=0.25, random_state=0)
-    >>> pu.clean_test(clean.scores, clean.labeled)
+    >>> pu.estimators.clean_test(clean.scores, clean.labeled)
     CleanTest(p_value=1.0, clean=True)
     >>> noisy = world.sample(500, 2000, alpha=0.25, beta=0.8, random_state=0)
-    >>> pu.clean_test(noisy.scores, noisy.labeled).clean
+    >>> pu.estimators.clean_test(noisy.scores, noisy.labeled).clean
     False
     """
     check_real("significance", significance, low=0, high=1, closed="neither")

@@ -217,7 +217,7 @@ class DEDPUL(PriorEstimator):
     --------
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
-    >>> estimator = pu.DEDPUL().fit(sample.scores, sample.labeled)
+    >>> estimator = pu.estimators.DEDPUL().fit(sample.scores, sample.labeled)
     >>> round(estimator.proportions_.alpha, 2)
     0.25
     """

@@ -190,7 +190,7 @@ class PearsonDivergence(BumpEstimator):
     >>> rng = np.random.default_rng(0)
     >>> positive = np.arange(1500) < 700  # 500 of them labeled, and 200 of 1000 unlabeled
     >>> X = rng.normal(size=(1500, 2)) + 5 * positive[:, None]
-    >>> p = pu.PearsonDivergence().fit(X, np.arange(1500) < 500).proportions_
+    >>> p = pu.estimators.PearsonDivergence().fit(X, np.arange(1500) < 500).proportions_
     >>> abs(p.alpha - 0.2) < 0.05
     True
     """
@@ -384,7 +384,7 @@ class PenalizedL1(BumpEstimator):
     >>> rng = np.random.default_rng(0)
     >>> positive = np.arange(1500) < 700  # 500 of them labeled, and 200 of 1000 unlabeled
     >>> X = rng.normal(size=(1500, 2)) + 3 * positive[:, None]
-    >>> p = pu.PenalizedL1().fit(X, np.arange(1500) < 500).proportions_
+    >>> p = pu.estimators.PenalizedL1().fit(X, np.arange(1500) < 500).proportions_
     >>> abs(p.alpha - 0.2) < 0.05
     True
     """

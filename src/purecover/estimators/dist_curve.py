@@ -275,7 +275,7 @@ class DistCurve(PriorEstimator):
     --------
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
-    >>> estimator = pu.DistCurve().fit(sample.scores, sample.labeled)
+    >>> estimator = pu.estimators.DistCurve().fit(sample.scores, sample.labeled)
     >>> abs(estimator.proportions_.alpha - 0.25) < 0.05
     True
     """

@@ -74,7 +74,7 @@ class ElkanNoto(PriorEstimator):
     --------
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
-    >>> estimator = pu.ElkanNoto().fit(sample.scores, sample.labeled)
+    >>> estimator = pu.estimators.ElkanNoto().fit(sample.scores, sample.labeled)
     >>> round(estimator.proportions_.alpha, 2)
     0.23
     """

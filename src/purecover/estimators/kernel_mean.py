@@ -111,7 +111,7 @@ class KernelMean(FeaturePriorEstimator):
     >>> labeled = np.arange(800) < 300
     >>> positive = labeled | (rng.random(800) < 0.3)
     >>> X = rng.normal(size=(800, 2)) + np.where(positive, 2, -1)[:, None]
-    >>> estimator = pu.prior_estimators()["kernel-mean"]()
+    >>> estimator = pu.estimators.prior_estimators()["kernel-mean"]()
     >>> abs(estimator.fit(X, labeled).proportions_.alpha - 0.3) < 0.1
     True
     """

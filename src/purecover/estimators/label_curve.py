@@ -867,7 +867,7 @@ class LabelCurve(PriorEstimator):
     >>> import purecover as pu
     >>> world = pu.simulate.binormal(separation=2.5)
     >>> sample = world.sample(1000, 5000, alpha=0.3, beta=0.9, random_state=0)
-    >>> estimator = pu.LabelCurve().fit(sample.scores, sample.labeled)
+    >>> estimator = pu.estimators.LabelCurve().fit(sample.scores, sample.labeled)
     >>> 0.3 in estimator.interval_["alpha"], 0.9 in estimator.interval_["beta"]
     (True, True)
     """

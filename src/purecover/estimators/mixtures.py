@@ -297,7 +297,7 @@ class GaussianMixtures(FeaturePriorEstimator):
     >>> import purecover as pu
     >>> world = pu.simulate.binormal(2)
     >>> sample = world.sample(1000, 10000, alpha=0.25, beta=0.8, random_state=0)
-    >>> p = pu.GaussianMixtures().fit(sample.scores, sample.labeled).proportions_
+    >>> p = pu.estimators.GaussianMixtures().fit(sample.scores, sample.labeled).proportions_
     >>> abs(p.alpha - 0.25) < 0.05, abs(p.beta - 0.8) < 0.05
     (True, True)
     """

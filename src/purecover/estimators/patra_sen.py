@@ -72,7 +72,7 @@ class PatraSen(PriorEstimator):
     --------
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
-    >>> estimator = pu.PatraSen().fit(sample.scores, sample.labeled)
+    >>> estimator = pu.estimators.PatraSen().fit(sample.scores, sample.labeled)
     >>> round(estimator.proportions_.alpha, 2)
     0.25
     """

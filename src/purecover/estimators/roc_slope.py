@@ -78,7 +78,7 @@ class RocSlope(PriorEstimator):
     --------
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
-    >>> estimator = pu.RocSlope().fit(sample.scores, sample.labeled)
+    >>> estimator = pu.estimators.RocSlope().fit(sample.scores, sample.labeled)
     >>> round(estimator.proportions_.alpha, 2)
     0.26
     """
@@ -341,7 +341,7 @@ class FittedRoc(PriorEstimator):
     --------
     >>> import purecover as pu
     >>> sample = pu.simulate.binormal(2).sample(1000, 10000, alpha=0.25, random_state=0)
-    >>> estimator = pu.FittedRoc().fit(sample.scores, sample.labeled)
+    >>> estimator = pu.estimators.FittedRoc().fit(sample.scores, sample.labeled)
     >>> abs(estimator.proportions_.alpha - 0.25) < 0.05
     True
     """

@@ -247,10 +247,13 @@ def inclusion_bound(
     --------
     >>> import purecover as pu
     >>> counts = pu.ScoreCounts.from_counts([2, 1], labeled=[1000, 0], unlabeled=[3000, 7000])
-    >>> round(pu.inclusion_bound(counts), 3), round(pu.inclusion_bound(counts, method="bbe"), 3)
+    >>> (
+    ...     round(pu.estimators.inclusion_bound(counts), 3),
+    ...     round(pu.estimators.inclusion_bound(counts, method="bbe"), 3),
+    ... )
     (0.325, 0.328)
     >>> sample = pu.simulate.binormal(3).sample(1000, 5000, alpha=0.3, random_state=0)
-    >>> 0.3 <= pu.inclusion_bound(sample.scores, sample.labeled)
+    >>> 0.3 <= pu.estimators.inclusion_bound(sample.scores, sample.labeled)
     True
     """
     error = 1 - check_level(confidence_level)

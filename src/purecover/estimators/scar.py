@@ -141,7 +141,7 @@ class ClusteredLabels(FeaturePriorEstimator):
     >>> centers = np.array([[4, 0], [0, 4], [0, 0]])
     >>> kind = np.repeat([0, 1, 0, 1, 2], [450, 50, 400, 400, 1200])
     >>> X, labeled = centers[kind] + rng.normal(size=(2500, 2)), np.arange(2500) < 500
-    >>> estimator = pu.ClusteredLabels().fit(X, labeled)
+    >>> estimator = pu.estimators.ClusteredLabels().fit(X, labeled)
     >>> estimator.diagnostics_["n_clusters"], round(estimator.proportions_.alpha, 1)
     (2, 0.4)
     """
@@ -481,10 +481,10 @@ def scar_test(
     >>> positive = np.arange(5000) < 2000
     >>> X = rng.normal(size=(5000, 2)) + 4 * np.outer(positive, [1, 0])
     >>> random = positive & (rng.random(5000) < 0.3)
-    >>> pu.scar_test(X, random, alpha=0.32).p_value > 0.05
+    >>> pu.estimators.scar_test(X, random, alpha=0.32).p_value > 0.05
     True
     >>> chosen = positive & (rng.random(5000) < 0.6 / (1 + np.exp(-X[:, 1])))
-    >>> pu.scar_test(X, chosen, alpha=0.32).p_value < 0.05
+    >>> pu.estimators.scar_test(X, chosen, alpha=0.32).p_value < 0.05
     True
     """
     rows = Rows.from_data(X, labeled)

@@ -102,7 +102,7 @@ class TIcE(FeaturePriorEstimator):
     >>> rng = np.random.default_rng(0)
     >>> labeled, positive = np.arange(6000) < 1000, np.arange(6000) < 2250
     >>> X = rng.normal(size=(6000, 2)) + 3 * positive[:, None]
-    >>> round(pu.TIcE().fit(X, labeled).proportions_.alpha, 2)
+    >>> round(pu.estimators.TIcE().fit(X, labeled).proportions_.alpha, 2)
     0.28
     """
 

@@ -59,7 +59,9 @@ class MedianEnsemble(PriorEstimator):
     >>> import purecover as pu
     >>> world = pu.simulate.binormal(separation=3)
     >>> sample = world.sample(500, 2000, alpha=0.25, random_state=0)
-    >>> estimator = pu.MedianEnsemble([pu.BBE(), pu.RocSlope(), pu.RocSlope(error=0.2)])
+    >>> estimator = pu.estimators.MedianEnsemble(
+    ...     [pu.estimators.BBE(), pu.estimators.RocSlope(), pu.estimators.RocSlope(error=0.2)]
+    ... )
     >>> estimator = estimator.fit(sample.scores, sample.labeled)
     >>> sorted(estimator.diagnostics_["members"])
     ['BBE', 'RocSlope', 'RocSlope 2']
@@ -277,7 +279,9 @@ class NoisyLabels(RowPriorEstimator):
     >>> import purecover as pu
     >>> world = pu.simulate.binormal(separation=3)
     >>> sample = world.sample(2000, 8000, alpha=0.25, beta=0.8, random_state=0)
-    >>> estimator = pu.NoisyLabels(pu.BBE()).fit(sample.scores, sample.labeled)
+    >>> estimator = pu.estimators.NoisyLabels(pu.estimators.BBE()).fit(
+    ...     sample.scores, sample.labeled
+    ... )
     >>> estimator.diagnostics_["clean"]
     False
     >>> estimator.proportions_.beta < 0.9
@@ -517,8 +521,8 @@ class Regrouping(AdjustedEstimator):
     >>> import purecover as pu
     >>> world = pu.simulate.laplace(separation=1)  # a third of the negatives look positive
     >>> sample = world.sample(5000, 5000, alpha=0.25, random_state=0)
-    >>> plain = pu.BBE().fit(sample.scores, sample.labeled)
-    >>> regrouped = pu.Regrouping(pu.BBE()).fit(sample.scores, sample.labeled)
+    >>> plain = pu.estimators.BBE().fit(sample.scores, sample.labeled)
+    >>> regrouped = pu.estimators.Regrouping(pu.estimators.BBE()).fit(sample.scores, sample.labeled)
     >>> round(plain.proportions_.alpha, 1), round(regrouped.proportions_.alpha, 1)
     (0.5, 0.4)
     """
@@ -640,8 +644,10 @@ class Subsampling(AdjustedEstimator):
     >>> import purecover as pu
     >>> world = pu.simulate.laplace(separation=1)  # the highest scores are 47 % positive
     >>> sample = world.sample(2000, 2000, alpha=0.25, random_state=0)
-    >>> plain = pu.BBE().fit(sample.scores, sample.labeled)
-    >>> known = pu.Subsampling(pu.BBE(), ceiling=0.47).fit(sample.scores, sample.labeled)
+    >>> plain = pu.estimators.BBE().fit(sample.scores, sample.labeled)
+    >>> known = pu.estimators.Subsampling(pu.estimators.BBE(), ceiling=0.47).fit(
+    ...     sample.scores, sample.labeled
+    ... )
     >>> round(plain.proportions_.alpha, 1), round(known.proportions_.alpha, 1)
     (0.5, 0.2)
     """

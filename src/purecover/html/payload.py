@@ -108,7 +108,8 @@ def thin_counts(
 
     Examples
     --------
-    >>> from purecover import auc_pu, simulate, ScoreCounts
+    >>> from purecover import simulate, ScoreCounts
+    >>> from purecover.recovery import auc_pu
     >>> from purecover.html.payload import thin_counts
     >>> sample = simulate.binormal(1.5).sample(10_000, 50_000, alpha=0.25, random_state=0)
     >>> counts = ScoreCounts.from_scores(sample.scores, sample.labeled)

@@ -151,7 +151,8 @@ def auc_interval(
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, ScoreCounts, auc_interval
+    >>> from purecover import MixtureProportions, ScoreCounts
+    >>> from purecover.intervals import auc_interval
     >>> scores = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
     >>> counts = ScoreCounts.from_scores(scores, [1, 1, 1, 0, 0, 0, 0, 0])
     >>> interval = auc_interval(counts, MixtureProportions(alpha=0.2))

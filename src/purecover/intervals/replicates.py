@@ -415,7 +415,8 @@ def bootstrap(
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, bootstrap, simulate
+    >>> from purecover import MixtureProportions, simulate
+    >>> from purecover.intervals import bootstrap
     >>> sample = simulate.binormal(1.5).sample(200, 1000, alpha=0.25, random_state=0)
     >>> result = bootstrap(
     ...     sample.counts,

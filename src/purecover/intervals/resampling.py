@@ -269,7 +269,8 @@ def group_resampler(
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, bootstrap, group_resampler
+    >>> from purecover import MixtureProportions
+    >>> from purecover.intervals import bootstrap, group_resampler
     >>> scores, labeled = [5, 4, 3, 2, 1, 0], [1, 0, 1, 0, 0, 0]
     >>> resampler = group_resampler(scores, labeled, groups=["a", "a", "b", "b", "c", "c"])
     >>> result = bootstrap(

@@ -318,7 +318,7 @@ class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc] 
     Examples
     --------
     >>> import numpy as np
-    >>> from purecover import BestScorer
+    >>> from purecover.models import BestScorer
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> rng = np.random.default_rng(0)

@@ -286,10 +286,10 @@ class BaggedNetworks(TwoClassClassifier):
     >>> labeled = np.arange(600) < 100
     >>> positive = labeled | (rng.random(600) < 0.25)
     >>> X = rng.normal(size=(600, 3)) + 1.5 * positive[:, None]
-    >>> networks = pu.BaggedNetworks(n_estimators=40, device="cpu", random_state=0)
+    >>> networks = pu.models.BaggedNetworks(n_estimators=40, device="cpu", random_state=0)
     >>> scores = networks.fit(X, labeled).oob_score_samples_
     >>> counts = pu.ScoreCounts.from_scores(scores, labeled)
-    >>> print(f"{pu.auc_pu(counts):.2f}")
+    >>> print(f"{pu.recovery.auc_pu(counts):.2f}")
     0.86
     """
 
@@ -534,7 +534,7 @@ def bagged_scores_many(
     >>> X = rng.normal(size=(500, 2)) + 2 * positive[:, None]
     >>> rows = np.array([rng.permutation(500)[:400] for _ in range(3)])
     >>> labeled = positive[rows] & (rng.random(rows.shape) < 0.5)
-    >>> scores = pu.bagged_scores_many(
+    >>> scores = pu.models.bagged_scores_many(
     ...     X, rows, labeled, n_estimators=40, device="cpu", random_state=0
     ... )
     >>> scores.shape

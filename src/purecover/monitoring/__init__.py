@@ -1,6 +1,5 @@
 """Scores that arrive in partitions: running counts in a file, and a watch for drift."""
 
-from purecover.monitoring.drift import DriftTest, MonitorDrift, MonitorPartition
-from purecover.monitoring.monitor import ScoreMonitor
+from purecover._lazy import attach
 
-__all__ = ["DriftTest", "MonitorDrift", "MonitorPartition", "ScoreMonitor"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -384,7 +384,8 @@ class ScoreMonitor:
 
     Examples
     --------
-    >>> from purecover import ScoreMonitor, simulate
+    >>> from purecover import simulate
+    >>> from purecover.monitoring import ScoreMonitor
     >>> monitor = ScoreMonitor(alpha=0.25)
     >>> world = simulate.binormal(1.5)
     >>> for day in range(3):

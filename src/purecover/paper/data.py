@@ -647,7 +647,7 @@ def load_paper_data(
     >>> rows += ["0,0,0,0,0,0,0,0,0"] * 500
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "pima.csv").write_text("\n".join(rows))
-    ...     data = pu.load_paper_data("pima", folder)
+    ...     data = pu.paper.load_paper_data("pima", folder)
     >>> data.features.shape, int(data.positive.sum())
     ((768, 8), 268)
     >>> print(*data.differences, sep="\n")

@@ -32,7 +32,7 @@ class StudySettings:
     n_networks : int
         Networks of an ensemble.
     preset : str
-        How they are trained, see :class:`purecover.BaggedNetworks`.
+        How they are trained, see :class:`purecover.models.BaggedNetworks`.
     n_resamples : int
         Replicates behind an interval.
     device : str

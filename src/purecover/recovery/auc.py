@@ -93,7 +93,8 @@ def auc_from_pu(auc: float, proportions: MixtureProportions) -> float:
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, auc_from_pu
+    >>> from purecover import MixtureProportions
+    >>> from purecover.recovery import auc_from_pu
     >>> round(auc_from_pu(0.7, MixtureProportions(0.25, 0.75)), 12)
     0.9
     """
@@ -124,7 +125,8 @@ def auc_to_pu(auc: float, proportions: MixtureProportions) -> float:
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, auc_to_pu
+    >>> from purecover import MixtureProportions
+    >>> from purecover.recovery import auc_to_pu
     >>> round(auc_to_pu(0.9, MixtureProportions(0.25, 0.75)), 12)
     0.7
     """
@@ -162,7 +164,7 @@ def auc_identification_interval(
 
     Examples
     --------
-    >>> from purecover import auc_identification_interval
+    >>> from purecover.recovery import auc_identification_interval
     >>> low, high = auc_identification_interval(0.7, 0.2, 0.1)
     >>> round(low, 6), round(high, 6)
     (0.7, 0.772222)
@@ -216,7 +218,8 @@ def recover_partial_auc_direct(
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, ScoreCounts, recover_partial_auc_direct
+    >>> from purecover import MixtureProportions, ScoreCounts
+    >>> from purecover.recovery import recover_partial_auc_direct
     >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
     >>> area = recover_partial_auc_direct(counts, MixtureProportions(0.25, 0.75), max_fpr=0.1)
     >>> round(area, 12)

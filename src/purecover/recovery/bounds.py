@@ -617,7 +617,8 @@ def binning_bounds(
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, auc_pu, binning_bounds, simulate
+    >>> from purecover import MixtureProportions, simulate
+    >>> from purecover.recovery import auc_pu, binning_bounds
     >>> sample = simulate.binormal(1.5).sample(1000, 10_000, alpha=0.25, random_state=0)
     >>> bounds = binning_bounds(sample.counts.thinned(500), MixtureProportions(alpha=0.25))
     >>> bounds.auc_pu[0] < auc_pu(sample.counts) < bounds.auc_pu[1]

@@ -165,7 +165,8 @@ def sensitivity(
 
     Examples
     --------
-    >>> from purecover import ScoreCounts, sensitivity
+    >>> from purecover import ScoreCounts
+    >>> from purecover.recovery import sensitivity
     >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
     >>> grid = sensitivity(counts, "precision", alphas=[0.2, 0.25], betas=0.75, threshold=1)
     >>> grid.values.round(4)
@@ -243,7 +244,8 @@ def auc_sensitivity(
 
     Examples
     --------
-    >>> from purecover import ScoreCounts, auc_sensitivity
+    >>> from purecover import ScoreCounts
+    >>> from purecover.recovery import auc_sensitivity
     >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
     >>> auc_sensitivity(counts, alphas=[0.15, 0.25, 0.35], betas=0.75).values.round(4)
     array([[0.7917],
@@ -370,7 +372,7 @@ def error_map(alpha: float, beta: float, auc: float, *, n_grid: int = 101) -> Er
 
     Examples
     --------
-    >>> from purecover import error_map
+    >>> from purecover.recovery import error_map
     >>> found = error_map(alpha=0.25, beta=0.75, auc=0.9)
     >>> found.auc_pu, round(found.infeasible_area, 12)
     (0.7, 0.64)
@@ -425,7 +427,7 @@ def error_maps(
 
     Examples
     --------
-    >>> from purecover import error_maps
+    >>> from purecover.recovery import error_maps
     >>> maps = error_maps(n_grid=11)
     >>> len(maps), round(maps[0.05, 0.75, 0.65].auc_pu, 12)
     (27, 0.605)
@@ -497,7 +499,7 @@ def lines_of_interest(alpha: float, beta: float, auc: float) -> tuple[LineOfInte
 
     Examples
     --------
-    >>> from purecover import lines_of_interest
+    >>> from purecover.recovery import lines_of_interest
     >>> for line in lines_of_interest(0.25, 0.75, 0.9):
     ...     print(f"{line.name:<9} {line.auc:.2f} {line.delta:5.2f}")
     observed  0.70  1.00

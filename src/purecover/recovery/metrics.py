@@ -663,7 +663,8 @@ def recover_confusion(
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, ScoreCounts, recover_confusion
+    >>> from purecover import MixtureProportions, ScoreCounts
+    >>> from purecover.recovery import recover_confusion
     >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
     >>> print(recover_confusion(counts, MixtureProportions(0.25, 0.75), threshold=1))
     of the 275 unlabeled at or above 1 about 200 are positive; about 50 positives are below

@@ -243,7 +243,8 @@ def recover_auc_pr_direct(counts: ScoreCounts, proportions: MixtureProportions) 
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, ScoreCounts, recover_auc_pr_direct
+    >>> from purecover import MixtureProportions, ScoreCounts
+    >>> from purecover.recovery import recover_auc_pr_direct
     >>> scores = [0.95, 0.80, 0.60, 0.90, 0.70, 0.40, 0.30, 0.10]
     >>> counts = ScoreCounts.from_scores(scores, [1, 1, 1, 0, 0, 0, 0, 0])
     >>> round(recover_auc_pr_direct(counts, MixtureProportions(alpha=0.2)), 3)
@@ -284,7 +285,7 @@ def min_auc_pr(prior: float) -> float:
 
     Examples
     --------
-    >>> from purecover import min_auc_pr
+    >>> from purecover.recovery import min_auc_pr
     >>> round(min_auc_pr(0.25), 7)
     0.1369538
     """

@@ -69,7 +69,8 @@ def recover_rates(
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, recover_rates
+    >>> from purecover import MixtureProportions
+    >>> from purecover.recovery import recover_rates
     >>> tpr, fpr = recover_rates(0.625, 0.275, MixtureProportions(0.25, 0.75))
     >>> round(float(tpr), 12), round(float(fpr), 12)
     (0.8, 0.1)
@@ -129,7 +130,8 @@ def observe_rates(
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, observe_rates
+    >>> from purecover import MixtureProportions
+    >>> from purecover.recovery import observe_rates
     >>> tpr_pu, fpr_pu = observe_rates(0.8, 0.1, MixtureProportions(0.25, 0.75))
     >>> round(float(tpr_pu), 12), round(float(fpr_pu), 12)
     (0.625, 0.275)
@@ -173,7 +175,8 @@ def recover_precision(
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, recover_precision
+    >>> from purecover import MixtureProportions
+    >>> from purecover.recovery import recover_precision
     >>> p = recover_precision(0.6944444444, 0.5, MixtureProportions(0.25, 0.75))
     >>> round(float(p), 7)
     0.7272727
@@ -386,7 +389,8 @@ def correct_posterior(
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, correct_posterior
+    >>> from purecover import MixtureProportions
+    >>> from purecover.recovery import correct_posterior
     >>> proportions = MixtureProportions(alpha=0.25, beta=0.75)
     >>> correct_posterior([0.3, 0.5, 0.7], 0.5, proportions).round(6)
     array([0.035714, 0.25    , 0.75    ])
@@ -446,7 +450,8 @@ def posterior_band(labeled_share: float, proportions: MixtureProportions) -> tup
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, posterior_band
+    >>> from purecover import MixtureProportions
+    >>> from purecover.recovery import posterior_band
     >>> low, high = posterior_band(0.5, MixtureProportions(alpha=0.25, beta=0.75))
     >>> round(low, 12), round(high, 12)
     (0.25, 0.75)

@@ -156,7 +156,8 @@ def recover_metric_curves(
 
     Examples
     --------
-    >>> from purecover import MixtureProportions, ScoreCounts, recover_metric_curves
+    >>> from purecover import MixtureProportions, ScoreCounts
+    >>> from purecover.recovery import recover_metric_curves
     >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
     >>> curves = recover_metric_curves(counts, MixtureProportions(0.25, 0.75))
     >>> curves.curves["precision"].round(4)

@@ -1,8 +1,5 @@
 """The whole evaluation in one call, and the report it returns."""
 
-from __future__ import annotations
+from purecover._lazy import attach
 
-from purecover.report.evaluation import evaluate
-from purecover.report.results import PUReport
-
-__all__ = ["PUReport", "evaluate"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

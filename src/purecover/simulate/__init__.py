@@ -5,9 +5,6 @@ ROC, AUC, precision and AUC-PR are known without data, so an estimate made from 
 :class:`Sample` of it can be compared with the truth.
 """
 
-from __future__ import annotations
+from purecover._lazy import attach
 
-from purecover.simulate.families import WORLDS, beta, binormal, histogram, laplace, nonconcave
-from purecover.simulate.worlds import Sample, World
-
-__all__ = ["WORLDS", "Sample", "World", "beta", "binormal", "histogram", "laplace", "nonconcave"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

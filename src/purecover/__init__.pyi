@@ -1,0 +1,37 @@
+from purecover import audit as audit
+from purecover import checks as checks
+from purecover import displays as displays
+from purecover import estimators as estimators
+from purecover import exceptions as exceptions
+from purecover import intervals as intervals
+from purecover import mlflow as mlflow
+from purecover import models as models
+from purecover import monitoring as monitoring
+from purecover import paper as paper
+from purecover import recovery as recovery
+from purecover import report as report
+from purecover import simulate as simulate
+from purecover.counts import ScoreCounts as ScoreCounts
+from purecover.displays.curves import RecoveredPrDisplay as RecoveredPrDisplay
+from purecover.displays.curves import RecoveredRocDisplay as RecoveredRocDisplay
+from purecover.engines.files import scan_files as scan_files
+from purecover.estimators.compare import compare_priors as compare_priors
+from purecover.example import load_example as load_example
+from purecover.models.calibrated import PUCalibratedClassifier as PUCalibratedClassifier
+from purecover.models.cross_fit import cross_fit_scores as cross_fit_scores
+from purecover.proportions import MixtureProportions as MixtureProportions
+from purecover.recovery.auc import recover_auc as recover_auc
+from purecover.recovery.bounds import recover_bounds as recover_bounds
+from purecover.recovery.metrics import METRICS as METRICS
+from purecover.recovery.metrics import recover_metrics as recover_metrics
+from purecover.recovery.pr import recover_pr as recover_pr
+from purecover.recovery.roc import recover_roc as recover_roc
+from purecover.recovery.thresholds import choose_threshold as choose_threshold
+from purecover.report.compare import compare_scores as compare_scores
+from purecover.report.evaluation import evaluate as evaluate
+from purecover.report.evaluation import evaluate_model as evaluate_model
+from purecover.report.many import evaluate_many as evaluate_many
+from purecover.report.results import PUReport as PUReport
+from purecover.scorers import make_pu_scorer as make_pu_scorer
+
+__version__: str
