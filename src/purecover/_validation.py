@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
 from functools import wraps
 from types import ModuleType
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeGuard, TypeVar, cast
 
 import numpy as np
 
@@ -190,13 +190,22 @@ def _closest(value: str, choices: Collection[str]) -> str | None:
     return f"did you mean {near[0]!r}?" if near else None
 
 
+def is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
+    """Whether a loop can run over it, which an array without dimensions only pretends."""
+    try:
+        iter(value)  # type: ignore[call-overload]
+    except TypeError:
+        return False
+    return True
+
+
 def check_names(parameter: str, values: object, choices: Collection[str]) -> tuple[str, ...]:
     """A list of a few words, each from ``choices``."""
     must = "a list of names"
     known = ", ".join(choices)
     if isinstance(values, str):
         raise bad_type(parameter, must, values, f"write [{values!r}]")
-    if not isinstance(values, Iterable):
+    if not is_iterable(values):
         raise bad_type(parameter, must, values, f"the names are {known}")
     names = tuple(values)
     for name in names:

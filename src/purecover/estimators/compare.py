@@ -27,6 +27,7 @@ from purecover._validation import (
     check_progress,
     check_random_state,
     check_real,
+    is_iterable,
     kept_seed,
     public,
     show,
@@ -769,7 +770,7 @@ def _listed(estimators: Any, names: list[str]) -> list[str | PriorEstimator]:
     if isinstance(estimators, PriorEstimator):
         hint = "put it into a list"
         raise bad_type("estimators", "a list of names or estimators", estimators, hint)
-    if isinstance(estimators, str) or not isinstance(estimators, Iterable):
+    if isinstance(estimators, str) or not is_iterable(estimators):
         check_names("estimators", estimators, names)
     given = list(estimators)
     words = [each for each in given if isinstance(each, str)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -20,6 +20,7 @@ from purecover._validation import (
     bad_value,
     check_choice,
     check_integer,
+    is_iterable,
     public,
     read_only,
     show,
@@ -340,7 +341,7 @@ def check_settings(
     check_jobs(n_jobs)
     if isinstance(cv, (int, np.integer)):
         check_integer("cv", cv, low=2)
-    elif isinstance(cv, (str, type)) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+    elif isinstance(cv, (str, type)) or not (hasattr(cv, "split") or is_iterable(cv)):
         raise bad_type("cv", MUST, cv)
     if fit_params is not None and not isinstance(fit_params, Mapping):
         raise bad_type("fit_params", "a dict of arguments of fit", fit_params)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Unpack
@@ -32,6 +32,7 @@ from purecover._validation import (
     check_flag,
     check_real,
     check_same_length,
+    is_iterable,
     kept_seed,
     public,
     show,
@@ -534,7 +535,7 @@ def compared_names(data: Any, score: Any, taken: set[str], labels: str | None) -
             raise bad_value("data", must, listed, "for one model, use evaluate")
         return names
     must = "a list of two names of columns or more"
-    if isinstance(score, (str, set, frozenset)) or not isinstance(score, Iterable):
+    if isinstance(score, (str, set, frozenset)) or not is_iterable(score):
         # The first is the baseline, and a set has none.
         hint = "for one model, use evaluate" if isinstance(score, str) else None
         raise bad_type("score", must, score, hint)

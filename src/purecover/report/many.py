@@ -38,6 +38,7 @@ from purecover._validation import (
     check_integer,
     check_names,
     check_same_length,
+    is_iterable,
     kept_seed,
     public,
     show,
@@ -544,7 +545,7 @@ def _score_columns(
     out = {}
     for name, value in chosen.items():
         names = (value,) if isinstance(value, str) else value
-        if not isinstance(names, Iterable) or isinstance(names, (bytes, Mapping)):
+        if not is_iterable(names) or isinstance(names, (bytes, Mapping)):
             raise bad_type("score", must, value)
         names = tuple(names)
         for one in names:
