@@ -606,7 +606,7 @@ def test_command(capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path
 @pytest.mark.parametrize(("alpha", "beta"), [(0.25, 1.0), (0.3, 0.9)])
 def test_intervals_of_differences_cover(alpha: float, beta: float) -> None:
     """Two models that share most of their error, with a known alpha."""
-    separation, noise, n = 2.0, (0.5, 0.8), 60
+    separation, noise, n = 2.0, (0.5, 0.8), 24
     worlds = [pu.simulate.binormal(separation / math.hypot(1, sd)) for sd in noise]
     truth = {
         "roc_auc": worlds[1].auc - worlds[0].auc,
@@ -627,7 +627,7 @@ def test_intervals_of_differences_cover(alpha: float, beta: float) -> None:
             + math.sqrt(noise[1] ** 2 - noise[0] ** 2) * rng.normal(size=1800),
         }
         found = pu.compare_scores(
-            scores, sample.labeled, alpha=alpha, beta=beta, n_resamples=120, random_state=seed
+            scores, sample.labeled, alpha=alpha, beta=beta, n_resamples=100, random_state=seed
         )
         for metric, value in truth.items():
             interval = found.differences[metric]["two"]
