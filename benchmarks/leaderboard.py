@@ -8,11 +8,12 @@ those that take scores, so that one sees whether features pay. Parts (c), (d) an
 sets, see ``benchmarks._real``. Methods that take labels as clean run twice with the samples
 exchanged, behind the same test of clean labels as all others.
 
-``python -m benchmarks.leaderboard`` prints a table per part and, with ``--judge``, ends in failure if the default
-does not keep its promises on (a) and on the real scores: mean |error of beta - alpha| the best
-of all or within 0.005 of it, mean signed error within 0.02, and a worst case at most half of that
-of AlphaMax as released. Elkan-Noto's e3 is out of the contest in (a), where it is given the true
-probabilities that no classifier has. ``--tiny`` runs a few data sets of each part, to try it out.
+``python -m benchmarks.leaderboard`` prints a table per part; with ``--judge`` it ends in failure
+if the default does not keep its promises on (a) and on the real scores: mean |error of beta -
+alpha| the best of all or within 0.005 of it, mean signed error within 0.02, and a worst case at
+most half of that of AlphaMax as released. Elkan-Noto's e3 is out of the contest in (a), where it
+is given the true probabilities that no classifier has. ``--tiny`` runs a few data sets of each
+part, to try it out.
 """
 
 from __future__ import annotations
