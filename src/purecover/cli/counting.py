@@ -39,7 +39,7 @@ from purecover.engines import scan_files
 from purecover.exceptions import MissingDependencyError, PurecoverError
 from purecover.report.compare import compare_scores
 from purecover.report.evaluation import evaluate
-from purecover.report.many import Job, ManyReports, ManyRow, Part, Settings, run_job
+from purecover.report.many import Job, ManyReports, Part, run_job
 
 __all__ = ["choose_engine", "evaluate_counted", "expand"]
 
@@ -50,8 +50,6 @@ _MOST_LABELS = 21  # more than a column of labels can have
 _METRICS = ("roc_auc", "auc_pr", "precision", "recall")
 _WORDS = {"paths": "FILE", "frame": "FILE", "score": "--score", "by": "--by"}
 _ENGINES = ("duckdb", "_duckdb", "polars", "pyspark", "py4j", "narwhals")
-_OF_SETTINGS = ("threshold", "confidence_level", "n_resamples", "random_state", "ignore_checks")
-_OF_PROPORTIONS = ("alpha", "beta", "prior", "label_frequency", "scenario", "estimator")
 _PACKED = (".gz", ".zst")
 
 
@@ -414,49 +412,21 @@ def _by_group(
     counted: Mapping[Any, ScoreCounts], score: str, settings: dict[str, Any], steps: Steps
 ) -> ManyReports:
     """Each group as `evaluate` sees it, with the same seed."""
-    own = {*_OF_SETTINGS, *_OF_PROPORTIONS}
-    how = Settings(
-        metrics=_METRICS,
-        level=settings["confidence_level"],
-        simultaneous=False,
-        n_resamples=settings["n_resamples"],
-        ignore_checks=settings["ignore_checks"],
-        threshold=settings["threshold"],
-        options={name: value for name, value in settings.items() if name not in own},
-        keep=True,
-    )
-    given = {name: settings[name] for name in _OF_PROPORTIONS}
-    seed = settings["random_state"]
-    advance = steps("Evaluating")
+    level, advance = settings["confidence_level"], steps("Evaluating")
     rows = []
     for done, (group, counts) in enumerate(sorted(counted.items(), key=itemgetter(0)), start=1):
-        rows.append(_row(group, score, counts, given, seed, how))
+        sizes = counts.labeled.sum().item(), counts.unlabeled.sum().item()
+        part = Part(group, score, *sizes, counts=counts)
+        row, _ = run_job(Job(part, settings, _METRICS, level, keep=True))
+        rows.append(row if row.reason is None else replace(row, reason=in_options(row.reason)))
         if advance is not None:
             advance(done, len(counted))
     return ManyReports(
         rows=tuple(rows),
         metrics=_METRICS,
-        confidence_level=how.level,
+        confidence_level=level,
         simultaneous=None,
-        row_level=how.level,
-        n_resamples=how.n_resamples,
-        random_state=seed,
+        row_level=level,
+        n_resamples=settings["n_resamples"],
+        random_state=settings["random_state"],
     )
-
-
-def _row(
-    group: Any, score: str, counts: ScoreCounts, given: Mapping[str, Any], seed: int, how: Settings
-) -> ManyRow:
-    n_labeled, n_unlabeled = counts.labeled.sum().item(), counts.unlabeled.sum().item()
-    part = Part(group, score, n_labeled, n_unlabeled, counts=counts)
-    if part.missing_side is not None:
-        return ManyRow(
-            task=group,
-            score=score,
-            n_labeled=n_labeled,
-            n_unlabeled=n_unlabeled,
-            seed=seed,
-            reason=part.missing_side,
-        )
-    row = run_job(Job(part, given, seed, how)).row
-    return row if row.reason is None else replace(row, reason=in_options(row.reason))

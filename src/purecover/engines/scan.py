@@ -361,7 +361,11 @@ def split_rows(
     for parameter, column in columns.items():
         check_same_length(parameter, column.size, by.size)
     refuse_missing("by", by)
-    groups, which = np.unique(by, return_inverse=True)
+    try:
+        groups, which = np.unique(by, return_inverse=True)
+    except TypeError as error:
+        must = "a column of values of one kind"
+        raise bad_value("by", must, "values that have no order") from error
     order = np.argsort(which, kind="stable")
     ends = np.cumsum(np.bincount(which, minlength=groups.size))
     for group, rows in zip(groups.tolist(), np.split(order, ends[:-1]), strict=True):

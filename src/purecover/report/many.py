@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
@@ -20,7 +21,7 @@ from purecover._frames import (
     read_columns,
     require_columns,
 )
-from purecover._labels import encode_labels, refuse_missing
+from purecover._labels import encode_labels
 from purecover._typing import (
     ArrayLike,
     BoolArray,
@@ -45,19 +46,19 @@ from purecover._validation import (
     to_numpy,
 )
 from purecover.counts import ScoreCounts
+from purecover.engines.scan import split_rows
 from purecover.estimators.choice import check_estimator
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval
-from purecover.intervals.replicates import Progress
 from purecover.intervals.resampling import Replayed
 from purecover.models.networks import check_jobs
 from purecover.proportions import GivenProportions, MixtureProportions
-from purecover.recovery.metrics import METRICS, RecoveryOptions
+from purecover.recovery.metrics import METRICS
+from purecover.recovery.rates import effective_size
 from purecover.report.estimation import as_seen_by
 from purecover.report.evaluation import evaluate
-from purecover.report.pipeline import Rows, SettingKeywords, assemble, recover
-from purecover.report.pipeline import Settings as Wanted
+from purecover.report.pipeline import Rows, SettingKeywords, Settings, assemble, recover
 from purecover.report.results import PUReport
 from purecover.report.text import render_many_text
 
@@ -283,13 +284,19 @@ class ManyReports:
 class Columns:
     """Which columns are what, after the door.
 
-    ``pairs`` holds (name of the labels, column of labels, column of scores); the column of labels
-    is None where labels were given beside the data.
+    ``labels`` are columns by name, None for labels that were given beside the data; ``scores``
+    are the columns of scores that go with each of them.
     """
 
-    pairs: tuple[tuple[str, str | None, str], ...]
+    labels: Mapping[str, str | None]
+    scores: Mapping[str, tuple[str, ...]]
     by: str | None
     weight: str | None
+
+    @property
+    def every_score(self) -> tuple[str, ...]:
+        """All columns of scores."""
+        return tuple(dict.fromkeys(one for own in self.scores.values() for one in own))
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,102 +310,84 @@ class Part:
     rows: int = 0
     """The smaller number of rows, labeled or unlabeled."""
     counts: ScoreCounts | None = None
-    values: Any = None
-    labeled: BoolArray | None = None
-    negative: BoolArray | None = None
-    weight: FloatArray | None = None
-    where: Any = None
-    """Which rows of those columns are meant; None for all of them."""
+    columns: tuple[Any, BoolArray, BoolArray | None, FloatArray | None] | None = None
+    """Scores, who is labeled, who is known to be negative, and weights."""
     reason: str | None = None
 
     @property
-    def missing_side(self) -> str | None:
-        """What to say if there are only labeled or only unlabeled rows."""
+    def key(self) -> tuple[Any, str]:
+        """What tells it from the others."""
+        return self.task, self.score
+
+    def refusal(self, min_rows: int = 0) -> str | None:
+        """Why it is not even tried."""
+        if self.reason is not None:
+            return self.reason
         for n, side in ((self.n_labeled, "labeled"), (self.n_unlabeled, "unlabeled")):
             if not n > 0:
                 return f"no {side} row among {self.n_labeled + self.n_unlabeled:,.10g}"
+        if self.rows < min_rows:
+            few = "labeled" if self.n_labeled <= self.n_unlabeled else "unlabeled"
+            rows = "row" if self.rows == 1 else "rows"
+            return f"only {self.rows:,} {few} {rows}, fewer than min_rows={min_rows}"
         return None
-
-    def cut(self) -> Part:
-        """The same with its own rows alone, to be sent to a worker."""
-        if self.where is None or self.labeled is None:
-            return self
-        return replace(
-            self,
-            values=self.values[self.where],
-            labeled=self.labeled[self.where],
-            negative=None if self.negative is None else self.negative[self.where],
-            weight=None if self.weight is None else self.weight[self.where],
-            where=None,
-        )
 
     def counted(self) -> ScoreCounts:
         """The counts, made now if they are not."""
-        if self.counts is not None:
+        if self.counts is not None or self.columns is None:
+            assert self.counts is not None  # noqa: S101 - those without both have a reason
             return self.counts
-        values = np.asarray(self.values)
+        values, labeled, negative, weight = self.columns
         if values.dtype.kind == "f":
-            bad = int(np.size(values) - np.isfinite(values).sum())
+            bad = int(values.size - np.isfinite(values).sum())
             if bad:
                 raise InvalidInputError(
                     f"{bad:,} of {values.size:,} scores are missing, NaN or infinite"
                 )
-        assert self.labeled is not None  # noqa: S101 - rows come with their labels
         values = as_real_vector(f"score[{self.score}]", values)
-        negative = self.negative if self.negative is not None and self.negative.any() else None
-        return ScoreCounts._from_marks(values, self.labeled, negative, self.weight)
+        negative = negative if negative is not None and negative.any() else None
+        return ScoreCounts._from_marks(values, labeled, negative, weight)
 
 
 # -- Tasks and scores of a lazy frame, counted where its rows are --------------------------------
 
 
-TOLERANCE = 1e-4
-"""How precisely an observed AUC is known where a lazy frame has too many scores to count each."""
-
-
 def count_parts(frame: Any, columns: Columns, labels: dict[str, Any]) -> list[Part]:
     """Counts made by the engine: in one pass if scores or labels can be put below one another."""
-    found: dict[tuple[Any, str], ScoreCounts | str] = {}
-    names = list(dict.fromkeys(str(pair[1]) for pair in columns.pairs))
-    scores = list(dict.fromkeys(pair[2] for pair in columns.pairs))
     weight = {} if columns.weight is None else {"sample_weight": columns.weight}
-    if columns.by is None:
-        found |= _in_one_pass(frame, names, scores, weight, labels)
-    first = None
-    for _, label, score in columns.pairs:
-        if (label, score) in found:
-            continue
-        asked = {"score": score, "labeled": str(label), **weight}
-        if columns.by is not None:
-            asked["by"] = columns.by
-        try:
-            counted = _counts(frame, asked, labels)
-        except InvalidInputError as error:
-            if columns.by is not None:  # which tasks there are remains unknown
-                raise
-            first = first or error
-            found[label, score] = str(error).partition("\n")[0]
-            continue
-        for task, counts in counted.items():
-            found[label if columns.by is None else task, score] = counts
-    if first is not None and all(isinstance(one, str) for one in found.values()):
-        raise first
-    tasks = names if columns.by is None else sorted({task for task, _ in found})
-    order = {name: i for i, name in enumerate(tasks)}
-    keys = sorted(found, key=lambda key: (order[key[0]], _place(columns, key)))
-    return [_counted_part(*key, found[key]) for key in keys]
-
-
-def _place(columns: Columns, key: tuple[Any, str]) -> int:
-    """Where a score stands among those asked for, for its column of labels."""
-    own = [pair[2] for pair in columns.pairs if columns.by is not None or pair[1] == key[0]]
-    return own.index(key[1])
+    by = {} if columns.by is None else {"by": columns.by}
+    found: dict[tuple[Any, str], ScoreCounts | str] = {}
+    if not by:
+        found |= _in_one_pass(frame, list(columns.labels), columns.every_score, weight, labels)
+    errors = []
+    for label, scores in columns.scores.items():
+        for score in scores:
+            if (label, score) in found:
+                continue
+            try:
+                counted = _counts(frame, {"score": score, "labeled": label, **weight, **by}, labels)
+            except InvalidInputError as error:
+                if by:  # which tasks there are remains unknown
+                    raise
+                errors.append(error)
+                found[label, score] = first_line(error)
+                continue
+            found |= {(task if by else label, score): counts for task, counts in counted.items()}
+    if errors and len(errors) == len(found):
+        raise errors[0]
+    tasks = sorted({task for task, _ in found}) if by else columns.labels
+    return [
+        _counted_part(task, score, found[task, score])
+        for task in tasks
+        for score in columns.scores.get(task, columns.every_score)
+        if (task, score) in found
+    ]
 
 
 def _in_one_pass(
     frame: Any,
-    names: list[str],
-    scores: list[str],
+    names: Sequence[str],
+    scores: Sequence[str],
     weight: dict[str, str],
     labels: dict[str, Any],
 ) -> dict[tuple[Any, str], ScoreCounts]:
@@ -414,7 +403,7 @@ def _in_one_pass(
     if len({str(schema[name]) for name in below}) > 1:
         return {}
     kept = list(dict.fromkeys([beside, *weight.values()]))
-    long = _unpivoted(frame, kept, below)
+    long = _unpivoted(frame, kept, list(below))
     if long is None:
         return {}
     asked = {"score": beside, "labeled": beside, "by": "pu_which", **weight}
@@ -453,23 +442,17 @@ def _unpivoted(frame: Any, kept: list[str], below: list[str]) -> Any:
 
 
 def _counts(frame: Any, names: dict[str, str], labels: dict[str, Any]) -> dict[Any, ScoreCounts]:
-    from purecover.engines.count import count_lazy
-
-    counted = count_lazy(frame, names, labels, tolerance=TOLERANCE, one_sided=True)
-    return {task: ScoreCounts(**columns) for task, columns in counted.items()}
+    return ScoreCounts._count_frame(frame, names, labels, {"tolerance": 1e-4, "one_sided": True})
 
 
 def _counted_part(task: Any, score: str, counts: ScoreCounts | str) -> Part:
     if isinstance(counts, str):
         return Part(task, score, reason=counts)
-    sides = [(counts.labeled, counts.labeled_sq), (counts.unlabeled, counts.unlabeled_sq)]
-    n, rows = [], []
-    for mass, square in sides:
-        total = mass.sum().item()
-        n.append(total)
-        # Of weights only sums are known: as many rows of one weight as would say as much.
-        rows.append(total if square is None or not total else total**2 / float(square.sum()))
-    return Part(task, score, n[0], n[1], rows=int(min(rows)), counts=counts)
+    # Of weights only sums are known: as many rows of one weight as would say as much.
+    masses = [side.sum().item() for side in (counts.labeled, counts.unlabeled)]
+    squares = (counts.labeled_sq, counts.unlabeled_sq)
+    rows = [effective_size(*each) if each[0] else 0 for each in zip(masses, squares, strict=True)]
+    return Part(task, score, *masses, rows=int(min(rows)), counts=counts)
 
 
 # -- From data to the parts that `evaluate_many` looks at: which columns are what, and whose rows
@@ -497,9 +480,8 @@ def name_columns(data: Any, labeled: Any, score: Any, by: Any, weight: Any) -> C
         )
     given = {column for column in labels.values() if column is not None}
     used = given | {c for c in (by, weight) if isinstance(c, str)}
-    wanted = _score_columns(score, labels, available, used)
-    pairs = tuple((name, column, one) for name, column in labels.items() for one in wanted[name])
-    return Columns(pairs, by, weight if isinstance(weight, str) else None)
+    scores = _score_columns(score, labels, available, used)
+    return Columns(labels, scores, by, weight if isinstance(weight, str) else None)
 
 
 def _label_columns(labeled: Any, available: list[str]) -> dict[str, str | None]:
@@ -569,7 +551,7 @@ def read_parts(
     lazy = lazy_frame(data)
     if lazy is not None:
         must = "the name of a column where the frame is lazy"
-        if columns.pairs[0][1] is None:
+        if None in columns.labels.values():
             raise bad_type("labeled", must, labeled)
         if weight is not None and columns.weight is None:
             raise bad_type("sample_weight", must, weight)
@@ -584,45 +566,35 @@ def _in_memory(
     weight: Any,
     labels: Mapping[str, Any],
 ) -> Iterator[Part]:
-    first = columns.pairs[0]
-    scores = {pair[2]: _numbers(data, pair[2]) for pair in columns.pairs}
-    size = np.size(scores[first[2]])
+    scores = {name: _numbers(data, name) for name in columns.every_score}
+    size = next(iter(scores.values())).size
     for name, values in scores.items():
-        check_same_length(f"score[{name}]", np.size(values), size)
+        check_same_length(f"score[{name}]", values.size, size)
     if columns.weight is not None:
         weight = read_columns(data, {"sample_weight": columns.weight})["sample_weight"]
     mass = None if weight is None else as_weights(weight, size)
     if mass is not None and not mass.any():
         raise bad_value("sample_weight", "positive somewhere", "0 everywhere")
-    groups = None
+    by = None
     if columns.by is not None:
         by = read_columns(data, {"by": columns.by})["by"]
         check_same_length("by", by.size, size)
-        groups = _split(by)
-    several = len({pair[0] for pair in columns.pairs}) > 1
-    seen: dict[str, Any] = {}
-    for name, column, score in columns.pairs:
-        if name not in seen:
-            try:
-                values = labeled
-                if column is not None:
-                    values = read_columns(data, {"labeled": column})["labeled"]
-                seen[name] = encode_labels(values, size, **labels)
-            except InvalidInputError as error:
-                if not several:
-                    raise
-                seen[name] = str(error).partition("\n")[0]
-        found = seen[name]
-        if isinstance(found, str):
-            yield Part(name, score, reason=found)
-        elif groups is None:
-            yield _part(name, score, None, scores[score], found, mass)
-    for task, rows in groups or ():
-        size_of = None
-        for name, _, score in columns.pairs:
-            part = _part(task, score, rows, scores[score], seen[name], mass, size_of)
-            size_of = part.n_labeled, part.n_unlabeled, part.rows
-            yield part
+    for name, column in columns.labels.items():
+        try:
+            if column is not None:
+                labeled = read_columns(data, {"labeled": column})["labeled"]
+            marks = encode_labels(labeled, size, **labels)
+        except InvalidInputError as error:
+            if len(columns.labels) == 1:
+                raise
+            yield from (Part(name, one, reason=first_line(error)) for one in columns.scores[name])
+            continue
+        rows = {f"score[{one}]": scores[one] for one in columns.scores[name]}
+        rows |= dict(zip(("labeled", "negative", "weight"), (*marks, mass), strict=True))
+        rows = {key: values for key, values in rows.items() if values is not None}
+        for group, own in split_rows(rows, by):
+            for one in columns.scores[name]:
+                yield _part(name if by is None else group, one, own)
 
 
 def _numbers(data: Any, column: str) -> np.ndarray[Any, Any]:
@@ -638,50 +610,14 @@ def _numbers(data: Any, column: str) -> np.ndarray[Any, Any]:
     return np.asarray(series.to_numpy())
 
 
-def _split(by: np.ndarray[Any, Any]) -> list[tuple[Any, Any]]:
-    refuse_missing("by", by)
-    try:
-        tasks, which = np.unique(by, return_inverse=True)
-    except TypeError as error:
-        must = "a column of values of one kind"
-        raise bad_value("by", must, "values that have no order") from error
-    order = np.argsort(which, kind="stable")
-    ends = np.cumsum(np.bincount(which, minlength=tasks.size))
-    return list(zip(tasks.tolist(), np.split(order, ends[:-1]), strict=True))
-
-
-def _part(
-    task: Any,
-    score: str,
-    rows: Any,
-    values: np.ndarray[Any, Any],
-    marks: tuple[BoolArray, BoolArray | None],
-    mass: FloatArray | None,
-    size: tuple[float, float, int] | None = None,
-) -> Part:
-    """Rows of one task, and how many they are unless that is known from another score."""
-    if size is None:
-        where = slice(None) if rows is None else rows
-        labeled = marks[0][where]
-        unlabeled = ~labeled if marks[1] is None else ~(labeled | marks[1][where])
-        sides = labeled, unlabeled
-        few = min(int(side.sum()) for side in sides)
-        if mass is None:
-            size = int(labeled.sum()), int(unlabeled.sum()), few
-        else:
-            size = float(mass[where][labeled].sum()), float(mass[where][unlabeled].sum()), few
-    return Part(
-        task,
-        score,
-        size[0],
-        size[1],
-        rows=size[2],
-        values=values,
-        labeled=marks[0],
-        negative=marks[1],
-        weight=mass,
-        where=rows,
-    )
+def _part(task: Any, score: str, rows: Mapping[str, Any]) -> Part:
+    """Rows of one task, and how many they are."""
+    labeled, negative, weight = (rows.get(key) for key in ("labeled", "negative", "weight"))
+    sides = labeled, ~labeled if negative is None else ~(labeled | negative)
+    sizes = [int(side.sum()) for side in sides]
+    masses = sizes if weight is None else [float(weight[side].sum()) for side in sides]
+    columns = (rows[f"score[{score}]"], labeled, negative, weight)
+    return Part(task, score, *masses, rows=min(sizes), columns=columns)
 
 
 # -- What a worker of `evaluate_many` does: one task, one score, one row -------------------------
@@ -701,31 +637,6 @@ RANGES = {
 """What metrics can be, where that is not between 0 and 1."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What is the same for all rows.
-
-    ``level`` is the coverage of a single interval, which ``simultaneous`` ones take far into the
-    tails; ``options`` are further arguments of :func:`evaluate`.
-    """
-
-    metrics: tuple[str, ...]
-    level: float
-    simultaneous: bool
-    n_resamples: int
-    ignore_checks: tuple[str, ...]
-    threshold: float | None
-    options: Mapping[str, Any]
-    keep: bool
-
-    @property
-    def resolved(self) -> float:
-        """The level that so many replicates can tell, at most the one wanted."""
-        if not (self.simultaneous and self.n_resamples):
-            return self.level
-        return min(self.level, max(1 - 2 * IN_TAIL / self.n_resamples, 0.5))
-
-
 @dataclass(frozen=True, eq=False)
 class Shared:
     """Alpha and beta of a task, estimated from one of its scores, and their replicates."""
@@ -737,21 +648,23 @@ class Shared:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One row to be made; ``given`` is what is known of alpha and beta."""
+    """One row to be made; ``options`` are arguments of :func:`evaluate`.
+
+    Their confidence level is what replicates can tell, at most the ``level`` wanted of a single
+    interval, which simultaneous ones take far into the tails.
+    """
 
     part: Part
-    given: Mapping[str, Any]
-    seed: int
-    settings: Settings
+    options: Mapping[str, Any]
+    metrics: tuple[str, ...]
+    level: float
+    keep: bool = False
     shared: Shared | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Done:
-    """A row, and what other scores of the task need of it."""
-
-    row: ManyRow
-    shared: Shared | None = None
+def first_line(error: Exception) -> str:
+    """A complaint without its hint."""
+    return str(error).partition("\n")[0]
 
 
 def seed_of(seed: int, task: object, score: str) -> int:
@@ -760,9 +673,11 @@ def seed_of(seed: int, task: object, score: str) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=6).digest(), "big")
 
 
-def in_parallel(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
+def in_parallel(
+    work: Callable[[Any], Any], jobs: Sequence[Any], n_jobs: int | None
+) -> Iterator[Any]:
     """Results in the order of the jobs, by the workers that joblib is told to use."""
-    from joblib import Parallel
+    from joblib import Parallel, delayed
 
     # Sent with each job rather than left in shared memory, which a killed process leaves behind.
     options: dict[str, Any] = {"n_jobs": n_jobs, "max_nbytes": None}
@@ -770,71 +685,73 @@ def in_parallel(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
         parallel = Parallel(return_as="generator", **options)
     except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
         parallel = Parallel(**options)
-    yield from parallel(jobs)
+    yield from parallel(delayed(work)(job) for job in jobs)
 
 
 def observed_auc(part: Part) -> float:
-    """The observed AUC, by which the score to estimate from is chosen; NaN if there is none."""
+    """The observed AUC, by which the score to estimate from is chosen, if there is one."""
     try:
         return part.counted().auc_pu
     except PurecoverError:
-        return math.nan
+        return -math.inf
 
 
-def run_job(job: Job) -> Done:
-    """Count, recover, resample; a complaint becomes the reason why there are no figures."""
-    part, settings = job.part, job.settings
-    about: dict[str, Any] = {"task": part.task, "score": part.score, "seed": job.seed}
+def left_out(part: Part, seed: int, reason: str | None) -> ManyRow:
+    """The row of what is not evaluated, or not yet."""
+    return ManyRow(
+        task=part.task,
+        score=part.score,
+        n_labeled=part.n_labeled,
+        n_unlabeled=part.n_unlabeled,
+        seed=seed,
+        reason=reason,
+    )
+
+
+def run_job(job: Job) -> tuple[ManyRow, Shared | None]:
+    """A row, and what other scores of the task need of it.
+
+    A complaint becomes the reason why there are no figures.
+    """
+    part, seed = job.part, job.options["random_state"]
+    reason = part.refusal()
+    if reason is not None:
+        return left_out(part, seed, reason), None
     try:
         counts = part.counted()
         with warnings.catch_warnings():
             # Of hundreds of rows many warn of the same; checks of each row say it too.
             warnings.simplefilter("ignore", RecoveryWarning)
-            report = _evaluated(counts, job) if job.shared is None else _with_shared(counts, job)
+            if job.shared is None:
+                report = evaluate(counts, **job.options)
+            else:
+                report = _with_shared(counts, job.options, job.shared)
     except PurecoverError as error:
-        reason = str(error).partition("\n")[0]
-        about |= {"n_labeled": part.n_labeled, "n_unlabeled": part.n_unlabeled}
-        return Done(ManyRow(**about, reason=reason))
-    shared = None
-    if job.shared is None and report.estimation is not None:
+        return left_out(part, seed, first_line(error)), None
+    shared = job.shared
+    if shared is None and report.estimation is not None:
         shared = Shared(part.score, report.estimation, _draws_of(report))
-    report = _at_level(report, settings)
-    estimated_from = None
-    intervals = {
-        name: report.intervals[name] for name in settings.metrics if name in report.intervals
-    }
+    report = _at_level(report, job.level)
+    intervals = dict(report.intervals)
     if report.estimation is not None:
-        estimated_from = part.score if job.shared is None else job.shared.reference
-        found = report.estimation.intervals
-        intervals |= {name: found[name] for name in ("alpha", "beta") if name in found}
+        intervals |= report.estimation.intervals
+    shown = (*job.metrics, "alpha", "beta")
     row = ManyRow(
-        **about,
+        task=part.task,
+        score=part.score,
+        seed=seed,
         n_labeled=report.counts.n_labeled,
         n_unlabeled=report.counts.n_unlabeled,
         proportions=report.proportions,
-        estimated_from=estimated_from,
-        observed={name: report.metrics.observed[name] for name in settings.metrics},
-        recovered={name: report.metrics[name] for name in settings.metrics},
-        intervals=intervals,
+        estimated_from=None if shared is None else shared.reference,
+        observed={name: report.metrics.observed[name] for name in job.metrics},
+        recovered={name: report.metrics[name] for name in job.metrics},
+        intervals={name: intervals[name] for name in shown if name in intervals},
         threshold=report.metrics.threshold,
         findings=tuple((check.code, check.severity) for check in report.findings),
-        report=report if settings.keep else None,
+        report=report if job.keep else None,
     )
-    return Done(row, shared)
-
-
-def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
-    settings = job.settings
-    return evaluate(
-        counts,
-        **job.given,
-        **settings.options,
-        threshold=settings.threshold,
-        confidence_level=settings.resolved,
-        n_resamples=settings.n_resamples,
-        random_state=job.seed,
-        ignore_checks=settings.ignore_checks,
-    )
+    return row, shared
 
 
 def _draws_of(report: PUReport) -> FloatArray:
@@ -844,61 +761,53 @@ def _draws_of(report: PUReport) -> FloatArray:
     return np.stack([found["alpha"], found["beta"]], axis=1)
 
 
-def _with_shared(counts: ScoreCounts, job: Job) -> PUReport:
+def _with_shared(counts: ScoreCounts, options: Mapping[str, Any], shared: Shared) -> PUReport:
     """A report with alpha and beta that were estimated from another score of the task.
 
     Replicates of this score meet replicates of alpha and beta at random. Were both from the same
     rows, they would vary together, and the AUC less: these intervals are wide rather than narrow.
     """
-    settings, shared = job.settings, job.shared
-    assert shared is not None  # noqa: S101 - the caller looked
-    checked = Wanted(
-        **settings.options,
-        threshold=settings.threshold,
-        confidence_level=settings.resolved,
-        ignore_checks=settings.ignore_checks,
-        random_state=job.seed,
-    )
-    found = recover(Rows(counts), shared.estimate.proportions, checked)
-    replicates = None
-    if len(shared.draws):
-        replicates = found.resample(Replayed(shared.draws), len(shared.draws), job.seed)
+    found = recover(Rows(counts), shared.estimate.proportions, Settings.among(options))
+    replicates, n = None, len(shared.draws)
+    if n:
+        replicates = found.resample(Replayed(shared.draws), n, options["random_state"])
     estimate = as_seen_by(shared.estimate, counts.auc_pu, shared.reference)
     return assemble(found, estimate, replicates)
 
 
-def _at_level(report: PUReport, settings: Settings) -> PUReport:
+def _at_level(report: PUReport, level: float) -> PUReport:
     """The report with intervals at the level wanted, where the replicates cannot tell its ends."""
-    if settings.resolved == settings.level:
+    if all(interval.confidence_level == level for interval in report.intervals.values()):
         return report
-    intervals = {n: _stretched(n, i, settings) for n, i in report.intervals.items()}
+    intervals = {n: _stretched(n, i, level) for n, i in report.intervals.items()}
     estimation = report.estimation
     if estimation is None or report.bootstrap is None:  # the closed form knows every level
         intervals["roc_auc"] = auc_interval(
-            report.counts, report.proportions, confidence_level=settings.level
+            report.counts, report.proportions, confidence_level=level
         )
     if estimation is not None:
-        own = {n: _stretched(n, i, settings) for n, i in estimation.intervals.items()}
+        own = {n: _stretched(n, i, level) for n, i in estimation.intervals.items()}
         estimation = replace(estimation, intervals=own)
     return replace(report, intervals=intervals, estimation=estimation)
 
 
-def _stretched(name: str, interval: Interval, settings: Settings) -> Interval:
+def _stretched(name: str, interval: Interval, level: float) -> Interval:
     r"""Ends moved away from the estimate as those of a normal distribution would be.
 
     .. math:: \theta - (\theta - l)\,z/z_0, \qquad \theta + (h - \theta)\,z/z_0
     """
     from scipy.special import ndtri
 
-    factor = float(ndtri(0.5 + settings.level / 2) / ndtri(0.5 + settings.resolved / 2))
+    resolved = interval.confidence_level
+    factor = float(ndtri(0.5 + level / 2) / ndtri(0.5 + resolved / 2))
     least, most = RANGES.get(name, (0.0, 1.0))
     middle = interval.estimate
     low = middle - (middle - interval.low) * factor
     high = middle + (interval.high - middle) * factor
     if not math.isnan(low):  # max and min would turn NaN into a number
         low, high = max(min(low, interval.low), least), min(max(high, interval.high), most)
-    method = f"{interval.method}, stretched from {100 * settings.resolved:g} %"
-    return replace(interval, low=low, high=high, confidence_level=settings.level, method=method)
+    method = f"{interval.method}, stretched from {100 * resolved:g} %"
+    return replace(interval, low=low, high=high, confidence_level=level, method=method)
 
 
 # -- `evaluate_many`: one table over hundreds of tasks or models ---------------------------------
@@ -1033,37 +942,60 @@ def evaluate_many(
     n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
     if simultaneous is not None:
         check_choice("simultaneous", simultaneous, _WAYS)
-    checked = Wanted.among({**options, "n_resamples": n_resamples}).validated()
+    checked = Settings.among({**options, "n_resamples": n_resamples}).validated()
     own_seed = kept_seed(checked.random_state)
     seed = int(checked.rng.integers(2**62)) if own_seed is None else own_seed
     columns = name_columns(data, labeled, score, by, sample_weight)
     if estimate_from is not None:
-        names = tuple(dict.fromkeys(pair[2] for pair in columns.pairs))
-        check_choice("estimate_from", estimate_from, names)
+        check_choice("estimate_from", estimate_from, columns.every_score)
     labels = {"positive_label": positive_label, "negative_label": negative_label}
     parts = read_parts(data, columns, labeled, sample_weight, labels)
     given = _given(parts, alpha, beta, scenario, estimator)
-    refused = {id(part): _refusal(part, min_rows) for part in parts}
-    good = [part for part in parts if refused[id(part)] is None]
-    settings = Settings(
-        metrics=_metrics(metrics, checked.top_k),
-        level=_row_level(checked.confidence_level, simultaneous, len(good)),
-        simultaneous=simultaneous is not None,
-        n_resamples=n_resamples,
-        ignore_checks=tuple(checked.ignore_checks),
-        threshold=checked.threshold,
-        options=asdict(RecoveryOptions.among(vars(checked))),
-        keep=bool(keep),
-    )
-    found = {id(part): _left_out(part, seed, refused[id(part)]) for part in parts}
-    for part, row in _run(good, given, seed, settings, estimate_from, n_jobs, checked.progress):
-        found[id(part)] = row
+    names = _metrics(metrics, checked.top_k)
+    good = [part for part in parts if part.refusal(min_rows) is None]
+    level = resolved = _row_level(checked.confidence_level, simultaneous, len(good))
+    if simultaneous is not None and n_resamples:
+        resolved = min(level, max(1 - 2 * IN_TAIL / n_resamples, 0.5))
+    common = {**vars(checked), "confidence_level": resolved, "progress": None}
+
+    def job(part: Part, shared: Shared | None = None) -> Job:
+        own = {"random_state": seed_of(seed, *part.key)}
+        return Job(part, {**common, **given[part.task], **own}, names, level, keep, shared)
+
+    rows = {
+        part.key: left_out(part, seed_of(seed, *part.key), part.refusal(min_rows)) for part in parts
+    }
+    references = _references(good, given, estimate_from, n_jobs)
+    estimates: dict[Any, Shared] = {}
+    n_done = itertools.count(1)
+
+    def run(these: Sequence[Part]) -> None:
+        jobs = [job(part, estimates.get(part.task)) for part in these]
+        for part, (row, shared) in zip(these, in_parallel(run_job, jobs, n_jobs), strict=True):
+            rows[part.key] = row
+            if shared is not None and part.task in references:
+                estimates[part.task] = shared
+            done = next(n_done)
+            if checked.progress is not None:
+                checked.progress(done, len(good))
+
+    # Scores that need no other, then those that wait for an estimate.
+    run([part for part in good if references.get(part.task, part.score) == part.score])
+    later = [part for part in good if references.get(part.task, part.score) != part.score]
+    for part in later:
+        if part.task not in estimates:
+            reference = references[part.task]
+            why = rows[part.task, reference].reason
+            reason = f"alpha is not known from the scores in {show(reference)}: {why}"
+            rows[part.key] = replace(rows[part.key], reason=reason)
+            next(n_done)
+    run([part for part in later if part.task in estimates])
     return ManyReports(
-        rows=tuple(found[id(part)] for part in parts),
-        metrics=settings.metrics,
+        rows=tuple(rows.values()),
+        metrics=names,
         confidence_level=checked.confidence_level,
         simultaneous=simultaneous,
-        row_level=settings.level,
+        row_level=level,
         n_resamples=n_resamples,
         random_state=own_seed,
     )
@@ -1083,19 +1015,6 @@ def _row_level(level: float, how: str | None, n_rows: int) -> float:
     if how is None or n_rows < 2:
         return level
     return 1 - (1 - level) / n_rows if how == "bonferroni" else level ** (1 / n_rows)
-
-
-def _refusal(part: Part, min_rows: int) -> str | None:
-    """Why a part is not even tried."""
-    if part.reason is not None:
-        return part.reason
-    if part.missing_side is not None:
-        return part.missing_side
-    if part.rows < min_rows:
-        few = "labeled" if part.n_labeled <= part.n_unlabeled else "unlabeled"
-        rows = "row" if part.rows == 1 else "rows"
-        return f"only {part.rows:,} {few} {rows}, fewer than min_rows={min_rows}"
-    return None
 
 
 def _given(
@@ -1129,63 +1048,6 @@ def _given(
     return out
 
 
-def _run(
-    parts: Sequence[Part],
-    given: Mapping[Any, dict[str, Any]],
-    seed: int,
-    settings: Settings,
-    estimate_from: str | None,
-    n_jobs: int | None,
-    progress: Progress | None,
-) -> Iterator[tuple[Part, ManyRow]]:
-    """Rows as they are finished: those that need no other, then those that wait for an estimate."""
-    from joblib import delayed
-
-    def job(part: Part, shared: Shared | None = None) -> Any:
-        own_seed = seed_of(seed, part.task, part.score)
-        return delayed(run_job)(Job(part.cut(), given[part.task], own_seed, settings, shared))
-
-    references = _references(parts, given, estimate_from, n_jobs)
-    first = [p for p in parts if references.get(p.task, p.score) == p.score]
-    later = [p for p in parts if references.get(p.task, p.score) != p.score]
-    shared: dict[Any, Shared | str] = {}
-    n_done = 0
-    for part, done in zip(first, in_parallel((job(p) for p in first), n_jobs), strict=True):
-        if part.task in references:
-            shared[part.task] = done.shared or str(done.row.reason)
-        n_done += 1
-        if progress is not None:
-            progress(n_done, len(parts))
-        yield part, done.row
-    ready: list[tuple[Part, Shared]] = []
-    for part in later:
-        estimate = shared[part.task]
-        if isinstance(estimate, Shared):
-            ready.append((part, estimate))
-            continue
-        n_done += 1
-        reason = f"alpha is not known from the scores in {show(references[part.task])}: {estimate}"
-        yield part, _left_out(part, seed, reason)
-    results = in_parallel((job(p, estimate) for p, estimate in ready), n_jobs)
-    for (part, _), done in zip(ready, results, strict=True):
-        n_done += 1
-        if progress is not None:
-            progress(n_done, len(parts))
-        yield part, done.row
-
-
-def _left_out(part: Part, seed: int, reason: str | None) -> ManyRow:
-    """The row of what is not evaluated, or not yet."""
-    return ManyRow(
-        task=part.task,
-        score=part.score,
-        n_labeled=part.n_labeled,
-        n_unlabeled=part.n_unlabeled,
-        seed=seed_of(seed, part.task, part.score),
-        reason=reason,
-    )
-
-
 def _references(
     parts: Sequence[Part],
     given: Mapping[Any, dict[str, Any]],
@@ -1193,25 +1055,18 @@ def _references(
     n_jobs: int | None,
 ) -> dict[Any, str]:
     """The score to estimate from, for tasks with several scores and unknown alpha."""
-    from joblib import delayed
-
     several: dict[Any, list[Part]] = {}
     for part in parts:
         if given[part.task]["alpha"] is None:
             several.setdefault(part.task, []).append(part)
-    several = {task: own for task, own in several.items() if len(own) > 1}
-    candidates = [
-        part
-        for own in several.values()
-        for part in own
-        if estimate_from is None or estimate_from not in {p.score for p in own}
-    ]
-    jobs = (delayed(observed_auc)(part.cut()) for part in candidates)
+    found: dict[Any, str] = {}
+    candidates: list[Part] = []
+    for task, own in several.items():
+        if estimate_from in [part.score for part in own]:
+            found[task] = str(estimate_from)
+        elif len(own) > 1:
+            candidates += own
     areas: dict[Any, dict[str, float]] = {}
-    for part, area in zip(candidates, in_parallel(jobs, n_jobs), strict=True):
-        areas.setdefault(part.task, {})[part.score] = -math.inf if math.isnan(area) else area
-    found = {}
-    for task in several:
-        own = areas.get(task)
-        found[task] = str(estimate_from) if own is None else max(own, key=own.__getitem__)
-    return found
+    for part, area in zip(candidates, in_parallel(observed_auc, candidates, n_jobs), strict=True):
+        areas.setdefault(part.task, {})[part.score] = area
+    return found | {task: max(own, key=own.__getitem__) for task, own in areas.items()}
