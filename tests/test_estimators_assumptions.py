@@ -226,7 +226,7 @@ def test_rows_and_counts_say_the_same() -> None:
 def test_bad_input() -> None:
     with pytest.raises(InvalidTypeError, match="'labeled' parameter of clean_test must be given"):
         clean_test([1, 2])
-    with pytest.raises(InvalidInputError, match="takes no labels or weights beside a ScoreCounts"):
+    with pytest.raises(InvalidInputError, match="takes no 'labeled' beside a ScoreCounts"):
         clean_test(with_stragglers(0), [1, 0])
     for significance in (0, 1, -0.1):
         with pytest.raises(InvalidInputError, match="'significance' parameter of clean_test"):

@@ -645,7 +645,7 @@ def test_bad_parameters():
     counts = ScoreCounts.from_scores([3, 2, 1, 0], [1, 1, 0, 0])
     with pytest.raises(InvalidTypeError, match="'labeled' parameter of inclusion_bound"):
         inclusion_bound([1, 2])
-    with pytest.raises(InvalidInputError, match="takes no labels or weights beside a ScoreCounts"):
+    with pytest.raises(InvalidInputError, match="takes no 'labeled' beside a ScoreCounts"):
         inclusion_bound(counts, [1, 1, 0, 0])
     nobody = ScoreCounts(thresholds=np.array([1.0]), labeled=np.array([0]), unlabeled=np.array([3]))
     with pytest.raises(InvalidInputError, match="such that an example is labeled"):

@@ -30,9 +30,9 @@ def count_rows(
     scores: dict[str, ArrayLike],
     labeled: ArrayLike,
     *,
-    sample_weight: ArrayLike | None,
-    positive_label: object,
-    negative_label: object,
+    sample_weight: ArrayLike | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
 ) -> tuple[Columns, dict[str, float]]:
     """Count rows in the name of a public function; ``scores`` is keyed by its parameter.
 

@@ -27,6 +27,7 @@ from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntA
 from purecover._validation import bad_type, check_integer, check_real, public, read_only
 from purecover.engines import overlapping, read_highest
 from purecover.engines.count import EXACT_LIMIT, count_frame
+from purecover.exceptions import InvalidInputError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -126,34 +127,26 @@ class ScoreCounts:
         >>> ScoreCounts.from_scores([3, 1, 2], ["pos", "unlabeled", "neg"], negative_label="neg")
         ScoreCounts(1 labeled, 1 unlabeled, 1 known negative, 3 thresholds)
         """
-        return cls._from_rows(
-            {"scores": scores},
-            labeled,
-            sample_weight=sample_weight,
-            positive_label=positive_label,
-            negative_label=negative_label,
+        beside = {"positive_label": positive_label, "negative_label": negative_label}
+        return cls._counted(
+            *count_rows({"scores": scores}, labeled, sample_weight=sample_weight, **beside)
         )
 
     @classmethod
-    def _from_rows(
-        cls,
-        scores: dict[str, ArrayLike],
-        labeled: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None,
-        positive_label: object,
-        negative_label: object,
-    ) -> ScoreCounts:
-        """Count rows in the name of a public function; ``scores`` is keyed by its parameter."""
-        return cls._counted(
-            *count_rows(
-                scores,
-                labeled,
-                sample_weight=sample_weight,
-                positive_label=positive_label,
-                negative_label=negative_label,
-            )
-        )
+    def _of(cls, scores: Any, labeled: Any = None, **beside: Any) -> ScoreCounts:
+        """Rows counted in the name of a public function, or counts that it got instead of rows."""
+        if not isinstance(scores, ScoreCounts):
+            if labeled is None:
+                must = "given with scores: for each, whether the example carries the label"
+                raise bad_type("labeled", must, labeled, "or pass a ScoreCounts alone")
+            return cls._counted(*count_rows({"scores": scores}, labeled, **beside))
+        for name, value in {"labeled": labeled, **beside}.items():
+            if value is not None:
+                raise InvalidInputError(
+                    f"{{function}} takes no {name!r} beside a ScoreCounts, which holds no rows.\n"
+                    "Hint: pass scores and labeled themselves"
+                )
+        return scores
 
     @classmethod
     def _from_marks(

@@ -21,7 +21,6 @@ from purecover._response import labeled_value, response_scores
 from purecover._typing import ArrayLike, FloatArray, IntArray
 from purecover._validation import bad_type, bad_value, public, require
 from purecover.counts import ScoreCounts
-from purecover.exceptions import InvalidInputError
 from purecover.proportions import GivenProportions, MixtureProportions
 
 if TYPE_CHECKING:
@@ -304,23 +303,8 @@ class Rows(Parameters):
 
     def counted(self, scores: ArrayLike | ScoreCounts, labeled: ArrayLike | None) -> ScoreCounts:
         """Counts, from arrays or as they are."""
-        if isinstance(scores, ScoreCounts):
-            if not (labeled is self.sample_weight is self.positive_label is None):
-                raise InvalidInputError(
-                    "{function} takes no 'labeled', 'sample_weight' or 'positive_label' beside a "
-                    "ScoreCounts, which holds them already."
-                )
-            return scores
         refuse_frame(scores)
-        if labeled is None:
-            raise bad_type("labeled", "given with scores", labeled)
-        return ScoreCounts._from_rows(
-            {"scores": scores},
-            labeled,
-            sample_weight=self.sample_weight,
-            positive_label=self.positive_label,
-            negative_label=None,
-        )
+        return ScoreCounts._of(scores, labeled, **vars(self))
 
 
 # -- drawing ------------------------------------------------------------------------------

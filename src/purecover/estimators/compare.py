@@ -436,7 +436,7 @@ def _column_sample(
     if groups is not None:
         resampler = group_resampler(column, labeled, groups, sample_weight=weight, **labels)
         return ScoreSample(resampler.counts, resampler)
-    counts = ScoreCounts._from_rows({"scores": column}, labeled, sample_weight=weight, **labels)
+    counts = ScoreCounts._of(column, labeled, sample_weight=weight, **labels)
     return ScoreSample(counts)
 
 
@@ -820,12 +820,7 @@ def _read(
     if scores is not None:
         if isinstance(scores, ScoreCounts):
             extra = {"labeled": labeled, **beside, "features": features, **labels}
-            if given := [name for name, value in extra.items() if value is not None]:
-                raise InvalidInputError(
-                    f"{{function}} takes no {given[0]!r} beside a ScoreCounts, which holds no "
-                    "rows.\nHint: pass scores and labeled themselves"
-                )
-            sample = ScoreSample(scores)
+            sample = ScoreSample(ScoreCounts._of(scores, **extra))
         else:
             refuse_frame(scores)
             _require_labels(labeled, "scores")

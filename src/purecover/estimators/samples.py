@@ -11,7 +11,7 @@ from scipy.special import betaincinv
 from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray
 from purecover._validation import bad_type, bad_value, check_choice, public
 from purecover.counts import ScoreCounts
-from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import check_level
 from purecover.recovery.rates import effective_size
 
@@ -24,37 +24,19 @@ def read_counts(
     scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> ScoreCounts:
     """Counts of what an estimator was given, or those counts themselves."""
-    if isinstance(scores, ScoreCounts):
-        if labeled is not None or sample_weight is not None:
-            raise InvalidInputError(
-                "{function} takes no labels or weights beside a ScoreCounts, which holds them."
-            )
-        return scores
-    if labeled is None:
-        raise bad_type(
-            "labeled",
-            "an array: for each score, whether the example carries the label",
-            labeled,
-            "requires y to be passed, but the target y is None",
-        )
-    # In the name of the estimator; a column, as scikit-learn's transformers give it, is welcome.
-    return ScoreCounts._from_rows(
-        {"scores": scores},
-        labeled,
-        sample_weight=sample_weight,
-        positive_label=None,
-        negative_label=None,
-    )
+    if labeled is None and not isinstance(scores, ScoreCounts):
+        must = "an array: for each score, whether the example carries the label"
+        hint = "requires y to be passed, but the target y is None"  # as scikit-learn wants it
+        raise bad_type("labeled", must, labeled, hint)
+    # A column, as scikit-learn's transformers give it, is welcome.
+    return ScoreCounts._of(scores, labeled, sample_weight=sample_weight)
 
 
 def read_both_sides(
     scores: Any, labeled: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> ScoreCounts:
     """Counts of scores and labels, or those given, with examples of both kinds."""
-    if labeled is None and not isinstance(scores, ScoreCounts):
-        must = "given with scores: for each, whether the example carries the label"
-        raise bad_type("labeled", must, labeled, "or pass a ScoreCounts alone")
-    counts = read_counts(scores, labeled, sample_weight)
+    counts = ScoreCounts._of(scores, labeled, sample_weight=sample_weight)
     _check_sides(counts)
     return counts
 

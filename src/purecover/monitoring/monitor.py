@@ -139,25 +139,6 @@ def check_name(name: object) -> str:
     return name
 
 
-def read_counts(scores: Any, labeled: Any, sample_weight: Any, **labels: object) -> ScoreCounts:
-    """Counts of rows, or those that are given instead of rows."""
-    if not isinstance(scores, ScoreCounts):
-        if labeled is None:
-            hint = "pass the labels of the scores, or counts of both as scores"
-            raise bad_type("labeled", "given beside scores", labeled, hint)
-        return ScoreCounts._from_rows(
-            {"scores": scores},
-            labeled,
-            sample_weight=sample_weight,
-            positive_label=labels["positive_label"],
-            negative_label=labels["negative_label"],
-        )
-    for parameter, value in (("labeled", labeled), ("sample_weight", sample_weight)):
-        if value is not None:
-            raise bad_value(parameter, "left out beside a ScoreCounts", show(value))
-    return scores
-
-
 # -- A monitor in words, and as a table ----------------------------------------------------------
 
 
@@ -418,23 +399,8 @@ class ScoreMonitor:
         random_state: int = 0,
         columns: Mapping[str, str] | None = None,
     ) -> None:
-        self._settings = make_settings(
-            {
-                "alpha": alpha,
-                "beta": beta,
-                "prior": prior,
-                "label_frequency": label_frequency,
-                "scenario": scenario,
-                "estimator": estimator,
-                "window": window,
-                "false_alarms": false_alarms,
-                "confidence_level": confidence_level,
-                "n_resamples": n_resamples,
-                "max_thresholds": max_thresholds,
-                "random_state": random_state,
-                "columns": columns,
-            },
-        )
+        asked = {name: value for name, value in locals().items() if name != "self"}
+        self._settings = make_settings(asked)
         self._partitions: tuple[MonitorPartition, ...] = ()
         self._archive: ScoreCounts | None = None
         self._n_looks = 0
@@ -503,7 +469,7 @@ class ScoreMonitor:
         """
         place = self._place(name, replace)
         labels = {"positive_label": positive_label, "negative_label": negative_label}
-        counts = read_counts(scores, labeled, sample_weight, **labels)
+        counts = ScoreCounts._of(scores, labeled, sample_weight=sample_weight, **labels)
         keep = self._settings
         small = binned(counts, keep.max_thresholds)
         drift = None

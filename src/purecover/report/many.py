@@ -449,10 +449,12 @@ def _counted_part(task: Any, score: str, counts: ScoreCounts | str) -> Part:
     if isinstance(counts, str):
         return Part(task, score, reason=counts)
     # Of weights only sums are known: as many rows of one weight as would say as much.
-    masses = [side.sum().item() for side in (counts.labeled, counts.unlabeled)]
-    squares = (counts.labeled_sq, counts.unlabeled_sq)
-    rows = [effective_size(*each) if each[0] else 0 for each in zip(masses, squares, strict=True)]
-    return Part(task, score, *masses, rows=int(min(rows)), counts=counts)
+    n_labeled, n_unlabeled = counts.labeled.sum().item(), counts.unlabeled.sum().item()
+    rows = (
+        effective_size(n_labeled, counts.labeled_sq),
+        effective_size(n_unlabeled, counts.unlabeled_sq),
+    )
+    return Part(task, score, n_labeled, n_unlabeled, rows=int(min(rows)), counts=counts)
 
 
 # -- From data to the parts that `evaluate_many` looks at: which columns are what, and whose rows
@@ -589,9 +591,9 @@ def _in_memory(
                 raise
             yield from (Part(name, one, reason=first_line(error)) for one in columns.scores[name])
             continue
-        rows = {f"score[{one}]": scores[one] for one in columns.scores[name]}
-        rows |= dict(zip(("labeled", "negative", "weight"), (*marks, mass), strict=True))
-        rows = {key: values for key, values in rows.items() if values is not None}
+        beside = {"labeled": marks[0], "negative": marks[1], "weight": mass}
+        rows = {key: values for key, values in beside.items() if values is not None}
+        rows |= {f"score[{one}]": scores[one] for one in columns.scores[name]}
         for group, own in split_rows(rows, by):
             for one in columns.scores[name]:
                 yield _part(name if by is None else group, one, own)
@@ -612,12 +614,14 @@ def _numbers(data: Any, column: str) -> np.ndarray[Any, Any]:
 
 def _part(task: Any, score: str, rows: Mapping[str, Any]) -> Part:
     """Rows of one task, and how many they are."""
-    labeled, negative, weight = (rows.get(key) for key in ("labeled", "negative", "weight"))
+    labeled, negative, weight = rows["labeled"], rows.get("negative"), rows.get("weight")
     sides = labeled, ~labeled if negative is None else ~(labeled | negative)
     sizes = [int(side.sum()) for side in sides]
-    masses = sizes if weight is None else [float(weight[side].sum()) for side in sides]
+    n_labeled, n_unlabeled = (
+        sizes if weight is None else [float(weight[side].sum()) for side in sides]
+    )
     columns = (rows[f"score[{score}]"], labeled, negative, weight)
-    return Part(task, score, *masses, rows=min(sizes), columns=columns)
+    return Part(task, score, n_labeled, n_unlabeled, rows=min(sizes), columns=columns)
 
 
 # -- What a worker of `evaluate_many` does: one task, one score, one row -------------------------

@@ -243,13 +243,7 @@ def read_rows(data: Any, parts: Mapping[str, Any], keep: float | None, **labels:
     ``parts`` are columns beside the scores or, with a frame, names of columns.
     """
     if isinstance(data, ScoreCounts):
-        beside = [name for name, value in parts.items() if value is not None]
-        if beside:
-            raise InvalidInputError(
-                f"{{function}} takes no {beside[0]!r} beside a ScoreCounts, which holds no rows.\n"
-                "Hint: pass scores and labeled themselves"
-            )
-        return Rows(data)
+        return Rows(ScoreCounts._of(data, **parts))
     parts = dict(parts)
     if is_frame(data):
         names = _column_names(data, parts)
