@@ -13,6 +13,10 @@ import purecover
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
+import reference_pages
+
+reference_pages.write(Path(__file__).parent / "api")  # autosummary reads them from the disk
+
 project = "purecover"
 author = "The purecover developers"
 copyright = "2026, The purecover developers"
@@ -24,7 +28,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "cli_help",
-    "estimator_table",
+    "registry_tables",
     "mathml",
     "short_names",
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from docutils import nodes
+from reference_pages import namespaces
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -17,11 +17,9 @@ import purecover
 def homes() -> dict[str, str]:
     """Every public name that is not at the top, and the namespace that has it."""
     found = {"PUScorer": "purecover.scorers", "ExampleScores": "purecover.example"}
-    for namespace in purecover.__all__:
-        module = getattr(purecover, namespace)
-        if isinstance(module, ModuleType):
-            found |= dict.fromkeys(module.__all__, module.__name__)
-    return {name: home for name, home in found.items() if name not in purecover.__all__}
+    for module in namespaces().values():
+        found |= dict.fromkeys(module.__all__, module.__name__)
+    return {name: home for name, home in found.items() if name not in dir(purecover)}
 
 
 def resolve(

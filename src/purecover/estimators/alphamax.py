@@ -708,6 +708,11 @@ _REPLICATES = 1024
 class AlphaMax(PriorEstimator):
     r"""The largest share of the labeled density inside the unlabeled one, by likelihood.
 
+    Assumes: the highest scores are positives; labels are clean.
+
+    Known to fail: where the likelihood has no clear elbow: classes that overlap up to the top; with
+    the released elbow an alpha below .10 or above .89.
+
     Labels are taken as clean, so that share is alpha; :class:`AlphaMaxN` estimates beta too.
 
     Parameters
@@ -889,6 +894,10 @@ class AlphaMax(PriorEstimator):
 @register_prior_estimator("alphamax-n")
 class AlphaMaxN(AlphaMax):
     r"""AlphaMax for labels that may be wrong: two runs, the samples exchanged in the second.
+
+    Assumes: the highest scores are positives, the lowest are negatives.
+
+    Known to fail: as alphamax, at both ends; a weak classifier makes clean labels look wrong.
 
     Parameters
     ----------

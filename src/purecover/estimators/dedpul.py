@@ -164,6 +164,10 @@ class Prior(NamedTuple):
 class DEDPUL(PriorEstimator):
     r"""Difference-of-estimated-densities: EM on the smoothed ratio of two score densities.
 
+    Assumes: the highest scores are positives; labels are clean.
+
+    Known to fail: heavy ties; scores on a scale that squeezes one end.
+
     Parameters
     ----------
     scale : {"auto", "logit", "normal", "none"}, default="auto"

@@ -138,6 +138,10 @@ def _loss(moments: PearsonMoments, weights: FloatArray) -> FloatArray:
 class PearsonDivergence(BumpEstimator):
     r"""Match the labeled density to all examples in the Pearson divergence.
 
+    Assumes: classes do not overlap; labels are clean; features on like scales.
+
+    Known to fail: too high wherever classes overlap, however many examples there are.
+
     Parameters
     ----------
     n_centers : int, default=100
@@ -323,6 +327,11 @@ def smallest_share(
 @register_prior_estimator("penalized-l1")
 class PenalizedL1(BumpEstimator):
     r"""Penalized L1 distance: the labeled density must not stand out above the unlabeled one.
+
+    Assumes: positives are pure somewhere; labels are clean; features on like scales.
+
+    Known to fail: far too high in many dimensions, or among features that say nothing; leans low
+    where alpha is near 1.
 
     Parameters
     ----------

@@ -225,6 +225,11 @@ def load_network() -> Network:
 class DistCurve(PriorEstimator):
     r"""Alpha from how soon labeled draws run out of unlabeled neighbors.
 
+    Assumes: scores shaped like those the network was trained on; labels are clean.
+
+    Known to fail: shapes it never saw, by any amount and without a word; drawn to the middle, and
+    more data do not cure it.
+
     Parameters
     ----------
     n_curves : int, default=10

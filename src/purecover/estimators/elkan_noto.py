@@ -23,6 +23,11 @@ RULES = ("alternative", "main")
 class ElkanNoto(PriorEstimator):
     r"""Alpha from calibrated probabilities of being labeled.
 
+    Assumes: the best tenth of the labeled is pure; labels are clean.
+
+    Known to fail: variants e1 and e2 far too high wherever classes overlap; e3 where the top is
+    thin.
+
     Parameters
     ----------
     variant : {"e1", "e2", "e3"}, default="e3"

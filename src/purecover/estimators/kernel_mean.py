@@ -45,6 +45,11 @@ the best points join those that have weight: at least so many at a time."""
 class KernelMean(FeaturePriorEstimator):
     r"""Mean embedding in the space of a Gaussian kernel: KM1 and KM2.
 
+    Assumes: no part of the labeled density is contained in that of the negatives; labels are clean;
+    features on like scales.
+
+    Known to fail: alpha above .875, where the search ends; many dimensions; slow.
+
     Parameters
     ----------
     variant : {"km2", "km1"}, default="km2"

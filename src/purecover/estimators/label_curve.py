@@ -810,6 +810,10 @@ _ROWS = 64
 class LabelCurve(PriorEstimator):
     r"""Posterior mean of alpha and beta from the share of labeled along the ranking.
 
+    Assumes: the share of positives rises with the score along one S-shaped curve, towards 0 and 1.
+
+    Known to fail: positives of several separate kinds; a pure region too small to leave a trace.
+
     Among examples of one rank the share of labeled rises along the ranking from a floor, where
     all are negative, to a ceiling, where all are positive. Floor and ceiling tell alpha and
     beta. They are inferred from a flexible S-curve, which also says what the curve does beyond

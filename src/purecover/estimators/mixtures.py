@@ -233,6 +233,11 @@ class _Scores(NamedTuple):
 class GaussianMixtures(FeaturePriorEstimator):
     r"""Fit the labeled and the unlabeled as mixtures of the same two normal densities.
 
+    Assumes: positives and negatives are normal.
+
+    Known to fail: by any amount where they are not: a class of two clusters may lose one to the
+    other class.
+
     Parameters
     ----------
     clean : {"test", "never", "always"}, default="test"

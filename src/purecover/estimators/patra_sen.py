@@ -16,6 +16,10 @@ from purecover.estimators.base import Inclusions, PriorEstimator, register_prior
 class PatraSen(PriorEstimator):
     r"""Patra and Sen's two-component mixture on the scores of a classifier.
 
+    Assumes: the highest scores are positives; labels are clean.
+
+    Known to fail: too high where classes overlap much: the bend it looks for is a gentle curve.
+
     Parameters
     ----------
     n_grid : int, default=1000

@@ -32,6 +32,10 @@ class _Slopes(NamedTuple):
 class RocSlope(PriorEstimator):
     r"""Smallest slope of the ROC curve, each point moved by its confidence bounds.
 
+    Assumes: the highest scores are positives; labels are clean.
+
+    Known to fail: leans high for few examples, by the width of its bounds.
+
     Parameters
     ----------
     error : float, default=0.1
@@ -278,6 +282,12 @@ def _fit(family: str, points: _Points, starts: FloatArray) -> tuple[FloatArray, 
 @register_prior_estimator("fitted-roc")
 class FittedRoc(PriorEstimator):
     r"""Slope at the end of a smooth curve fitted to the ROC points.
+
+    Assumes: an increasing map makes both classes normal with equal variances (or the power family
+    fits); labels are clean.
+
+    Known to fail: by a fixed amount where no curve of the family fits, as where negatives vary more
+    than positives.
 
     Parameters
     ----------

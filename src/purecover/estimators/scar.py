@@ -65,6 +65,12 @@ _FAR = 1e6
 class ClusteredLabels(FeaturePriorEstimator):
     r"""Sum over clusters of the labeled positives, each estimated on its own.
 
+    Assumes: labels are random within each cluster of positives, and each cluster is pure somewhere;
+    labels are clean.
+
+    Known to fail: kinds that were never labeled are missing; errors of overlapping clusters add up;
+    wrong labels make a cluster of their own.
+
     Most estimators of alpha assume that labeled positives are a random sample of all positives.
     Here they need be one only within each cluster: some kinds of positives may be labeled often
     and others rarely.

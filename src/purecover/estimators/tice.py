@@ -19,6 +19,11 @@ from purecover.estimators.rows import FeaturePriorEstimator, Rows
 class TIcE(FeaturePriorEstimator):
     r"""Tree induction for label frequency estimation.
 
+    Assumes: a box of the feature space holds positives only, and enough of them; labels are clean.
+
+    Known to fail: leans high in many dimensions, where boxes are empty or impure; leans low where
+    many boxes are pure; outliers, on scores.
+
     Parameters
     ----------
     n_intervals : int, default=41

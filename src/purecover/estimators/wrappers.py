@@ -26,6 +26,10 @@ LARGE_SPREAD = 0.1
 class MedianEnsemble(PriorEstimator):
     r"""Median of several estimators on the same scores.
 
+    Assumes: what most of its members assume; labels are clean.
+
+    Known to fail: where its members fail together.
+
     Each member errs in its own way: one is biased up by overlap, another by few labeled
     examples, a third by its grid. The median follows none of them into its worst case, and the
     spread of the members is a free sign of how reliable it is.
@@ -235,6 +239,10 @@ def check_one_sided(estimator: object, hint: str) -> None:
 @register_prior_estimator("noisy")
 class NoisyLabels(RowPriorEstimator):
     r"""Estimate beta too, with any estimator that takes labels as clean.
+
+    Assumes: what the wrapped method assumes, at both ends.
+
+    Known to fail: as the wrapped method; a weak classifier makes clean labels look wrong.
 
     Parameters
     ----------
@@ -470,6 +478,10 @@ class AdjustedEstimator(PriorEstimator):
 class Regrouping(AdjustedEstimator):
     r"""Copy the highest unlabeled scores into the labeled sample, then estimate (ReMPE).
 
+    Assumes: negatives are found among the positives at every score; labels are clean.
+
+    Known to fail: too low where a pure region does exist.
+
     Where negatives are found among the positives at every score, estimators of alpha come out
     too high, by as much as the negatives contain of the positives. Counting the negatives with
     the highest scores among the positives makes a new problem with a pure region, whose alpha
@@ -588,6 +600,10 @@ class Regrouping(AdjustedEstimator):
 @register_prior_estimator("subsampling")
 class Subsampling(AdjustedEstimator):
     r"""Reject unlabeled examples where negatives are known to be, then estimate (SuMPE).
+
+    Assumes: the purity of the highest scores is known (``ceiling``); labels are clean.
+
+    Known to fail: off by the factor by which the ceiling is off.
 
     Where negatives are found among the positives at every score, estimators of alpha come out
     too high. If one knows how pure the highest scores are, say since some of those examples
