@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,23 +16,25 @@ from scipy.stats import chi2
 
 import purecover as pu
 from purecover.estimators.alphamax import (
-    ELBOWS,
     AlphaMax,
     AlphaMaxCurve,
     AlphaMaxN,
     Curves,
+    Elbow,
+    _Cells,
+    _multiplier,
     _slope_below,
     bin_starts,
     binned,
     end_of_flat,
     find_elbow,
     inclusion_curve,
-    inclusion_parts,
     released_width,
 )
 from purecover.estimators.clean import clean_test
 from purecover.exceptions import IdentifiabilityError
 
+ELBOWS = get_args(Elbow)
 P = np.array([0.4, 0.3, 0.2, 0.1])
 Q = np.array([0.05, 0.15, 0.3, 0.5])
 # f1 = (0, .1, .3, .6) and f0 = (.5, .3, .2, 0), mixed with alpha = .25 and beta = .75.
@@ -43,6 +46,13 @@ GRID = np.arange(100) / 100
 
 def curve(p: np.ndarray, q: np.ndarray, c: object, weights=(1.0, 1.0)) -> np.ndarray:
     return inclusion_curve(p[None], q[None], np.atleast_1d(np.asarray(c, float)), weights)[0]
+
+
+def inclusion_parts(p: np.ndarray, q: np.ndarray, c: float, weights=(1.0, 1.0)) -> np.ndarray:
+    """The b of one c: how much of each bin of the mixture is taken for the component."""
+    q = np.where(p > 0, q, 0.0)
+    cells = _Cells.of(p[None], q[None], np.zeros(1, dtype=np.int64), np.array([c]), weights)
+    return cells.parts(_multiplier(cells, cells.flat))[0][:, 0]
 
 
 def elbow_of(p: np.ndarray, q: np.ndarray, rule: str, grid: np.ndarray = GRID) -> float:

@@ -21,6 +21,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Self, get_args
 
 from purecover.exceptions import InvalidTypeError
@@ -70,6 +71,24 @@ def parameter(
     """A field that declares a parameter."""
     declared = Parameter(default, kind, " ".join(text.split()), check)
     return dataclasses.field(default=default, metadata={"declared": declared})
+
+
+def checked(
+    default: Any, check: Callable[..., Any], *, optional: bool = False, **limits: Any
+) -> Any:
+    """A field of an estimator that is a dataclass: what ``check(name, value, **limits)`` allows.
+
+    None is allowed too where it is the default, or where the parameter is ``optional``.
+    """
+    rule = Parameter(None if optional else default, "", "", partial(check, **limits))
+    return dataclasses.field(default=default, metadata={"declared": rule})
+
+
+def check_fields(estimator: Any) -> None:
+    """Complain about parameters of an estimator whose fields were made by `checked`."""
+    for each in getattr(estimator, "__dataclass_fields__", {}).values():
+        if "declared" in each.metadata:
+            each.metadata["declared"].checked(each.name, getattr(estimator, each.name))
 
 
 class Parameters:

@@ -240,6 +240,11 @@ def check_random_state(value: RandomState) -> np.random.Generator:
     raise bad_type("random_state", must, value)
 
 
+def check_seeding(_: str, value: RandomState) -> None:
+    """The check of a parameter ``random_state``."""
+    check_random_state(value)
+
+
 def kept_seed(value: RandomState) -> int | None:
     """A seed as it is written down; None where there was none."""
     return int(value) if isinstance(value, (int, np.integer)) else None

@@ -39,13 +39,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from scipy.special import gammaincinv, xlogy
 
 from purecover._codec import plain_fields
 from purecover._frames import make_frame
+from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import (
     bad_value,
@@ -122,7 +123,6 @@ class AlphaMaxCurve:
 
 
 Elbow = Literal["deviance", "paper", "released", "likelihood_ratio"]
-ELBOWS = ("deviance", "paper", "released", "likelihood_ratio")
 
 _SPACING = 0.01
 _LAST = 0.99
@@ -310,8 +310,8 @@ _RULES = {
 # -- Bins of the scores --------------------------------------------------------------------------
 
 
-Bins = Literal["merged", "released", "equal-mass"] | int
-BIN_RULES = ("merged", "released", "equal-mass")
+BinRule = Literal["merged", "released", "equal-mass"]
+Bins = BinRule | int
 
 EQUAL_MASS = 10
 # Examples that a merged bin holds at least; or a fifth of all, where that is fewer. Of the
@@ -495,16 +495,6 @@ def inclusion_curve(
         out[part] = _curves(p[part], q[part], inclusion, weights)
     out += constant[:, None]
     return out
-
-
-def inclusion_parts(
-    mixture: FloatArray, component: FloatArray, c: float, weights: Weights = (1.0, 1.0)
-) -> FloatArray:
-    """The b of one c: how much of each bin of the mixture is taken for the component."""
-    p, q = mixture, np.where(mixture > 0, component, 0.0)
-    cells = _Cells.of(p[None], q[None], np.zeros(1, dtype=np.int64), np.array([c]), weights)
-    parts: FloatArray = cells.parts(_multiplier(cells, cells.flat))[0][:, 0]
-    return parts
 
 
 def _condensed(
@@ -691,7 +681,7 @@ def _multiplier(cells: _Cells, start: FloatArray) -> FloatArray:
 # -- The two estimators --------------------------------------------------------------------------
 
 
-WEIGHTINGS = ("auto", "balanced", "counts")
+Weighting = Literal["auto", "balanced", "counts"]
 
 # What belongs to an elbow unless one says otherwise: bins, and what the samples weigh.
 _AUTO: dict[str, tuple[Bins, str]] = {
@@ -705,6 +695,7 @@ _REPLICATES = 1024
 
 
 @register_prior_estimator("alphamax")
+@dataclass(kw_only=True, eq=False, repr=False)
 class AlphaMax(PriorEstimator):
     r"""The largest share of the labeled density inside the unlabeled one, by likelihood.
 
@@ -791,27 +782,17 @@ class AlphaMax(PriorEstimator):
 
     reference: ClassVar[str] = "Jain, White, Trosset & Radivojac, arXiv 1601.01944"
 
-    def __init__(
-        self,
-        *,
-        elbow: Elbow = "deviance",
-        step: float = 0.0025,
-        bins: Bins | Literal["auto"] = "auto",
-        weighting: Literal["auto", "balanced", "counts"] = "auto",
-    ) -> None:
-        self.elbow = elbow
-        self.step = step
-        self.bins = bins
-        self.weighting = weighting
+    elbow: Elbow = checked("deviance", check_choice, choices=get_args(Elbow))
+    step: float = checked(0.0025, check_real, low=1e-4, high=0.05)
+    bins: Bins | Literal["auto"] = "auto"
+    weighting: Weighting = checked("auto", check_choice, choices=get_args(Weighting))
 
     def _check_params(self) -> None:
-        check_choice("elbow", self.elbow, ELBOWS)
-        check_real("step", self.step, low=1e-4, high=0.05)
+        super()._check_params()
         if isinstance(self.bins, str):
-            check_choice("bins", self.bins, ("auto", *BIN_RULES))
+            check_choice("bins", self.bins, ("auto", *get_args(BinRule)))
         else:
             check_integer("bins", self.bins, low=2, high=10_000)
-        check_choice("weighting", self.weighting, WEIGHTINGS)
         if self.elbow == "likelihood_ratio" and self.weighting == "balanced":
             raise bad_value(
                 "weighting", "'counts' for a likelihood ratio", "'balanced'", "leave it out"
@@ -892,6 +873,7 @@ class AlphaMax(PriorEstimator):
 
 
 @register_prior_estimator("alphamax-n")
+@dataclass(kw_only=True, eq=False, repr=False)
 class AlphaMaxN(AlphaMax):
     r"""AlphaMax for labels that may be wrong: two runs, the samples exchanged in the second.
 
@@ -947,21 +929,7 @@ class AlphaMaxN(AlphaMax):
     noisy: ClassVar[bool] = True
     reference: ClassVar[str] = "Jain, White & Radivojac, NIPS 2016"
 
-    def __init__(
-        self,
-        *,
-        elbow: Elbow = "deviance",
-        step: float = 0.0025,
-        bins: Bins | Literal["auto"] = "auto",
-        weighting: Literal["auto", "balanced", "counts"] = "auto",
-        clean: Literal["test", "never", "always"] = "test",
-    ) -> None:
-        super().__init__(elbow=elbow, step=step, bins=bins, weighting=weighting)
-        self.clean = clean
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_choice("clean", self.clean, CLEAN_RULES)
+    clean: Literal["test", "never", "always"] = checked("test", check_choice, choices=CLEAN_RULES)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         self.curve_, run = self._run(counts)

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
+from purecover._parameters import check_fields
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import (
     FrozenDict,
@@ -304,7 +305,11 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         """The inclusions of these counts."""
 
     def _check_params(self) -> None:
-        """Complain about parameters of ``__init__``, in the name of the class."""
+        """Complain about parameters of ``__init__``, in the name of the class.
+
+        Fields made by `checked` are looked at here; subclasses add what no field tells alone.
+        """
+        check_fields(self)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray

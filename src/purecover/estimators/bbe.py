@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import check_real
 from purecover.counts import ScoreCounts
@@ -26,6 +28,7 @@ class _Cuts(NamedTuple):
 
 
 @register_prior_estimator("bbe")
+@dataclass(kw_only=True, eq=False, repr=False)
 class BBE(PriorEstimator):
     r"""Best bin estimation: shares above the threshold with the best confidence bound.
 
@@ -87,13 +90,8 @@ class BBE(PriorEstimator):
 
     reference: ClassVar[str] = "Garg, Wu, Smola, Balakrishnan & Lipton, NeurIPS 2021"
 
-    def __init__(self, *, error: float = 0.1, gamma: float = 0.01) -> None:
-        self.error = error
-        self.gamma = gamma
-
-    def _check_params(self) -> None:
-        check_real("error", self.error, low=0, high=1, closed="neither")
-        check_real("gamma", self.gamma, low=0)
+    error: float = checked(0.1, check_real, low=0, high=1, closed="neither")
+    gamma: float = checked(0.01, check_real, low=0)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         cuts = self._cuts(counts, counts.labeled[None], counts.unlabeled[None])

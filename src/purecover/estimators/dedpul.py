@@ -14,12 +14,13 @@ Where this differs from the released program:
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import replace
-from typing import ClassVar, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.special import logit, ndtri
 
+from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
@@ -138,7 +139,7 @@ def rolling_median(values: FloatArray, neighbors: int) -> FloatArray:
 # -- The estimator -------------------------------------------------------------------------------
 
 
-SCALES = ("auto", "logit", "normal", "none")
+Scale = Literal["auto", "logit", "normal", "none"]
 LARGEST_RATIO = 50.0
 NARROW = 5
 """Neighbors on either side in the first rolling median."""
@@ -161,6 +162,7 @@ class Prior(NamedTuple):
 
 
 @register_prior_estimator("dedpul")
+@dataclass(kw_only=True, eq=False, repr=False)
 class DEDPUL(PriorEstimator):
     r"""Difference-of-estimated-densities: EM on the smoothed ratio of two score densities.
 
@@ -228,25 +230,10 @@ class DEDPUL(PriorEstimator):
 
     reference: ClassVar[str] = "Ivanov, ICMLA 2020"
 
-    def __init__(
-        self,
-        *,
-        scale: Literal["auto", "logit", "normal", "none"] = "auto",
-        bandwidth_unlabeled: float = 0.05,
-        bandwidth_labeled: float = 0.1,
-        n_points: int = 1000,
-    ) -> None:
-        self.scale = scale
-        self.bandwidth_unlabeled = bandwidth_unlabeled
-        self.bandwidth_labeled = bandwidth_labeled
-        self.n_points = n_points
-
-    def _check_params(self) -> None:
-        check_choice("scale", self.scale, SCALES)
-        for parameter in ("bandwidth_unlabeled", "bandwidth_labeled"):
-            value = getattr(self, parameter)
-            check_real(parameter, value, low=0.001, high=10)
-        check_integer("n_points", self.n_points, low=20, high=10**4)
+    scale: Scale = checked("auto", check_choice, choices=get_args(Scale))
+    bandwidth_unlabeled: float = checked(0.05, check_real, low=0.001, high=10)
+    bandwidth_labeled: float = checked(0.1, check_real, low=0.001, high=10)
+    n_points: int = checked(1000, check_integer, low=20, high=10**4)
 
     def _resolved(self, counts: ScoreCounts) -> str:
         """The scale in use."""

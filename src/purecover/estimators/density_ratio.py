@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from purecover._parameters import checked
 from purecover._typing import FloatArray, IntArray, RandomState
-from purecover._validation import check_integer, check_random_state
+from purecover._validation import check_integer, check_seeding
 from purecover.estimators.base import Inclusions, register_prior_estimator
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 
@@ -23,18 +25,13 @@ _FLAT = 300.0
 numbers, with which processors are slow."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BumpEstimator(FeaturePriorEstimator):
     """Parameters of the estimators that compare means of bumps; their docstrings say more."""
 
-    def __init__(self, *, n_centers: int, n_folds: int, random_state: RandomState) -> None:
-        self.n_centers = n_centers
-        self.n_folds = n_folds
-        self.random_state = random_state
-
-    def _check_params(self) -> None:
-        check_integer("n_centers", self.n_centers, low=1)
-        check_integer("n_folds", self.n_folds, low=2)
-        check_random_state(self.random_state)
+    n_centers: int = checked(100, check_integer, low=1)
+    n_folds: int = checked(5, check_integer, low=2)
+    random_state: RandomState = checked(0, check_seeding)
 
 
 def prepared(rows: Rows, rng: np.random.Generator) -> tuple[Rows, tuple[str, ...]]:
@@ -135,6 +132,7 @@ def _loss(moments: PearsonMoments, weights: FloatArray) -> FloatArray:
 
 
 @register_prior_estimator("pearson")
+@dataclass(kw_only=True, eq=False, repr=False)
 class PearsonDivergence(BumpEstimator):
     r"""Match the labeled density to all examples in the Pearson divergence.
 
@@ -200,11 +198,6 @@ class PearsonDivergence(BumpEstimator):
     """
 
     reference: ClassVar[str] = "du Plessis & Sugiyama, IEICE Transactions 2014"
-
-    def __init__(
-        self, *, n_centers: int = 100, n_folds: int = 5, random_state: RandomState = 0
-    ) -> None:
-        super().__init__(n_centers=n_centers, n_folds=n_folds, random_state=random_state)
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         few, notes = prepared(rows, rng)
@@ -325,6 +318,7 @@ def smallest_share(
 
 
 @register_prior_estimator("penalized-l1")
+@dataclass(kw_only=True, eq=False, repr=False)
 class PenalizedL1(BumpEstimator):
     r"""Penalized L1 distance: the labeled density must not stand out above the unlabeled one.
 
@@ -400,10 +394,7 @@ class PenalizedL1(BumpEstimator):
 
     reference: ClassVar[str] = "du Plessis, Niu & Sugiyama, Machine Learning 2017"
 
-    def __init__(
-        self, *, n_centers: int = 300, n_folds: int = 5, random_state: RandomState = 0
-    ) -> None:
-        super().__init__(n_centers=n_centers, n_folds=n_folds, random_state=random_state)
+    n_centers: int = checked(300, check_integer, low=1)
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         few, notes = prepared(rows, rng)

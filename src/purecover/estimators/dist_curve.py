@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray, RandomState
-from purecover._validation import check_integer, check_random_state, read_only
+from purecover._validation import check_integer, check_random_state, check_seeding, read_only
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 
@@ -222,6 +224,7 @@ def load_network() -> Network:
 
 
 @register_prior_estimator("dist-curve")
+@dataclass(kw_only=True, eq=False, repr=False)
 class DistCurve(PriorEstimator):
     r"""Alpha from how soon labeled draws run out of unlabeled neighbors.
 
@@ -287,13 +290,8 @@ class DistCurve(PriorEstimator):
 
     reference: ClassVar[str] = "Zeiberg, Jain & Radivojac, AAAI 2020"
 
-    def __init__(self, *, n_curves: int = 10, random_state: RandomState = 0) -> None:
-        self.n_curves = n_curves
-        self.random_state = random_state
-
-    def _check_params(self) -> None:
-        check_integer("n_curves", self.n_curves, low=1)
-        check_random_state(self.random_state)
+    n_curves: int = checked(10, check_integer, low=1)
+    random_state: RandomState = checked(0, check_seeding)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         curve = self._curves(counts.labeled[None], counts.unlabeled[None], self._orders())

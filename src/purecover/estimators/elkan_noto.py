@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from purecover._parameters import checked
 from purecover._typing import FloatArray
 from purecover._validation import bad_value, check_choice, check_real
 from purecover.counts import ScoreCounts
@@ -14,12 +15,13 @@ from purecover.estimators.base import Inclusions, PriorEstimator, register_prior
 from purecover.estimators.samples import flipped_counts
 from purecover.exceptions import IdentifiabilityError
 
-VARIANTS = ("e1", "e2", "e3")
-CALIBRATIONS = ("isotonic", "none")
-RULES = ("alternative", "main")
+Variant = Literal["e1", "e2", "e3"]
+Calibration = Literal["isotonic", "none"]
+Rule = Literal["alternative", "main"]
 
 
 @register_prior_estimator("elkan-noto")
+@dataclass(kw_only=True, eq=False, repr=False)
 class ElkanNoto(PriorEstimator):
     r"""Alpha from calibrated probabilities of being labeled.
 
@@ -86,24 +88,10 @@ class ElkanNoto(PriorEstimator):
 
     reference: ClassVar[str] = "Elkan & Noto, KDD 2008"
 
-    def __init__(
-        self,
-        *,
-        variant: Literal["e1", "e2", "e3"] = "e3",
-        calibration: Literal["isotonic", "none"] = "isotonic",
-        rule: Literal["alternative", "main"] = "alternative",
-        quantile: float = 0.9,
-    ) -> None:
-        self.variant = variant
-        self.calibration = calibration
-        self.rule = rule
-        self.quantile = quantile
-
-    def _check_params(self) -> None:
-        check_choice("variant", self.variant, VARIANTS)
-        check_choice("calibration", self.calibration, CALIBRATIONS)
-        check_choice("rule", self.rule, RULES)
-        check_real("quantile", self.quantile, low=0, high=1, closed="right")
+    variant: Variant = checked("e3", check_choice, choices=get_args(Variant))
+    calibration: Calibration = checked("isotonic", check_choice, choices=get_args(Calibration))
+    rule: Rule = checked("alternative", check_choice, choices=get_args(Rule))
+    quantile: float = checked(0.9, check_real, low=0, high=1, closed="right")
 
     def _flip(self, counts: ScoreCounts) -> ScoreCounts:
         flipped = flipped_counts(counts)

@@ -7,8 +7,14 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from purecover._parameters import checked
 from purecover._typing import FloatArray, IntArray, RandomState
-from purecover._validation import check_choice, check_integer, check_random_state, check_real
+from purecover._validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_seeding,
+)
 from purecover.estimators.base import Inclusions, register_prior_estimator
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 
@@ -42,6 +48,7 @@ the best points join those that have weight: at least so many at a time."""
 
 
 @register_prior_estimator("kernel-mean")
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelMean(FeaturePriorEstimator):
     r"""Mean embedding in the space of a Gaussian kernel: KM1 and KM2.
 
@@ -123,25 +130,10 @@ class KernelMean(FeaturePriorEstimator):
 
     reference: ClassVar[str] = "Ramaswamy, Scott & Tewari, ICML 2016"
 
-    def __init__(
-        self,
-        *,
-        variant: Literal["km2", "km1"] = "km2",
-        width: float | None = None,
-        max_points: int = 4000,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.variant = variant
-        self.width = width
-        self.max_points = max_points
-        self.random_state = random_state
-
-    def _check_params(self) -> None:
-        check_choice("variant", self.variant, ("km2", "km1"))
-        if self.width is not None:
-            check_real("width", self.width, low=0, closed="neither")
-        check_integer("max_points", self.max_points, low=10)
-        check_random_state(self.random_state)
+    variant: Literal["km2", "km1"] = checked("km2", check_choice, choices=("km2", "km1"))
+    width: float | None = checked(None, check_real, low=0, closed="neither")
+    max_points: int = checked(4000, check_integer, low=10)
+    random_state: RandomState = checked(0, check_seeding)
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         notes = []

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, rel_entr
 
+from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts
@@ -807,6 +808,7 @@ _ROWS = 64
 
 
 @register_prior_estimator("label-curve")
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelCurve(PriorEstimator):
     r"""Posterior mean of alpha and beta from the share of labeled along the ranking.
 
@@ -880,11 +882,9 @@ class LabelCurve(PriorEstimator):
     reference: ClassVar[str] = "purecover"
     interval_method: ClassVar[str] = "posterior"
 
-    def __init__(self, *, clean: Literal["weigh", "never", "always"] = "weigh") -> None:
-        self.clean = clean
-
-    def _check_params(self) -> None:
-        check_choice("clean", self.clean, CLEAN_PRIORS)
+    clean: Literal["weigh", "never", "always"] = checked(
+        "weigh", check_choice, choices=CLEAN_PRIORS
+    )
 
     @property
     def _clean_prior(self) -> float:

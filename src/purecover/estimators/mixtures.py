@@ -5,11 +5,13 @@ Runs from several starts, or on several replicates, go side by side along the fi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
+from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice, check_flag, check_integer, check_real
 from purecover.counts import ScoreCounts
@@ -230,6 +232,7 @@ class _Scores(NamedTuple):
 
 
 @register_prior_estimator("msgmm")
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianMixtures(FeaturePriorEstimator):
     r"""Fit the labeled and the unlabeled as mixtures of the same two normal densities.
 
@@ -310,30 +313,14 @@ class GaussianMixtures(FeaturePriorEstimator):
     noisy: ClassVar[bool] = True
     reference: ClassVar[str] = "Jain, White & Radivojac, NIPS 2016"
 
-    def __init__(
-        self,
-        *,
-        clean: Literal["test", "never", "always"] = "test",
-        covariance: Literal["full", "diagonal"] = "full",
-        logit_scores: bool = True,
-        n_starts: int = 6,
-        ridge: float = 1e-3,
-        max_iter: int = 1000,
-    ) -> None:
-        self.clean = clean
-        self.covariance = covariance
-        self.logit_scores = logit_scores
-        self.n_starts = n_starts
-        self.ridge = ridge
-        self.max_iter = max_iter
-
-    def _check_params(self) -> None:
-        check_choice("clean", self.clean, CLEAN_RULES)
-        check_choice("covariance", self.covariance, ("full", "diagonal"))
-        check_flag("logit_scores", self.logit_scores)
-        check_integer("n_starts", self.n_starts, low=1)
-        check_real("ridge", self.ridge, low=0, closed="neither")
-        check_integer("max_iter", self.max_iter, low=1)
+    clean: Literal["test", "never", "always"] = checked("test", check_choice, choices=CLEAN_RULES)
+    covariance: Literal["full", "diagonal"] = checked(
+        "full", check_choice, choices=("full", "diagonal")
+    )
+    logit_scores: bool = checked(True, check_flag)
+    n_starts: int = checked(6, check_integer, low=1)
+    ridge: float = checked(1e-3, check_real, low=0, closed="neither")
+    max_iter: int = checked(1000, check_integer, low=1)
 
     # -- scores -------------------------------------------------------------------------
 

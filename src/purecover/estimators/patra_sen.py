@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from purecover._parameters import checked
 from purecover._typing import FloatArray
 from purecover._validation import check_integer
 from purecover.counts import ScoreCounts
@@ -13,6 +15,7 @@ from purecover.estimators.base import Inclusions, PriorEstimator, register_prior
 
 
 @register_prior_estimator("patra-sen")
+@dataclass(kw_only=True, eq=False, repr=False)
 class PatraSen(PriorEstimator):
     r"""Patra and Sen's two-component mixture on the scores of a classifier.
 
@@ -83,13 +86,8 @@ class PatraSen(PriorEstimator):
 
     reference: ClassVar[str] = "Patra & Sen, JRSS B 2016; Lin & Long, arXiv 1801.09834"
 
-    def __init__(self, *, n_grid: int = 1000, max_thresholds: int = 1000) -> None:
-        self.n_grid = n_grid
-        self.max_thresholds = max_thresholds
-
-    def _check_params(self) -> None:
-        check_integer("n_grid", self.n_grid, low=3)
-        check_integer("max_thresholds", self.max_thresholds, low=10)
+    n_grid: int = checked(1000, check_integer, low=3)
+    max_thresholds: int = checked(1000, check_integer, low=10)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         shares = np.arange(1, self.n_grid + 1) / self.n_grid

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
@@ -29,6 +30,7 @@ class _Slopes(NamedTuple):
 
 
 @register_prior_estimator("roc-slope")
+@dataclass(kw_only=True, eq=False, repr=False)
 class RocSlope(PriorEstimator):
     r"""Smallest slope of the ROC curve, each point moved by its confidence bounds.
 
@@ -89,14 +91,8 @@ class RocSlope(PriorEstimator):
 
     reference: ClassVar[str] = "Blanchard, Lee & Scott, JMLR 2010; Scott, AISTATS 2015"
 
-    def __init__(self, *, error: float = 0.1, n_thresholds: int | None = 200) -> None:
-        self.error = error
-        self.n_thresholds = n_thresholds
-
-    def _check_params(self) -> None:
-        check_real("error", self.error, low=0, high=1, closed="neither")
-        if self.n_thresholds is not None:
-            check_integer("n_thresholds", self.n_thresholds, low=2)
+    error: float = checked(0.1, check_real, low=0, high=1, closed="neither")
+    n_thresholds: int | None = checked(200, check_integer, low=2, optional=True)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         few = _thinned(counts, self.n_thresholds)
@@ -160,7 +156,7 @@ def _row_bounds(shares: FloatArray, sizes: FloatArray, error: float) -> FloatArr
 # -- A smooth curve through the observed ROC points, and its slope at the end --------------------
 
 
-FAMILIES = ("binormal", "power")
+Family = Literal["binormal", "power"]
 
 _NEAR_0 = 1e-12
 """Probabilities are kept this far from 0 and 1, so that their logarithms are finite."""
@@ -280,6 +276,7 @@ def _fit(family: str, points: _Points, starts: FloatArray) -> tuple[FloatArray, 
 
 
 @register_prior_estimator("fitted-roc")
+@dataclass(kw_only=True, eq=False, repr=False)
 class FittedRoc(PriorEstimator):
     r"""Slope at the end of a smooth curve fitted to the ROC points.
 
@@ -358,19 +355,8 @@ class FittedRoc(PriorEstimator):
 
     reference: ClassVar[str] = "Sanderson & Scott, AISTATS 2014"
 
-    def __init__(
-        self,
-        *,
-        family: Literal["binormal", "power"] = "binormal",
-        n_thresholds: int | None = 500,
-    ) -> None:
-        self.family = family
-        self.n_thresholds = n_thresholds
-
-    def _check_params(self) -> None:
-        check_choice("family", self.family, FAMILIES)
-        if self.n_thresholds is not None:
-            check_integer("n_thresholds", self.n_thresholds, low=2)
+    family: Family = checked("binormal", check_choice, choices=get_args(Family))
+    n_thresholds: int | None = checked(500, check_integer, low=2, optional=True)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         few = _thinned(counts, self.n_thresholds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from purecover._codec import Saved
 from purecover._labels import encode_labels
+from purecover._parameters import checked
 from purecover._response import RESPONSES, response_scores
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import (
@@ -27,6 +28,7 @@ from purecover._validation import (
     check_random_state,
     check_real,
     check_same_length,
+    check_seeding,
     public,
 )
 from purecover.counts import ScoreCounts
@@ -62,6 +64,7 @@ _FAR = 1e6
 
 
 @register_prior_estimator("clustered")
+@dataclass(eq=False, repr=False)
 class ClusteredLabels(FeaturePriorEstimator):
     r"""Sum over clusters of the labeled positives, each estimated on its own.
 
@@ -154,20 +157,14 @@ class ClusteredLabels(FeaturePriorEstimator):
 
     reference: ClassVar[str] = "Kumar & Lambert, PeerJ Computer Science 2023"
 
-    def __init__(
-        self,
-        estimator: PriorEstimator | None = None,
-        *,
-        n_clusters: int | Literal["auto"] = "auto",
-        classifier: Any = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_clusters = n_clusters
-        self.classifier = classifier
-        self.random_state = random_state
+    estimator: PriorEstimator | None = None
+    _: KW_ONLY
+    n_clusters: int | Literal["auto"] = "auto"
+    classifier: Any = None
+    random_state: RandomState = checked(0, check_seeding)
 
     def _check_params(self) -> None:
+        super()._check_params()
         check_one_sided(self.estimator, "for noisy labels write NoisyLabels(ClusteredLabels())")
         if isinstance(self.n_clusters, str):
             if self.n_clusters != "auto":
@@ -176,7 +173,6 @@ class ClusteredLabels(FeaturePriorEstimator):
         else:
             check_integer("n_clusters", self.n_clusters, low=1)
         check_classifier(self.classifier)
-        self._generator()
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         cluster = self._clusters(rows.labeled, rng)

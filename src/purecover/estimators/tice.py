@@ -9,13 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from purecover._parameters import checked
 from purecover._typing import BoolArray, FloatArray, IntArray, RandomState
-from purecover._validation import check_integer, check_random_state, check_real
+from purecover._validation import check_integer, check_real, check_seeding
 from purecover.estimators.base import Inclusions, register_prior_estimator
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 
 
 @register_prior_estimator("tice")
+@dataclass(kw_only=True, eq=False, repr=False)
 class TIcE(FeaturePriorEstimator):
     r"""Tree induction for label frequency estimation.
 
@@ -113,38 +115,14 @@ class TIcE(FeaturePriorEstimator):
 
     reference: ClassVar[str] = "Bekker & Davis, AAAI 2018"
 
-    def __init__(
-        self,
-        *,
-        n_intervals: int = 41,
-        max_bepp: float = 10,
-        max_splits: int = 500,
-        min_size: int | None = None,
-        error: float | None = 0.2,
-        n_folds: int = 10,
-        n_rounds: int = 2,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.n_intervals = n_intervals
-        self.max_bepp = max_bepp
-        self.max_splits = max_splits
-        self.min_size = min_size
-        self.error = error
-        self.n_folds = n_folds
-        self.n_rounds = n_rounds
-        self.random_state = random_state
-
-    def _check_params(self) -> None:
-        check_integer("n_intervals", self.n_intervals, low=2, high=1000)
-        check_real("max_bepp", self.max_bepp, low=0)
-        check_integer("max_splits", self.max_splits, low=1)
-        if self.min_size is not None:
-            check_integer("min_size", self.min_size, low=1)
-        if self.error is not None:
-            check_real("error", self.error, low=0, high=1, closed="neither")
-        check_integer("n_folds", self.n_folds, low=2)
-        check_integer("n_rounds", self.n_rounds, low=1)
-        check_random_state(self.random_state)
+    n_intervals: int = checked(41, check_integer, low=2, high=1000)
+    max_bepp: float = checked(10, check_real, low=0)
+    max_splits: int = checked(500, check_integer, low=1)
+    min_size: int | None = checked(None, check_integer, low=1)
+    error: float | None = checked(0.2, check_real, low=0, high=1, closed="neither", optional=True)
+    n_folds: int = checked(10, check_integer, low=2)
+    n_rounds: int = checked(2, check_integer, low=1)
+    random_state: RandomState = checked(0, check_seeding)
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         n_labeled, n_unlabeled = len(rows.labeled), len(rows.unlabeled)

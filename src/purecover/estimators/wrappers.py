@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import clone
 
+from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray
 from purecover._validation import bad_type, bad_value, check_choice, check_real
 from purecover.counts import ScoreCounts
@@ -23,6 +25,7 @@ LARGE_SPREAD = 0.1
 
 
 @register_prior_estimator("median")
+@dataclass(eq=False, repr=False)
 class MedianEnsemble(PriorEstimator):
     r"""Median of several estimators on the same scores.
 
@@ -71,13 +74,7 @@ class MedianEnsemble(PriorEstimator):
     ['BBE', 'RocSlope', 'RocSlope 2']
     """
 
-    def __init__(self, estimators: Sequence[PriorEstimator] | None = None) -> None:
-        self.estimators = estimators
-
-    @property
-    def estimates_beta(self) -> bool:
-        """Whether a member estimates beta too."""
-        return any(member.estimates_beta for member in self.estimators or ())
+    estimators: Sequence[PriorEstimator] | None = None
 
     def _check_params(self) -> None:
         if self.estimators is None:
@@ -92,6 +89,11 @@ class MedianEnsemble(PriorEstimator):
             raise bad_value("estimators", "at least one estimator", "an empty list")
         for member in self.estimators:
             check_estimator_parameter("estimators", member)
+
+    @property
+    def estimates_beta(self) -> bool:
+        """Whether a member estimates beta too."""
+        return any(member.estimates_beta for member in self.estimators or ())
 
     def _members(self) -> list[PriorEstimator]:
         """Copies, so that an estimate leaves no trace in the parameters."""
@@ -237,6 +239,7 @@ def check_one_sided(estimator: object, hint: str) -> None:
 
 
 @register_prior_estimator("noisy")
+@dataclass(eq=False, repr=False)
 class NoisyLabels(RowPriorEstimator):
     r"""Estimate beta too, with any estimator that takes labels as clean.
 
@@ -299,17 +302,12 @@ class NoisyLabels(RowPriorEstimator):
     noisy: ClassVar[bool] = True
     reference: ClassVar[str] = "Jain, White & Radivojac, NIPS 2016"
 
-    def __init__(
-        self,
-        estimator: PriorEstimator | None = None,
-        *,
-        clean: Literal["test", "never", "always"] = "test",
-    ) -> None:
-        self.estimator = estimator
-        self.clean = clean
+    estimator: PriorEstimator | None = None
+    _: KW_ONLY
+    clean: Literal["test", "never", "always"] = checked("test", check_choice, choices=CLEAN_RULES)
 
     def _check_params(self) -> None:
-        check_choice("clean", self.clean, CLEAN_RULES)
+        super()._check_params()
         hint = f"use {type(self.estimator).__name__} without {type(self).__name__}"
         check_one_sided(self.estimator, hint)
 
@@ -414,6 +412,7 @@ def out_of_fold(rows: Rows) -> ScoreCounts:
 # -- Remedies for scores without a pure region ---------------------------------------------------
 
 
+@dataclass(eq=False, repr=False)
 class AdjustedEstimator(PriorEstimator):
     """Estimate by another estimator, of samples that are changed before.
 
@@ -421,7 +420,7 @@ class AdjustedEstimator(PriorEstimator):
     it gets the samples exchanged, and the other estimator turns the scores around in its own way.
     """
 
-    estimator: PriorEstimator | None
+    estimator: PriorEstimator | None = None
 
     @abstractmethod
     def _adjusted(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
@@ -434,6 +433,7 @@ class AdjustedEstimator(PriorEstimator):
         """The share a of replicates."""
 
     def _check_params(self) -> None:
+        super()._check_params()
         check_one_sided(
             self.estimator, f"for noisy labels write NoisyLabels({type(self).__name__}())"
         )
@@ -475,6 +475,7 @@ class AdjustedEstimator(PriorEstimator):
 
 
 @register_prior_estimator("regrouping")
+@dataclass(kw_only=True, eq=False, repr=False)
 class Regrouping(AdjustedEstimator):
     r"""Copy the highest unlabeled scores into the labeled sample, then estimate (ReMPE).
 
@@ -541,13 +542,7 @@ class Regrouping(AdjustedEstimator):
 
     reference: ClassVar[str] = "Yao, Liu, Han, Gong, Niu, Sugiyama & Tao, ICLR 2022"
 
-    def __init__(self, estimator: PriorEstimator | None = None, *, share: float = 0.1) -> None:
-        self.estimator = estimator
-        self.share = share
-
-    def _check_params(self) -> None:
-        check_real("share", self.share, low=0, high=1, closed="neither")
-        super()._check_params()
+    share: float = checked(0.1, check_real, low=0, high=1, closed="neither")
 
     def _adjusted(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
         regrouped = self._regrouped(counts)
@@ -598,6 +593,7 @@ class Regrouping(AdjustedEstimator):
 
 
 @register_prior_estimator("subsampling")
+@dataclass(kw_only=True, eq=False, repr=False)
 class Subsampling(AdjustedEstimator):
     r"""Reject unlabeled examples where negatives are known to be, then estimate (SuMPE).
 
@@ -670,13 +666,7 @@ class Subsampling(AdjustedEstimator):
 
     reference: ClassVar[str] = "Zhu, Fjeldsted, Holland, Landon, Lintereur & Scott, ICML 2023"
 
-    def __init__(self, estimator: PriorEstimator | None = None, *, ceiling: float = 1.0) -> None:
-        self.estimator = estimator
-        self.ceiling = ceiling
-
-    def _check_params(self) -> None:
-        check_real("ceiling", self.ceiling, low=0, high=1, closed="right")
-        super()._check_params()
+    ceiling: float = checked(1.0, check_real, low=0, high=1, closed="right")
 
     def _adjusted(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
         first = run = self._run(counts, flipped=flipped)

@@ -22,6 +22,7 @@ from purecover._validation import (
     check_progress,
     check_random_state,
     check_real,
+    check_seeding,
     public,
 )
 from purecover.counts import ScoreCounts
@@ -315,10 +316,6 @@ class ResamplingKeywords(TypedDict, total=False):
     progress: Progress | None
 
 
-def _check_seed(_: str, value: RandomState) -> None:
-    check_random_state(value)
-
-
 @dataclass(frozen=True)
 class Resampling(Parameters):
     """How to resample, where nothing else is said."""
@@ -337,7 +334,7 @@ class Resampling(Parameters):
         0,
         "int, numpy.random.Generator, numpy.random.RandomState or None",
         "Where randomness comes from.",
-        _check_seed,
+        check_seeding,
     )
     progress: Progress | None = parameter(
         None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -232,6 +232,7 @@ def _has(method: str) -> Any:
     return check
 
 
+@dataclass(eq=False, repr=False)
 class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc]  # scikit-learn is untyped
     r"""Tries several classifiers of labeled against unlabeled, and keeps the best.
 
@@ -333,24 +334,14 @@ class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc] 
     (1000,)
     """
 
-    def __init__(
-        self,
-        candidates: Mapping[str, Any] | None = None,
-        *,
-        rule: Literal["best", "parsimonious"] = "best",
-        confidence_level: float = 0.95,
-        cv: Any = 5,
-        positive_label: object = None,
-        random_state: RandomState | np.random.RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.candidates = candidates
-        self.rule = rule
-        self.confidence_level = confidence_level
-        self.cv = cv
-        self.positive_label = positive_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    candidates: Mapping[str, Any] | None = None
+    _: KW_ONLY
+    rule: Literal["best", "parsimonious"] = "best"
+    confidence_level: float = 0.95
+    cv: Any = 5
+    positive_label: object = None
+    random_state: RandomState | np.random.RandomState = None
+    n_jobs: int | None = None
 
     # -- what users call ----------------------------------------------------------------
 
@@ -499,9 +490,7 @@ class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc] 
             if not isinstance(key, str):
                 raise bad_type("candidates", "named by strings", key)
             try:
-                check_settings(
-                    candidate, cv=self.cv, method="auto", combine="auto", n_jobs=self.n_jobs
-                )
+                check_settings(candidate, cv=self.cv, n_jobs=self.n_jobs)
             except TypeError as error:
                 if "'estimator'" not in str(error):
                     raise

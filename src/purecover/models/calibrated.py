@@ -17,7 +17,7 @@ same as clipping it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -220,6 +220,7 @@ LEAST = 1e-9
 """Probabilities of being labeled nearer to 0 or 1 are cut, so that log-odds remain finite."""
 
 
+@dataclass(eq=False, repr=False)
 class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc]  # scikit-learn is untyped
     r"""Makes any classifier of labeled against unlabeled one of positive against negative.
 
@@ -344,38 +345,21 @@ class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: i
     0.3
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        method: Literal["auto", "isotonic", "sigmoid"] = "auto",
-        cv: Any = 5,
-        alpha: float | None = None,
-        beta: float | None = None,
-        proportions: MixtureProportions | None = None,
-        prior: float | None = None,
-        label_frequency: float | None = None,
-        scenario: Scenario | None = None,
-        prior_estimator: PriorEstimator | str | None = None,
-        target: Target = "population",
-        positive_label: object = None,
-        random_state: RandomState | np.random.RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.cv = cv
-        self.alpha = alpha
-        self.beta = beta
-        self.proportions = proportions
-        self.prior = prior
-        self.label_frequency = label_frequency
-        self.scenario = scenario
-        self.prior_estimator = prior_estimator
-        self.target = target
-        self.positive_label = positive_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any
+    _: KW_ONLY
+    method: Literal["auto", "isotonic", "sigmoid"] = "auto"
+    cv: Any = 5
+    alpha: float | None = None
+    beta: float | None = None
+    proportions: MixtureProportions | None = None
+    prior: float | None = None
+    label_frequency: float | None = None
+    scenario: Scenario | None = None
+    prior_estimator: PriorEstimator | str | None = None
+    target: Target = "population"
+    positive_label: object = None
+    random_state: RandomState | np.random.RandomState = None
+    n_jobs: int | None = None
 
     # The scores kept are those before calibration, and not what it says of new rows.
     _oob_scores_are_final = False
@@ -508,7 +492,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: i
         check_target(self.target)
         out_of_bag = self._takes_out_of_bag
         cv = 2 if out_of_bag else self.cv
-        check_settings(self.estimator, cv=cv, method="auto", combine="raw", n_jobs=self.n_jobs)
+        check_settings(self.estimator, cv=cv, n_jobs=self.n_jobs)
         check_model(self.estimator, RESPONSES[:1] if out_of_bag else RESPONSES)
         told = (self.alpha, self.beta, self.proportions, self.prior, self.label_frequency)
         given = GivenProportions(*told, self.scenario).validated(can_estimate=True)

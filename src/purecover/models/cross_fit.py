@@ -298,14 +298,8 @@ def cross_fit_scores(
     >>> report.auc > report.auc_pu
     True
     """
-    check_settings(
-        estimator,
-        cv=cv,
-        method=method,
-        combine=combine,
-        n_jobs=n_jobs,
-        fit_params=fit_params,
-    )
+    folding = {"cv": cv, "method": method, "combine": combine, "n_jobs": n_jobs}
+    check_settings(estimator, fit_params=fit_params, **folding)
     examples = read_examples(
         X,
         labeled,
@@ -313,27 +307,16 @@ def cross_fit_scores(
         positive_label=positive_label,
         negative_label=negative_label,
     )
-    return cross_fit(
-        estimator,
-        examples,
-        cv=cv,
-        method=method,
-        combine=combine,
-        fit_params=fit_params,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    ).scores.copy()
+    made = cross_fit(
+        estimator, examples, fit_params=fit_params, random_state=random_state, **folding
+    )
+    return made.scores.copy()
 
 
 def check_settings(
-    estimator: Any,
-    *,
-    cv: Any,
-    method: str,
-    combine: str,
-    n_jobs: Any,
+    estimator: Any, *, cv: Any, n_jobs: Any, method: str = "auto", combine: str = "auto",
     fit_params: Any = None,
-) -> None:
+) -> None:  # fmt: skip
     """Complain of what is wrong whatever the data are."""
     check_choice("method", method, ("auto", *METHODS))
     check_choice("combine", combine, COMBINES)
@@ -491,34 +474,18 @@ def unseen_scores(
     estimator: Any,
     examples: Examples,
     *,
-    cv: Any = 5,
-    method: str = "auto",
-    combine: str = "auto",
-    fit_params: Mapping[str, Any] | None = None,
-    random_state: RandomState = None,
-    n_jobs: int | None = None,
     own: bool = True,
-    progress: Callable[[int, int], None] | None = None,
+    **settings: Any,
 ) -> UnseenScores:
     """A model's out-of-bag scores where it makes some, else those of a cross-validation.
 
     With ``own=False``, cross-validation in any case.
     """
-    if own and not fit_params and makes_own_scores(estimator):
+    if own and not settings.get("fit_params") and makes_own_scores(estimator):
         made = _own_scores(estimator, examples)
         if made is not None:
             return made
-    result = cross_fit(
-        estimator,
-        examples,
-        cv=cv,
-        method=method,
-        combine=combine,
-        fit_params=fit_params,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+    result = cross_fit(estimator, examples, **settings)
     return UnseenScores(result.scores, result.description)
 
 

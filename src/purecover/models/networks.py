@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -182,6 +183,7 @@ FEW = 30
 """Rows of a kind below which bags should be drawn of both kinds apart."""
 
 
+@dataclass(eq=False, repr=False)
 class BaggedNetworks(TwoClassClassifier):
     r"""Bagged feed-forward networks trained by resilient propagation.
 
@@ -293,46 +295,25 @@ class BaggedNetworks(TwoClassClassifier):
     0.86
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        hidden: int = 5,
-        *,
-        preset: str = "paper",
-        output: str | None = None,
-        loss: str | None = None,
-        rprop: str | None = None,
-        constants: str | None = None,
-        max_epochs: int | None = None,
-        patience: int | None = None,
-        validation_fraction: float | None = None,
-        split: str | None = None,
-        stratify: bool = False,
-        positive_label: object = None,
-        device: str = "auto",
-        dtype: str = "float32",
-        n_jobs: int | None = None,
-        random_state: RandomState | np.random.RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.hidden = hidden
-        self.preset = preset
-        self.output = output
-        self.loss = loss
-        self.rprop = rprop
-        self.constants = constants
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.split = split
-        self.stratify = stratify
-        self.positive_label = positive_label
-        self.device = device
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_estimators: int = 100
+    hidden: int = 5
+    _: KW_ONLY
+    preset: str = "paper"
+    output: str | None = None
+    loss: str | None = None
+    rprop: str | None = None
+    constants: str | None = None
+    max_epochs: int | None = None
+    patience: int | None = None
+    validation_fraction: float | None = None
+    split: str | None = None
+    stratify: bool = False
+    positive_label: object = None
+    device: str = "auto"
+    dtype: str = "float32"
+    n_jobs: int | None = None
+    random_state: RandomState | np.random.RandomState = None
+    verbose: int = 0
 
     @public
     def fit(self, X: Any, y: ArrayLike) -> Self:

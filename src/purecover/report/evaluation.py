@@ -229,14 +229,14 @@ def evaluate_model(
     from purecover.models.cross_fit import check_settings, unseen_scores
     from purecover.models.tables import check_as_long, read_examples
 
-    check_settings(
-        estimator,
-        cv=FOLDS if cv is None else cv,
-        method=method,
-        combine=combine,
-        n_jobs=n_jobs,
-        fit_params=fit_params,
-    )
+    folding: dict[str, Any] = {
+        "cv": FOLDS if cv is None else cv,
+        "method": method,
+        "combine": combine,
+        "fit_params": fit_params,
+        "n_jobs": n_jobs,
+    }
+    check_settings(estimator, **folding)
     given = GivenProportions.among(options).validated(can_estimate=True)
     asked = None if given.ways else check_estimator(prior_estimator, "prior_estimator")
     if prior_estimator is not None and asked is None:
@@ -267,13 +267,9 @@ def evaluate_model(
     made = unseen_scores(
         estimator,
         examples,
-        cv=FOLDS if cv is None else cv,
-        method=method,
-        combine=combine,
-        fit_params=fit_params,
-        random_state=settings.random_state,
-        n_jobs=n_jobs,
         own=cv is None and method == combine == "auto",
+        random_state=settings.random_state,
+        **folding,
     )
     rows = marks.rows(as_real_vector("scores", made.scores))
     report = make_report(rows, given, asked, settings)
