@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from tests.paper_files import write_made_up
 from tests.public_names import public_names
 from tests.strategies import Unfriendly
+from tests.test_displays import CASES as DISPLAYS
 
 import purecover as pu
 from purecover import exceptions
@@ -158,11 +159,7 @@ VALID = {
     "MixtureProportions.from_inclusions": {"unlabeled_inclusion": 0.2},
     "AlphaMaxDisplay": {"curve": pu.estimators.AlphaMax().fit(COUNTS).curve_},
     "PriorsDisplay": {"comparison": COMPARISON},
-    "RecoveredRocDisplay": {"roc": CONTEXT.roc},
-    "RecoveredPrDisplay": {"pr": pu.recover_pr(**BOTH)},
-    "SensitivityDisplay": {"grid": pu.recovery.sensitivity(COUNTS, alphas=[0.1, 0.2], betas=[1.0])},
-    "ThresholdDisplay": {"curves": pu.recovery.recover_metric_curves(**BOTH)},
-    "ErrorMapDisplay": {"error_map": pu.recovery.error_map(0.2, 0.9, 0.8, n_grid=5)},
+    **{case.cls.__name__: {case.parameter: case.result} for case in DISPLAYS.values()},
 }
 
 # What no parameter takes, unless WRONG or FREE says otherwise.
