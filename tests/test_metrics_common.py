@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import purecover as pu
 from purecover.recovery.metrics import MetricOptions
 from purecover.recovery.pr import area_under_pr
-from purecover.report.many import RANGES
 
 ALL = sorted(pu.METRICS)
 OF_CURVE = [n for n in ALL if pu.METRICS[n].kind == "ranking"]
@@ -224,7 +223,7 @@ def test_repaired_metrics_stay_in_range(
     # Wrong proportions on purpose: the repair must hold whatever it is told.
     counts = sample(seed, 20, 60).counts
     got = value(name, counts, pu.MixtureProportions(alpha, 1 - noise), target=prior, top_k=5)
-    low, high = RANGES.get(name, (0.0, 1.0))
+    low, high = pu.METRICS[name].range
     assert np.isnan(got) or low - 1e-9 <= got <= high + 1e-9
 
 

@@ -148,6 +148,8 @@ class Metric:
         ``(tpr, fpr, prior, options)`` to value, elementwise.
     of_curve : callable or None
         ``(fpr, tpr, auc, prior, options)`` to value, where ``auc`` is the direct one.
+    range : tuple of float
+        The least and the greatest it can be.
     """
 
     name: str
@@ -157,6 +159,7 @@ class Metric:
     greater_is_better: bool = True
     of_rates: RateFunction | None = None
     of_curve: CurveFunction | None = None
+    range: tuple[float, float] = (0.0, 1.0)
 
 
 def _divide(numerator: Any, denominator: Any) -> Any:
@@ -232,6 +235,7 @@ def _registry() -> dict[str, Metric]:
             "ranking",
             True,
             of_curve=lambda f, t, a, p, o: normalize_auc_pr(area_under_pr(t, f, p, o.area), p),
+            range=(-math.inf, 1.0),
         ),
     ]
     at_threshold = [
@@ -264,8 +268,15 @@ def _registry() -> dict[str, Metric]:
             True,
             of_rates=lambda t, f, p, o: _f_score(t, f, p, o.f_beta),
         ),
-        Metric("mcc", "Matthews correlation", "threshold", True, of_rates=_mcc),
-        Metric("youden", "Youden index", "threshold", False, of_rates=lambda t, f, p, o: t - f),
+        Metric("mcc", "Matthews correlation", "threshold", True, of_rates=_mcc, range=(-1.0, 1.0)),
+        Metric(
+            "youden",
+            "Youden index",
+            "threshold",
+            False,
+            of_rates=lambda t, f, p, o: t - f,
+            range=(-1.0, 1.0),
+        ),
         Metric(
             "ber",
             "Balanced error rate",
@@ -280,8 +291,11 @@ def _registry() -> dict[str, Metric]:
             "threshold",
             True,
             of_rates=lambda t, f, p, o: _divide(t, _flagged(t, f, p)),
+            range=(0.0, math.inf),
         ),
-        Metric("lee_liu", "Lee-Liu score", "threshold", True, of_rates=_lee_liu),
+        Metric(
+            "lee_liu", "Lee-Liu score", "threshold", True, of_rates=_lee_liu, range=(0.0, math.inf)
+        ),
         Metric(
             "cost",
             "Cost",
@@ -289,6 +303,7 @@ def _registry() -> dict[str, Metric]:
             True,
             False,
             lambda t, f, p, o: p * o.cost_fn * (1 - t) + (1 - p) * o.cost_fp * f,
+            range=(0.0, math.inf),
         ),
     ]
     at_k = [

@@ -630,16 +630,6 @@ def _part(task: Any, score: str, rows: Mapping[str, Any]) -> Part:
 IN_TAIL = 10
 """Replicates that must lie beyond an end of an interval for it to be a percentile."""
 
-RANGES = {
-    "mcc": (-1.0, 1.0),
-    "youden": (-1.0, 1.0),
-    "normalized_auc_pr": (-math.inf, 1.0),
-    "lift": (0.0, math.inf),
-    "lee_liu": (0.0, math.inf),
-    "cost": (0.0, math.inf),
-}
-"""What metrics can be, where that is not between 0 and 1."""
-
 
 @dataclass(frozen=True, eq=False)
 class Shared:
@@ -804,7 +794,7 @@ def _stretched(name: str, interval: Interval, level: float) -> Interval:
 
     resolved = interval.confidence_level
     factor = float(ndtri(0.5 + level / 2) / ndtri(0.5 + resolved / 2))
-    least, most = RANGES.get(name, (0.0, 1.0))
+    least, most = METRICS[name].range if name in METRICS else (0.0, 1.0)
     middle = interval.estimate
     low = middle - (middle - interval.low) * factor
     high = middle + (interval.high - middle) * factor
