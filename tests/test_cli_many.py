@@ -108,8 +108,8 @@ def test_metrics_intervals_and_strictness(run, file):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (("--score", "nothing_*", "--labeled", "y"), "no column 'nothing_*', asked for by --score"),
-        (("--score", "model_a", "--labeled", "x"), "no column 'x', asked for by --labeled"),
+        (("--score", "nothing_*", "--labeled", "y"), "no column named 'nothing_*', asked for by"),
+        (("--score", "model_a", "--labeled", "x"), "no column named 'x', asked for by --labeled"),
         (("--score", "model_a", "--labeled", "z[2]"), "holds nothing but '0'"),
         (("--score", "model_a", "--labeled", "y", "--by", "w"), "no column named 'w'"),
         (

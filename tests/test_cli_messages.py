@@ -129,9 +129,10 @@ def test_share_hint(text: str, hint: str) -> None:
 
 def test_every_option_named_by_a_translation_exists(capsys: pytest.CaptureFixture[str]) -> None:
     known = set()
-    for command in ("evaluate", "evaluate-many", "priors", "threshold", "simulate"):
-        main([command, "--help"])
-        known |= set(re.findall(r"--[a-z][a-z-]*", capsys.readouterr().out))
+    commands = ["evaluate", "evaluate-data", "evaluate-many", "monitor", "simulate", "threshold"]
+    for command in (*([each] for each in commands), ["audit", "plan"], ["audit", "sample"]):
+        main([*command, "--help"])
+        known |= set(re.findall(r"--[a-z][a-z-]*|(?<= )FILE", capsys.readouterr().out))
     assert set(_OPTIONS.values()) <= known
 
 

@@ -211,7 +211,7 @@ def test_the_records_are_those_of_one_study(run, results, tmp_path) -> None:
     assert tuple(found[0]) == Record._fields
     plain = tmp_path / "records.csv"
     second = run("report", "--store", results, "--study", 2, "--records", plain)
-    assert second.err == f"purecover: {plain} written\n"
+    assert second.err == f"purecover: records written to {plain}\n"
     assert len(plain.read_text().splitlines()) == 1 + 3
 
 

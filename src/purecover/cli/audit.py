@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 import re
 import sys
@@ -19,7 +18,7 @@ from purecover.cli.output import (
     DASH,
     CommandError,
     check_writable,
-    in_options,
+    csv_text,
     note,
     print_json,
     progress_bars,
@@ -27,7 +26,7 @@ from purecover.cli.output import (
     undash,
     write_atomically,
 )
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, PurecoverError
+from purecover.exceptions import IdentifiabilityError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,18 +36,14 @@ if TYPE_CHECKING:
     from purecover.audit.posterior import AuditEstimate
     from purecover.audit.strata import StratifiedAudit
     from purecover.cli.files import Request, Table, Words
-    from purecover.cli.rows import Rows
     from purecover.counts import ScoreCounts
     from purecover.estimators.base import PriorEstimator
     from purecover.proportions import MixtureProportions
 
     Audit = AuditEstimate | StratifiedAudit
 
-__all__ = ["audit"]
-
 PROMISE = Group("Promise", sort_key=1)
 AUDIT = Group("Audit", sort_key=2)
-NO_DATA_OPTIONS = opt.DataOptions()
 
 audit = App(
     name="audit",
@@ -76,7 +71,7 @@ def plan(
     assurance: Annotated[opt.Share, Parameter(group=PROMISE)] = 0.9,
     confidence_level: Annotated[opt.Share, Parameter(group=PROMISE)] = 0.95,
     unlabeled: Annotated[opt.Positive | None, Parameter(group=PROMISE)] = None,
-    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    json: opt.Json = False,
     quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Say how many rows to judge, for an interval of alpha that is narrow enough.
@@ -94,22 +89,17 @@ def plan(
     unlabeled
         Number of unlabeled rows there are, if alpha of these alone is wanted; tell audit estimate
         the same.
-    json
-        Print one JSON document and nothing else.
     quiet
         Print the number alone.
     """
-    guess: Any = None if alpha_guess is None else _numbers("--alpha-guess", alpha_guess)
-    try:
-        found = pu.audit.plan_audit(
-            width=width,
-            alpha_guess=guess[0] if guess is not None and len(guess) == 1 else guess,
-            assurance=assurance,
-            confidence_level=confidence_level,
-            n_unlabeled=unlabeled,
-        )
-    except InvalidInputError as error:
-        raise _in_our_words(error) from error
+    guess: Any = None if alpha_guess is None else opt.numbers("--alpha-guess", alpha_guess)
+    found = pu.audit.plan_audit(
+        width=width,
+        alpha_guess=guess[0] if guess is not None and len(guess) == 1 else guess,
+        assurance=assurance,
+        confidence_level=confidence_level,
+        n_unlabeled=unlabeled,
+    )
     if json:
         print_json(found.to_dict())
     else:
@@ -131,7 +121,7 @@ def sample(
     shares: Annotated[opt.Text, Parameter(group=AUDIT)] = None,
     columns: Annotated[opt.Text, Parameter(group=AUDIT)] = None,
     seed: Annotated[opt.Whole, Parameter(group=AUDIT)] = 0,
-    data: opt.DataOptions = NO_DATA_OPTIONS,
+    data: opt.DataOptions = opt.DataOptions(),
     out: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
     quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
@@ -167,35 +157,41 @@ def sample(
     from purecover.audit.strata import strata_of
     from purecover.cli.rows import read_rows
 
-    if file == DASH:
-        raise CommandError("audit sample reads its file twice and needs its name, not -.")
     if data.weight is not None:
         raise CommandError("audit sample does not take --weight: each row is as likely as another.")
     if shares is not None and strata is None:
         raise CommandError("--shares needs --strata, whose shares they are.")
-    to_stdout = out is None or out == DASH
-    if out is not None and not to_stdout:
-        check_writable("--out", out, not_this=file)
-        _keep_answers(out)
-    thresholds = [] if strata is None else sorted(set(_numbers("--strata", strata)), reverse=True)
+    path = None if out == DASH else out
+    if path is not None:
+        check_writable("--out", path, not_this=file)
+        _keep_answers(path)
+    thresholds: list[float] = []
+    if strata is not None:
+        thresholds = sorted(set(opt.numbers("--strata", strata)), reverse=True)
+    own = [ROW, *([STRATUM, SIZE] if thresholds else []), ANSWER]
     with progress_bars(quiet=quiet) as steps:
         steps("Reading")
-        rows = read_rows(file, data)
-        table, names = _all_columns(file, data, columns, with_strata=bool(thresholds))
+        rows = read_rows(file, data, cells=lambda names, _: _copied(file, names, columns, own))
     candidates = ~rows.labeled if rows.negative is None else ~(rows.labeled | rows.negative)
     rng = np.random.default_rng(seed)
     stratum = strata_of(rows.scores, thresholds)
     sizes = np.bincount(stratum[candidates], minlength=len(thresholds) + 1)
     drawn = _draw(candidates, stratum, _allocation(n, sizes, thresholds, shares), rng)
-    text = _csv(table, names, drawn, stratum, sizes, thresholds)
-    if out is None or to_stdout:
+    lines = []
+    for i in drawn.tolist():
+        h = int(stratum[i])
+        place = [f"{h + 1}: {_describe(h, thresholds)}", int(sizes[h])] if thresholds else []
+        cells = [words.values[words.codes[i]] for words in rows.cells.values()]
+        lines.append([i + 1, *place, *cells, ""])
+    text = csv_text([*own[:-1], *rows.cells, ANSWER], lines)
+    if path is None:
         sys.stdout.write(text)
     else:
-        with write_atomically("--out", out) as target:
+        with write_atomically("--out", path) as target:
             target.write(text.encode())
         note(
-            f"{drawn.size:,} of {int(candidates.sum()):,} unlabeled rows written to {out}; fill in "
-            f"its column {ANSWER!r} with yes or no",
+            f"{drawn.size:,} of {int(candidates.sum()):,} unlabeled rows written to {path}; fill "
+            f"in its column {ANSWER!r} with yes or no",
             quiet=quiet,
         )
     rows.note_blanks(quiet=quiet)
@@ -216,34 +212,23 @@ def _keep_answers(out: str) -> None:
         )
 
 
-def _all_columns(
-    file: str, data: opt.DataOptions, columns: str | None, *, with_strata: bool
-) -> tuple[Table, list[str]]:
-    """The columns to copy, cell by cell as they stand in the file."""
-    from purecover.cli.files import Request, list_columns, name_of, read_table
+def _copied(file: str, available: list[str], asked: str | None, own: list[str]) -> list[str]:
+    """The columns to copy; ``own`` are those that the file of the audit has beside them."""
+    from purecover.cli.files import name_of, require_column
 
     source = name_of(file)
-    names: list[str] = []
-    ours = [ROW, ANSWER, *([STRATUM, SIZE] if with_strata else [])]
-
-    def request(available: list[str]) -> Request:
-        wanted = available if columns is None else [c.strip() for c in columns.split(",")]
+    wanted = available
+    if asked is not None:
+        wanted = [name.strip() for name in asked.split(",")]
         for name in wanted:
-            if name not in available:
-                raise CommandError(
-                    f"{source} has no column named {show(name)}, asked for by --columns.\n"
-                    f"Hint: the columns are {list_columns(available)}."
-                )
-            if name in ours:
-                raise CommandError(
-                    f"{source} has a column {show(name)}, as the file of the audit is to have one "
-                    "of its own.\nHint: rename it, or name the columns to copy with --columns."
-                )
-        names.extend(dict.fromkeys(wanted))
-        words = {name: name for name in names}
-        return Request({}, words, frozenset(words), data.decimal)
-
-    return read_table(file, request, asked=(data.score, data.labeled), **data.how), names
+            require_column(source, name, available, "asked for by --columns")
+    taken = next((name for name in wanted if name in own), None)
+    if taken is not None:
+        raise CommandError(
+            f"{source} has a column {show(taken)}, as the file of the audit is to have one of its "
+            "own.\nHint: rename it, or name the columns to copy with --columns."
+        )
+    return list(dict.fromkeys(wanted))
 
 
 def _allocation(n: int, sizes: IntArray, thresholds: list[float], shares: str | None) -> IntArray:
@@ -262,11 +247,8 @@ def _allocation(n: int, sizes: IntArray, thresholds: list[float], shares: str | 
         raise CommandError(f"--n must be at least {sizes.size}, one for each stratum, got {n}.")
     if shares is None:
         return spread_evenly(n, sizes)
-    guess = _numbers("--shares", shares)
-    try:
-        return plan_strata(sizes, n, shares=guess, least=max(1, min(5, n // sizes.size)))
-    except InvalidInputError as error:
-        raise _in_our_words(error) from error
+    guess = opt.numbers("--shares", shares)
+    return plan_strata(sizes, n, shares=guess, least=max(1, min(5, n // sizes.size)))
 
 
 def _draw(
@@ -282,29 +264,6 @@ def _draw(
     return np.asarray(rng.permutation(np.concatenate(parts)), dtype=np.int64)
 
 
-def _csv(
-    table: Table,
-    names: list[str],
-    drawn: IntArray,
-    stratum: IntArray,
-    sizes: IntArray,
-    thresholds: list[float],
-) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    marks = [STRATUM, SIZE] if thresholds else []
-    writer.writerow([ROW, *marks, *names, ANSWER])
-    for i in drawn.tolist():
-        cells: list[Any] = [i + 1]
-        if thresholds:
-            h = int(stratum[i])
-            cells += [f"{h + 1}: {_describe(h, thresholds)}", int(sizes[h])]
-        words = [table.words[name] for name in names]
-        cells += [word.values[word.codes[i]] for word in words]
-        writer.writerow([*cells, ""])
-    return text.getvalue()
-
-
 def _describe(h: int, thresholds: list[float]) -> str:
     """The scores of a stratum in words."""
     if h == len(thresholds):
@@ -312,31 +271,6 @@ def _describe(h: int, thresholds: list[float]) -> str:
     if h == 0:
         return f"score >= {thresholds[0]:g}"
     return f"{thresholds[h]:g} <= score < {thresholds[h - 1]:g}"
-
-
-def _in_our_words(error: PurecoverError) -> CommandError:
-    names = {
-        "width": "--width",
-        "alpha_guess": "--alpha-guess",
-        "assurance": "--assurance",
-        "shares": "--shares",
-        "n_items": "--n",
-    }
-    return CommandError(in_options(error, names))
-
-
-def _numbers(option: str, text: str) -> list[float]:
-    """Numbers with commas between them."""
-    try:
-        values = [float(word) for word in text.split(",")]
-    except ValueError:
-        values = [math.nan]
-    if not all(map(math.isfinite, values)):
-        shown = show(undash(text))
-        raise CommandError(
-            f"{option} must be numbers with commas between them, such as 0.8,0.5, got {shown}."
-        )
-    return values
 
 
 # -- what they tell ---------------------------------------------------------------------------
@@ -351,12 +285,12 @@ def estimate(
     unlabeled: Annotated[opt.Positive | None, Parameter(group=AUDIT)] = None,
     confidence_level: Annotated[opt.Share, Parameter(group=AUDIT)] = 0.95,
     scores: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
-    data: opt.DataOptions = NO_DATA_OPTIONS,
+    data: opt.DataOptions = opt.DataOptions(),
     estimator: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
     clean: Annotated[opt.Flag, Parameter(group=opt.DATA)] = False,
     resamples: Annotated[opt.Whole, Parameter(group=opt.DATA)] = 500,
     seed: Annotated[opt.Whole, Parameter(group=AUDIT)] = 0,
-    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    json: opt.Json = False,
     quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Estimate alpha from the answers in FILE, and with --scores all that follows from it.
@@ -383,8 +317,6 @@ def estimate(
         Bootstrap resamples; 0 for none.
     seed
         Seed of everything random.
-    json
-        Print one JSON document and nothing else.
     quiet
         Print alpha alone.
     """
@@ -395,24 +327,26 @@ def estimate(
     for option, given in (("--estimator", estimator is not None), ("--clean", clean)):
         if given and scores is None:
             raise CommandError(f"{option} needs --scores, a file of scores and labels.")
-    audit, strata, n_blank = _read_answers(file, answer, unlabeled, level, seed)
+    audit, strata, n_blank = _read_answers(file, undash(answer), unlabeled, level, seed)
     document: dict[str, Any] = {"audit": audit.to_dict(), "not_judged": n_blank}
     if strata:
         document["strata"] = strata
     alpha, words = audit.alpha, _words(audit, strata)
-    rows = None
     if scores is not None:
         with progress_bars(quiet=quiet) as steps:
             steps("Reading")
             rows = read_rows(scores, data)
-            method = _estimator(estimator, clean=clean)
-            both = _combine(rows, audit, method, level, resamples, seed)
+            counts = pu.ScoreCounts.from_scores(rows.scores, rows.label_column, **rows.beside)
+            both = pu.audit.combine_audit(
+                _estimator(estimator, clean=clean).fit(counts),
+                audit,
+                confidence_level=level,
+                n_resamples=max(resamples, 100),
+                random_state=seed,
+            )
             proportions = _believed(audit, both)
             report = pu.evaluate(
-                rows.scores,
-                rows.label_column,
-                negative_label=rows.negative_label,
-                sample_weight=rows.weights,
+                counts,
                 proportions=proportions,
                 confidence_level=level,
                 n_resamples=resamples,
@@ -420,26 +354,23 @@ def estimate(
                 progress=steps("Resampling"),
             )
         alpha = audit.alpha if both.conflict else both.intervals["alpha"]
-        ends = [_auc(report.counts, end, proportions.beta) for end in (alpha.low, alpha.high)]
+        ends = [_auc(counts, end, proportions.beta) for end in (alpha.low, alpha.high)]
         document["combined"] = both.to_dict()
         document["auc_over_alpha"] = ends
         document["report"] = report.to_dict()
         document["source"] = rows.source(scores)
         words += f"\n\n{both}\n\n{report}\n\nover the interval of alpha the AUC goes from "
         words += " to ".join(f"{end:.4f}" if math.isfinite(end) else "nowhere" for end in ends)
+        rows.note_blanks(quiet=quiet)
     if json:
         print_json(document)
-    elif quiet:
-        print(repr(alpha.estimate))  # noqa: T201
     else:
-        print(_wrapped(words))  # noqa: T201
+        print(repr(alpha.estimate) if quiet else _wrapped(words))  # noqa: T201
     if n_blank:
         note(
             f"{n_blank:,} rows were not judged; if these are the doubtful ones, alpha is off",
             quiet=quiet,
         )
-    if rows is not None:
-        rows.note_blanks(quiet=quiet)
     return 0
 
 
@@ -449,58 +380,45 @@ def _read_answers(
     """The audit, the names of its strata, and how many rows nobody judged."""
     import numpy as np
 
-    from purecover.cli.files import Request, list_columns, name_of, read_table
+    from purecover.cli.files import Request, name_of, read_table, require_column
 
     source = name_of(file)
-    answer = undash(answer)
 
     def request(available: list[str]) -> Request:
-        if available.count(answer) != 1:
-            what = "no column" if answer not in available else "several columns"
-            raise CommandError(
-                f"{source} has {what} named {show(answer)}, where the answers should be.\n"
-                f"Hint: the columns are {list_columns(available)}; --answer names the right one."
-            )
-        words = {"answer": answer}
-        if {STRATUM, SIZE} <= set(available):
-            words |= {STRATUM: STRATUM, SIZE: SIZE}
+        why, hint = "where the answers should be", "; --answer names the right one"
+        require_column(source, answer, available, why, hint)
+        strata = [STRATUM, SIZE] if {STRATUM, SIZE} <= set(available) else []
+        words = {"answer": answer} | {name: name for name in strata}
         return Request({}, words, frozenset({"answer"}))
 
     table = read_table(file, request, asked=[answer])
     found = _answers(source, answer, table.words["answer"])
-    judged = found >= 0
+    judged, positive = found >= 0, found == 1
     if not judged.any():
         raise CommandError(
             f"{source} has no answers in column {show(answer)}.\n"
             "Hint: write yes or no into it, and leave blank what nobody judged."
         )
     n_blank = int((~judged).sum())
-    positive = found == 1
     if STRATUM not in table.words:
-        try:
-            audit = pu.audit.alpha_from_audit(
-                int(positive.sum()),
-                int(judged.sum()),
-                n_unlabeled=unlabeled,
-                confidence_level=level,
-            )
-        except InvalidInputError as error:
-            raise CommandError(in_options(error)) from error
-        return audit, [], n_blank
+        k, n = int(positive.sum()), int(judged.sum())
+        return (
+            pu.audit.alpha_from_audit(k, n, n_unlabeled=unlabeled, confidence_level=level),
+            [],
+            n_blank,
+        )
     if unlabeled is not None:
         raise CommandError(f"--unlabeled is known for {source}: its strata say how many there are.")
     names, sizes, codes = _strata(source, table)
-    k = np.bincount(codes[judged & positive], minlength=len(names))
-    n = np.bincount(codes[judged], minlength=len(names))
-    if not n.all():
+    each = np.bincount(codes[judged], minlength=len(names))
+    if not each.all():
         raise CommandError(
-            f"{source} has no answer in stratum {show(names[int(np.argmin(n))])}.\n"
+            f"{source} has no answer in stratum {show(names[int(np.argmin(each))])}.\n"
             "Hint: judge some of each stratum."
         )
-    audit_of_strata = pu.audit.stratified_audit(
-        sizes, k, n, confidence_level=level, random_state=seed
-    )
-    return audit_of_strata, [re.sub(r"^\d+: ", "", name) for name in names], n_blank
+    found = np.bincount(codes[positive], minlength=len(names))
+    audit = pu.audit.stratified_audit(sizes, found, each, confidence_level=level, random_state=seed)
+    return audit, [re.sub(r"^\d+: ", "", name) for name in names], n_blank
 
 
 def _answers(source: str, answer: str, words: Words) -> IntArray:
@@ -512,17 +430,14 @@ def _answers(source: str, answer: str, words: Words) -> IntArray:
     meaning = []
     for code, value in enumerate(words.values):
         said = value.strip().casefold()
-        if is_missing(value):
-            meaning.append(-1)
-        elif said in _YES or said in _NO:
-            meaning.append(int(said in _YES))
-        else:
+        if said not in _YES | _NO and not is_missing(value):
             rows = np.flatnonzero(words.codes == code)
             more = "" if rows.size == 1 else f" and {rows.size - 1} more"
             raise CommandError(
                 f"{source} says {show(value)} in column {show(answer)}, row {rows[0] + 1}{more}; "
                 "an answer is yes or no, 1 or 0, or blank."
             )
+        meaning.append(-1 if is_missing(value) else int(said in _YES))
     return np.array(meaning)[words.codes]
 
 
@@ -531,9 +446,8 @@ def _strata(source: str, table: Table) -> tuple[list[str], IntArray, IntArray]:
     import numpy as np
 
     words, sizes = table.words[STRATUM], table.words[SIZE]
-    pairs = sorted(set(zip(words.codes.tolist(), sizes.codes.tolist(), strict=True)))
     found = []
-    for code, size in pairs:
+    for code, size in sorted(set(zip(words.codes.tolist(), sizes.codes.tolist(), strict=True))):
         name, number = words.values[code].strip(), sizes.values[size].strip()
         place = re.match(r"(\d+):", name)
         whole = re.fullmatch(r"(\d+)(?:\.0*)?", number)
@@ -543,52 +457,26 @@ def _strata(source: str, table: Table) -> tuple[list[str], IntArray, IntArray]:
                 f"did not write.\nHint: columns {STRATUM!r} and {SIZE!r} must stay as they were."
             )
         found.append((int(place[1]), name, int(whole[1]), code))
-    found.sort()
-    if [place for place, *_ in found] != list(range(1, len(words.values) + 1)):
+    places, names, numbers, codes = zip(*sorted(found), strict=True)
+    if places != tuple(range(1, len(words.values) + 1)):
         raise CommandError(
             f"{source} lacks a stratum, or has two sizes for one.\n"
             f"Hint: columns {STRATUM!r} and {SIZE!r} must stay as audit sample wrote them."
         )
-    order = np.empty(len(found), dtype=np.int64)
-    order[[code for *_, code in found]] = np.arange(len(found))
-    return (
-        [name for _, name, *_ in found],
-        np.array([size for _, _, size, _ in found]),
-        order[words.codes],
-    )
+    return list(names), np.array(numbers), np.argsort(codes)[words.codes]
 
 
 def _estimator(name: str | None, *, clean: bool) -> PriorEstimator:
     """The estimator of that name, or the default; with beta = 1 if labels are clean."""
     from purecover.estimators.choice import check_estimator, tell_clean
 
-    named = None if name is None else name.casefold().replace("_", "-")
-    method = check_estimator(named)
+    method = check_estimator(None if name is None else name.casefold().replace("_", "-"))
     if not clean:
         return method
     tell_clean(method, beta=1)
     if method.estimates_beta:
         raise CommandError(f"--clean cannot be had from {name}, which always estimates beta.")
     return method
-
-
-def _combine(
-    rows: Rows, audit: Audit, method: PriorEstimator, level: float, resamples: int, seed: int
-) -> CombinedAudit:
-    """Scores and audit in one posterior."""
-    counts = pu.ScoreCounts.from_scores(
-        rows.scores,
-        rows.label_column,
-        sample_weight=rows.weights,
-        negative_label=rows.negative_label,
-    )
-    return pu.audit.combine_audit(
-        method.fit(counts),
-        audit,
-        confidence_level=level,
-        n_resamples=max(resamples, 100),
-        random_state=seed,
-    )
 
 
 def _believed(audit: Audit, both: CombinedAudit) -> MixtureProportions:

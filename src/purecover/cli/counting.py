@@ -26,29 +26,20 @@ from purecover.cli.files import (
     opened,
     relation,
 )
-from purecover.cli.options import DataOptions, EngineOptions
-from purecover.cli.output import (
-    DASH,
-    CommandError,
-    Steps,
-    in_options,
-)
+from purecover.cli.options import USUAL_METRICS, DataOptions, EngineOptions
+from purecover.cli.output import DASH, CommandError, Steps, in_options
 from purecover.cli.rows import asked_columns, read_labels, row_request
 from purecover.counts import ScoreCounts
 from purecover.engines import scan_files
-from purecover.exceptions import MissingDependencyError, PurecoverError
+from purecover.exceptions import PurecoverError
 from purecover.report.compare import compare_scores
 from purecover.report.evaluation import evaluate
 from purecover.report.many import Job, ManyReports, Part, run_job
-
-__all__ = ["choose_engine", "evaluate_counted", "expand"]
 
 LARGE = 500_000_000
 """Bytes of a Parquet file beyond which it is counted where it is."""
 _TOLERANCE = 1e-4
 _MOST_LABELS = 21  # more than a column of labels can have
-_METRICS = ("roc_auc", "auc_pr", "precision", "recall")
-_WORDS = {"paths": "FILE", "frame": "FILE", "score": "--score", "by": "--by"}
 _ENGINES = ("duckdb", "_duckdb", "polars", "pyspark", "py4j", "narwhals")
 _PACKED = (".gz", ".zst")
 
@@ -229,11 +220,7 @@ def _counted_frame(
     more_scores: Sequence[str] = (),
 ) -> Iterator[_Counted]:
     """The rows of files as a frame of the engine."""
-    others = {f"score {i}": column for i, column in enumerate(more_scores, start=2)}
-    asked = asked_columns(
-        {"score": data.score, "labeled": data.labeled, **others},
-        {"weight": data.weight, "by": options.by},
-    )
+    asked = asked_columns(data, more_scores, by=options.by)
     given = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
     about: dict[str, Any] = {
         "file": files[0] if len(files) == 1 else list(files),
@@ -241,25 +228,20 @@ def _counted_frame(
         "engine": engine,
     }
     if engine == "duckdb" and not any("://" in name for name in names):
-        with (
-            _in_words(engine),
-            opened(
-                names, asked=asked.values(), memory_limit=options.memory_limit, **data.how
-            ) as opened_files,
-        ):
-            request = row_request(given, asked, data)(
-                [*opened_files[0].names, *opened_files[0].folders]
-            )
+        how = {"asked": asked.values(), "memory_limit": options.memory_limit, **data.how}
+        with _as_ours(engine), opened(names, **how) as found:
+            available = [*found[0].names, *found[0].folders]
+            request = row_request(given, available, asked, data)
             try:
-                frame = relation(opened_files, request)
-                yield _with_labels(frame, dict(request.columns), given, data, about)
+                frame = relation(found, request)
+                yield _with_labels(frame, request.columns, given, data, about)
             except CommandError:
                 raise
             except Exception:
-                complain(opened_files, request)  # which knows the cell
+                complain(found, request)  # which knows the cell
                 raise
         return
-    with _in_words(engine), _session(engine):
+    with _as_ours(engine), _session(engine):
         # To an engine each name is a pattern, also one that only looks like it.
         patterns = [name if "://" in name else glob.escape(name) for name in names]
         frame = scan_files(patterns, engine=engine, memory_limit=options.memory_limit)
@@ -268,14 +250,10 @@ def _counted_frame(
 
 
 @contextmanager
-def _in_words(engine: str) -> Iterator[None]:
-    """Complaints of the library in the words of options, and those of the engine as ours."""
+def _as_ours(engine: str) -> Iterator[None]:
+    """Complaints of an engine as ours."""
     try:
         yield
-    except (CommandError, MissingDependencyError):
-        raise
-    except PurecoverError as error:
-        raise CommandError(in_options(error, _WORDS)) from error
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in _ENGINES:
             raise
@@ -417,13 +395,13 @@ def _by_group(
     for done, (group, counts) in enumerate(sorted(counted.items(), key=itemgetter(0)), start=1):
         sizes = counts.labeled.sum().item(), counts.unlabeled.sum().item()
         part = Part(group, score, *sizes, counts=counts)
-        row, _ = run_job(Job(part, settings, _METRICS, level, keep=True))
+        row, _ = run_job(Job(part, settings, USUAL_METRICS, level, keep=True))
         rows.append(row if row.reason is None else replace(row, reason=in_options(row.reason)))
         if advance is not None:
             advance(done, len(counted))
     return ManyReports(
         rows=tuple(rows),
-        metrics=_METRICS,
+        metrics=USUAL_METRICS,
         confidence_level=level,
         simultaneous=None,
         row_level=level,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -16,35 +13,33 @@ import purecover.cli.options as opt
 from purecover.cli.output import (
     CommandError,
     check_outputs,
+    csv_text,
     note,
     print_json,
+    print_result,
     progress_bars,
     show,
     typed_command,
     undash,
-    write_atomically,
+    write_file,
 )
 
-__all__ = ["any_serious", "evaluate", "evaluate_data"]
-
-NO_SCORES_OPTIONS = opt.ScoresOptions()
-NO_ENGINE_OPTIONS = opt.EngineOptions()
-NO_EVALUATION_OPTIONS = opt.EvaluationOptions()
-NO_COMPARISON_OPTIONS = opt.ComparisonOptions()
-NO_REPORT_OPTIONS = opt.ReportOptions()
-NO_ASSUMPTIONS = opt.AssumptionOptions()
+if TYPE_CHECKING:
+    from purecover._typing import FloatArray
+    from purecover.cli.rows import Rows
 
 
 def evaluate(
     file: str,
     /,
     *more_files: str,
-    data: opt.ScoresOptions = NO_SCORES_OPTIONS,
-    counting: opt.EngineOptions = NO_ENGINE_OPTIONS,
+    data: opt.ScoresOptions = opt.ScoresOptions(),
+    counting: opt.EngineOptions = opt.EngineOptions(),
     truth: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
-    asked: opt.EvaluationOptions = NO_EVALUATION_OPTIONS,
-    several: opt.ComparisonOptions = NO_COMPARISON_OPTIONS,
-    output: opt.ReportOptions = NO_REPORT_OPTIONS,
+    group: opt.GroupColumn = None,
+    asked: opt.EvaluationOptions = opt.EvaluationOptions(),
+    several: opt.ComparisonOptions = opt.ComparisonOptions(),
+    output: opt.ReportOptions = opt.ReportOptions(),
 ) -> int:
     """Recover the true performance behind the scores in FILE.
 
@@ -66,7 +61,7 @@ def evaluate(
     settings = asked.settings
     from purecover.cli.counting import choose_engine, expand
 
-    files, group = (file, *more_files), asked.intervals.group
+    files = (file, *more_files)
     engine = choose_engine(files, data.one, counting, scores, {"--truth": truth, "--group": group})
     names = list(files) if engine is None else expand(files)
     for name in names:
@@ -106,7 +101,6 @@ def evaluate(
         rows.note_blanks(quiet=output.quiet)
     elif "blank_labels" in source:
         note(f"{source['blank_labels']:,} blank labels count as unlabeled", quiet=output.quiet)
-    note_written(output)
     return 1 if output.strict and serious else 0
 
 
@@ -164,35 +158,23 @@ class FeatureTableOptions(opt.TableOptions):
     """
 
 
-NO_TABLE_OPTIONS = FeatureTableOptions()
-
-
 def evaluate_data(
     file: str,
     /,
     *,
-    table: FeatureTableOptions = NO_TABLE_OPTIONS,
+    table: FeatureTableOptions = FeatureTableOptions(),
     truth: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
-    features: Annotated[opt.Text, Parameter(group=opt.FEATURES)] = None,
-    drop: Annotated[opt.Text, Parameter(group=opt.FEATURES)] = None,
-    model: Annotated[opt.Model, Parameter(group=opt.MODEL)] = "auto",
-    folds: Annotated[opt.Positive, Parameter(group=opt.MODEL)] = 5,
-    jobs: Annotated[opt.Positive | None, Parameter(group=opt.MODEL)] = None,
-    group: Annotated[opt.Text, Parameter(alias="--groups", group=opt.MODEL)] = None,
-    seed: Annotated[opt.Whole, Parameter(alias="--random-state", group=opt.MODEL)] = 0,
-    assumptions: opt.AssumptionOptions = NO_ASSUMPTIONS,
-    threshold: Annotated[opt.Number | None, Parameter(group=opt.METRICS)] = None,
-    resamples: Annotated[opt.Whole | None, Parameter(group=opt.INTERVALS)] = None,
-    confidence_level: Annotated[opt.Share, Parameter(group=opt.INTERVALS)] = 0.95,
-    ignore_check: Annotated[opt.Names, Parameter(group=opt.INTERVALS)] = (),
-    output: opt.ReportOptions = NO_REPORT_OPTIONS,
+    learning: opt.FeatureOptions = opt.FeatureOptions(),
+    group: opt.GroupColumn = None,
+    asked: opt.EvaluationOptions = opt.EvaluationOptions(),
+    output: opt.ReportOptions = opt.ReportOptions(),
     scores_out: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
 ) -> int:
     """Train a model on the features in FILE and recover its true performance.
 
     The model learns labeled against unlabeled; every row is scored by a model that has not seen
     it. Numbers are used as they are, texts of few values get a column for each value, and blank
-    cells are filled in; what was done is said on standard error.
+    cells are filled in; what was done is said on standard error. Rows of one group stay together.
 
     Parameters
     ----------
@@ -202,32 +184,6 @@ def evaluate_data(
     truth
         Column of true classes, if you have them: the report then shows them side by side. No
         model sees it.
-    features
-        Columns to learn from, with commas between them; by default all but those named otherwise
-        and those that a name such as truth or score gives away. A name that holds a comma stands
-        in double quotes.
-    drop
-        Columns not to learn from, such as identifiers, with commas between them.
-    model
-        auto tries them all and keeps the best; networks are the bagged ones of the paper.
-    folds
-        Parts of the data, each scored by a model trained on the others.
-    jobs
-        Models trained at the same time.
-    group
-        Column of groups of dependent rows (one patient, one card), kept together in folds and
-        resampled together.
-    seed
-        Seed of folds, model and bootstrap.
-    threshold
-        Scores of at least this count as positive; the best Youden index by default.
-    resamples
-        Bootstrap resamples; 0 for none. By default 2000, and 1000 of more than 32,768 distinct
-        scores.
-    confidence_level
-        Confidence level of intervals and bands.
-    ignore_check
-        Code of a check to silence, such as PU005; may be repeated.
     scores_out
         Write the scores to this CSV file, in the order of the rows, for the other commands;
         gzipped if it ends in .gz.
@@ -235,27 +191,15 @@ def evaluate_data(
     from purecover.cli.files import require_file
 
     require_file(file)
-    from purecover.cli.features import FeatureOptions, make_scores, read_feature_rows
+    from purecover.cli.features import make_scores, read_feature_rows
 
-    settings = opt.EvaluationOptions(
-        assumptions=assumptions,
-        measures=opt.MeasureOptions(threshold=threshold),
-        intervals=opt.IntervalOptions(
-            resamples=resamples,
-            confidence_level=confidence_level,
-            seed=seed,
-            ignore_check=ignore_check,
-        ),
-    ).settings
-    given = FeatureOptions(features=features, drop=drop, model=model, folds=folds, jobs=jobs)
-    given.check()
+    settings, seed = asked.settings, asked.intervals.random_state
     check_outputs({**output.paths, "--scores-out": scores_out}, not_this=file)
     with progress_bars(quiet=output.quiet) as steps:
         steps("Reading")
-        read = read_feature_rows(file, table, given, truth=truth, group=group)
-        read.features.say(quiet=output.quiet)
-        rows = read.rows
-        made = make_scores(read, given, default="auto", seed=seed, progress=steps("Training"))
+        features, rows = read_feature_rows(file, table, learning, truth=truth, group=group)
+        features.say(quiet=output.quiet)
+        made = make_scores(features, rows, learning, seed=seed, progress=steps("Training"))
         report = pu.evaluate(
             made.scores,
             rows.label_column,
@@ -265,38 +209,28 @@ def evaluate_data(
         )
         report = replace(report, scores_from=made.description)
     if scores_out is not None:
-        _write_scores(scores_out, read, made.scores)
-    source = rows.source(file) | {"features": read.features.to_dict()}
+        content = _scores_as_csv(rows, made.scores)
+        write_file("--scores-out", scores_out, content, "scores", quiet=output.quiet)
+    source = rows.source(file) | {"features": features.to_dict()}
     serious = deliver(report, source, output)
     rows.note_blanks(quiet=output.quiet)
-    note_written(output)
-    if scores_out is not None:
-        note(f"scores written to {scores_out}", quiet=output.quiet)
     return 1 if output.strict and serious else 0
 
 
-def _write_scores(path: str, read: Any, scores: Any) -> None:
+def _scores_as_csv(rows: Rows, scores: FloatArray) -> str:
     """Scores in the order of the file, as ``purecover evaluate`` reads them."""
-    rows = read.rows
     columns: dict[str, list[Any]] = {
-        "score": [repr(score) for score in scores.tolist()],
-        "labeled": [int(label) for label in rows.label_column],
+        "score": scores.tolist(),
+        "labeled": rows.label_column.astype(int).tolist(),
     }
-    if rows.weights is not None:
-        columns["weight"] = [repr(weight) for weight in rows.weights.tolist()]
+    if "weight" in rows.columns:
+        columns["weight"] = rows.table.numbers["weight"].tolist()
     if rows.truth is not None:
         columns["truth"] = rows.truth.astype(int).tolist()
-    if rows.groups is not None:
-        group = read.table.words["group"]
+    if "group" in rows.columns:
+        group = rows.table.words["group"]
         columns["group"] = [group.values[code] for code in group.codes.tolist()]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    content = text.getvalue().encode()
-    with write_atomically("--scores-out", path) as out:
-        # No time inside, so that equal scores make equal files.
-        out.write(gzip.compress(content, mtime=0) if path.endswith(".gz") else content)
+    return csv_text(columns, zip(*columns.values(), strict=True))
 
 
 # -- what both commands give ----------------------------------------------------------------------
@@ -309,16 +243,12 @@ def deliver(found: Any, source: dict[str, Any], output: opt.ReportOptions) -> bo
 
     one = isinstance(found, pu.PUReport)
     if output.markdown is not None:
-        with write_atomically("--markdown", output.markdown) as text:
-            text.write(found.to_markdown().encode())
+        text = found.to_markdown()
+        write_file("--markdown", output.markdown, text, "report", quiet=output.quiet)
     if output.html is not None:
         page = (render_report if one else render_comparison)(found, command=typed_command())
-        with write_atomically("--html", output.html) as file:
-            file.write(page.encode())
-    if output.json:
-        print_json(found.to_dict() | {"source": source})
-    elif not output.quiet:
-        print(found)  # noqa: T201
+        write_file("--html", output.html, page, "report", quiet=output.quiet)
+    print_result(found, json=output.json, quiet=output.quiet, source=source)
     reports = [found] if one else found.reports.values()
     return any_serious(check for report in reports for check in report.checks)
 
@@ -350,10 +280,3 @@ def _deliver_groups(many: Any, source: dict[str, Any], output: opt.ReportOptions
 def any_serious(checks: Iterable[Any]) -> bool:
     """Whether a check of severity error spoke."""
     return any(check.fired and check.severity == "error" for check in checks)
-
-
-def note_written(output: opt.ReportOptions) -> None:
-    """Say which files there are now."""
-    for path in output.paths.values():
-        if path is not None:
-            note(f"report written to {path}", quiet=output.quiet)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,65 +16,19 @@ from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
 from purecover.cli.files import (
     OBVIOUS,
-    Request,
-    Table,
     Words,
     is_missing,
     list_columns,
     name_of,
     parse_number,
-    read_table,
+    require_column,
 )
-from purecover.cli.options import Model, TableOptions
-from purecover.cli.output import DASH, CommandError, in_options, note
-from purecover.cli.rows import FEATURE, Rows, asked_columns, make_rows, row_request
+from purecover.cli.options import FeatureOptions, TableOptions
+from purecover.cli.output import DASH, CommandError, csv_text, in_words, note
+from purecover.cli.rows import Rows, read_rows
 from purecover.counts import ScoreCounts
-from purecover.exceptions import PurecoverError
 from purecover.models.cross_fit import UnseenScores, make_splits, unseen_scores
 from purecover.models.tables import read_examples
-
-__all__ = [
-    "FeatureOptions",
-    "Features",
-    "make_scores",
-    "read_feature_rows",
-    "standardized",
-]
-
-# How the library calls what goes wrong in training, and how the command line does.
-_TRAINING_WORDS = {"cv": "--folds", "estimator": "--model", "groups": "--group"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class FeatureOptions:
-    """Which columns are features, and what makes scores of them."""
-
-    features: str | None
-    drop: str | None
-    model: Model | None
-    folds: int
-    jobs: int | None
-
-    @property
-    def wanted(self) -> bool:
-        """Whether any column was said to be a feature."""
-        return self.features is not None or self.drop is not None
-
-    def check(self) -> None:
-        """Complain before the file is read rather than after."""
-        if self.features is not None and self.drop is not None:
-            raise CommandError("give --features or --drop, not both.")
-        if self.folds < 2:
-            raise CommandError(f"--folds must be a whole number of at least 2, got {self.folds}.")
-
-
-@dataclass(frozen=True)
-class FeatureRows:
-    """What the file holds: features, and the rest, with scores only if a column was named."""
-
-    features: Features
-    rows: Rows
-    table: Table
 
 
 def read_feature_rows(
@@ -83,72 +36,48 @@ def read_feature_rows(
     data: TableOptions,
     given: FeatureOptions,
     *,
-    score: str | None = None,
     truth: str | None = None,
     group: str | None = None,
-) -> FeatureRows:
+) -> tuple[Features, Rows]:
     """Read the file, settle what its labels mean and what each other column is."""
     source = name_of(file)
-    wanted = asked_columns(
-        {"labeled": data.labeled},
-        {"score": score, "weight": data.weight, "truth": truth, "group": group},
-    )
     choice = Choice()
 
-    def request(available: list[str]) -> Request:
+    def choose(available: list[str], taken: dict[str, str]) -> tuple[str, ...]:
         nonlocal choice
-        rows = row_request(source, wanted, data)(available)
-        choice = choose_features(source, available, rows.columns, given)
-        # As words, since only the cells tell which columns hold numbers.
-        cells = {f"{FEATURE}{name}": name for name in choice.names}
-        return replace(rows, words={**rows.words, **cells}, blanks=rows.blanks.union(cells))
+        choice = choose_features(source, available, taken, given)
+        return choice.names
 
-    listed = [] if given.features is None else split_names(given.features)
-    table = read_table(file, request, asked=[*listed, *wanted.values()], **data.how)
     try:
-        rows = make_rows(source, table, data)
+        rows = read_rows(file, data, truth=truth, group=group, scored=False, cells=choose)
     except CommandError as error:
         # Where there are no scores, labels cannot have been taken for them.
         said = str(error)
-        if score is None:
+        if getattr(data, "score", None) is None:
             said = re.sub(r"were scores and labeled swapped\?.*", "is that the right column?", said)
         raise CommandError(said) from error
-    cells = {name: table.words[f"{FEATURE}{name}"] for name in choice.names}
-    made = make_features(source, cells, data.decimal, choice, rows.labeled, rows.negative)
-    return FeatureRows(made, rows, table)
+    return make_features(source, rows, data.decimal, choice), rows
 
 
 def make_scores(
-    read: FeatureRows,
-    given: FeatureOptions,
-    *,
-    default: Model,
-    seed: int,
-    progress: Any,
+    features: Features, rows: Rows, given: FeatureOptions, *, seed: int, progress: Any
 ) -> UnseenScores:
-    """Scores of rows by models that have not seen them; the default is for who named no model."""
-    rows = read.rows
-    model, folds, jobs = given.model or default, given.folds, given.jobs
-    classifier, X = make_model(model, read.features, seed=seed, folds=folds, jobs=jobs)
-    try:
-        examples = read_examples(
-            X,
-            rows.label_column,
-            groups=rows.groups,
-            negative_label=rows.negative_label,
-        )
-        if model == "auto":  # which would take folds that cannot be for a fault of its candidates
-            make_splits(examples, folds, seed)
+    """Scores of rows by models that have not seen them."""
+    classifier, X = make_model(given, features, seed)
+    # What goes wrong in training is about the model here.
+    with in_words({"estimator": "--model"}):
+        companions = {k: v for k, v in rows.companions.items() if k in ("groups", "negative_label")}
+        examples = read_examples(X, rows.label_column, **companions)
+        if given.model == "auto":  # which would take folds that cannot be for its candidates' fault
+            make_splits(examples, given.folds, seed)
         return unseen_scores(
             classifier,
             examples,
-            cv=folds,
+            cv=given.folds,
             random_state=seed,
-            n_jobs=jobs,
+            n_jobs=given.jobs,
             progress=progress,
         )
-    except PurecoverError as error:
-        raise CommandError(in_options(error, _TRAINING_WORDS)) from error
 
 
 # -- which columns, by name -----------------------------------------------------------------------
@@ -208,9 +137,7 @@ def split_names(text: str) -> list[str]:
 
 def join_names(names: Sequence[str]) -> str:
     """What ``split_names`` takes apart again, ready to be pasted into a shell."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return shlex.quote(text.getvalue())
+    return shlex.quote(csv_text(names, []).rstrip("\n"))
 
 
 def choose_features(
@@ -238,18 +165,11 @@ def choose_features(
 
 
 def _find(source: str, option: str, text: str, available: Sequence[str]) -> list[str]:
-    names = split_names(text)
+    names, quotes = split_names(text), ""
+    if any("," in column for column in available):
+        quotes = f". Quote a name that holds a comma: {option} {join_names(['a,b', 'c'])}"
     for name in names:
-        times = available.count(name)
-        if times != 1:
-            what = "no column" if times == 0 else f"{times} columns"
-            quotes = ""
-            if any("," in column for column in available):
-                quotes = f" Quote a name that holds a comma: {option} {join_names(['a,b', 'c'])}."
-            raise CommandError(
-                f"{source} has {what} named {name!r}, asked for by {option}.\n"
-                f"Hint: the columns are {list_columns(available)}.{quotes}"
-            )
+        require_column(source, name, available, f"asked for by {option}", quotes)
     return names
 
 
@@ -511,14 +431,7 @@ class Features:
         return lines
 
 
-def make_features(
-    source: str,
-    columns: Mapping[str, Words],
-    decimal: str,
-    choice: Choice,
-    labeled: BoolArray,
-    negative: BoolArray | None,
-) -> Features:
+def make_features(source: str, rows: Rows, decimal: str, choice: Choice) -> Features:
     """Settle what each column is; labels only tell which column says too much."""
     numbers: dict[str, FloatArray] = {}
     texts: dict[str, FloatArray] = {}
@@ -526,7 +439,7 @@ def make_features(
     dropped = {name: f"{what}, by its name" for name, what in choice.set_aside.items()}
     marks: dict[str, dict[str, int]] = {}
     nearly: dict[str, str] = {}
-    for name, words in columns.items():
+    for name, words in rows.cells.items():
         said = [value for value in words.values if not is_missing(value)]
         blank = len(said) < len(words.values)
         avoid = choice.how_to_leave_out([name])
@@ -570,7 +483,7 @@ def make_features(
         choice=choice,
         marks=marks,
         nearly_numeric=nearly,
-        leaks=find_leaks(matrix, names, labeled, negative),
+        leaks=find_leaks(matrix, names, rows.labeled, rows.negative),
     )
 
 
@@ -626,9 +539,7 @@ def _may_identify(values: FloatArray) -> bool:
 # -- models ---------------------------------------------------------------------------------------
 
 
-def make_model(
-    name: str, features: Features, *, seed: int, folds: int, jobs: int | None
-) -> tuple[Any, Any]:
+def make_model(given: FeatureOptions, features: Features, seed: int) -> tuple[Any, Any]:
     """A model, and the rows it takes.
 
     Texts and blanks are dealt with inside the model, so that a fold knows nothing of the rows it
@@ -636,11 +547,11 @@ def make_model(
     """
     from sklearn.pipeline import make_pipeline
 
-    before = _preparation(features, scale=name == "logistic")
-    model: Any = _model(name, seed, folds, jobs)
+    before = _preparation(features, scale=given.model == "logistic")
+    model: Any = _model(given.model, seed, given.folds, given.jobs)
     if before is None:
         return model, features.matrix
-    if name in _OWN_SCORES:
+    if given.model in _OWN_SCORES:
         return model, before.fit_transform(features.matrix)
     return make_pipeline(before, model), features.matrix
 

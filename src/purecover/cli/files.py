@@ -32,27 +32,6 @@ from purecover._typing import FloatArray, IntArray
 from purecover._validation import show
 from purecover.cli.output import DASH, CommandError
 
-__all__ = [
-    "FORMATS",
-    "OBVIOUS",
-    "DataFile",
-    "Request",
-    "Table",
-    "Words",
-    "choose_columns",
-    "complain",
-    "is_missing",
-    "list_columns",
-    "name_of",
-    "opened",
-    "parse_number",
-    "peek",
-    "read_table",
-    "refuse_bomb",
-    "relation",
-    "require_file",
-]
-
 FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -147,13 +126,7 @@ def choose_columns(
     """The column of each role in ``wanted``; None for score and labeled means an obvious name."""
     chosen = {role: column for role, column in wanted.items() if column is not None}
     for role, column in chosen.items():
-        times = available.count(column)
-        if times != 1:
-            what = "no column" if times == 0 else f"{times} columns"
-            raise CommandError(
-                f"{source} has {what} named {column!r}, asked for by --{role.split()[0]}.\n"
-                f"Hint: the columns are {list_columns(available)}."
-            )
+        require_column(source, column, available, f"asked for by --{role.split()[0]}")
     for role, names in OBVIOUS.items():
         if wanted.get(role, "") is not None:
             continue
@@ -174,6 +147,19 @@ def choose_columns(
             f"Hint: the columns are {list_columns(available)}."
         )
     return chosen
+
+
+def require_column(
+    source: str, name: str, available: Sequence[str], why: str, hint: str = ""
+) -> None:
+    """Complain of a name that no column has, or several have."""
+    times = available.count(name)
+    if times != 1:
+        what = "no column" if times == 0 else f"{times} columns"
+        raise CommandError(
+            f"{source} has {what} named {name!r}, {why}.\n"
+            f"Hint: the columns are {list_columns(available)}{hint}."
+        )
 
 
 def list_columns(names: Sequence[str]) -> str:

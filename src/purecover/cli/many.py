@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv as csv_module
-import io
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,20 +14,18 @@ import purecover.cli.options as opt
 from purecover.cli.output import (
     CommandError,
     check_outputs,
+    csv_text,
     in_options,
     note,
-    print_json,
+    print_result,
     progress_bars,
-    show,
     undash,
-    write_atomically,
+    write_file,
 )
 
 if TYPE_CHECKING:
     from purecover.cli.files import Request, Table
     from purecover.report.many import ManyReports
-
-__all__ = ["evaluate_many"]
 
 
 @Parameter(name="*", group=opt.DATA)
@@ -68,34 +64,62 @@ class TaskAssumptionOptions(opt.CurveOptions, opt.ShareOptions):
     """
 
 
-NO_MANY_OPTIONS = ManyOptions()
-NO_ASSUMPTIONS = TaskAssumptionOptions()
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TaskOptions:
+    """What is wanted of each task.
+
+    Parameters
+    ----------
+    min_rows
+        Do not evaluate tasks with fewer labeled or fewer unlabeled rows.
+    estimate_from
+        Which of several score columns alpha and beta of a task are estimated from; by default
+        the one with the highest observed AUC.
+    metrics
+        Metric of the table, such as roc_auc; may be repeated. By default roc_auc, auc_pr,
+        precision and recall.
+    simultaneous
+        Make the intervals of a metric hold for all rows at once.
+    n_jobs
+        Rows worked on at the same time.
+    """
+
+    min_rows: Annotated[opt.Positive, Parameter(group=opt.DATA)] = 10
+    estimate_from: Annotated[opt.Text, Parameter(group=opt.ASSUMPTIONS)] = None
+    metrics: Annotated[opt.Names, Parameter("--metric", group=opt.METRICS)] = opt.USUAL_METRICS
+    simultaneous: Annotated[
+        Literal["bonferroni", "sidak"] | None, Parameter(group=opt.INTERVALS)
+    ] = None
+    n_jobs: Annotated[opt.Positive | None, Parameter("--jobs", group=opt.INTERVALS)] = None
+
+
+@Parameter(name="*", group=opt.INTERVALS)
+@dataclass(frozen=True, kw_only=True)
+class TaskIntervalOptions(opt.CheckedOptions):
+    """How sure one may be.
+
+    Parameters
+    ----------
+    n_resamples
+        Bootstrap resamples of each row; 0 for none.
+    """
+
+    n_resamples: Annotated[opt.Whole, Parameter("--resamples")] = 500
 
 
 def evaluate_many(
     file: str,
     /,
     *,
-    data: ManyOptions = NO_MANY_OPTIONS,
-    min_rows: Annotated[opt.Positive, Parameter(group=opt.DATA)] = 10,
-    assumptions: TaskAssumptionOptions = NO_ASSUMPTIONS,
-    estimate_from: Annotated[opt.Text, Parameter(group=opt.ASSUMPTIONS)] = None,
-    metric: Annotated[opt.Names, Parameter(group=opt.METRICS)] = (),
-    threshold: Annotated[opt.Number | None, Parameter(group=opt.METRICS)] = None,
-    max_fpr: Annotated[opt.Share, Parameter(group=opt.METRICS)] = 0.1,
-    top_k: Annotated[opt.Positive | None, Parameter(group=opt.METRICS)] = None,
-    area: Annotated[opt.Area, Parameter(group=opt.METRICS)] = "davis-goadrich",
-    resamples: Annotated[opt.Whole, Parameter(group=opt.INTERVALS)] = 500,
-    simultaneous: Annotated[
-        Literal["bonferroni", "sidak"] | None, Parameter(group=opt.INTERVALS)
-    ] = None,
-    confidence_level: Annotated[opt.Share, Parameter(group=opt.INTERVALS)] = 0.95,
-    seed: Annotated[opt.Whole, Parameter(group=opt.INTERVALS)] = 0,
-    ignore_check: Annotated[opt.Names, Parameter(group=opt.INTERVALS)] = (),
-    jobs: Annotated[opt.Positive | None, Parameter(group=opt.INTERVALS)] = None,
-    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    data: ManyOptions = ManyOptions(),
+    tasks: TaskOptions = TaskOptions(),
+    assumptions: TaskAssumptionOptions = TaskAssumptionOptions(),
+    measures: opt.MeasureOptions = opt.MeasureOptions(),
+    intervals: TaskIntervalOptions = TaskIntervalOptions(),
+    json: opt.Json = False,
     csv: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
-    strict: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    strict: opt.Strict = False,
     quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Recover the true performance of many models or on many tasks, as one table.
@@ -107,61 +131,11 @@ def evaluate_many(
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
         gzipped; - reads standard input.
-    min_rows
-        Do not evaluate tasks with fewer labeled or fewer unlabeled rows.
-    estimate_from
-        Which of several score columns alpha and beta of a task are estimated from; by default
-        the one with the highest observed AUC.
-    metric
-        Metric of the table, such as roc_auc; may be repeated. By default roc_auc, auc_pr,
-        precision and recall.
-    threshold
-        Scores of at least this count as positive; the best Youden index of each row by default.
-    max_fpr
-        Largest false-positive rate of the partial AUC.
-    top_k
-        Number of unlabeled rows with the highest scores, for precision_at_k and recall_at_k.
-    area
-        How the area under the precision-recall curve is taken.
-    resamples
-        Bootstrap resamples of each row; 0 for none.
-    simultaneous
-        Make the intervals of a metric hold for all rows at once.
-    confidence_level
-        Confidence level of intervals.
-    seed
-        Seed of the bootstrap.
-    ignore_check
-        Code of a check to silence, such as PU005; may be repeated.
-    jobs
-        Rows worked on at the same time.
-    json
-        Print one JSON document and nothing else.
     csv
         Write all rows and columns to this CSV file.
-    strict
-        Exit with 1 if a check of severity error speaks.
     quiet
         Print no table, notes or progress.
     """
-    settings: dict[str, Any] = {
-        **asdict(assumptions),
-        "target": assumptions.population,
-        "min_rows": min_rows,
-        "estimate_from": estimate_from,
-        "threshold": threshold,
-        "max_fpr": max_fpr,
-        "top_k": top_k,
-        "area": area,
-        "n_resamples": resamples,
-        "simultaneous": simultaneous,
-        "confidence_level": confidence_level,
-        "random_state": seed,
-        "n_jobs": jobs,
-        "ignore_checks": opt.check_codes(ignore_check),
-    }
-    if metric:
-        settings["metrics"] = metric
     from purecover.cli.files import name_of
 
     check_outputs({"--csv": csv}, not_this=file)
@@ -170,34 +144,25 @@ def evaluate_many(
         rows = _read(file, data)
         found = pu.evaluate_many(
             rows.data,
-            rows.labels if rows.by is None else rows.labels[0],
+            rows.labels[0] if "by" in rows.single else rows.labels,
             score=rows.scores,
-            by=rows.by,
+            by=rows.single.get("by"),
             sample_weight=rows.weight,
-            negative_label=rows.negative_label,
+            negative_label=None if data.negative_label is None else -1,
             progress=steps("Evaluating"),
-            **settings,
+            **vars(assumptions),
+            **vars(tasks),
+            **vars(measures),
+            **vars(intervals),
         )
     found = _in_words(found, rows)
+    columns = {"score": rows.scores, "labeled": [*rows.labels, *rows.refused], **rows.single}
+    source = {"file": name_of(file), "columns": columns}
+    print_result(found, json=json, quiet=quiet, source=source)
     if csv is not None:
-        with write_atomically("--csv", csv) as out:
-            out.write(_as_csv(found).encode())
-    if json:
-        document = found.to_dict()
-        columns: dict[str, Any] = {
-            "score": rows.scores,
-            "labeled": [*rows.labels, *rows.refused],
-        }
-        also = {"by": rows.by, "weight": data.weight}
-        columns |= {role: column for role, column in also.items() if column is not None}
-        document["source"] = {"file": name_of(file), "columns": columns}
-        print_json(document)
-    elif not quiet:
-        print(found)  # noqa: T201
+        write_file("--csv", csv, _as_csv(found), "table", quiet=quiet)
     if data.missing_is_unlabeled:
         note(f"{rows.n_blank:,} blank labels count as unlabeled", quiet=quiet)
-    if csv is not None:
-        note(f"table written to {csv}", quiet=quiet)
     serious = any(how == "error" for row in found for _, how in row.findings)
     return 1 if strict and serious else 0
 
@@ -209,10 +174,9 @@ class _Rows:
     data: Mapping[str, Any]
     scores: list[str]
     labels: list[str]
-    by: str | None
+    single: Mapping[str, str]
     weight: Any
     refused: Mapping[str, str]
-    negative_label: int | None
     n_blank: int
 
 
@@ -245,19 +209,14 @@ def _read(file: str, options: ManyOptions) -> _Rows:
             )
         numbers = {f"score {i}": column for i, column in enumerate(chosen["score"])}
         words = {f"labeled {i}": column for i, column in enumerate(chosen["labeled"])}
-        if "weight" in single:
-            numbers["weight"] = single["weight"]
-        if "by" in single:
-            words["by"] = single["by"]
-        labels = [role for role in words if role.startswith("labeled")]
-        blanks = frozenset(labels if options.missing_is_unlabeled else ())
+        blanks = frozenset(words if options.missing_is_unlabeled else ())
+        for role, column in single.items():
+            (words if role == "by" else numbers)[role] = column
         return Request(numbers, words, blanks, options.decimal)
 
     asked = (*single.values(), *options.score, *options.labeled)
     table = read_table(file, request, asked=asked, **options.how)
-    data: dict[str, Any] = {
-        column: table.numbers[f"score {i}"] for i, column in enumerate(chosen["score"])
-    }
+    data = {column: table.numbers[f"score {i}"] for i, column in enumerate(chosen["score"])}
     refused, n_blank = _add_labels(source, chosen["labeled"], table, options, data)
     if "by" in single:
         words = table.words["by"]
@@ -266,10 +225,9 @@ def _read(file: str, options: ManyOptions) -> _Rows:
         data=data,
         scores=chosen["score"],
         labels=[column for column in chosen["labeled"] if column not in refused],
-        by=single.get("by"),
+        single=single,
         weight=table.numbers.get("weight"),
         refused=refused,
-        negative_label=None if options.negative_label is None else -1,
         n_blank=n_blank,
     )
 
@@ -303,23 +261,16 @@ def _expanded(
     source: str, role: str, asked: Sequence[str], available: list[str], taken: set[str]
 ) -> list[str]:
     """Columns by name or pattern, each once."""
-    from purecover.cli.files import choose_columns, list_columns
+    from purecover.cli.files import require_column
 
     found: dict[str, None] = {}
-    for given in asked:
-        name = undash(given)
-        if name in available:
-            choose_columns(source, available, {role: name})  # refuses a name that stands twice
-            found[name] = None
-            continue
+    for name in map(undash, asked):
         # An opening bracket is a common part of names, and a set of characters is not needed.
         pattern = name.replace("[", "[[]")
         matching = [c for c in available if c not in taken and fnmatchcase(c, pattern)]
-        if not matching:
-            raise CommandError(
-                f"{source} has no column {show(name)}, asked for by --{role}.\n"
-                f"Hint: the columns are {list_columns(available)}."
-            )
+        if name in available or not matching:
+            require_column(source, name, available, f"asked for by --{role}")
+            matching = [name]
         found |= dict.fromkeys(matching)
     return list(found)
 
@@ -341,9 +292,6 @@ def _in_words(found: ManyReports, rows: _Rows) -> ManyReports:
 
 def _as_csv(found: ManyReports) -> str:
     columns = found.frame()
-    text = io.StringIO()
-    writer = csv_module.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for row in zip(*(values.tolist() for values in columns.values()), strict=True):
-        writer.writerow("" if isinstance(v, float) and v != v else v for v in row)  # noqa: PLR0124
-    return text.getvalue()
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    blank = (("" if isinstance(v, float) and v != v else v for v in row) for row in rows)  # noqa: PLR0124
+    return csv_text(columns, blank)

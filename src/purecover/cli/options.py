@@ -3,34 +3,15 @@
 # Without annotations from __future__: a class of another module that inherits options would look
 # there for the names of their types.
 
+import math
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from purecover.cli.output import CommandError, undash
-
-__all__ = [
-    "AssumptionOptions",
-    "ComparisonOptions",
-    "CurveOptions",
-    "DataOptions",
-    "EngineOptions",
-    "EvaluationOptions",
-    "IntervalOptions",
-    "MeasureOptions",
-    "OneScore",
-    "PriorOptions",
-    "ReportOptions",
-    "ScoresOptions",
-    "SeveralScores",
-    "ShareOptions",
-    "TableOptions",
-    "WeightOptions",
-    "share_hint",
-]
 
 Area = Literal["davis-goadrich", "average-precision", "trapezoid"]
 Decimal = Literal[".", ","]
@@ -40,6 +21,7 @@ Model = Literal["auto", "networks", "boosting", "logistic", "forest"]
 Repair = Literal["isotonic", "paper", "hull", "likelihood", "blend", "none"]
 Scenario = Literal["case-control", "censoring"]
 WorldName = Literal["binormal", "beta", "laplace", "nonconcave", "histogram"]
+USUAL_METRICS = ("roc_auc", "auc_pr", "precision", "recall")
 _TARGETS = ("population", "deployment", "pooled")
 
 
@@ -106,10 +88,67 @@ def whole(low: int) -> Converter:
     return convert
 
 
+def numbers(option: str, text: str) -> tuple[float, ...]:
+    """Finite numbers with commas between them."""
+    try:
+        values = tuple(float(word) for word in text.split(","))
+    except ValueError:
+        values = (math.nan,)
+    if not all(map(math.isfinite, values)):
+        raise CommandError(
+            f"{option} must be numbers with commas between them, such as 0.8,0.5, got "
+            f"{undash(text)!r}."
+        )
+    return values
+
+
+def population(_: Any, tokens: Any) -> str | float:
+    """A named population, or a prior."""
+    option, text = _given(tokens)
+    if text in _TARGETS:
+        return text
+    try:
+        prior = float(text)
+    except ValueError:
+        prior = -1.0
+    if not 0 <= prior <= 1:
+        raise CommandError(
+            f"{option} must be {', '.join(_TARGETS)} or a number in [0, 1], got "
+            f"{text!r}.{share_hint(text)}"
+        )
+    return prior
+
+
+def check_codes(_: Any, tokens: Any) -> tuple[str, ...]:
+    """Codes of checks, in any case."""
+    from purecover.checks import CHECKS
+
+    for token in tokens:
+        option, text = _given([token])
+        if text.strip().upper() not in CHECKS:
+            raise CommandError(
+                f"{option} must be the code of a check, got {text!r}.\n"
+                f"Hint: the codes are {', '.join(CHECKS)}."
+            )
+    return tuple(str(token.value).strip().upper() for token in tokens)
+
+
 def _given(tokens: Any) -> tuple[str, str]:
     """The option, and its value as it was typed."""
     return str(tokens[0].keyword), undash(str(tokens[0].value))
 
+
+DATA = Group("Data", sort_key=1)
+ASSUMPTIONS = Group("Assumptions", sort_key=2)
+CRITERION = Group("Criterion", sort_key=3)
+METRICS = Group("Metrics", sort_key=3)
+INTERVALS = Group("Intervals and checks", sort_key=4)
+ESTIMATORS = Group("Estimators", sort_key=2)
+FEATURES = Group("Features", sort_key=1)
+RESAMPLING = Group("Intervals", sort_key=4)
+OUTPUT = Group("Output", sort_key=9)
+WORLD = Group("World", sort_key=1)
+SAMPLE = Group("Sample", sort_key=2)
 
 # The converters of cyclopts round 1.5 to 2 in silence, and do not know what 25 % is.
 Number = Annotated[float, Parameter(converter=number)]
@@ -121,18 +160,19 @@ Quiet = Annotated[bool, Parameter(alias="-q", show_default=False)]
 Text = Annotated[str | None, Parameter(show_default=False)]
 Names = Annotated[tuple[str, ...], Parameter(show_default=False)]
 
-DATA = Group("Data", sort_key=1)
-ASSUMPTIONS = Group("Assumptions", sort_key=2)
-CRITERION = Group("Criterion", sort_key=3)
-METRICS = Group("Metrics", sort_key=3)
-INTERVALS = Group("Intervals and checks", sort_key=4)
-ESTIMATORS = Group("Estimators", sort_key=2)
-FEATURES = Group("Features", sort_key=1)
-MODEL = Group("Model", sort_key=1)
-RESAMPLING = Group("Intervals", sort_key=4)
-OUTPUT = Group("Output", sort_key=9)
-WORLD = Group("World", sort_key=1)
-SAMPLE = Group("Sample", sort_key=2)
+# Options that mean the same wherever they stand.
+Json = Annotated[Flag, Parameter(group=OUTPUT, help="Print one JSON document and nothing else.")]
+Strict = Annotated[
+    Flag, Parameter(group=OUTPUT, help="Exit with 1 if a check of severity error speaks.")
+]
+GroupColumn = Annotated[
+    Text,
+    Parameter(
+        alias="--groups",
+        group=INTERVALS,
+        help="Column of groups of dependent rows (one patient, one card), resampled together.",
+    ),
+]
 
 
 # A class that inherits options may give some of them other words in its own docstring. Fields of
@@ -313,24 +353,8 @@ class CurveOptions:
         How noisy points become a curve; chosen for each curve by default.
     """
 
-    target: str = "population"
+    target: Annotated[str | float, Parameter(converter=population)] = "population"
     repair: Repair | None = None
-
-    @property
-    def population(self) -> Any:
-        """A named population, or a prior."""
-        if self.target in _TARGETS:
-            return self.target
-        try:
-            prior = float(self.target)
-        except ValueError:
-            prior = -1.0
-        if not 0 <= prior <= 1:
-            raise CommandError(
-                f"--target must be {', '.join(_TARGETS)} or a number in [0, 1], got "
-                f"{undash(self.target)!r}.{share_hint(self.target)}"
-            )
-        return prior
 
 
 @Parameter(name="*", group=ASSUMPTIONS)
@@ -338,9 +362,7 @@ class CurveOptions:
 class AssumptionOptions(CurveOptions, PriorOptions):
     """What is known about the labels, and what figures speak of."""
 
-    @property
-    def known(self) -> dict[str, Any]:
-        """At most one share of positives, said completely; none means that it is estimated."""
+    def __post_init__(self) -> None:
         given = (self.alpha, self.prior, self.label_frequency)
         if sum(value is not None for value in given) > 1:
             raise CommandError("give only one of --alpha, --prior and --label-frequency.")
@@ -349,7 +371,6 @@ class AssumptionOptions(CurveOptions, PriorOptions):
                 "--prior needs --scenario: case-control (labeled and unlabeled drawn apart) or "
                 "censoring (one sample, some of whose positives got labeled)."
             )
-        return {f.name: getattr(self, f.name) for f in fields(PriorOptions)}
 
 
 @Parameter(name="*", group=METRICS)
@@ -379,48 +400,37 @@ class IntervalOptions:
 
     Parameters
     ----------
-    resamples
+    n_resamples
         Bootstrap resamples; 0 for none. By default 2000, 1000 of more than 32,768 distinct scores,
         and fewer for several scores of a million rows or more.
-    group
-        Column of groups of dependent rows (one patient, one card), resampled together.
     confidence_level
         Confidence level of intervals and bands.
-    seed
-        Seed of the bootstrap.
-    ignore_check
+    random_state
+        Seed of everything random.
+    """
+
+    n_resamples: Annotated[Whole | None, Parameter("--resamples")] = None
+    confidence_level: Share = 0.95
+    random_state: Annotated[Whole, Parameter("--seed", alias="--random-state")] = 0
+
+
+@Parameter(name="*", group=INTERVALS)
+@dataclass(frozen=True, kw_only=True)
+class CheckedOptions(IntervalOptions):
+    """How sure one may be, and which checks are not wanted.
+
+    Parameters
+    ----------
+    ignore_checks
         Code of a check to silence, such as PU005; may be repeated.
     """
 
-    resamples: Whole | None = None
-    group: Text = None
-    confidence_level: Share = 0.95
-    seed: Whole = 0
-    ignore_check: Names = ()
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        """Codes of checks, in any case."""
-        return check_codes(self.ignore_check)
-
-
-def check_codes(given: tuple[str, ...]) -> tuple[str, ...]:
-    """Codes of checks, in any case."""
-    from purecover.checks import CHECKS
-
-    codes = tuple(code.strip().upper() for code in given)
-    for code, text in zip(codes, given, strict=True):
-        if code not in CHECKS:
-            raise CommandError(
-                f"--ignore-check must be the code of a check, got {undash(text)!r}.\n"
-                f"Hint: the codes are {', '.join(CHECKS)}."
-            )
-    return codes
+    ignore_checks: Annotated[Names, Parameter("--ignore-check", converter=check_codes)] = ()
 
 
 @Parameter(name="*", group=METRICS)
 @dataclass(frozen=True, kw_only=True)
-class MeasureOptions:
+class MeasureOptions(WeightOptions):
     """What is measured.
 
     Parameters
@@ -436,7 +446,6 @@ class MeasureOptions:
     """
 
     threshold: Number | None = None
-    weights: WeightOptions = WeightOptions()
     max_fpr: Share = 0.1
     top_k: Positive | None = None
     area: Area = "davis-goadrich"
@@ -449,26 +458,47 @@ class EvaluationOptions:
 
     assumptions: AssumptionOptions = AssumptionOptions()
     measures: MeasureOptions = MeasureOptions()
-    intervals: IntervalOptions = IntervalOptions()
+    intervals: CheckedOptions = CheckedOptions()
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What `evaluate` is told besides the data, after a look at what can be wrong with it."""
-        measures, intervals = self.measures, self.intervals
-        return {
-            **self.assumptions.known,
-            "target": self.assumptions.population,
-            "repair": self.assumptions.repair,
-            "threshold": measures.threshold,
-            "area": measures.area,
-            **asdict(measures.weights),
-            "max_fpr": measures.max_fpr,
-            "top_k": measures.top_k,
-            "confidence_level": intervals.confidence_level,
-            "n_resamples": intervals.resamples,
-            "random_state": intervals.seed,
-            "ignore_checks": intervals.ignored,
-        }
+        """What `evaluate` is told besides the data."""
+        return {**vars(self.assumptions), **vars(self.measures), **vars(self.intervals)}
+
+
+@Parameter(name="*", group=FEATURES)
+@dataclass(frozen=True, kw_only=True)
+class FeatureOptions:
+    """Which columns are features, and what makes scores of them.
+
+    Parameters
+    ----------
+    features
+        Columns to learn from, with commas between them; by default all but those named otherwise
+        and those that a name such as truth or score gives away. A name that holds a comma stands
+        in double quotes.
+    drop
+        Columns not to learn from, such as identifiers, with commas between them.
+    model
+        What makes scores of the features, each row scored by a model that has not seen it. auto
+        tries them all and keeps the best; networks are the bagged ones of the paper.
+    folds
+        Parts of the data, each scored by a model trained on the others.
+    jobs
+        Models trained at the same time.
+    """
+
+    features: Text = None
+    drop: Text = None
+    model: Model = "auto"
+    folds: Positive = 5
+    jobs: Positive | None = None
+
+    def __post_init__(self) -> None:
+        if self.features is not None and self.drop is not None:
+            raise CommandError("give --features or --drop, not both.")
+        if self.folds < 2:
+            raise CommandError(f"--folds must be a whole number of at least 2, got {self.folds}.")
 
 
 @Parameter(name="*")
@@ -496,22 +526,18 @@ class ReportOptions:
 
     Parameters
     ----------
-    json
-        Print one JSON document and nothing else.
     html
         Write the report as a web page to this file.
     markdown
         Write the report as Markdown to this file, for an issue or a pull request.
-    strict
-        Exit with 1 if a check of severity error speaks.
     quiet
         Print no report, notes or progress.
     """
 
-    json: Flag = False
+    json: Json = False
     html: Text = None
     markdown: Text = None
-    strict: Flag = False
+    strict: Strict = False
     quiet: Quiet = False
 
     @property

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import os
 import re
 import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, BinaryIO, overload
 
 from purecover.exceptions import PurecoverError
-
-__all__ = [
-    "COMMAND_LINE",
-    "DASH",
-    "LISTENER",
-    "CommandError",
-    "Steps",
-    "check_outputs",
-    "check_writable",
-    "in_options",
-    "note",
-    "print_json",
-    "progress_bars",
-    "say",
-    "show",
-    "typed_command",
-    "undash",
-    "write_atomically",
-]
 
 COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=())
 """The arguments as they were given, for the page that records them."""
@@ -64,51 +48,33 @@ def show(value: object) -> str:
 
 # -- messages -------------------------------------------------------------------------------------
 
-_OPTIONS = {
-    "alpha": "--alpha",
-    "area": "--area",
-    "beta": "--beta",
-    "confidence_level": "--confidence-level",
-    "cost_fn": "--cost-fn",
-    "cost_fp": "--cost-fp",
-    "edges": "--edges",
-    "estimate_from": "--estimate-from",
-    "estimator": "--estimator",
-    "f_beta": "--f-beta",
-    "features": "--features",
+_SAME = (
+    "alpha", "alpha_guess", "area", "assurance", "beta", "by", "confidence_level", "cost_fn",
+    "cost_fp", "edges", "estimate_from", "estimator", "f_beta", "false_alarms", "features",
+    "label_frequency", "labeled", "max_fpr", "memory_limit", "min_rows", "name", "negative",
+    "negative_label", "positive", "positive_label", "positive_sd", "prior", "repair",
+    "scenario", "score", "separation", "shares", "target", "threshold", "tolerance", "top_k",
+    "truth", "width", "window",
+)  # fmt: skip
+_OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME} | {
+    "cv": "--folds",
+    "frame": "FILE",
     "groups": "--group",
     "ignore": "--ignore-check",
     "ignore_checks": "--ignore-check",
-    "label_frequency": "--label-frequency",
-    "labeled": "--labeled",
-    "max_fpr": "--max-fpr",
-    "memory_limit": "--memory-limit",
     "metrics": "--metric",
-    "min_rows": "--min-rows",
     "n": "--size",
+    "n_items": "--n",
     "n_jobs": "--jobs",
     "n_labeled": "--labeled",
     "n_resamples": "--resamples",
     "n_unlabeled": "--unlabeled",
-    "negative": "--negative",
-    "negative_label": "--negative-label",
     "negative_mass": "--negative",
-    "positive": "--positive",
-    "positive_label": "--positive-label",
+    "paths": "FILE",
     "positive_mass": "--positive",
-    "positive_sd": "--positive-sd",
-    "prior": "--prior",
     "random_state": "--seed",
-    "repair": "--repair",
     "sample_weight": "--weight",
-    "scenario": "--scenario",
     "scores": "--score",
-    "separation": "--separation",
-    "target": "--target",
-    "threshold": "--threshold",
-    "tolerance": "--tolerance",
-    "top_k": "--top-k",
-    "truth": "--truth",
 }
 """How the library calls its parameters, and how the command line does."""
 
@@ -146,7 +112,21 @@ def in_options(said: PurecoverError | str, names: Mapping[str, str] | None = Non
         value_follows = match[2] and re.match(r"[\w'\"-]", match.string[match.end() :])
         return _OPTIONS[match[1]] + (" " if value_follows else "")
 
-    return _NAME.sub(option, text)
+    text = _NAME.sub(option, text)
+    for name, its_option in (names or {}).items():
+        text = re.sub(rf"\b{name}=(?:True\b)?", its_option, text)
+    return text
+
+
+@contextmanager
+def in_words(names: Mapping[str, str]) -> Iterator[None]:
+    """Complaints of the library about options, some of which one command calls otherwise."""
+    try:
+        yield
+    except CommandError:
+        raise
+    except PurecoverError as error:
+        raise CommandError(in_options(error, names)) from error
 
 
 def note(message: str, *, quiet: bool) -> None:
@@ -219,6 +199,32 @@ def write_atomically(option: str, path: str) -> Iterator[BinaryIO]:
         raise CommandError(f"{option} {show(path)} cannot be written: {reason}.") from error
 
 
+def write_file(option: str, path: str, content: str | bytes, what: str, *, quiet: bool) -> None:
+    """Write a file whole, packed if its name says so, and tell."""
+    data = content.encode() if isinstance(content, str) else content
+    with write_atomically(option, path) as file:
+        # No time inside, so that equal contents make equal files.
+        file.write(gzip.compress(data, mtime=0) if path.endswith(".gz") else data)
+    note(f"{what} written to {path}", quiet=quiet)
+
+
+def csv_text(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+    """Rows as lines of CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def print_result(found: Any, *, json: bool, quiet: bool, **more: Any) -> None:
+    """A result as text, or with what else there is to say as one JSON document."""
+    if json:
+        print_json(found.to_dict() | more)
+    elif not quiet:
+        print(found)  # noqa: T201
+
+
 def print_json(document: dict[str, Any]) -> None:
     """One JSON document on standard output."""
     from purecover._codec import json_text, plain
@@ -231,17 +237,10 @@ def print_json(document: dict[str, Any]) -> None:
 Steps = Callable[[str], Callable[[int, int], None] | None]
 """Starts a bar with a title; the result takes (done, total). None where nobody looks."""
 
-LISTENER: ContextVar[Steps | None] = ContextVar("LISTENER", default=None)
-"""Who hears of the steps instead of a terminal, such as the local page."""
-
 
 @contextmanager
 def progress_bars(*, quiet: bool) -> Iterator[Steps]:
     """Bars for the steps of a command; they vanish when it is done."""
-    listener = LISTENER.get()
-    if listener is not None:
-        yield listener
-        return
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda title: None
         return
@@ -261,6 +260,8 @@ def progress_bars(*, quiet: bool) -> Iterator[Steps]:
             task = bars.add_task(title, total=None)
 
             def advance(done: int, total: int) -> None:
+                if bars.tasks[task].total is None:  # what was done before does not make it fast
+                    bars.reset(task, completed=done, total=total or None)
                 bars.update(task, completed=done, total=total or None)
 
             return advance

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import shlex
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import partial
 from json import loads
 from pathlib import Path
@@ -18,30 +16,26 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
-from purecover.cli.options import OUTPUT, Flag, Positive, Quiet, Text, Whole, share_hint
+from purecover.cli.options import OUTPUT, Flag, Json, Positive, Quiet, Text, Whole, share_hint
 from purecover.cli.output import (
     CommandError,
-    check_writable,
-    in_options,
+    check_outputs,
+    in_words,
     note,
     print_json,
+    progress_bars,
     say,
     show,
     typed_command,
-    write_atomically,
+    write_file,
 )
-from purecover.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from purecover.paper.design import Cell, Record
+    from purecover.paper.design import Cell
     from purecover.paper.report import Study
     from purecover.paper.run import StudyRun
     from purecover.paper.store import Store
     from purecover.paper.tables import KeptScores
-
-__all__ = ["paper"]
-
-Progress = Callable[[int, int], None]
 
 FAILED, INTERRUPTED = 1, 130
 QUICK_REPEATS, QUICK_NETWORKS = 1, 40
@@ -81,7 +75,7 @@ def run(
     device: Annotated[Device, Parameter(group=COMPUTING)] = "auto",
     store: Annotated[str, Parameter(group=OUTPUT)] = STORE,
     keep_scores: Annotated[Flag, Parameter(group=OUTPUT)] = False,
-    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+    json: Json = False,
     quiet: Annotated[Quiet, Parameter(group=OUTPUT)] = False,
 ) -> int:
     """Compute what is missing in the store; stop it as you like, and run it again to go on.
@@ -115,8 +109,6 @@ def run(
         Folder of the results, made if need be. Several processes may work on one.
     keep_scores
         Also keep the scores of each run, 6 to 120 kB.
-    json
-        Print one JSON document and nothing else.
     quiet
         Print nothing.
     """
@@ -131,17 +123,11 @@ def run(
         n_networks=networks or (QUICK_NETWORKS if quick else StudySettings.n_networks),
         device="cuda" if where.startswith("cuda") else "cpu",
     )
-    design = list(
-        cells(
-            _datasets(dataset),
-            _betas(beta),
-            repeats or (QUICK_REPEATS if quick else REPEATS),
-            settings,
-        )
-    )
-    with _our_words(), Store(store) as kept:
+    n_repeats = repeats or (QUICK_REPEATS if quick else REPEATS)
+    design = list(cells(_datasets(dataset), _betas(beta), n_repeats, settings))
+    with in_words(_NAMES), Store(store) as kept:
         try:
-            with _progress(quiet=quiet or json) as on_progress:
+            with progress_bars(quiet=quiet or json) as steps:
                 done = run_study(
                     design,
                     store=kept,
@@ -149,7 +135,7 @@ def run(
                     n_jobs=jobs or -1,
                     keep_scores=keep_scores,
                     about={"command": typed_command()},
-                    on_progress=on_progress,
+                    on_progress=steps("Runs") or (None if quiet or json else _Lines()),
                 )
         except KeyboardInterrupt:
             n_done = len(kept.done(cell.key for cell in design))
@@ -166,7 +152,7 @@ def _datasets(given: Sequence[str]) -> tuple[str, ...]:
     from purecover.paper.data import DATASETS
 
     names = [name.strip().casefold() for text in given for name in text.split(",")]
-    with _our_words({"dataset": "--dataset"}):
+    with in_words({"dataset": "--dataset"}):
         for name in names:
             check_choice("dataset", name, tuple(DATASETS))
     return tuple(dict.fromkeys(names)) or tuple(DATASETS)
@@ -235,40 +221,6 @@ def _failure(cell: Cell, error: str) -> dict[str, Any]:
     return {**place, "error": said}
 
 
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Progress | None]:
-    """A bar where a person looks, and a line now and then where a file is written."""
-    if quiet or sys.stderr is None:
-        yield None
-    elif sys.stderr.isatty():
-        yield from _bar()
-    else:
-        yield _Lines()
-
-
-def _bar() -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (
-        TextColumn("Runs"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
-    )
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        started: list[Any] = []
-
-        def advance(done: int, total: int) -> None:
-            # Those of earlier runs would make this one look fast.
-            if not started:
-                started.append(bars.add_task("", total=total, completed=done))
-            bars.update(started[0], completed=done, total=total)
-
-        yield advance
-
-
 class _Lines:
     """Progress as lines of a log, at most one a minute."""
 
@@ -297,7 +249,7 @@ class _Lines:
 def status(
     *,
     store: Annotated[str, Parameter(group=OUTPUT)] = STORE,
-    json: Annotated[Flag, Parameter(group=OUTPUT)] = False,
+    json: Json = False,
 ) -> int:
     """Say what is in a store, and that the file is sound.
 
@@ -305,13 +257,11 @@ def status(
     ----------
     store
         Folder of the results.
-    json
-        Print one JSON document and nothing else.
     """
     from purecover.paper.report import in_time, studies
     from purecover.paper.store import Store
 
-    with _our_words(), Store(store, read_only=True) as kept:
+    with in_words(_NAMES), Store(store, read_only=True) as kept:
         kept.verify()
         found = studies(kept)
         path = kept.path
@@ -323,28 +273,27 @@ def status(
     for number, study in enumerate(found, start=1):
         counts = _counts(study)
         betas = sorted({beta for _, beta in counts}, reverse=True)
-        seconds = sum(cell.seconds for cell in study.cells)
-        lines += ["", f"study {number}: {study}; {in_time(seconds)} of computing", ""]
+        lines += ["", f"study {number}: {study}; {in_time(_seconds(study))} of computing", ""]
         lines.append(f"{'runs':<12}" + "".join(f"{f'beta {beta:g}':>11}" for beta in betas))
         for name in dict.fromkeys(name for name, _ in counts):
-            row = "".join(f"{counts.get((name, beta), 0):>11,}" for beta in betas)
+            row = "".join(f"{counts[name, beta]:>11,}" for beta in betas)
             lines.append(f"{name:<12}{row}")
     print("\n".join(lines))  # noqa: T201
     return 0
 
 
-def _counts(study: Study) -> dict[tuple[str, float], int]:
-    counts: dict[tuple[str, float], int] = {}
-    for cell in study.cells:
-        place = (cell.dataset, cell.beta)
-        counts[place] = counts.get(place, 0) + 1
-    return counts
+def _counts(study: Study) -> Counter[tuple[str, float]]:
+    return Counter((cell.dataset, cell.beta) for cell in study.cells)
+
+
+def _seconds(study: Study) -> float:
+    return sum(cell.seconds for cell in study.cells)
 
 
 def _as_document(study: Study) -> dict[str, Any]:
     return {
         "settings": loads(study.settings),
-        "seconds": sum(cell.seconds for cell in study.cells),
+        "seconds": _seconds(study),
         "runs": [
             {"dataset": name, "beta": beta, "runs": count}
             for (name, beta), count in _counts(study).items()
@@ -383,33 +332,33 @@ def report(
     quiet
         Print no notes.
     """
-    from purecover.paper.report import provenance, studies
+    from purecover.paper.report import provenance, studies, write_report
     from purecover.paper.store import Store
 
     files = {"--html": html, "--markdown": markdown, "--csv": csv, "--records": records}
-    for option, path in files.items():
-        if path is not None:
-            check_writable(option, path)
-    with _our_words(), Store(store, read_only=True) as kept:
+    check_outputs(files)
+    with in_words(_NAMES), Store(store, read_only=True) as kept:
         chosen = _choose(studies(kept), study, kept, quiet=quiet)
-        rows = kept.records(settings=chosen.settings)
-        write = partial(_write, rows, provenance(chosen), list(_kept_scores(kept, chosen)))
+        rows, about = kept.records(settings=chosen.settings), provenance(chosen)
+        write: Any = partial(
+            write_report, rows, provenance=about, kept_scores=list(_kept_scores(kept, chosen))
+        )
+        text = io.StringIO(newline="")
         if records is not None:
-            text = io.StringIO(newline="")
             kept.to_csv(text, settings=chosen.settings)
-            content = text.getvalue().encode()
-            with write_atomically("--records", records) as file:
-                file.write(gzip.compress(content, mtime=0) if records.endswith(".gz") else content)
     if not any(files.values()):
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "report.md"
             write(markdown=page)
             print(page.read_text(encoding="utf-8"), end="")  # noqa: T201
-    elif html or markdown or csv:
-        write(html=html, markdown=markdown, csv=csv)
-    for path in files.values():
-        if path is not None:
-            note(f"{path} written", quiet=quiet)
+    paths = {"html": html, "markdown": markdown, "csv": csv}
+    written = {name: None if path is None else Path(path) for name, path in paths.items()}
+    if any(written.values()):
+        write(**written)
+    for path in filter(None, written.values()):
+        note(f"{path} written", quiet=quiet)
+    if records is not None:
+        write_file("--records", records, text.getvalue(), "records", quiet=quiet)
     return 0
 
 
@@ -426,28 +375,6 @@ def _kept_scores(kept: Store, study: Study) -> Iterator[KeptScores]:
                 labeled=arrays["labeled"],
                 positive=arrays["positive"],
             )
-
-
-def _write(
-    rows: list[Record],
-    about: Mapping[str, str],
-    scores: list[KeptScores],
-    *,
-    html: str | Path | None = None,
-    markdown: str | Path | None = None,
-    csv: str | Path | None = None,
-) -> None:
-    from purecover.paper.report import write_report
-
-    paths = [None if path is None else Path(path) for path in (html, markdown, csv)]
-    write_report(
-        rows,
-        provenance=about,
-        html=paths[0],
-        markdown=paths[1],
-        csv=paths[2],
-        kept_scores=scores,
-    )
 
 
 def _choose(found: list[Study], number: int | None, kept: Store, *, quiet: bool) -> Study:
@@ -495,22 +422,10 @@ def merge(
     """
     from purecover.paper.store import Store
 
-    with _our_words():
+    with in_words(_NAMES):
         for folder in (other, *others):  # all of them must be there before anything changes
             Store(folder, read_only=True)
         with Store(store) as kept:
             for folder in (other, *others):
                 note(f"{kept.merge(folder):,} runs of {folder} added to {kept.path}", quiet=quiet)
     return 0
-
-
-@contextmanager
-def _our_words(names: Mapping[str, str] = _NAMES) -> Iterator[None]:
-    """Complaints of the library in the words of the command line."""
-    try:
-        yield
-    except InvalidInputError as error:
-        message = in_options(error, names)
-        for parameter, option in names.items():
-            message = message.replace(f" {parameter}= ", f" {option} ")
-        raise CommandError(message) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -16,7 +16,7 @@ from purecover.cli.output import (
     check_writable,
     in_options,
     note,
-    print_json,
+    print_result,
     progress_bars,
     show,
     undash,
@@ -24,35 +24,59 @@ from purecover.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from purecover._typing import FloatArray
-    from purecover.cli.features import FeatureOptions, Features
-    from purecover.cli.rows import Rows
     from purecover.estimators.compare import PriorComparison
 
-__all__ = ["priors"]
-
 _FORMATS = (".png", ".svg", ".pdf")
-NO_DATA_OPTIONS = opt.DataOptions()
+
+
+@Parameter(name="*", group=opt.FEATURES)
+@dataclass(frozen=True, kw_only=True)
+class PriorFeatureOptions(opt.FeatureOptions):
+    """Which columns are features, and what makes scores of them.
+
+    Parameters
+    ----------
+    features
+        Columns for the methods that look at features, with commas between them; a name that
+        holds a comma stands in double quotes. Numbers are
+        brought to one scale, texts of few values get a column for each value, and blank cells
+        are filled in. Without --score, scores are made from them.
+    drop
+        Take all columns but these, with commas between them, and those named otherwise as
+        features.
+    model
+        What makes scores from the features, each row scored by a model that has not seen it;
+        logistic by default.
+    """
+
+    model: opt.Model | None = None  # type: ignore[assignment]
+
+
+@Parameter(name="*", group=opt.RESAMPLING)
+@dataclass(frozen=True, kw_only=True)
+class PriorResamplingOptions(opt.IntervalOptions):
+    """How sure one may be.
+
+    Parameters
+    ----------
+    n_resamples
+        Bootstrap resamples for the intervals of each estimator; 0 for none. By default 200 from
+        scores and none from features, where each takes as long as the estimate itself.
+    """
 
 
 def priors(
     file: str,
     /,
     *,
-    data: opt.DataOptions = NO_DATA_OPTIONS,
-    features: Annotated[opt.Text, Parameter(group=opt.FEATURES)] = None,
-    drop: Annotated[opt.Text, Parameter(group=opt.FEATURES)] = None,
-    model: Annotated[opt.Model | None, Parameter(group=opt.FEATURES)] = None,
-    folds: Annotated[opt.Positive, Parameter(group=opt.FEATURES)] = 5,
-    jobs: Annotated[opt.Positive | None, Parameter(group=opt.FEATURES)] = None,
+    data: opt.DataOptions = opt.DataOptions(),
+    learning: PriorFeatureOptions = PriorFeatureOptions(),
     estimators: Annotated[opt.Text, Parameter(group=opt.ESTIMATORS)] = None,
     beta: Annotated[opt.Share | None, Parameter(group=opt.ESTIMATORS)] = None,
     clean: Annotated[opt.Flag, Parameter(group=opt.ESTIMATORS)] = False,
-    resamples: Annotated[opt.Whole | None, Parameter(group=opt.RESAMPLING)] = None,
-    group: Annotated[opt.Text, Parameter(group=opt.RESAMPLING)] = None,
-    confidence_level: Annotated[opt.Share, Parameter(group=opt.RESAMPLING)] = 0.95,
-    seed: Annotated[opt.Whole, Parameter(group=opt.RESAMPLING)] = 0,
-    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
+    group: Annotated[opt.GroupColumn, Parameter(group=opt.RESAMPLING)] = None,
+    intervals: PriorResamplingOptions = PriorResamplingOptions(),
+    json: opt.Json = False,
     plot: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
     quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
@@ -66,21 +90,6 @@ def priors(
     file
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
         gzipped; - reads standard input.
-    features
-        Columns for the methods that look at features, with commas between them; a name that
-        holds a comma stands in double quotes. Numbers are
-        brought to one scale, texts of few values get a column for each value, and blank cells
-        are filled in. Without --score, scores are made from them.
-    drop
-        Take all columns but these, with commas between them, and those named otherwise as
-        features.
-    model
-        What makes scores from the features, each row scored by a model that has not seen it;
-        logistic by default.
-    folds
-        Parts of the data, each scored by a model trained on the others.
-    jobs
-        Models trained at the same time.
     estimators
         Names with commas between them, such as default,alphamax-n,bbe; an unknown one brings
         the list. By default all that are made for scores, and with --features all that are made
@@ -91,17 +100,6 @@ def priors(
         method that takes labels for clean is run both ways, labeled and unlabeled exchanged.
     clean
         No label is wrong, the same as --beta 1: alpha alone is estimated.
-    resamples
-        Bootstrap resamples for the intervals of each estimator; 0 for none. By default 200 from
-        scores and none from features, where each takes as long as the estimate itself.
-    group
-        Column of groups of dependent rows (one patient, one card), resampled together.
-    confidence_level
-        Confidence level of the intervals.
-    seed
-        Seed of folds, model and bootstrap.
-    json
-        Print one JSON document and nothing else.
     plot
         Draw the estimates into this file: .png, .svg or .pdf.
     quiet
@@ -110,104 +108,61 @@ def priors(
     from purecover.cli.files import require_file
 
     require_file(file)
-    from purecover.cli.features import FeatureOptions
+    from purecover.cli.features import make_scores, read_feature_rows, standardized
+    from purecover.cli.rows import read_rows
     from purecover.displays.priors import save_priors
     from purecover.intervals.interval import check_level
 
-    given = FeatureOptions(features=features, drop=drop, model=model, folds=folds, jobs=jobs)
     names = _names(estimators)
     if clean and beta not in (None, 1):
         raise CommandError(f"--clean says that beta is 1, but --beta says {beta:g}.")
-    level = check_level(confidence_level)
-    _check_features(given, data)
+    level, seed = check_level(intervals.confidence_level), intervals.random_state
+    by_features = learning.features is not None or learning.drop is not None
+    if learning.model is not None and not by_features:
+        raise CommandError("--model makes scores from features; name them with --features.")
+    if learning.model is not None and data.score is not None:
+        raise CommandError("give --score, or --model to make scores from the features, not both.")
     if plot is not None:
         _check_plot(plot, file)
     with progress_bars(quiet=quiet) as steps:
-        read = _read(file, data, given, names, group=group, seed=seed, steps=steps)
-        rows = read.rows
+        steps("Reading")
+        features = matrix = made = None
+        if not by_features:
+            rows = read_rows(file, data, group=group)
+        else:
+            features, rows = read_feature_rows(file, data, learning, group=group)
+            matrix = standardized(features)
+            # Scores are made only for those who look at them.
+            if data.score is None and (learning.model or names is None or _any_for_scores(names)):
+                by = replace(learning, model=learning.model or "logistic")
+                made = make_scores(features, rows, by, seed=seed, progress=steps("Training"))
         found = pu.compare_priors(
-            read.scores,
+            rows.table.numbers.get("score") if made is None else made.scores,
             rows.label_column,
-            features=read.matrix,
-            negative_label=rows.negative_label,
-            sample_weight=rows.weights,
-            groups=rows.groups,
+            features=matrix,
+            **rows.beside,
+            groups=rows.companions["groups"],
             estimators=names,
             beta=1.0 if clean else beta,
             confidence_level=level,
-            n_resamples=resamples,
+            n_resamples=intervals.n_resamples,
             random_state=seed,
             progress=steps("Estimating"),
         )
-    found = replace(found, scores_from=read.scores_from)
+    found = replace(found, scores_from=None if made is None else made.description)
     _require_an_estimate(found)
+    source = rows.source(file)
+    if features is not None:
+        source["features"] = features.to_dict()
+    print_result(found, json=json, quiet=quiet, source=source)
     if plot is not None:
         with write_atomically("--plot", plot) as picture:
             save_priors(found, picture, Path(plot).suffix[1:].casefold())
-    if json:
-        document = found.to_dict()
-        document["source"] = rows.source(file)
-        if read.features is not None:
-            document["source"]["features"] = read.features.to_dict()
-        print_json(document)
-    elif not quiet:
-        print(found)  # noqa: T201
-    if read.features is not None:
-        read.features.say(quiet=quiet, marked=False)
-    rows.note_blanks(quiet=quiet)
-    if plot is not None:
         note(f"picture written to {plot}", quiet=quiet)
+    if features is not None:
+        features.say(quiet=quiet, marked=False)
+    rows.note_blanks(quiet=quiet)
     return 0
-
-
-def _check_features(given: FeatureOptions, data: opt.DataOptions) -> None:
-    """Complain about options that say nothing together."""
-    given.check()
-    if given.model is None:
-        return
-    if not given.wanted:
-        raise CommandError("--model makes scores from features; name them with --features.")
-    if data.score is not None:
-        raise CommandError("give --score, or --model to make scores from the features, not both.")
-
-
-@dataclass(frozen=True)
-class _Read:
-    """What is estimated from, and how it came about."""
-
-    rows: Rows
-    scores: FloatArray | None
-    matrix: FloatArray | None = None
-    scores_from: str | None = None
-    features: Features | None = None
-
-
-def _read(
-    file: str,
-    data: opt.DataOptions,
-    given: FeatureOptions,
-    names: list[str] | None,
-    *,
-    group: str | None,
-    seed: int,
-    steps: Any,
-) -> _Read:
-    """Scores, features or both; scores are made only for those who look at them."""
-    from purecover.cli.features import make_scores, read_feature_rows, standardized
-    from purecover.cli.rows import read_rows
-
-    steps("Reading")
-    if not given.wanted:
-        rows = read_rows(file, data, group=group)
-        return _Read(rows, rows.scores)
-    read = read_feature_rows(file, data, given, score=data.score, group=group)
-    matrix = standardized(read.features)
-    if data.score is not None:
-        return _Read(read.rows, read.rows.scores, matrix, features=read.features)
-    if given.model is None and names is not None and not _any_for_scores(names):
-        return _Read(read.rows, None, matrix, features=read.features)
-    made = make_scores(read, given, default="logistic", seed=seed, progress=steps("Training"))
-    return _Read(read.rows, made.scores, matrix, made.description, read.features)
 
 
 def _any_for_scores(names: list[str]) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from purecover._labels import encode_labels
-from purecover._typing import BoolArray, FloatArray, IntArray
+from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
 from purecover.cli.files import (
     Request,
@@ -21,26 +21,14 @@ from purecover.cli.files import (
     name_of,
     read_table,
 )
-from purecover.cli.options import DataOptions, TableOptions
+from purecover.cli.options import TableOptions
 from purecover.cli.output import CommandError, in_options, note, undash
 from purecover.exceptions import PurecoverError
 
-__all__ = [
-    "FEATURE",
-    "NUMBER_ROLES",
-    "Rows",
-    "asked_columns",
-    "count_blanks",
-    "make_rows",
-    "read_labels",
-    "read_rows",
-    "row_request",
-]
+_CELL = "cell "
+"""What the roles of further columns begin with."""
 
-FEATURE = "feature "
-"""What the roles of features begin with."""
-
-NUMBER_ROLES = ("score", "weight")
+_NUMBERS = ("score", "weight")
 """Roles whose columns must hold numbers; further scores are called "score 2" and so on."""
 
 _TRUE = frozenset(("1", "1.0", "+1", "true", "t", "yes", "y", "positive", "pos", "p"))
@@ -50,22 +38,34 @@ _FALSE = frozenset(("0", "0.0", "-1", "-1.0", "false", "f", "no", "n", "negative
 
 @dataclass(frozen=True)
 class Rows:
-    """One array per role, the file's own names for them, and how many labels were blank."""
+    """A table, what its labels and true classes mean, and how many labels were blank."""
 
-    scores: FloatArray
+    table: Table
     labeled: BoolArray
     negative: BoolArray | None
-    weights: FloatArray | None
     truth: BoolArray | None
-    groups: IntArray | None
-    columns: dict[str, str]
     blank_labels: int | None
-    more_scores: dict[str, FloatArray] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The file's own names by role."""
+        return {r: c for r, c in self.table.columns.items() if not r.startswith(_CELL)}
+
+    @property
+    def cells(self) -> dict[str, Words]:
+        """Further columns by name."""
+        words = self.table.words.items()
+        return {role.removeprefix(_CELL): w for role, w in words if role.startswith(_CELL)}
+
+    @property
+    def scores(self) -> FloatArray:
+        """The scores, or the first of several."""
+        return self.table.numbers["score"]
 
     @property
     def score_columns(self) -> dict[str, FloatArray]:
         """All scores by column, where there are several."""
-        return {self.columns["score"]: self.scores, **self.more_scores}
+        return {self.columns[r]: n for r, n in self.table.numbers.items() if r != "weight"}
 
     @property
     def label_column(self) -> Any:
@@ -75,24 +75,23 @@ class Rows:
         return self.labeled.astype(np.int64) - self.negative.astype(np.int64)
 
     @property
-    def companions(self) -> dict[str, Any]:
-        """What goes with scores and labels, by the names that functions of the library have."""
+    def beside(self) -> dict[str, Any]:
+        """What every function of the library takes beside scores and labels, by its names."""
         return {
-            "negative_label": self.negative_label,
-            "sample_weight": self.weights,
-            "groups": self.groups,
-            "truth": self.truth,
+            "negative_label": None if self.negative is None else -1,
+            "sample_weight": self.table.numbers.get("weight"),
         }
 
     @property
-    def negative_label(self) -> int | None:
-        """What marks known negatives in ``label_column``."""
-        return None if self.negative is None else -1
+    def companions(self) -> dict[str, Any]:
+        """The same with groups and true classes."""
+        groups = self.table.words["group"].codes if "group" in self.columns else None
+        return {**self.beside, "groups": groups, "truth": self.truth}
 
     def source(self, file: str) -> dict[str, Any]:
         """Where the data came from, for a JSON document."""
-        columns: dict[str, Any] = dict(self.columns)
-        if self.more_scores:
+        columns: dict[str, Any] = self.columns
+        if "score 2" in columns:
             several = {"score": list(self.score_columns)}
             columns = several | {r: c for r, c in columns.items() if not r.startswith("score")}
         source: dict[str, Any] = {"file": name_of(file), "columns": columns}
@@ -117,66 +116,65 @@ class Rows:
 
 def read_rows(
     file: str,
-    options: DataOptions,
+    options: TableOptions,
     *,
     truth: str | None = None,
     group: str | None = None,
     more_scores: Sequence[str] = (),
+    scored: bool = True,
+    cells: Callable[[list[str], dict[str, str]], Iterable[str]] | None = None,
 ) -> Rows:
-    """Read the file and settle what its labels mean."""
+    """Read the file and settle what its labels mean.
+
+    Scores are only looked for under obvious names if rows are to be ``scored``. ``cells`` picks
+    further columns, as they stand in the file, from those there are and those with a role.
+    """
     source = name_of(file)
-    others = {f"score {i}": column for i, column in enumerate(more_scores, start=2)}
-    wanted = asked_columns(
-        {"score": options.score, "labeled": options.labeled, **others},
-        {"weight": options.weight, "truth": truth, "group": group},
-    )
-    request = row_request(source, wanted, options)
+    wanted = asked_columns(options, more_scores, scored=scored, truth=truth, group=group)
+
+    def request(available: list[str]) -> Request:
+        rows = row_request(source, available, wanted, options)
+        if cells is None:
+            return rows
+        more = {f"{_CELL}{name}": name for name in cells(available, rows.columns)}
+        return replace(rows, words={**rows.words, **more}, blanks=rows.blanks.union(more))
+
     table = read_table(file, request, asked=wanted.values(), **options.how)
-    return make_rows(source, table, options)
+    columns, words = table.columns, table.words
+    labeled, negative = read_labels(source, columns["labeled"], words["labeled"], options)
+    true = None
+    if "truth" in columns:
+        true = _read_truth(source, columns["truth"], words["truth"], options)
+    n_blank = count_blanks(words["labeled"]) if options.missing_is_unlabeled else None
+    return Rows(table, labeled, negative, true, n_blank)
 
 
 def asked_columns(
-    always: Mapping[str, str | None], if_given: Mapping[str, str | None]
+    options: TableOptions,
+    more_scores: Sequence[str] = (),
+    *,
+    scored: bool = True,
+    **others: str | None,
 ) -> dict[str, str | None]:
     """Columns by role as they were typed; those that nobody gave are to be found, or not used."""
-    given = {role: column for role, column in if_given.items() if column is not None}
-    return {role: undash(column) for role, column in (*always.items(), *given.items())}
+    score = getattr(options, "score", None)
+    asked = {"score": score} if scored or score is not None else {}
+    asked |= {"labeled": options.labeled}
+    asked |= {f"score {i}": column for i, column in enumerate(more_scores, start=2)}
+    others = {"weight": options.weight, **others}
+    asked |= {role: column for role, column in others.items() if column is not None}
+    return {role: undash(column) for role, column in asked.items()}
 
 
 def row_request(
-    source: str, wanted: Mapping[str, str | None], options: TableOptions
-) -> Callable[[list[str]], Request]:
-    """What picks the columns of these roles from those there are."""
-
-    def request(available: list[str]) -> Request:
-        used = choose_columns(source, available, wanted)
-        of_numbers = {r: c for r, c in used.items() if r.split()[0] in NUMBER_ROLES}
-        words = {role: column for role, column in used.items() if role not in of_numbers}
-        blanks = frozenset({"labeled"} if options.missing_is_unlabeled else ())
-        return Request(of_numbers, words, blanks, options.decimal)
-
-    return request
-
-
-def make_rows(source: str, table: Table, options: TableOptions) -> Rows:
-    """The rows of a table; columns that are features have no part in it."""
-    words = table.words
-    used = {role: c for role, c in table.columns.items() if not role.startswith(FEATURE)}
-    labeled, negative = read_labels(source, used["labeled"], words["labeled"], options)
-    truth = None
-    if "truth" in used:
-        truth = _read_truth(source, used["truth"], words["truth"], options)
-    return Rows(
-        scores=table.numbers.get("score", np.empty(0)),
-        labeled=labeled,
-        negative=negative,
-        weights=table.numbers.get("weight"),
-        truth=truth,
-        groups=words["group"].codes if "group" in used else None,
-        columns=used,
-        blank_labels=count_blanks(words["labeled"]) if options.missing_is_unlabeled else None,
-        more_scores={used[r]: n for r, n in table.numbers.items() if r.startswith("score ")},
-    )
+    source: str, available: list[str], wanted: Mapping[str, str | None], options: TableOptions
+) -> Request:
+    """The columns of these roles, of those there are."""
+    used = choose_columns(source, available, wanted)
+    numbers = {r: c for r, c in used.items() if r.split()[0] in _NUMBERS}
+    words = {role: column for role, column in used.items() if role not in numbers}
+    blanks = frozenset({"labeled"} if options.missing_is_unlabeled else ())
+    return Request(numbers, words, blanks, options.decimal)
 
 
 # -- labels ---------------------------------------------------------------------------------------

@@ -16,8 +16,6 @@ from purecover.cli.options import Positive, Quiet, Whole
 from purecover.cli.output import CommandError, note, say, show
 from purecover.exceptions import MissingDependencyError
 
-__all__ = ["WORKER", "serve"]
-
 WORKER = (sys.executable, "-m", "purecover.cli._worker")
 SERVER = Group("Server", sort_key=1)
 LIMITS = Group("Limits", sort_key=2)

@@ -24,8 +24,6 @@ from purecover.cli.simulate import example, simulate
 from purecover.cli.threshold import threshold
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
-__all__ = ["app", "fail", "run"]
-
 app = App(
     name="purecover",
     help=(

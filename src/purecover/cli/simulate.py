@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,14 +21,11 @@ from purecover.cli.output import (
     note,
     print_json,
     say,
-    show,
     write_atomically,
 )
 
 if TYPE_CHECKING:
     from purecover.simulate import Sample, World
-
-__all__ = ["example", "simulate"]
 
 EXAMPLE = "example_scores.csv"
 MAX_ROWS = 10**9
@@ -79,15 +78,37 @@ def example(
     return 0
 
 
+@Parameter(name="*", group=opt.WORLD)
+@dataclass(frozen=True, kw_only=True)
+class WorldOptions:
+    """Parameters of worlds.
+
+    Parameters
+    ----------
+    separation
+        Distance between the classes (binormal, laplace).
+    positive_sd
+        Standard deviation of the positives (binormal).
+    positive
+        Two shapes (beta) or the mass of each bin (histogram) of the positives, such as 5,2.
+    negative
+        The same of the negatives.
+    edges
+        Bin edges (histogram), one more than bins; equal bins on [0, 1] by default.
+    """
+
+    separation: opt.Number | None = None
+    positive_sd: opt.Number | None = None
+    positive: opt.Text = None
+    negative: opt.Text = None
+    edges: opt.Text = None
+
+
 def simulate(
     world: opt.WorldName,
     /,
     *,
-    separation: Annotated[opt.Number | None, Parameter(group=opt.WORLD)] = None,
-    positive_sd: Annotated[opt.Number | None, Parameter(group=opt.WORLD)] = None,
-    positive: Annotated[opt.Text, Parameter(group=opt.WORLD)] = None,
-    negative: Annotated[opt.Text, Parameter(group=opt.WORLD)] = None,
-    edges: Annotated[opt.Text, Parameter(group=opt.WORLD)] = None,
+    parameters: WorldOptions = WorldOptions(),
     alpha: Annotated[opt.Share | None, Parameter(group=opt.SAMPLE)] = None,
     beta: Annotated[opt.Share, Parameter(group=opt.SAMPLE)] = 1.0,
     labeled: Annotated[opt.Positive | None, Parameter(group=opt.SAMPLE)] = None,
@@ -110,16 +131,6 @@ def simulate(
     ----------
     world
         binormal, beta, laplace, nonconcave or histogram.
-    separation
-        Distance between the classes (binormal, laplace).
-    positive_sd
-        Standard deviation of the positives (binormal).
-    positive
-        Two shapes (beta) or the mass of each bin (histogram) of the positives, such as 5,2.
-    negative
-        The same of the negatives.
-    edges
-        Bin edges (histogram), one more than bins; equal bins on [0, 1] by default.
     alpha
         Share of positives among the unlabeled (case-control).
     beta
@@ -146,69 +157,56 @@ def simulate(
     quiet
         Do not print the true figures.
     """
-    to_stdout = out is None or out == DASH
-    if json and to_stdout:
+    path = None if out == DASH else out
+    if json and path is None:
         raise CommandError("--json needs --out, as both would go to standard output.")
-    if out is not None and not to_stdout:
-        check_writable("--out", out)
-    parameters = {
-        "separation": separation,
-        "positive_sd": positive_sd,
-        "positive": positive,
-        "negative": negative,
-        "edges": edges,
-    }
-    place = _world(world, parameters)
-    rows = {"labeled": labeled, "unlabeled": unlabeled, "size": size}
-    for option, number in rows.items():
+    if path is not None:
+        check_writable("--out", path)
+    place = _world(world, vars(parameters))
+    for option, number in {"labeled": labeled, "unlabeled": unlabeled, "size": size}.items():
         if number is not None and number > MAX_ROWS:
             raise CommandError(f"--{option} must be at most {MAX_ROWS:,}, got {number:,}.")
     if scenario == "censoring":
-        _refuse(
-            "--scenario censoring", {"alpha": alpha, "labeled": labeled, "unlabeled": unlabeled}
-        )
+        _refuse(scenario, {"alpha": alpha, "labeled": labeled, "unlabeled": unlabeled})
         if prior is None or label_frequency is None:
             raise CommandError("--scenario censoring needs --prior and --label-frequency.")
         sample = place.sample_censored(
-            11_000 if size is None else size,
+            size or 11_000,
             prior=prior,
             label_frequency=label_frequency,
             beta=beta,
             random_state=seed,
         )
     else:
-        _refuse(
-            "--scenario case-control",
-            {"size": size, "prior": prior, "label-frequency": label_frequency},
-        )
+        _refuse(scenario, {"size": size, "prior": prior, "label-frequency": label_frequency})
         if alpha is None:
             raise CommandError("give --alpha, the share of positives among the unlabeled.")
         sample = place.sample(
-            1_000 if labeled is None else labeled,
-            10_000 if unlabeled is None else unlabeled,
+            labeled or 1_000,
+            unlabeled or 10_000,
             alpha=alpha,
             beta=beta,
             random_state=seed,
         )
     truth = _truth(sample, sample.proportions.alpha if prior is None else prior)
-    if out is None or to_stdout:
+    if path is None:
         for part in _csv_parts(sample):
-            sys.stdout.write(part)
+            sys.stdout.write(part.decode())
     else:
-        with write_atomically("--out", out) as file:
-            if out.endswith(".gz"):
+        with ExitStack() as stack:
+            file: Any = stack.enter_context(write_atomically("--out", path))
+            if path.endswith(".gz"):
                 # No name and no time inside, so that equal samples make equal files.
-                with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as archive:
-                    _write_parts(archive.write, sample)
-            else:
-                _write_parts(file.write, sample)
+                packed = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
+                file = stack.enter_context(packed)
+            file.writelines(_csv_parts(sample))
     if json:
         print_json(truth)
     elif not quiet:
         sys.stdout.flush()
         say(_describe(truth))
-    if not to_stdout:
-        note(f"sample written to {out}", quiet=quiet)
+    if path is not None:
+        note(f"sample written to {path}", quiet=quiet)
     return 0
 
 
@@ -222,7 +220,8 @@ def _world(name: str, given: Mapping[str, Any]) -> World:
             flag = "--" + option.replace("_", "-")
             known = ", ".join("--" + p.replace("_", "-") for p in takes) or "no parameters"
             raise CommandError(f"the {name} world does not take {flag}; it takes {known}.")
-        arguments[takes[option]] = _numbers(option, value) if isinstance(value, str) else value
+        is_list = isinstance(value, str)
+        arguments[takes[option]] = opt.numbers(f"--{option}", value) if is_list else value
     if name == "histogram" and not {"positive_mass", "negative_mass"} <= set(arguments):
         raise CommandError(
             "the histogram world needs --positive and --negative, the mass of each bin.\n"
@@ -232,37 +231,19 @@ def _world(name: str, given: Mapping[str, Any]) -> World:
     return family(**arguments)
 
 
-def _numbers(option: str, text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise CommandError(
-            f"--{option} must be numbers with commas between them, such as 5,2, got {show(text)}."
-        ) from None
-
-
-def _refuse(because: str, given: Mapping[str, Any]) -> None:
+def _refuse(scenario: str, given: Mapping[str, Any]) -> None:
     for option, value in given.items():
         if value is not None:
-            raise CommandError(f"--{option} has no meaning with {because}.")
+            raise CommandError(f"--{option} has no meaning with --scenario {scenario}.")
 
 
-def _csv_parts(sample: Sample) -> Iterator[str]:
-    yield "score,labeled,truth\n"
+def _csv_parts(sample: Sample) -> Iterator[bytes]:
+    yield b"score,labeled,truth\n"
+    columns = (sample.scores, sample.labeled.astype(int), sample.truth.astype(int))
     for start in range(0, len(sample), _CHUNK):
         part = slice(start, start + _CHUNK)
-        rows = zip(
-            sample.scores[part].tolist(),
-            sample.labeled[part].astype(int).tolist(),
-            sample.truth[part].astype(int).tolist(),
-            strict=True,
-        )
-        yield "".join(f"{score!r},{label},{truth}\n" for score, label, truth in rows)
-
-
-def _write_parts(write: Callable[[bytes], object], sample: Sample) -> None:
-    for part in _csv_parts(sample):
-        write(part.encode())
+        rows = zip(*(column[part].tolist() for column in columns), strict=True)
+        yield "".join(f"{score!r},{label},{truth}\n" for score, label, truth in rows).encode()
 
 
 def _truth(sample: Sample, prior: float) -> dict[str, Any]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,80 +13,38 @@ from cyclopts import Parameter
 import purecover as pu
 import purecover.cli.options as opt
 from purecover.cli.evaluate import any_serious
-from purecover.cli.output import (
-    CommandError,
-    in_options,
-    print_json,
-    progress_bars,
-    show,
-    undash,
-)
-from purecover.exceptions import InvalidInputError
+from purecover.cli.output import CommandError, in_words, print_json, progress_bars, show, undash
 
 if TYPE_CHECKING:
     from purecover.checks import CheckResult
-    from purecover.cli.rows import Rows
-    from purecover.counts import ScoreCounts
     from purecover.estimators.estimate import PriorEstimate
     from purecover.intervals.interval import Interval
-    from purecover.intervals.resampling import GroupResampler
-    from purecover.proportions import MixtureProportions
     from purecover.recovery.thresholds import ThresholdChoice
-    from purecover.report.estimation import Estimation
-
-__all__ = ["threshold"]
 
 _WIDTH = 100
 
 
 @Parameter(name="*", group=opt.INTERVALS)
 @dataclass(frozen=True, kw_only=True)
-class ThresholdIntervalOptions(opt.IntervalOptions):
+class ThresholdIntervalOptions(opt.CheckedOptions):
     """How sure one may be.
 
     Parameters
     ----------
-    resamples
+    n_resamples
         Bootstrap resamples for the interval of what was asked for; 0 for none.
     """
 
-    resamples: opt.Whole = 500
+    n_resamples: Annotated[opt.Whole, Parameter("--resamples")] = 500
 
 
-NO_DATA_OPTIONS = opt.DataOptions()
-NO_ASSUMPTIONS = opt.AssumptionOptions()
-NO_WEIGHTS = opt.WeightOptions()
-NO_INTERVAL_OPTIONS = ThresholdIntervalOptions()
-
-
-def threshold(
-    file: str,
-    /,
-    *,
-    data: opt.DataOptions = NO_DATA_OPTIONS,
-    assumptions: opt.AssumptionOptions = NO_ASSUMPTIONS,
-    precision: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
-    recall: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
-    fpr: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
-    specificity: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
-    npv: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
-    fdr: Annotated[opt.Share | None, Parameter(group=opt.CRITERION)] = None,
-    best: Annotated[opt.Text, Parameter(group=opt.CRITERION)] = None,
-    weights: opt.WeightOptions = NO_WEIGHTS,
-    intervals: ThresholdIntervalOptions = NO_INTERVAL_OPTIONS,
-    json: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
-    strict: Annotated[opt.Flag, Parameter(group=opt.OUTPUT)] = False,
-    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
-) -> int:
-    """Choose the threshold for a wanted precision, recall or false-positive rate, or the best.
-
-    Give exactly one of --precision, --recall, --fpr, --specificity, --npv, --fdr and --best.
+@Parameter(name="*", group=opt.CRITERION)
+@dataclass(frozen=True, kw_only=True)
+class WishOptions:
+    """How much is wanted of a metric.
 
     Parameters
     ----------
-    file
-        CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
-        gzipped; - reads standard input.
     precision
         At least this precision, then the highest recall.
     recall
@@ -100,50 +57,71 @@ def threshold(
         At least this negative predictive value, flagging the fewest.
     fdr
         At most this false-discovery rate, then the highest recall.
+    """
+
+    precision: opt.Share | None = None
+    recall: opt.Share | None = None
+    fpr: opt.Share | None = None
+    specificity: opt.Share | None = None
+    npv: opt.Share | None = None
+    fdr: opt.Share | None = None
+
+
+def threshold(
+    file: str,
+    /,
+    *,
+    data: opt.DataOptions = opt.DataOptions(),
+    assumptions: opt.AssumptionOptions = opt.AssumptionOptions(),
+    wish: WishOptions = WishOptions(),
+    best: Annotated[opt.Text, Parameter(group=opt.CRITERION)] = None,
+    weights: opt.WeightOptions = opt.WeightOptions(),
+    group: opt.GroupColumn = None,
+    intervals: ThresholdIntervalOptions = ThresholdIntervalOptions(),
+    json: opt.Json = False,
+    strict: opt.Strict = False,
+    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
+) -> int:
+    """Choose the threshold for a wanted precision, recall or false-positive rate, or the best.
+
+    Give exactly one of --precision, --recall, --fpr, --specificity, --npv, --fdr and --best.
+
+    Parameters
+    ----------
+    file
+        CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
+        gzipped; - reads standard input.
     best
         Metric to be at its best: f1, f_beta, mcc, youden, cost or another metric of a threshold.
-    json
-        Print one JSON document and nothing else.
-    strict
-        Exit with 1 if a check of severity error speaks.
     quiet
         Print the threshold alone.
     """
-    wanted = {
-        "precision": precision,
-        "recall": recall,
-        "fpr": fpr,
-        "specificity": specificity,
-        "npv": npv,
-        "fdr": fdr,
-    }
-    criterion, value = _criterion(wanted, best)
+    criterion, value = _criterion(vars(wish), best)
     from purecover.checks import CheckContext, run_checks
     from purecover.cli.rows import read_rows
+    from purecover.estimators.choice import check_estimator
     from purecover.intervals.interval import check_level
     from purecover.intervals.replicates import bootstrap
-    from purecover.report.estimation import resampled
+    from purecover.proportions import GivenProportions
+    from purecover.report.estimation import find_proportions, resampled
+    from purecover.report.pipeline import read_marks
 
-    known = assumptions.known
-    ignore = intervals.ignored
-    level = check_level(intervals.confidence_level)
-    how: dict[str, Any] = {
-        "target": assumptions.population,
-        "repair": assumptions.repair or "isotonic",
-        **asdict(weights),
-    }
+    level, known = check_level(intervals.confidence_level), vars(assumptions)
+    given = GivenProportions.among(known).validated(can_estimate=True)
+    repair = assumptions.repair or "isotonic"
+    how: dict[str, Any] = {"target": assumptions.target, "repair": repair, **vars(weights)}
     with progress_bars(quiet=quiet) as steps:
         steps("Reading")
-        rows = read_rows(file, data, group=intervals.group)
-        counts, resampler = _count(rows)
-        proportions, estimation = _proportions(known, counts)
-        try:
+        read = read_rows(file, data, group=group)
+        marks = read_marks(read.label_column, read.scores.size, **read.companions)
+        rows = marks.rows(read.scores)
+        counts = rows.counts
+        estimator = None if given.ways else check_estimator(given.estimator)
+        proportions, estimation = find_proportions(counts, given, estimator)
+        with in_words({"value": f"--{criterion}", "criterion": "--best"}):
             choice = pu.choose_threshold(counts, proportions, criterion, value, **how)
-        except InvalidInputError as error:
-            names = {"value": f"--{criterion}", "criterion": "--best"}
-            raise CommandError(in_options(error, names)) from error
         replicates = None
-        if intervals.resamples:
+        if intervals.n_resamples:
             draw = partial(
                 bootstrap,
                 counts,
@@ -152,10 +130,10 @@ def threshold(
                 metrics=[criterion],
                 threshold=choice.threshold,
                 curves=False,
-                n_resamples=intervals.resamples,
+                n_resamples=intervals.n_resamples,
                 confidence_level=level,
-                resampler=resampler,
-                random_state=intervals.seed,
+                resampler=rows.resampler,
+                random_state=intervals.random_state,
                 progress=steps("Resampling"),
                 **how,
             )
@@ -163,20 +141,20 @@ def threshold(
     interval = None if replicates is None else replicates.interval(criterion)
     found = None
     if estimation is not None:
-        independent = resampler is None
+        independent = rows.n_groups is None
         found = estimation.with_replicates(replicates, level=level, independent=independent)
     checks = run_checks(
         CheckContext(
             counts=counts,
             proportions=proportions,
-            roc=pu.recover_roc(counts, proportions, repair=how["repair"]),
+            roc=pu.recover_roc(counts, proportions, repair=repair),
             threshold=choice.threshold,
             prior=choice.metrics.prior,
-            n_groups=None if resampler is None else resampler.n_groups,
+            n_groups=rows.n_groups,
             interval_varies_proportions=found is not None and replicates is not None,
             estimation=found,
         ),
-        ignore=ignore,
+        ignore=intervals.ignore_checks,
     )
     if json:
         document = choice.to_dict()
@@ -184,14 +162,14 @@ def threshold(
         document["proportions"] = proportions.to_dict()
         document["estimation"] = None if found is None else found.to_dict()
         document["checks"] = [check.to_dict() for check in checks]
-        document["source"] = rows.source(file)
+        document["source"] = read.source(file)
         print_json(document)
     elif quiet:
         # repr, so that the threshold printed is the threshold chosen to the last digit.
         print(repr(choice.threshold))  # noqa: T201
     else:
-        print(_describe(choice, found, interval, intervals.resamples or 0, checks))  # noqa: T201
-    rows.note_blanks(quiet=quiet)
+        print(_describe(choice, found, interval, intervals.n_resamples, checks))  # noqa: T201
+    read.note_blanks(quiet=quiet)
     return 1 if strict and any_serious(checks) else 0
 
 
@@ -232,33 +210,6 @@ _EXAMPLES = {
 }
 
 
-def _proportions(
-    known: dict[str, Any], counts: ScoreCounts
-) -> tuple[MixtureProportions, Estimation | None]:
-    """Alpha and beta: those that are known, or an estimate as evaluate makes it."""
-    from purecover.estimators.choice import check_estimator
-    from purecover.proportions import GivenProportions
-    from purecover.report.estimation import find_proportions
-
-    given = GivenProportions(**known).validated(can_estimate=True)
-    asked = None if given.ways else check_estimator(known["estimator"])
-    return find_proportions(counts, given, asked)
-
-
-def _count(rows: Rows) -> tuple[ScoreCounts, GroupResampler | None]:
-    """The counts, and what resamples whole groups if there are any."""
-    from purecover.intervals.resampling import group_resampler
-
-    labels: dict[str, Any] = {
-        "sample_weight": rows.weights,
-        "negative_label": rows.negative_label,
-    }
-    if rows.groups is None:
-        return pu.ScoreCounts.from_scores(rows.scores, rows.label_column, **labels), None
-    resampler = group_resampler(rows.scores, rows.label_column, rows.groups, **labels)
-    return resampler.counts, resampler
-
-
 # -- words --------------------------------------------------------------------------------
 
 
@@ -270,9 +221,11 @@ def _describe(
     checks: tuple[CheckResult, ...],
 ) -> str:
     from purecover._view import (
+        ends,
         estimated_by,
         estimated_shares,
         number,
+        percent,
         shown_metrics,
         title_of,
     )
@@ -280,9 +233,11 @@ def _describe(
     metrics = choice.metrics
     lines = [str(choice).splitlines()[0].removeprefix("ThresholdChoice: ")]
     if interval is not None:
+        title, level = title_of(choice.criterion, metrics.options), interval.confidence_level
         lines += textwrap.wrap(
-            f"{_interval_words(choice, interval)} ({resamples:,} resamples at this threshold, "
-            "which was chosen on the same data: expect a little worse on new data)",
+            f"{percent(level)} interval of {title}: {ends(interval).replace('–', '-')} "
+            f"({resamples:,} resamples at this threshold, which was chosen on the same data: "
+            "expect a little worse on new data)",
             _WIDTH,
         )
     if estimate is not None:
@@ -300,13 +255,3 @@ def _describe(
         text = f"{check.code} {check.severity}: {check.message} Hint: {check.hint}"
         lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
     return "\n".join(lines)
-
-
-def _interval_words(choice: ThresholdChoice, interval: Interval) -> str:
-    from purecover._view import title_of
-
-    title = title_of(choice.criterion, choice.metrics.options)
-    level = f"{100 * interval.confidence_level:g} % interval"
-    if math.isnan(interval.low):
-        return f"{level} of {title}: undefined"
-    return f"{level} of {title}: {interval.low:.4f} - {interval.high:.4f}"
