@@ -208,10 +208,8 @@ def headline(report: PUReport) -> list[str]:
             f"Measured on the true classes that came with the data it is "
             f"{number(report.truth.metrics['roc_auc'], 3)}."
         )
-    spoke = sum(check.fired for check in report.checks)
-    sentences.append(
-        f"{spoke} of {len(report.checks)} checks spoke." if spoke else "No check spoke."
-    )
+    fired = sum(check.fired for check in report.checks)
+    sentences.append(f"Checks that fired: {fired}." if fired else "No check fired.")
     return sentences
 
 

@@ -165,8 +165,8 @@ def _row(report: PUReport, name: str) -> str:
 def _check_lines(report: PUReport) -> list[str]:
     findings = report.findings
     if not findings:
-        return [f"checks: all {len(report.checks)} quiet"]
-    lines = [f"checks: {len(findings)} of {len(report.checks)} spoke"]
+        return ["checks: all quiet"]
+    lines = [f"checks: {len(findings)} fired"]
     for finding in findings:
         text = f"{finding.code} {finding.severity}: {finding.message}"
         if finding.severity != "note" and finding.hint:
