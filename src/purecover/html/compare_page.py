@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from purecover._codec import plain
+from purecover._typing import FloatArray
 from purecover._view import (
     compared,
     comparison_facts,
@@ -22,12 +25,10 @@ from purecover._view import (
     versions,
 )
 from purecover.html.page import CHARTS, fill_template
-from purecover.html.svg import Chart, make_chart, make_whiskers, thin
+from purecover.html.svg import Chart, drawn_points, make_chart, make_whiskers
 
 if TYPE_CHECKING:
-    from purecover._typing import FloatArray
     from purecover.report.compare import ScoreComparison
-    from purecover.report.results import PUReport
 
 
 # -- A comparison as plain data for the script of its page ---------------------------------------
@@ -61,7 +62,7 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
             names.index(base): _differences(comparison.against(base), metrics, names)
             for base in choices
         },
-        "curves": {"roc": _roc(comparison), "pr": _pr(comparison)},
+        "curves": {each.name: each.payload() for each in curves_of(comparison)},
     }
 
 
@@ -72,67 +73,82 @@ def _differences(
     for metric in metrics:
         better = comparison.better.get(metric, {})
         found[metric] = [
-            [
-                names.index(name),
-                *map(_plain, (i.estimate, i.low, i.high, better.get(name, math.nan))),
-            ]
+            plain([names.index(name), i.estimate, i.low, i.high, better.get(name, math.nan)])
             for name, i in comparison.differences[metric].items()
         ]
     return found
 
 
-def area_of(report: PUReport) -> str:
-    """The recovered AUC for a legend, where alpha and beta fit."""
-    return "infeasible" if report.infeasible else f"{report.auc:.3f}"
+@dataclass(frozen=True)
+class Curves:
+    """Curves of all models: area, x and y by name; ``chance`` is its label and both its ends."""
+
+    name: str
+    title: str
+    about: str
+    axes: tuple[str, str]
+    chance: tuple[str, list[float]]
+    models: dict[str, tuple[str, FloatArray, FloatArray]]
+
+    @property
+    def description(self) -> str:
+        """What is drawn, with the areas."""
+        return f"{self.about}: {', '.join(f'{n} {area}' for n, (area, *_) in self.models.items())}."
+
+    def label(self, name: str) -> str:
+        """A model in the legend."""
+        return f"{shortened(name, LONGEST)} ({self.models[name][0]})"
+
+    def payload(self) -> dict[str, Any]:
+        """Plain data for the script."""
+        models = []
+        for name, (_, *curve) in self.models.items():
+            x, y = (each.round(6).tolist() for each in drawn_points(*curve))
+            models.append({"name": name, "label": self.label(name), "x": x, "y": y})
+        return {
+            "title": self.title,
+            "description": self.description,
+            "x": self.axes[0],
+            "y": self.axes[1],
+            "chance": {"label": self.chance[0], "x": [0, 1], "y": self.chance[1]},
+            "models": models,
+        }
+
+    def chart(self, kinds: dict[str, str]) -> Chart:
+        """The figure as it stands in the file; ``kinds`` are classes in the style sheet."""
+        ends = [np.array(each, dtype=np.float64) for each in ([0, 1], self.chance[1])]
+        curves = [("chance", self.chance[0], *ends)]
+        curves += [(kinds[n], self.label(n), *curve) for n, (_, *curve) in self.models.items()]
+        return make_chart(self.name, self.title, self.description, axes=self.axes, curves=curves)
 
 
-def _roc(comparison: ScoreComparison) -> dict[str, Any]:
-    return {
-        "title": "Recovered ROC curves",
-        "description": "True-positive rate against false-positive rate of all models.",
-        "x": "False-positive rate",
-        "y": "True-positive rate",
-        "chance": {"label": "chance", "x": [0, 1], "y": [0, 1]},
-        "models": [
-            {
-                "name": name,
-                "label": f"{shortened(name, LONGEST)} ({area_of(report)})",
-                **_points(report.roc.fpr, report.roc.tpr),
-            }
-            for name, report in comparison.reports.items()
-        ],
-    }
-
-
-def _pr(comparison: ScoreComparison) -> dict[str, Any]:
+def curves_of(comparison: ScoreComparison) -> list[Curves]:
+    """ROC and precision-recall curves."""
+    rocs, prs = {}, {}
+    for name, report in comparison.reports.items():
+        area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
+        rocs[name] = (area, report.roc.fpr, report.roc.tpr)
+        prs[name] = (number(report.pr.auc_pr, 3), report.pr.recall, report.pr.precision)
     prior = comparison.reports[comparison.baseline].pr.prior
-    return {
-        "title": "Recovered precision-recall curves",
-        "description": "Precision against recall of all models.",
-        "x": "Recall",
-        "y": "Precision",
-        "chance": {"label": f"chance (prior {prior:.3g})", "x": [0, 1], "y": [prior, prior]},
-        "models": [
-            {
-                "name": name,
-                "label": f"{shortened(name, LONGEST)} ({number(report.pr.auc_pr, 3)})",
-                **_points(report.pr.recall, report.pr.precision),
-            }
-            for name, report in comparison.reports.items()
-        ],
-    }
-
-
-def _points(x: FloatArray, y: FloatArray) -> dict[str, list[float]]:
-    """A curve with as many points as can be told apart."""
-    defined = np.isfinite(x) & np.isfinite(y)
-    x, y = x[defined], y[defined]
-    keep = thin(x, y)
-    return {"x": x[keep].round(6).tolist(), "y": y[keep].round(6).tolist()}
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+    return [
+        Curves(
+            "roc",
+            "Recovered ROC curves",
+            "True-positive rate against false-positive rate. Recovered AUC",
+            ("False-positive rate", "True-positive rate"),
+            ("chance", [0, 1]),
+            rocs,
+        ),
+        Curves(
+            "pr",
+            "Recovered precision-recall curves",
+            f"Precision against recall, for a population with a share of {prior:.3g} positives. "
+            "Recovered AUC-PR",
+            ("Recall", "Precision"),
+            (f"chance (prior {prior:.3g})", [prior, prior]),
+            prs,
+        ),
+    ]
 
 
 # -- From a comparison to the text of a page; computes nothing new -------------------------------
@@ -191,7 +207,7 @@ def render_comparison(
             for name in main
         ],
         baseline=comparison.baseline,
-        charts=[_roc_chart(comparison, kinds), _pr_chart(comparison, kinds)],
+        charts=[each.chart(kinds) for each in curves_of(comparison)],
         findings=findings_by_score(comparison),
         n_scores=len(comparison.names),
         facts=comparison_facts(comparison),
@@ -200,42 +216,4 @@ def render_comparison(
         versions=versions(),
         command=command,
         payload=comparison_payload(comparison),
-    )
-
-
-# -- figures ------------------------------------------------------------------------------
-
-
-def _roc_chart(comparison: ScoreComparison, kinds: dict[str, str]) -> Chart:
-    line = np.array([0.0, 1.0])
-    curves = [("chance", "chance", line, line)]
-    for name, report in comparison.reports.items():
-        label = f"{shortened(name, LONGEST)} ({area_of(report)})"
-        curves.append((kinds[name], label, report.roc.fpr, report.roc.tpr))
-    areas = ", ".join(f"{name} {area_of(report)}" for name, report in comparison.reports.items())
-    return make_chart(
-        "roc",
-        "Recovered ROC curves",
-        f"True-positive rate against false-positive rate. Recovered AUC: {areas}.",
-        axes=("False-positive rate", "True-positive rate"),
-        curves=curves,
-    )
-
-
-def _pr_chart(comparison: ScoreComparison, kinds: dict[str, str]) -> Chart:
-    prior = comparison.reports[comparison.baseline].pr.prior
-    curves = [("chance", f"chance (prior {prior:.3g})", np.array([0.0, 1.0]), np.full(2, prior))]
-    for name, report in comparison.reports.items():
-        label = f"{shortened(name, LONGEST)} ({number(report.pr.auc_pr, 3)})"
-        curves.append((kinds[name], label, report.pr.recall, report.pr.precision))
-    areas = ", ".join(
-        f"{name} {number(report.pr.auc_pr, 3)}" for name, report in comparison.reports.items()
-    )
-    return make_chart(
-        "pr",
-        "Recovered precision-recall curves",
-        f"Precision against recall, for a population with a share of {prior:.3g} positives. "
-        f"Recovered AUC-PR: {areas}.",
-        axes=("Recall", "Precision"),
-        curves=curves,
     )

@@ -170,6 +170,36 @@ def render_report(report: PUReport, *, command: str | None = None, title: str | 
     )
 
 
+_IN_NOTEBOOK = (
+    "roc_auc", "auc_pr", "recall", "specificity", "precision", "f1", "mcc", "precision_at_k",
+    "recall_at_k",
+)  # fmt: skip
+
+
+def render_notebook(report: PUReport) -> str:
+    """Findings, ROC curve and main metrics as a fragment of HTML that can stand in any page.
+
+    No script, no style sheet, no names that others might use: everything is styled where it
+    stands, so that nothing leaks into a notebook and two reports do not meet. Text takes the
+    color of the notebook, and curves take colors that show on white and on black, since a page
+    within a page cannot know which it is.
+    """
+    text: str = (
+        _environment()
+        .get_template("notebook.html.j2")
+        .render(
+            headline=headline(report),
+            chart=roc_chart(report),
+            columns=metric_columns(report),
+            rows=[metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
+            confusion=str(report.confusion).capitalize(),
+            findings=by_severity(report),
+            colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
+        )
+    )
+    return text
+
+
 def fill_template(name: str, styles: Sequence[str], scripts: Sequence[str], **values: Any) -> str:
     """A page from our template, with our style sheets and scripts inside and a policy for them.
 

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from purecover._codec import picked, plain
 from purecover._typing import FloatArray, Target
-from purecover._view import shown_metrics, title_of
+from purecover._view import bounded, shown_metrics, title_of
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu_variance
 from purecover.exceptions import PurecoverError, RecoveryWarning
-from purecover.html.svg import thin
+from purecover.html.svg import drawn_points
 from purecover.recovery.metrics import METRICS, metrics_from_roc
 from purecover.recovery.roc import blended, recover_roc
 
@@ -324,7 +325,7 @@ def make_payload(report: PUReport) -> dict[str, Any]:
         "report": _figures(report),
         "roc_band": _band(report.roc_band),
         "pr_band": _band(report.pr_band),
-        "auc_pu_se": _finite(float(np.sqrt(auc_pu_variance(counts)))),
+        "auc_pu_se": plain(float(np.sqrt(auc_pu_variance(counts)))),
         "metrics": [
             {
                 "name": name,
@@ -341,28 +342,17 @@ def make_payload(report: PUReport) -> dict[str, Any]:
     }
 
 
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def _by_name(values: Any) -> dict[str, float | None]:
-    return {name: _finite(value) for name, value in values.items()}
-
-
 def _drawn(values: FloatArray) -> list[float | None]:
     # Unrepaired bands may reach 1e308, where rounding overflows; a thousand is out of sight too.
-    return [_finite(value) for value in np.round(np.clip(values, -1e3, 1e3), _DIGITS).tolist()]
+    found: list[float | None] = plain(np.round(np.clip(values, -1e3, 1e3), _DIGITS))
+    return found
 
 
 def _counts(counts: ScoreCounts) -> dict[str, Any]:
     columns = counts.to_dict()
     columns.pop("highest", None)  # what is between thresholds is not drawn
-    return {
-        **columns,
-        "weighted": counts.is_weighted,
-        "n_labeled": counts.n_labeled,
-        "n_unlabeled": counts.n_unlabeled,
-    }
+    totals = picked(counts, "n_labeled", "n_unlabeled")
+    return {**columns, "weighted": counts.is_weighted, **totals}
 
 
 def _thinned(report: PUReport, thinned: ThinnedCounts) -> dict[str, Any]:
@@ -390,28 +380,20 @@ def _thinned(report: PUReport, thinned: ThinnedCounts) -> dict[str, Any]:
         "auc_bound": thinned.auc_bound,
         "rate_bound": thinned.rate_bound,
         "auc_difference": abs(counts.auc_pu - report.auc_pu),
-        "auc_pr_difference": _finite(differences.get("auc_pr", math.nan)),
-        "differences": _by_name(differences),
+        "auc_pr_difference": plain(differences.get("auc_pr", math.nan)),
+        "differences": plain(differences),
     }
 
 
 def _settings(report: PUReport) -> dict[str, Any]:
-    options = report.metrics.options
     return {
-        "alpha": report.proportions.alpha,
-        "beta": report.proportions.beta,
-        "scenario": report.proportions.scenario,
+        **picked(report.proportions, "alpha", "beta", "scenario"),
         "target": _target(report),
         # What was used, not what was asked for: whether a curve is concave does not hang on alpha.
         "repair": report.roc.repair,
         "repair_pr": report.pr.repair,
-        "area": report.pr.area,
-        "threshold": _finite(report.metrics.threshold),
-        "f_beta": options.f_beta,
-        "cost_fn": options.cost_fn,
-        "cost_fp": options.cost_fp,
-        "max_fpr": options.max_fpr,
-        "top_k": options.top_k,
+        "threshold": plain(report.metrics.threshold),
+        **plain(vars(report.metrics.options)),
     }
 
 
@@ -427,19 +409,16 @@ def _target(report: PUReport) -> Target:
 def _figures(report: PUReport) -> dict[str, Any]:
     level = next((i.confidence_level for i in report.intervals.values()), None)
     return {
-        "auc": report.auc,
-        "auc_pu": report.auc_pu,
-        "auc_direct": report.auc_direct,
-        "infeasible": report.infeasible,
-        "metrics": _by_name(report.metrics),
-        "observed": _by_name(report.metrics.observed),
+        **picked(report, "auc", "auc_pu", "auc_direct", "infeasible"),
+        "metrics": plain(dict(report.metrics)),
+        "observed": plain(report.metrics.observed),
         "intervals": {name: _ends(interval) for name, interval in report.intervals.items()},
         "confidence_level": level,
     }
 
 
 def _ends(interval: Interval | None) -> list[Any] | None:
-    if interval is None or not (math.isfinite(interval.low) and math.isfinite(interval.high)):
+    if interval is None or not bounded(interval):
         return None
     return [interval.low, interval.high, interval.method]
 
@@ -447,13 +426,8 @@ def _ends(interval: Interval | None) -> list[Any] | None:
 def _band(band: CurveBand | None) -> dict[str, Any] | None:
     if band is None:
         return None
-    return {
-        "x": _drawn(band.x),
-        "low": _drawn(band.low),
-        "high": _drawn(band.high),
-        "kind": band.kind,
-        "confidence_level": band.confidence_level,
-    }
+    drawn = {name: _drawn(getattr(band, name)) for name in ("x", "low", "high")}
+    return drawn | picked(band, "kind", "confidence_level")
 
 
 # -- the scores -----------------------------------------------------------------------------------
@@ -555,21 +529,15 @@ def _grid(report: PUReport) -> dict[str, Any]:
 def _truth(truth: TrueFigures | None) -> dict[str, Any] | None:
     if truth is None:
         return None
-    fpr, tpr = np.asarray(truth.roc.fpr_pu), np.asarray(truth.roc.tpr_pu)
-    defined = np.isfinite(fpr) & np.isfinite(tpr)
-    fpr, tpr = fpr[defined], tpr[defined]
-    keep = thin(fpr, tpr)
+    fpr, tpr = truth.roc.fpr_pu, truth.roc.tpr_pu
     # Thinned apart: where the ROC curve is straight, precision is not.
     flagged = truth.prior * tpr + (1 - truth.prior) * fpr
     some = flagged > 0
-    recall, precision = tpr[some], truth.prior * tpr[some] / flagged[some]
-    kept = thin(recall, precision)
+    recall, precision = drawn_points(tpr[some], truth.prior * tpr[some] / flagged[some])
+    fpr, tpr = drawn_points(fpr, tpr)
     return {
-        "auc": _finite(truth.metrics["roc_auc"]),
-        "roc": {"fpr": _drawn(fpr[keep]), "tpr": _drawn(tpr[keep])},
-        "pr": {"recall": _drawn(recall[kept]), "precision": _drawn(precision[kept])},
-        "alpha": _finite(truth.alpha),
-        "beta": _finite(truth.beta),
-        "prior": _finite(truth.prior),
-        "metrics": _by_name(truth.metrics),
+        "auc": plain(truth.metrics["roc_auc"]),
+        "roc": {"fpr": _drawn(fpr), "tpr": _drawn(tpr)},
+        "pr": {"recall": _drawn(recall), "precision": _drawn(precision)},
+        **picked(truth, "alpha", "beta", "prior", "metrics"),
     }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._typing import FloatArray
-from purecover._view import cut, shortened
+from purecover._view import bounded, cut, shortened
 
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
@@ -29,6 +29,7 @@ LEFT, TOP, SIZE = 52.0, 10.0, 340.0
 
 WIDTH = LEFT + SIZE + 12
 _LEGEND_ROW = 20.0
+_FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,6 @@ class Band:
 
     label: str
     path: str
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A mark on both axes."""
-
-    x: str
-    y: str
-    label: str
 
 
 @dataclass(frozen=True)
@@ -77,11 +69,9 @@ class Chart:
     width: float = WIDTH
 
     @property
-    def ticks(self) -> tuple[Tick, ...]:
-        """Fifths of the axes."""
-        return tuple(
-            Tick(f"{_x(v):.1f}", f"{_y(v):.1f}", f"{v:.1f}") for v in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-        )
+    def ticks(self) -> list[dict[str, str]]:
+        """Fifths of both axes."""
+        return [{"x": f"{_x(v):.1f}", "y": f"{_y(v):.1f}", "label": f"{v:.1f}"} for v in _FIFTHS]
 
     @property
     def legend(self) -> tuple[tuple[str, str, float], ...]:
@@ -130,11 +120,16 @@ def make_chart(
 
 def curve_path(x: FloatArray, y: FloatArray) -> str:
     """The path of a polyline, thinned; undefined points are left out."""
+    return _path(*drawn_points(x, y))
+
+
+def drawn_points(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The defined points of a curve, as many as can be told apart."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     defined = np.isfinite(x) & np.isfinite(y)
     x, y = x[defined], y[defined]
     keep = thin(x, y)
-    return _path(x[keep], y[keep])
+    return x[keep], y[keep]
 
 
 def _band(band: Any) -> Band:
@@ -197,146 +192,99 @@ def _farthest(x: FloatArray, y: FloatArray, i: int, j: int) -> tuple[float, int]
     return float(distances[k]), i + 1 + k
 
 
-# -- Estimates of alpha and beta as dots on one axis from 0 to 1, one row per estimator ----------
+# -- Rows of dots on one axis: estimates of alpha and beta, differences from a baseline ----------
 
 
-DOTS_LEFT, DOTS_TOP, DOTS_SIZE, DOTS_ROW = 155.0, 8.0, 290.0, 26.0
-"""Room for names, for the first row, length of the axis, height of a row."""
-
-_DOTS_LONGEST = 21
-_FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+_ROW = 26.0
+_MOST_TICKS = 4
 
 
-@dataclass(frozen=True)
-class DotRow:
-    """One estimator; bars are the ends of intervals."""
+@dataclass(frozen=True, kw_only=True)
+class RowChart:
+    """All that the template needs to draw dots in rows; ``left`` is room for their names."""
 
-    name: str
-    y: str
-    alpha: str
-    beta: str
-    bars: tuple[tuple[str, str], ...]
-    used: bool
-
-
-@dataclass(frozen=True)
-class DotChart:
-    """All that the template needs to draw the dots."""
-
-    rows: tuple[DotRow, ...]
-    true: tuple[str, ...]
     description: str
-    left: float = DOTS_LEFT
-    top: float = DOTS_TOP
-    size: float = DOTS_SIZE
-    width: float = DOTS_LEFT + DOTS_SIZE + 14
+    rows: Sequence[Mapping[str, Any]]
+    ticks: Sequence[tuple[str, str]]
+    """Place and text of each mark of the axis."""
+    left: float
+    size: float
+    right: float
+    below: float
+    """Room for axis and legend."""
+    name: str = ""
+    title: str = ""
+    metric: str = ""
+    zero: str = ""
+    true: Sequence[str] = ()
+    top: float = 8.0
+
+    @property
+    def width(self) -> float:
+        """Room for names and axis."""
+        return self.left + self.size + self.right
 
     @property
     def bottom(self) -> float:
         """Where the axis lies."""
-        return DOTS_TOP + DOTS_ROW * len(self.rows)
+        return self.top + _ROW * len(self.rows)
 
     @property
     def height(self) -> float:
-        """Room for rows, axis and legend."""
-        return self.bottom + 48
-
-    @property
-    def ticks(self) -> tuple[tuple[str, str], ...]:
-        """Place and text of each mark of the axis."""
-        return tuple((_dots_x(value), f"{value:.1f}") for value in _FIFTHS)
+        """Room for rows, axis and what stands below it."""
+        return self.bottom + self.below
 
 
-def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> DotChart:
-    """The estimator in use first, the others below it."""
-    pairs = {estimation.estimator: _pair(estimation), **estimation.others}
+def _row_y(i: int) -> str:
+    return f"{RowChart.top + _ROW * (i + 0.5):.1f}"
+
+
+def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> RowChart:
+    """Alpha and beta on an axis from 0 to 1: the estimator in use first, the others below it."""
+    left, size = 155.0, 290.0
+
+    def x(value: float) -> str:
+        return f"{left + size * value:.1f}"
+
+    p = estimation.proportions
+    pairs = {estimation.estimator: (p.alpha, p.beta), **estimation.others}
     rows = []
     for i, (name, (alpha, beta)) in enumerate(pairs.items()):
-        used = i == 0
-        known = estimation.intervals if used else estimation.other_intervals.get(name, {})
-        ends = [known.get(key) for key in ("alpha", "beta")]
+        known = estimation.other_intervals.get(name, {}) if i else estimation.intervals
+        ends = [known[key] for key in ("alpha", "beta") if key in known]
         rows.append(
-            DotRow(
-                name=cut(name, _DOTS_LONGEST),
-                y=f"{DOTS_TOP + DOTS_ROW * (i + 0.5):.1f}",
-                alpha=_dots_x(alpha),
-                beta=_dots_x(beta),
-                bars=tuple(
-                    (_dots_x(e.low), _dots_x(e.high)) for e in ends if e and math.isfinite(e.low)
-                ),
-                used=used,
-            )
+            {
+                "name": cut(name, 21),
+                "y": _row_y(i),
+                "alpha": x(alpha),
+                "beta": x(beta),
+                "bars": [(x(e.low), x(e.high)) for e in ends if math.isfinite(e.low)],
+                "used": i == 0,
+            }
         )
     listed = ", ".join(
         f"{name} {alpha:.3f} and {beta:.3f}" for name, (alpha, beta) in pairs.items()
     )
-    return DotChart(
-        rows=tuple(rows),
-        true=() if truth is None else (_dots_x(truth.alpha), _dots_x(truth.beta)),
+    return RowChart(
         description=f"Alpha and beta by estimator: {listed}.",
+        rows=rows,
+        ticks=[(x(value), f"{value:.1f}") for value in _FIFTHS],
+        left=left,
+        size=size,
+        right=14.0,
+        below=48.0,
+        true=() if truth is None else (x(truth.alpha), x(truth.beta)),
     )
-
-
-def _pair(estimation: PriorEstimate) -> tuple[float, float]:
-    return estimation.proportions.alpha, estimation.proportions.beta
-
-
-def _dots_x(value: float) -> str:
-    return f"{DOTS_LEFT + DOTS_SIZE * value:.1f}"
-
-
-# -- Differences from a baseline as dots with whiskers, one row per model ------------------------
-
-
-WHISKERS_LEFT, WHISKERS_TOP, WHISKERS_SIZE, WHISKERS_ROW, RIGHT = 130.0, 8.0, 260.0, 26.0, 24.0
-"""Room for names, for the first row, length of the axis, height of a row, room at the right."""
-
-_WHISKERS_LONGEST = 17
-_MOST_TICKS = 4
-
-
-@dataclass(frozen=True)
-class WhiskerRow:
-    """One model; ``kind`` is its class in the style sheet, a dot is None if undefined."""
-
-    name: str
-    kind: str
-    y: str
-    dot: str | None
-    ends: tuple[str, str] | None
-
-
-@dataclass(frozen=True)
-class WhiskerChart:
-    """All that the template needs to draw the differences in one metric."""
-
-    metric: str
-    name: str
-    title: str
-    description: str
-    rows: tuple[WhiskerRow, ...]
-    ticks: tuple[tuple[str, str], ...]
-    zero: str
-    left: float = WHISKERS_LEFT
-    top: float = WHISKERS_TOP
-    size: float = WHISKERS_SIZE
-    width: float = WHISKERS_LEFT + WHISKERS_SIZE + RIGHT
-
-    @property
-    def bottom(self) -> float:
-        """Where the axis lies."""
-        return WHISKERS_TOP + WHISKERS_ROW * len(self.rows)
-
-    @property
-    def height(self) -> float:
-        """Room for rows, axis and its label."""
-        return self.bottom + 42
 
 
 def make_whiskers(
     name: str, title: str, found: Mapping[str, Interval], kinds: Mapping[str, str], baseline: str
-) -> WhiskerChart:
-    """The differences in one metric, on an axis that holds 0 and all that is defined."""
+) -> RowChart:
+    """The differences in one metric, on an axis that holds 0 and all that is defined.
+
+    ``kinds`` are classes in the style sheet; there is no dot for what is undefined.
+    """
+    left, size = 130.0, 260.0
     values = [v for i in found.values() for v in (i.estimate, i.low, i.high) if math.isfinite(v)]
     low, high = min([0.0, *values]), max([0.0, *values])
     if low == high:
@@ -345,28 +293,30 @@ def make_whiskers(
     low, high = low - margin, high + margin
 
     def x(value: float) -> str:
-        return f"{WHISKERS_LEFT + WHISKERS_SIZE * (value - low) / (high - low):.1f}"
+        return f"{left + size * (value - low) / (high - low):.1f}"
 
-    rows = []
-    for i, (model, interval) in enumerate(found.items()):
-        bounded = math.isfinite(interval.low) and math.isfinite(interval.high)
-        rows.append(
-            WhiskerRow(
-                name=shortened(model, _WHISKERS_LONGEST),
-                kind=kinds[model],
-                y=f"{WHISKERS_TOP + WHISKERS_ROW * (i + 0.5):.1f}",
-                dot=x(interval.estimate) if math.isfinite(interval.estimate) else None,
-                ends=(x(interval.low), x(interval.high)) if bounded else None,
-            )
-        )
+    rows = [
+        {
+            "name": shortened(model, 17),
+            "kind": kinds[model],
+            "y": _row_y(i),
+            "dot": x(interval.estimate) if math.isfinite(interval.estimate) else None,
+            "ends": (x(interval.low), x(interval.high)) if bounded(interval) else None,
+        }
+        for i, (model, interval) in enumerate(found.items())
+    ]
     listed = "; ".join(f"{model} {_words(interval)}" for model, interval in found.items())
-    return WhiskerChart(
+    return RowChart(
         metric=name,
         name=f"difference-{name}",
         title=f"Difference in {title}",
         description=f"{title} minus that of {baseline}: {listed}.",
-        rows=tuple(rows),
-        ticks=tuple((x(value), label) for value, label in _ticks(low, high)),
+        rows=rows,
+        ticks=[(x(value), label) for value, label in _ticks(low, high)],
+        left=left,
+        size=size,
+        right=24.0,
+        below=42.0,
         zero=x(0.0),
     )
 

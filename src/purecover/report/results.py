@@ -401,7 +401,7 @@ class PUReport:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the findings, the ROC curve and the main metrics."""
-        from purecover.html.notebook import render_notebook
+        from purecover.html.page import render_notebook
 
         return render_notebook(self)
 
