@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -749,8 +752,23 @@ def test_scores_that_tell_nothing():
 
 
 def test_the_path_of_one_evaluate_stays_short(import_tool: Callable[[str], ModuleType]) -> None:
-    found = import_tool("path").trace_evaluate()
-    assert len(found.calls) <= 135, "make path prints them"
-    assert len(found.files) <= 24
+    path = import_tool("path")
+    found = path.trace_evaluate()
+    assert len(found.calls) <= 60, "make path prints them"
+    assert len(found.files) <= 15
     assert found.calls["_labels.py", "encode_labels"] == 1
-    assert found.calls["counts.py", "ScoreCounts.auc_pu"] == 1
+    # Who looks at all of the report pays for the rest, once.
+    whole = path.trace_evaluate(lambda report: (str(report), str(report), report.to_dict()))
+    once = ("counts.py", "ScoreCounts.auc_pu"), ("checks/run.py", "run_checks")
+    assert [whole.calls[each] for each in once] == [1, 1]
+
+
+def test_a_report_that_nobody_has_looked_at_is_whole_when_copied() -> None:
+    sample = WORLD.sample(60, 300, alpha=0.25, random_state=0)
+    asked = {"alpha": 0.25, "n_resamples": 0, "progress": lambda *_: None, "truth": sample.truth}
+    told = str(pu.evaluate(sample.scores, sample.labeled, **asked))
+    pickled: Callable[[Any], Any] = lambda report: pickle.loads(pickle.dumps(report))  # noqa: E731, S301
+    for copied in (pickled, copy.copy, copy.deepcopy, replace):
+        assert str(copied(pu.evaluate(sample.scores, sample.labeled, **asked))) == told
+    with pytest.raises(AttributeError, match="no 'metric'"):
+        pu.evaluate(sample.scores, sample.labeled, **asked).metric  # noqa: B018

@@ -66,22 +66,23 @@ def trace(call: Callable[[], Any]) -> Trace:
     return found
 
 
-def trace_evaluate() -> Trace:
-    """The path with alpha known and no bootstrap."""
+def trace_evaluate(look: Callable[[Any], Any] = id) -> Trace:
+    """The path with alpha known and no bootstrap, and of what looks at the report."""
     sample = simulate.binormal(1.5).sample(500, 5000, alpha=0.25, random_state=0)
 
     def call() -> None:
-        evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
+        look(evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0))
 
     call()  # modules that are imported on the way do not belong to it
     return trace(call)
 
 
 def main() -> None:
-    found = trace_evaluate()
+    found, printed = trace_evaluate(), trace_evaluate(str)
     encoded = found.calls["_labels.py", "encode_labels"]
     print("\n".join(found.lines))
     print(f"\n{len(found.calls)} functions in {len(found.files)} files; labels encoded: {encoded}")
+    print(f"The same, with the report printed: {len(printed.calls)} in {len(printed.files)} files")
 
 
 if __name__ == "__main__":

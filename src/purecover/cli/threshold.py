@@ -103,7 +103,8 @@ def threshold(
     from purecover.intervals.interval import check_level
     from purecover.intervals.replicates import bootstrap
     from purecover.proportions import GivenProportions
-    from purecover.report.estimation import find_proportions, resampled
+    from purecover.report.estimation import resampled
+    from purecover.report.pipeline import find_proportions
     from purecover.report.pipeline import read_marks
 
     level, known = check_level(intervals.confidence_level), vars(assumptions)

@@ -116,9 +116,9 @@ class Curves:
 
     def chart(self, kinds: dict[str, str]) -> Chart:
         """The figure as it stands in the file; ``kinds`` are classes in the style sheet."""
-        ends = [np.array(each, dtype=np.float64) for each in ([0, 1], self.chance[1])]
-        curves = [("chance", self.chance[0], *ends)]
-        curves += [(kinds[n], self.label(n), *curve) for n, (_, *curve) in self.models.items()]
+        label, ends = self.chance
+        curves = [("chance", label, np.array([0.0, 1.0]), np.array(ends, dtype=np.float64))]
+        curves += [(kinds[n], self.label(n), x, y) for n, (_, x, y) in self.models.items()]
         return make_chart(self.name, self.title, self.description, axes=self.axes, curves=curves)
 
 

@@ -63,15 +63,15 @@ from purecover.intervals.resampling import (
 )
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.metrics import METRICS
-from purecover.report.estimation import as_seen_by, find_proportions, resampled
+from purecover.report.estimation import as_seen_by, resampled
 from purecover.report.pipeline import (
     USUAL,
     Marks,
     Rows,
     SettingKeywords,
     Settings,
-    assemble,
     count_lazy,
+    find_proportions,
     read_marks,
     recover,
     refuse_of_lazy,
@@ -795,14 +795,14 @@ def compare_scores(
         name: recover(counted.rows[name], used, replace(settings, threshold=thresholds[name]))
         for name in names
     }
-    rows = counted.paired({name: one.metrics.threshold for name, one in found.items()})
+    rows = counted.paired({name: one.threshold for name, one in found.items()})
     if n_resamples is None:
         n_resamples = min(max(MOST_DRAWN // (rows.n_drawn * len(names)), FEWEST), USUAL)
     replicates: dict[str, BootstrapResult] | None = None
     if n_resamples:
         models = {
             name: PairedModel(
-                one.rows.counts, rows.resampler(name, one.metrics.threshold), one.measured_with
+                one.rows.counts, rows.resampler(name, one.threshold), one.measured_with
             )
             for name, one in found.items()
         }
@@ -827,7 +827,7 @@ def compare_scores(
                 drawn, level=settings.confidence_level, independent=independent
             )
             estimate = as_seen_by(estimate, one.rows.counts.auc_pu, reference)
-        reports[name] = assemble(one, estimate, drawn)
+        reports[name] = one.report(estimate, drawn)
     paired = rows.paired_rows()
     differences, better = find_differences(
         reports, paired, base, level=settings.confidence_level, simultaneous=simultaneous

@@ -193,16 +193,6 @@ def estimate_proportions(
     return Estimation(estimate, again, counts, others)
 
 
-def find_proportions(
-    counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator | None
-) -> tuple[MixtureProportions, Estimation | None]:
-    """Alpha and beta: those that were given, or an estimate."""
-    if estimator is None:
-        return given.resolve(counts), None
-    estimation = estimate_proportions(counts, given, estimator)
-    return estimation.estimate.proportions, estimation
-
-
 def registered_name(estimator: PriorEstimator, known: Mapping[str, type[PriorEstimator]]) -> str:
     """The name of an estimator in the registry, or its class if it is not registered.
 

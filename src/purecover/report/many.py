@@ -58,7 +58,7 @@ from purecover.recovery.metrics import METRICS
 from purecover.recovery.rates import effective_size
 from purecover.report.estimation import as_seen_by
 from purecover.report.evaluation import evaluate
-from purecover.report.pipeline import Rows, SettingKeywords, Settings, assemble, recover
+from purecover.report.pipeline import Rows, SettingKeywords, Settings, recover
 from purecover.report.results import PUReport
 from purecover.report.text import render_many_text
 
@@ -766,7 +766,7 @@ def _with_shared(counts: ScoreCounts, options: Mapping[str, Any], shared: Shared
     if n:
         replicates = found.resample(Replayed(shared.draws), n, options["random_state"])
     estimate = as_seen_by(shared.estimate, counts.auc_pu, shared.reference)
-    return assemble(found, estimate, replicates)
+    return found.report(estimate, replicates)
 
 
 def _at_level(report: PUReport, level: float) -> PUReport:

@@ -7,8 +7,8 @@ estimates once and resamples all scores together; a table of many tasks shares a
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from purecover._labels import encode_labels
 from purecover._parameters import parameter
 from purecover._typing import BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import (
+    FrozenDict,
     as_real_vector,
     as_weights,
     bad_type,
@@ -29,7 +30,7 @@ from purecover._validation import (
     kept_seed,
     to_numpy,
 )
-from purecover.checks import CHECKS, CheckContext, run_checks
+from purecover.checks import CHECKS, CheckContext, CheckResult, run_checks
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
 from purecover.exceptions import InvalidInputError
@@ -54,6 +55,7 @@ from purecover.proportions import (
 from purecover.recovery.metrics import (
     MetricKeywords,
     MetricOptions,
+    RecoveredConfusion,
     RecoveredMetrics,
     RecoveryOptions,
     View,
@@ -61,13 +63,12 @@ from purecover.recovery.metrics import (
     confusion_from_roc,
     metrics_from_roc,
     position,
-    recover_both,
     resolve_metrics,
     youden_threshold,
 )
-from purecover.recovery.pr import pr_from_roc
-from purecover.recovery.roc import RecoveredRoc
-from purecover.report.estimation import find_proportions, resampled
+from purecover.recovery.pr import RecoveredPr, pr_from_roc
+from purecover.recovery.roc import RecoveredRoc, blended, roc_from_counts
+from purecover.report.estimation import Estimation, estimate_proportions, resampled
 from purecover.report.results import PUReport, TrueFigures
 
 if TYPE_CHECKING:
@@ -307,31 +308,42 @@ def _column_names(frame: Any, parts: Mapping[str, Any]) -> dict[str, str]:
     return names
 
 
-# -- Recover -------------------------------------------------------------------------------------
+# -- Recover, check and assemble -----------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Recovery:
-    """What follows from rows, alpha and beta, before anything is resampled or checked."""
+    """What follows from rows, alpha and beta: the curve, and all else when it is looked at."""
 
     rows: Rows
     proportions: MixtureProportions
     settings: Settings
     roc: RecoveredRoc
-    roc_pr: RecoveredRoc
-    metrics: RecoveredMetrics
+    estimation: PriorEstimate | None = None
+    bootstrap: BootstrapResult | None = None
+
+    @cached_property
+    def threshold(self) -> float:
+        """Where threshold metrics are taken."""
+        given = self.settings.threshold
+        return youden_threshold(self.roc) if given is None else given
+
+    @cached_property
+    def options(self) -> MetricOptions:
+        """Parameters that some metrics take."""
+        return MetricOptions.among(vars(self.settings))
 
     @property
     def measured_with(self) -> dict[str, Any]:
         """What `bootstrap` is told, so that it measures replicates in the same way."""
         settings = self.settings
         return {
-            "threshold": self.metrics.threshold,
+            "threshold": self.threshold,
             "target": settings.target,
             # What the guard of a repair has decided holds for replicates, too.
             "repair": None if settings.repair is None else self.roc.repair,
             "confidence_level": settings.confidence_level,
-            **asdict(self.metrics.options),
+            **vars(self.options),
         }
 
     def resample(
@@ -352,108 +364,128 @@ class Recovery:
             **self.measured_with,
         )
 
+    @cached_property
+    def roc_pr(self) -> RecoveredRoc:
+        """The curve that areas under the precision-recall curve are taken from."""
+        return self.roc if self.settings.repair is not None else blended(self.roc, self.rows.counts)
+
+    @cached_property
+    def metrics(self) -> RecoveredMetrics:
+        """All metrics."""
+        counts = self.rows.counts
+        return metrics_from_roc(
+            self.roc,
+            self.roc_pr,
+            counts,
+            threshold=self.threshold,
+            prior=self.proportions.prior(self.settings.target, counts),
+            metrics=resolve_metrics(None, counts, self.options),
+            options=self.options,
+        )
+
+    @cached_property
+    def pr(self) -> RecoveredPr:
+        """The precision-recall curve."""
+        return pr_from_roc(self.roc_pr, self.rows.counts, self.metrics.prior, self.options.area)
+
+    @cached_property
+    def confusion(self) -> RecoveredConfusion:
+        """Expected numbers among the unlabeled at the threshold."""
+        return confusion_from_roc(self.roc, self.rows.counts, self.threshold)
+
+    @cached_property
+    def intervals(self) -> FrozenDict[str, Interval]:
+        """Intervals of metrics, as far as there are any."""
+        intervals = {}
+        if self.bootstrap is not None:
+            every = self.bootstrap.intervals()
+            intervals = {name: every[name] for name in self.metrics}
+        if self.rows.n_groups is None and (self.estimation is None or self.bootstrap is None):
+            # Rows are independent, so the closed form applies and covers better than percentiles.
+            level = self.settings.confidence_level
+            intervals["roc_auc"] = auc_interval(
+                self.rows.counts, self.proportions, confidence_level=level
+            )
+        return FrozenDict(intervals)
+
+    @cached_property
+    def checks(self) -> tuple[CheckResult, ...]:
+        """All numbered checks."""
+        context = CheckContext(
+            counts=self.rows.counts,
+            proportions=self.proportions,
+            roc=self.roc,
+            threshold=self.threshold,
+            threshold_chosen=self.settings.threshold is not None,
+            prior=self.metrics.prior,
+            n_groups=self.rows.n_groups,
+            interval_varies_proportions=not (self.estimation is None or self.bootstrap is None),
+            estimation=self.estimation,
+        )
+        return run_checks(context, ignore=self.settings.ignore_checks)
+
+    @cached_property
+    def truth(self) -> TrueFigures | None:
+        """The metrics measured on the true classes, if these are known."""
+        truth, counts = self.rows.truth, self.rows.counts
+        if truth is None:
+            return None
+        roc = pu_roc_curve(truth.counts)
+        prior = truth.alpha
+        target, scenario = self.settings.target, self.proportions.scenario
+        if not isinstance(target, str):
+            prior = float(target)
+        elif target == "pooled" or (target == "population" and scenario == "censoring"):
+            share = counts.labeled_share
+            prior = share * truth.beta + (1 - share) * truth.alpha
+        curve = (roc.fpr_pu, roc.tpr_pu, truth.counts.auc_pu)
+        view = View(
+            curve=curve,
+            curve_pr=curve,
+            rates=(roc.fpr_pu, roc.tpr_pu),
+            flagged_unlabeled=truth.alpha * roc.tpr_pu + (1 - truth.alpha) * roc.fpr_pu,
+            at=position(truth.counts, self.threshold),
+            n_unlabeled=counts.n_unlabeled,
+            prior_at_k=truth.alpha,
+        )
+        wanted = resolve_metrics(None, counts, self.options)
+        values = compute_metrics(wanted, view, prior, self.options)
+        return TrueFigures(alpha=truth.alpha, beta=truth.beta, prior=prior, metrics=values, roc=roc)
+
+    def report(
+        self, estimation: PriorEstimate | None, replicates: BootstrapResult | None
+    ) -> PUReport:
+        """The report, with the estimate and the replicates behind it."""
+        rows = replace(self.rows, resampler=None)  # which is done, and as large as the data
+        return PUReport._of(
+            replace(self, rows=rows, estimation=estimation, bootstrap=replicates),
+            counts=self.rows.counts,
+            proportions=self.proportions,
+            auc=min(max(self.roc.auc_direct, 0.0), 1.0),
+            auc_pu=self.rows.counts.auc_pu,
+            roc=self.roc,
+            bootstrap=replicates,
+            estimation=estimation,
+            threshold_chosen=self.settings.threshold is not None,
+            random_state=kept_seed(self.settings.random_state),
+        )
+
+
+def find_proportions(
+    counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator | None
+) -> tuple[MixtureProportions, Estimation | None]:
+    """Alpha and beta: those that were given, or an estimate."""
+    if estimator is None:
+        return given.resolve(counts), None
+    estimation = estimate_proportions(counts, given, estimator)
+    return estimation.estimate.proportions, estimation
+
 
 def recover(rows: Rows, proportions: MixtureProportions, settings: Settings) -> Recovery:
-    """Both curves, and the metrics at the threshold."""
-    counts, options = rows.counts, MetricOptions.among(vars(settings))
-    wanted = resolve_metrics(None, counts, options)
-    roc, roc_pr = recover_both(counts, proportions, settings.repair)
-    metrics = metrics_from_roc(
-        roc,
-        roc_pr,
-        counts,
-        threshold=youden_threshold(roc) if settings.threshold is None else settings.threshold,
-        prior=proportions.prior(settings.target, counts),
-        metrics=wanted,
-        options=options,
-    )
-    return Recovery(rows, proportions, settings, roc, roc_pr, metrics)
-
-
-def true_figures(found: Recovery, truth: KnownTruth) -> TrueFigures:
-    """The metrics measured on the true classes."""
-    counts, metrics = found.rows.counts, found.metrics
-    roc = pu_roc_curve(truth.counts)
-    shares = (counts.labeled_share, 1 - counts.labeled_share)
-    prior = truth.alpha
-    target, scenario = found.settings.target, found.proportions.scenario
-    if not isinstance(target, str):
-        prior = float(target)
-    elif target == "pooled" or (target == "population" and scenario == "censoring"):
-        prior = shares[0] * truth.beta + shares[1] * truth.alpha
-    curve = (roc.fpr_pu, roc.tpr_pu, truth.counts.auc_pu)
-    view = View(
-        curve=curve,
-        curve_pr=curve,
-        rates=(roc.fpr_pu, roc.tpr_pu),
-        flagged_unlabeled=truth.alpha * roc.tpr_pu + (1 - truth.alpha) * roc.fpr_pu,
-        at=position(truth.counts, metrics.threshold),
-        n_unlabeled=counts.n_unlabeled,
-        prior_at_k=truth.alpha,
-    )
-    wanted = resolve_metrics(None, counts, metrics.options)
-    values = compute_metrics(wanted, view, prior, metrics.options)
-    return TrueFigures(alpha=truth.alpha, beta=truth.beta, prior=prior, metrics=values, roc=roc)
-
-
-# -- Check and assemble --------------------------------------------------------------------------
-
-
-def find_intervals(
-    found: Recovery, replicates: BootstrapResult | None, *, estimated: bool
-) -> dict[str, Interval]:
-    """Intervals of metrics, as far as there are any."""
-    intervals = {}
-    if replicates is not None:
-        every = replicates.intervals()
-        intervals = {name: every[name] for name in found.metrics}
-    if found.rows.n_groups is None and (not estimated or replicates is None):
-        # Rows are independent, so the closed form applies and covers better than percentiles.
-        intervals["roc_auc"] = auc_interval(
-            found.rows.counts, found.proportions, confidence_level=found.settings.confidence_level
-        )
-    return intervals
-
-
-def assemble(
-    found: Recovery,
-    estimate: PriorEstimate | None,
-    replicates: BootstrapResult | None,
-) -> PUReport:
-    """The report of what was recovered, with the estimate and the replicates behind it."""
-    rows, roc, metrics = found.rows, found.roc, found.metrics
-    chosen = found.settings.threshold is not None
-    checks = run_checks(
-        CheckContext(
-            counts=rows.counts,
-            proportions=found.proportions,
-            roc=roc,
-            threshold=metrics.threshold,
-            threshold_chosen=chosen,
-            prior=metrics.prior,
-            n_groups=rows.n_groups,
-            interval_varies_proportions=estimate is not None and replicates is not None,
-            estimation=estimate,
-        ),
-        ignore=found.settings.ignore_checks,
-    )
-    return PUReport(
-        counts=rows.counts,
-        proportions=found.proportions,
-        auc=min(max(roc.auc_direct, 0.0), 1.0),
-        auc_pu=rows.counts.auc_pu,
-        roc=roc,
-        pr=pr_from_roc(found.roc_pr, rows.counts, metrics.prior, metrics.options.area),
-        metrics=metrics,
-        confusion=confusion_from_roc(roc, rows.counts, metrics.threshold),
-        intervals=find_intervals(found, replicates, estimated=estimate is not None),
-        checks=checks,
-        bootstrap=replicates,
-        estimation=estimate,
-        truth=None if rows.truth is None else true_figures(found, rows.truth),
-        threshold_chosen=chosen,
-        random_state=kept_seed(found.settings.random_state),
-    )
+    """The curve, once it is known that all metrics can be had."""
+    resolve_metrics(None, rows.counts, settings)
+    roc = roc_from_counts(rows.counts, proportions, settings.repair or "isotonic")
+    return Recovery(rows, proportions, settings, roc)
 
 
 def make_report(
@@ -463,21 +495,22 @@ def make_report(
     settings: Settings,
 ) -> PUReport:
     """All steps after reading, for one score; ``estimator`` is None where alpha is given."""
-    rng, level = settings.rng, settings.confidence_level
     used, estimation = find_proportions(rows.counts, given, estimator)
     found = recover(rows, used, settings)
     n_resamples = settings.n_resamples
     if n_resamples is None:
         n_resamples = USUAL // 2 if rows.counts.n_thresholds > MANY_THRESHOLDS else USUAL
-    replicates = None
+    replicates, estimate, independent = None, None, rows.n_groups is None
     if n_resamples:
+        rng = settings.rng
         again = None if estimation is None else estimation.estimator
         draw = partial(found.resample, again, n_resamples, rng)
         replicates, estimation = resampled(draw, estimation)
-    estimate = None
-    if estimation is not None:
-        independent = rows.n_groups is None
-        if replicates is not None and independent:
+        if estimation is not None and replicates is not None and independent:
+            level = settings.confidence_level
             estimation = estimation.with_others(n_resamples, level=level, rng=rng)
-        estimate = estimation.with_replicates(replicates, level=level, independent=independent)
-    return assemble(found, estimate, replicates)
+    if estimation is not None:
+        estimate = estimation.with_replicates(
+            replicates, level=settings.confidence_level, independent=independent
+        )
+    return found.report(estimate, replicates)

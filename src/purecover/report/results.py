@@ -141,7 +141,7 @@ class TrueFigures:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PUReport:
-    """Everything :func:`evaluate` found.
+    """Everything :func:`evaluate` found, and what follows from it, computed at the first look.
 
     Attributes
     ----------
@@ -199,6 +199,24 @@ class PUReport:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "intervals", FrozenDict(self.intervals))
+
+    @classmethod
+    def _of(cls, source: Any, **known: Any) -> PUReport:
+        """A report whose other fields are those of ``source``, asked when somebody looks."""
+        report = object.__new__(cls)
+        vars(report).update(known, _source=source)
+        return report
+
+    if not TYPE_CHECKING:  # who would take it that every name is there
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in self.__dataclass_fields__ or "_source" not in vars(self):
+                raise AttributeError(f"a report has no {name!r}")
+            vars(self)[name] = getattr(vars(self)["_source"], name)
+            return vars(self)[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @property
     def auc_direct(self) -> float:
