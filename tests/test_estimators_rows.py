@@ -20,10 +20,9 @@ from purecover.estimators.base import (
     subsample_share,
 )
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
-from purecover.estimators.samples import effective_sizes
 from purecover.estimators.wrappers import NoisyLabels, out_of_fold
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.recovery.rates import effective_size
+from purecover.recovery.rates import effective_size, effective_sizes
 
 # == rows ======================================================================================
 

@@ -101,8 +101,6 @@ class TestBootstrap:
         assert result.interval("roc_auc").high == pytest.approx(closed.high, abs=closed.width / 15)
 
     def test_rates_agree_with_the_variance_formula(self) -> None:
-        from purecover.recovery.rates import rate_covariance
-
         s = draw(n_labeled=500, n_unlabeled=3000)
         result = pu.intervals.bootstrap(
             s.counts,
@@ -115,11 +113,19 @@ class TestBootstrap:
         )
         roc = pu.recovery.pu_roc_curve(s.counts)
         at = int(np.searchsorted(-roc.thresholds, -0.75, side="right")) - 1
-        expected = rate_covariance(roc, s.counts, s.proportions)
+        v_labeled = roc.tpr_pu[at] * (1 - roc.tpr_pu[at]) / s.counts.n_labeled
+        v_unlabeled = roc.fpr_pu[at] * (1 - roc.fpr_pu[at]) / s.counts.n_unlabeled
+        alpha, beta, square = s.proportions.alpha, s.proportions.beta, s.proportions.delta**2
         got = np.cov([result.replicates["recall"], result.replicates["fpr"]])
-        assert got[0, 0] == pytest.approx(expected.tpr[at], rel=0.12)
-        assert got[1, 1] == pytest.approx(expected.fpr[at], rel=0.12)
-        assert got[0, 1] == pytest.approx(expected.covariance[at], rel=0.15)
+        assert got[0, 0] == pytest.approx(
+            ((1 - alpha) ** 2 * v_labeled + (1 - beta) ** 2 * v_unlabeled) / square, rel=0.12
+        )
+        assert got[1, 1] == pytest.approx(
+            (beta**2 * v_unlabeled + alpha**2 * v_labeled) / square, rel=0.12
+        )
+        assert got[0, 1] == pytest.approx(
+            -(alpha * (1 - alpha) * v_labeled + beta * (1 - beta) * v_unlabeled) / square, rel=0.15
+        )
 
     def test_every_metric_has_an_interval_around_its_estimate(self) -> None:
         s = draw(n_labeled=500, n_unlabeled=3000)

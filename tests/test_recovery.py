@@ -16,13 +16,12 @@ from scipy.stats import norm
 import purecover as pu
 from purecover import simulate
 from purecover.proportions import MixtureProportions
-from purecover.recovery.auc import partial_auc_of_observed
 from purecover.recovery.pr import auc_pr_functional, normalize_auc_pr, precision_of, refine_pr
 from purecover.recovery.rates import (
     correct_posterior,
+    partial_auc_of_observed,
     posterior_band,
     pr_segment_areas,
-    rate_covariance,
     ratio_integrals,
     trapezoid,
 )
@@ -917,14 +916,6 @@ def test_sampling_scenarios() -> None:
     assert p.alpha == pytest.approx(1 / 6, abs=1e-15)
     same = pu.MixtureProportions.from_censoring(prior=0.25, labeled_share=0.1)
     assert same.alpha == pytest.approx(p.alpha, abs=1e-15)
-
-
-def test_rate_covariance() -> None:
-    counts = pu.ScoreCounts.from_counts([1, 0], labeled=[125, 75], unlabeled=[275, 725])
-    covariance = rate_covariance(pu.recovery.pu_roc_curve(counts), counts, NOISY)
-    assert covariance.tpr[1] == pytest.approx(0.00268656, abs=5e-9)
-    assert covariance.fpr[1] == pytest.approx(0.00074156, abs=5e-9)
-    assert covariance.covariance[1] == pytest.approx(-0.00102844, abs=5e-9)
 
 
 # == posterior =================================================================================

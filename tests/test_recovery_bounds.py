@@ -18,7 +18,6 @@ from purecover.curves import pu_roc_curve
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
 from purecover.recovery import bounds as _bound_tables
-from purecover.recovery.auc import recover_auc
 from purecover.recovery.bounds import recover_bounds
 from purecover.recovery.maps import (
     auc_sensitivity,
@@ -28,7 +27,7 @@ from purecover.recovery.maps import (
 )
 from purecover.recovery.metrics import recover_metrics
 from purecover.recovery.pr import recover_pr
-from purecover.recovery.rates import recover_rates
+from purecover.recovery.rates import recover_auc, recover_rates
 
 # == bounds ====================================================================================
 

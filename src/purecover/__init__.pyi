@@ -20,11 +20,11 @@ from purecover.example import load_example as load_example
 from purecover.models.calibrated import PUCalibratedClassifier as PUCalibratedClassifier
 from purecover.models.cross_fit import cross_fit_scores as cross_fit_scores
 from purecover.proportions import MixtureProportions as MixtureProportions
-from purecover.recovery.auc import recover_auc as recover_auc
 from purecover.recovery.bounds import recover_bounds as recover_bounds
 from purecover.recovery.metrics import METRICS as METRICS
 from purecover.recovery.metrics import recover_metrics as recover_metrics
 from purecover.recovery.pr import recover_pr as recover_pr
+from purecover.recovery.rates import recover_auc as recover_auc
 from purecover.recovery.roc import recover_roc as recover_roc
 from purecover.recovery.thresholds import choose_threshold as choose_threshold
 from purecover.report.compare import compare_scores as compare_scores

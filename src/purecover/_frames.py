@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from purecover._validation import bad_type, bad_value, show, to_numpy
+from purecover._validation import bad_type, bad_value, public, show, to_numpy
 from purecover.exceptions import MissingDependencyError
 
 
@@ -127,6 +128,31 @@ def _is_among(column: Any, available: list[Any]) -> bool:
         return column in available
     except Exception:  # noqa: BLE001 - arrays and foreign objects are no names
         return False
+
+
+class Tabular:
+    """Base of results that are tables, too."""
+
+    @abstractmethod
+    def _columns(self) -> dict[str, Any]:
+        """Columns of equal length by name."""
+
+    @public
+    def frame(self, backend: Any = None) -> Any:
+        """The figures as a table; see :meth:`ScoreCounts.frame`.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            ``"pandas"``, ``"polars"``, ``"pyarrow"`` or their module; None gives a dict of
+            arrays.
+
+        Returns
+        -------
+        dict or data frame
+            One column for each of the figures.
+        """
+        return make_frame(self._columns(), backend)
 
 
 def make_frame(columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any:

@@ -447,3 +447,18 @@ class FrozenDict(dict[Key, Value]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self),)
+
+
+class Frozen:
+    """Base of results that are frozen dataclasses: their arrays and dictionaries do not change."""
+
+    def __post_init__(self) -> None:
+        for name, value in list(vars(self).items()):
+            if isinstance(value, np.ndarray):
+                read_only(value)
+            elif isinstance(value, dict):
+                object.__setattr__(self, name, _frozen(value))
+
+
+def _frozen(value: Any) -> Any:
+    return FrozenDict({k: _frozen(v) for k, v in value.items()}) if type(value) is dict else value

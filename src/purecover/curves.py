@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from purecover._frames import make_frame
+from purecover._frames import Tabular
 from purecover._typing import FloatArray
-from purecover._validation import check_instance, public, read_only
+from purecover._validation import Frozen, check_instance, public
 from purecover.counts import ScoreCounts
 
 __all__ = ["PURoc", "auc_pu", "auc_pu_variance", "pu_roc_curve"]
@@ -19,7 +19,7 @@ _COUNTS_HINT = "build it with ScoreCounts.from_scores(scores, labeled)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PURoc:
+class PURoc(Frozen, Tabular):
     """The ROC curve of labeled against unlabeled.
 
     Attributes
@@ -42,18 +42,11 @@ class PURoc:
     tpr_pu: FloatArray
     thresholds: FloatArray
 
-    def __post_init__(self) -> None:
-        for array in (self.fpr_pu, self.tpr_pu, self.thresholds):
-            read_only(array)
-
     def __repr__(self) -> str:
         return f"PURoc({self.thresholds.size:,} points)"
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """The curve as a table; see :meth:`ScoreCounts.frame`."""
-        columns = {"threshold": self.thresholds, "fpr_pu": self.fpr_pu, "tpr_pu": self.tpr_pu}
-        return make_frame(columns, backend)
+    def _columns(self) -> dict[str, Any]:
+        return {"threshold": self.thresholds, "fpr_pu": self.fpr_pu, "tpr_pu": self.tpr_pu}
 
 
 @public

@@ -9,7 +9,7 @@ from importlib.resources import files
 import numpy as np
 
 from purecover._typing import BoolArray, FloatArray
-from purecover._validation import read_only
+from purecover._validation import Frozen
 
 __all__ = ["ExampleScores", "example_csv", "load_example"]
 
@@ -17,7 +17,7 @@ _FOLDER = files("purecover") / "data"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ExampleScores:
+class ExampleScores(Frozen):
     """Scores with their labels and, beside them, the truth.
 
     Attributes
@@ -40,10 +40,6 @@ class ExampleScores:
     labeled: BoolArray
     truth: BoolArray
     alpha: float
-
-    def __post_init__(self) -> None:
-        for array in (self.scores, self.labeled, self.truth):
-            read_only(array)
 
     def __len__(self) -> int:
         return int(self.scores.size)

@@ -13,8 +13,8 @@ from purecover._validation import bad_type, check_choice, check_real, public, to
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
-from purecover.recovery.auc import recover_auc
 from purecover.recovery.metrics import METRICS, MetricKeywords, RecoveryOptions, recover_metrics
+from purecover.recovery.rates import recover_auc
 
 if TYPE_CHECKING:  # loads scikit-learn, which is not needed to name a scorer
     from purecover.estimators.base import PriorEstimator

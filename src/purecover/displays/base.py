@@ -11,15 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict
 
 import numpy as np
 
-from purecover._frames import make_frame, refuse_frame
+from purecover._frames import Tabular, refuse_frame
 from purecover._parameters import Parameters, parameter
 from purecover._response import labeled_value, response_scores
 from purecover._typing import ArrayLike, FloatArray, IntArray
-from purecover._validation import bad_type, bad_value, public, require
+from purecover._validation import bad_type, public, require
 from purecover.counts import ScoreCounts
 from purecover.proportions import GivenProportions, MixtureProportions
 
@@ -36,31 +36,13 @@ CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 """Recovered curves, in the order in which they are drawn into one set of axes."""
 
 OBSERVED: dict[str, Any] = {"color": "#767676", "linestyle": "--", "linewidth": 1.5, "zorder": 2.1}
-OBSERVED_DASHES = ("--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
-"""Observed curves are all gray; the dashes tell apart those of several models."""
 RECOVERED: dict[str, Any] = {"linestyle": "-", "linewidth": 2.0, "zorder": 2.3}
 CHANCE: dict[str, Any] = {"color": "#9a9a9a", "linestyle": ":", "linewidth": 1.2, "zorder": 2.0}
-BAND: dict[str, Any] = {"alpha": 0.2, "linewidth": 0.0, "zorder": 1.9}
 LIMITS = (-0.02, 1.02)
 """Rates are drawn a little beyond [0, 1], so that a curve along an edge is seen."""
 
 MAX_POINTS = 5000
 _CELLS = 2000
-
-
-class Band(Protocol):
-    """A confidence band: what a display needs to know of it."""
-
-    @property
-    def x(self) -> FloatArray: ...
-    @property
-    def low(self) -> FloatArray: ...
-    @property
-    def high(self) -> FloatArray: ...
-    @property
-    def confidence_level(self) -> float: ...
-    @property
-    def kind(self) -> str: ...
 
 
 # -- what the displays take ---------------------------------------------------------------
@@ -122,8 +104,11 @@ class Look(Parameters):
     elbow_kwargs: Style = _style("axvline", "the elbow")
 
 
-class Display(ABC):
+class Display(Tabular, ABC):
     """Base of all displays: results in ``__init__``, style in ``plot``, numbers in ``frame``.
+
+    A curve of more than 5,000 points is thinned in the table as it is in the picture. The results
+    themselves have a ``frame`` with every point.
 
     Attributes
     ----------
@@ -226,28 +211,6 @@ class Display(ABC):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw."""
 
-    @abstractmethod
-    def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The numbers that are drawn, as columns of equal length."""
-
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """What :meth:`plot` draws, as a table.
-
-        Parameters
-        ----------
-        backend : str or module, optional
-            ``"pandas"``, ``"polars"``, ``"pyarrow"`` or their module; None gives a dict of
-            arrays.
-
-        Returns
-        -------
-        dict or data frame
-            Exactly the drawn numbers: a curve of more than 5,000 points is thinned as it is
-            in the picture. The results themselves have a ``frame`` with every point.
-        """
-        return make_frame(self._columns(), backend)
-
     def _open(self, ax: Axes | None, *, figsize: tuple[float, float]) -> Axes:
         """The axes to draw into, remembered; a new figure if there are none."""
         pyplot = require("matplotlib.pyplot", extra="plot")
@@ -310,25 +273,6 @@ class Rows(Parameters):
 # -- drawing ------------------------------------------------------------------------------
 
 
-def check_band(band: Any) -> Band | None:
-    """A band, or None; anything with the five attributes will do."""
-    if band is None:
-        return None
-    missing = [a for a in ("x", "low", "high", "confidence_level", "kind") if not hasattr(band, a)]
-    if missing:
-        raise bad_type(
-            "band",
-            "a confidence band with x, low, high, confidence_level and kind",
-            band,
-            f"it has no {', '.join(missing)}; report.roc_band and report.pr_band are bands",
-        )
-    sizes = [np.shape(getattr(band, a)) for a in ("x", "low", "high")]
-    if len(set(sizes)) > 1 or len(sizes[0]) != 1:
-        shapes = ", ".join(str(size) for size in sizes)
-        raise bad_value("band", "of three vectors of one length", f"shapes {shapes}")
-    return band
-
-
 def thinned(x: FloatArray, y: FloatArray) -> IntArray:
     """Which points of a polyline to draw.
 
@@ -363,25 +307,10 @@ def style(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[
     return {**defaults, **normalize_kwargs(dict(given or {}), Line2D)}
 
 
-def drawn_before(ax: Axes, role: str) -> int:
-    """How many curves of a role these axes hold already, so that the next can differ."""
-    return sum(line.get_gid() == role for line in ax.get_lines())
-
-
-def titled(name: str | None, what: str) -> str:
-    """A legend entry, with the name of the model in front where there is one."""
-    return what if name is None else f"{name}: {what}"
-
-
 def phrase(title: str) -> str:
     """A metric within a phrase: ``balanced accuracy``, but ``AUC-PR`` and ``F1``."""
     proper = not title[1:2].islower() or title.startswith(("Matthews", "Youden", "Lee"))
     return title if proper else title[0].lower() + title[1:]
-
-
-def band_label(band: Band) -> str:
-    """For example ``95 % band (pointwise)``."""
-    return f"{100 * band.confidence_level:.4g} % band ({band.kind})"
 
 
 def limits(*values: FloatArray) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 
-from purecover._typing import ArrayLike, BoolArray, FloatArray, Repair, Target
+from purecover._typing import ArrayLike, FloatArray, Repair, Target
 from purecover._validation import bad_type, bad_value, check_instance, public, require
 from purecover.counts import ScoreCounts
 from purecover.displays.base import (
@@ -25,7 +25,6 @@ from purecover.displays.base import (
     style,
 )
 from purecover.proportions import KnownKeywords, MixtureProportions
-from purecover.recovery.auc import recover_auc
 from purecover.recovery.maps import (
     ErrorMap,
     LineOfInterest,
@@ -37,6 +36,7 @@ from purecover.recovery.maps import (
     sensitivity,
 )
 from purecover.recovery.metrics import METRICS
+from purecover.recovery.rates import recover_auc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,18 +72,14 @@ BETA_LABEL = r"Assumed $\beta$ (positives among the labeled)"
 
 
 def draw_heat(
-    ax: Axes,
-    alphas: FloatArray,
-    betas: FloatArray,
-    values: FloatArray,
-    gray: BoolArray,
-    options: dict[str, Any],
+    ax: Axes, grid: ErrorMap | SensitivityGrid, values: FloatArray, options: dict[str, Any]
 ) -> QuadMesh:
-    """Values of shape (n_alphas, n_betas) as colors; ``gray`` cells in gray, NaN see-through."""
+    """Values over a grid as colors; infeasible cells are gray, NaN see-through."""
     from matplotlib.colors import ListedColormap
 
     # Ten thousand cells as a picture, not as ten thousand polygons, in PDF and SVG too.
     common: dict[str, Any] = {"shading": "nearest", "rasterized": True}
+    alphas, betas, gray = grid.alphas, grid.betas, grid.infeasible
     if gray.any():
         flag = np.ma.masked_where(~gray, np.zeros(gray.shape))
         ax.pcolormesh(alphas, betas, flag.T, cmap=ListedColormap([GRAY]), **common)
@@ -141,12 +137,7 @@ def _shade_infeasible(ax: Axes, lines: tuple[LineOfInterest, ...]) -> None:
     )  # fmt: skip
 
 
-def _label_line(
-    ax: Axes,
-    line: LineOfInterest,
-    segment: tuple[tuple[float, float], tuple[float, float]],
-    found: ErrorMap,
-) -> None:
+def _label_line(ax: Axes, line: LineOfInterest, segment: Any, found: ErrorMap) -> None:
     """The value along the line: the truth's on the outer side, those of 0 and 1 in the gray."""
     (x0, y0), (x1, y1) = segment
     above = (line.delta > 0) == (line.name == "true")
@@ -229,12 +220,8 @@ class ErrorMapDisplay(Display):
 
     @public
     def __init__(self, error_map: ErrorMap, *, name: str | None = None) -> None:
-        check_instance(
-            "error_map",
-            error_map,
-            ErrorMap,
-            "make it with error_map(alpha, beta, auc)",
-        )
+        hint = "make it with error_map(alpha, beta, auc)"
+        check_instance("error_map", error_map, ErrorMap, hint)
         self.error_map = error_map
         self.name = name
 
@@ -414,9 +401,7 @@ class ErrorMapDisplay(Display):
         # One scale for all maps, so that they can be compared; the square root because half of
         # a map has errors near 1 and the other half is where the story is.
         options = {"cmap": _CMAP, "norm": PowerNorm(0.5, 0.0, 1.0), **(given.mesh_kwargs or {})}
-        self.mesh_ = draw_heat(
-            ax, found.alphas, found.betas, found.errors, found.infeasible, options
-        )
+        self.mesh_ = draw_heat(ax, found, found.errors, options)
         line = style(TRUTH, given.truth_kwargs)
         self.truth_ = (ax.axvline(found.alpha, **line), ax.axhline(found.beta, **line))
         self.colorbar_ = None
@@ -598,15 +583,9 @@ class SensitivityDisplay(Display):
         if metric == "roc_auc":
             grid = auc_sensitivity(counts, alphas=alphas, betas=betas)
         else:
+            settings = {"threshold": threshold, "target": target, "repair": repair}
             grid = sensitivity(
-                counts,
-                metric,
-                alphas=alphas,
-                betas=betas,
-                threshold=threshold,
-                target=target,
-                repair=repair,
-                scenario=mixture.scenario,
+                counts, metric, alphas=alphas, betas=betas, scenario=mixture.scenario, **settings
             )
         return cls(grid, mark=mixture)._drawn(options)
 
@@ -678,7 +657,7 @@ class SensitivityDisplay(Display):
         options = {"cmap": "viridis", "vmin": low, "vmax": high, **(look.mesh_kwargs or {})}
         if not math.isfinite(low):  # nothing fits the scores: all is gray
             options.pop("vmin"), options.pop("vmax")
-        self.mesh_ = draw_heat(ax, grid.alphas, grid.betas, values, grid.infeasible, options)
+        self.mesh_ = draw_heat(ax, grid, values, options)
         if meaningless.any():
             ax.patch.set(**NAN_HATCH)
         if look.plot_contours and low < high:

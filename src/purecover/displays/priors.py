@@ -49,6 +49,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "beta": {"color": VERMILLION, "marker": "s"},
     "delta": {"color": GREEN, "marker": "D"},
 }
+_POINTS = {"linestyle": "none", "markersize": 6, "markeredgecolor": "white", "zorder": 2.4}
 _TITLES = {
     "alpha": r"$\alpha$ (unlabeled)",
     "beta": r"$\beta$ (labeled)",
@@ -209,9 +210,7 @@ class PriorsDisplay(Display):
     def _heights(self, quantity: str) -> FloatArray:
         """Where the marks of a quantity stand: within its estimator's row, alpha on top."""
         at, n = self.quantities.index(quantity), len(self.quantities)
-        return np.arange(len(self.comparison), dtype=np.float64) + _ROW_SHARE * (
-            (at + 0.5) / n - 0.5
-        )
+        return np.arange(len(self.comparison)) + _ROW_SHARE * ((at + 0.5) / n - 0.5)
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         rows, kinds = self.comparison.rows, self.quantities
@@ -246,10 +245,7 @@ class PriorsDisplay(Display):
         self.points_, self.intervals_, self.default_ = {}, {}, {}
         table = self._columns()
         for quantity in self.quantities:
-            ours = table["quantity"] == quantity
-            value, low, high = (table[each][ours] for each in ("value", "low", "high"))
-            self._plot_points(ax, quantity, value, given.point_kwargs)
-            self._plot_intervals(ax, quantity, low, high, given.interval_kwargs)
+            self._plot_quantity(ax, table, quantity, given)
         self._plot_rows(ax)
         drawn = [table[each] for each in ("value", "low", "high")]
         ax.set(ylabel="Estimator", ylim=(len(self.comparison) - 0.5, -0.5))
@@ -265,42 +261,29 @@ class PriorsDisplay(Display):
             ax.legend(loc="best")
         return self
 
-    def _plot_points(
-        self, ax: Axes, quantity: str, values: FloatArray, given: Mapping[str, Any] | None
+    def _plot_quantity(
+        self, ax: Axes, table: Mapping[str, Any], quantity: str, given: Look
     ) -> None:
-        look = {
-            **_LOOKS[quantity],
-            "linestyle": "none",
-            "markersize": 6,
-            "markeredgecolor": "white",
-            "zorder": 2.4,
-            "label": _TITLES[quantity],
-            "gid": f"purecover-{quantity}",
-        }
-        (self.points_[quantity],) = ax.plot(values, self._heights(quantity), **style(look, given))
+        ours = table["quantity"] == quantity
+        value, low, high = (table[each][ours] for each in ("value", "low", "high"))
+        heights, color = self._heights(quantity), _LOOKS[quantity]["color"]
+        points = {**_POINTS, **_LOOKS[quantity], "label": _TITLES[quantity]}
+        points["gid"] = f"purecover-{quantity}"
+        (self.points_[quantity],) = ax.plot(value, heights, **style(points, given.point_kwargs))
         default = self.comparison.default
         if default is not None and default.proportions is not None:
-            color = _LOOKS[quantity]["color"]
             self.default_[quantity] = ax.axvline(
                 default.value(quantity), color=color, linewidth=0.8, alpha=0.6, zorder=1.8
             )
-
-    def _plot_intervals(
-        self,
-        ax: Axes,
-        quantity: str,
-        low: FloatArray,
-        high: FloatArray,
-        given: Mapping[str, Any] | None,
-    ) -> None:
         known = np.isfinite(low) & np.isfinite(high)
-        if not known.any():
-            return
-        look = {"colors": _LOOKS[quantity]["color"], "linewidth": 2.0, "zorder": 2.2}
-        y = self._heights(quantity)
-        self.intervals_[quantity] = ax.hlines(
-            y[known], low[known], high[known], **{**look, **(given or {})}
-        )
+        if known.any():
+            look = {
+                "colors": color,
+                "linewidth": 2.0,
+                "zorder": 2.2,
+                **(given.interval_kwargs or {}),
+            }
+            self.intervals_[quantity] = ax.hlines(heights[known], low[known], high[known], **look)
 
     def _plot_rows(self, ax: Axes) -> None:
         """Names, stripes between the rows, the default's shaded, and who has no estimate."""

@@ -45,27 +45,21 @@ import numpy as np
 from scipy.special import gammaincinv, xlogy
 
 from purecover._codec import plain_fields
-from purecover._frames import make_frame
+from purecover._frames import Tabular
 from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
-from purecover._validation import (
-    bad_value,
-    check_choice,
-    check_integer,
-    check_real,
-    public,
-    read_only,
-)
+from purecover._validation import Frozen, bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.clean import CLEAN_RULES, clean_by_rule, clean_verdict
-from purecover.estimators.samples import effective_sizes, weight_units
+from purecover.estimators.samples import weight_units
+from purecover.recovery.rates import effective_sizes
 
 _COLUMNS = ("inclusion", "log_likelihood", "corrected", "heuristic")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AlphaMaxCurve:
+class AlphaMaxCurve(Frozen, Tabular):
     """The likelihood of AlphaMax as a function of the assumed inclusion.
 
     Attributes
@@ -97,10 +91,6 @@ class AlphaMaxCurve:
     heuristic: FloatArray
     elbow_index: int
 
-    def __post_init__(self) -> None:
-        for name in _COLUMNS:
-            read_only(getattr(self, name))
-
     @property
     def elbow(self) -> float:
         """The inclusion at the elbow."""
@@ -109,10 +99,8 @@ class AlphaMaxCurve:
     def __repr__(self) -> str:
         return f"AlphaMaxCurve({self.inclusion.size:,} points, elbow at {self.elbow:.4g})"
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """The curve as a table; see :meth:`ScoreCounts.frame`."""
-        return make_frame({name: getattr(self, name) for name in _COLUMNS}, backend)
+    def _columns(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _COLUMNS}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON; None where the heuristic is not defined."""

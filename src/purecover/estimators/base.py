@@ -31,7 +31,6 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.samples import (
     check_both_sides,
     common_notes,
-    effective_sizes,
     flipped_counts,
     inclusion_bound,
     read_counts,
@@ -39,13 +38,9 @@ from purecover.estimators.samples import (
 )
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
-from purecover.intervals.resampling import (
-    GroupResampler,
-    Resampler,
-    resampler_for,
-)
+from purecover.intervals.resampling import GroupResampler, Resampler, resampler_for
 from purecover.proportions import MixtureProportions, ProportionEstimator
-from purecover.recovery.rates import effective_size
+from purecover.recovery.rates import effective_size, effective_sizes
 
 # -- Intervals: every replicate estimates alpha and beta again -----------------------------------
 

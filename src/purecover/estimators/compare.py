@@ -13,10 +13,11 @@ import numpy as np
 from sklearn.base import clone
 
 from purecover._codec import plain_fields
-from purecover._frames import make_frame, refuse_frame
+from purecover._frames import Tabular, refuse_frame
 from purecover._labels import encode_labels
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import (
+    Frozen,
     FrozenDict,
     as_weights,
     bad_type,
@@ -37,12 +38,13 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator, half, intervals_of_draws, prior_estimators
 from purecover.estimators.choice import KnownBeta, default_estimator, full_name, tell_clean
 from purecover.estimators.rows import RowPriorEstimator, Rows, check_differ, read_matrix
-from purecover.estimators.samples import TOO_FEW_LABELED, check_both_sides, effective_sizes
+from purecover.estimators.samples import TOO_FEW_LABELED, check_both_sides
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import InvalidInputError, PurecoverError
 from purecover.intervals.interval import Interval, check_level
 from purecover.intervals.resampling import GroupResampler, group_resampler, read_groups
 from purecover.proportions import MixtureProportions, percent_hint
+from purecover.recovery.rates import effective_sizes
 
 # -- What a comparison of estimators holds, and how it prints ------------------------------------
 
@@ -57,7 +59,7 @@ _NUMBER, _ENDS, _SECONDS, _FROM = 8, 17, 8, 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class PriorRow:
+class PriorRow(Frozen):
     """What one estimator says.
 
     Attributes
@@ -89,9 +91,6 @@ class PriorRow:
     is_default: bool = False
     estimated_from: str = "scores"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "intervals", FrozenDict(self.intervals))
-
     def value(self, quantity: str) -> float:
         """Alpha, beta or delta; NaN if there is no estimate."""
         return math.nan if self.proportions is None else float(getattr(self.proportions, quantity))
@@ -109,7 +108,7 @@ class PriorRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PriorComparison:
+class PriorComparison(Tabular):
     """Estimates of alpha and beta by several methods, from :func:`compare_priors`.
 
     Iterates over its rows; ``comparison["bbe"]`` is the row of that name.
@@ -181,9 +180,7 @@ class PriorComparison:
                 spread[quantity] = max(values) - min(values)
         return FrozenDict(spread)
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """The rows as a table; see :meth:`ScoreCounts.frame`."""
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, np.ndarray[Any, Any]] = {
             "estimator": np.array([row.name for row in self.rows]),
             "from": np.array([row.estimated_from for row in self.rows]),
@@ -196,7 +193,7 @@ class PriorComparison:
         columns["is_default"] = np.array([row.is_default for row in self.rows])
         columns["notes"] = np.array(["; ".join(row.notes) for row in self.rows])
         columns["error"] = np.array([row.error or "" for row in self.rows])
-        return make_frame(columns, backend)
+        return columns
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from purecover._codec import plain_fields
-from purecover._validation import FrozenDict
+from purecover._validation import Frozen
 from purecover.intervals.interval import Interval
 from purecover.proportions import MixtureProportions
 
@@ -18,7 +18,7 @@ Ends = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PriorEstimate:
+class PriorEstimate(Frozen):
     """How alpha and beta of a report were estimated.
 
     Attributes
@@ -72,12 +72,6 @@ class PriorEstimate:
     clean_p_value: float | None = None
     clean_probability: float | None = None
     n_rejected: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("intervals", "spread", "identification"):
-            object.__setattr__(self, name, FrozenDict(dict(getattr(self, name))))
-        others = {name: FrozenDict(dict(ends)) for name, ends in self.other_intervals.items()}
-        object.__setattr__(self, "other_intervals", FrozenDict(others))
 
     @property
     def disagreement(self) -> float:

@@ -9,12 +9,7 @@ import numpy as np
 
 from purecover._parameters import checked
 from purecover._typing import FloatArray, IntArray, RandomState
-from purecover._validation import (
-    check_choice,
-    check_integer,
-    check_real,
-    check_seeding,
-)
+from purecover._validation import check_choice, check_integer, check_real, check_seeding
 from purecover.estimators.base import Inclusions, register_prior_estimator
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 

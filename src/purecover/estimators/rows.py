@@ -14,12 +14,12 @@ from purecover._frames import column_names, is_frame, read_columns
 from purecover._labels import encode_labels
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import (
+    Frozen,
     as_real_vector,
     bad_type,
     bad_value,
     check_alignment,
     public,
-    read_only,
 )
 from purecover._validation import check_random_state as as_generator
 from purecover.counts import ScoreCounts
@@ -80,7 +80,7 @@ _FAR = 1e100
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(Frozen):
     """Feature rows of the labeled and of the unlabeled examples.
 
     Attributes
@@ -91,10 +91,6 @@ class Rows:
 
     labeled: FloatArray
     unlabeled: FloatArray
-
-    def __post_init__(self) -> None:
-        read_only(self.labeled)
-        read_only(self.unlabeled)
 
     @property
     def n_features(self) -> int:

@@ -13,7 +13,7 @@ from purecover._validation import bad_type, bad_value, check_choice, public
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import check_level
-from purecover.recovery.rates import effective_size
+from purecover.recovery.rates import effective_sizes
 
 FEW_LABELED, FEW_UNLABELED = 50, 100
 TOO_FEW_LABELED = 10
@@ -56,14 +56,6 @@ def check_both_sides(counts: ScoreCounts) -> None:
             f"{{function}} needs scores that differ, got {counts.thresholds[used][0]:g} "
             "throughout: a constant score says nothing about alpha and beta."
         )
-
-
-def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
-    """How many labeled and how many unlabeled examples of equal weight would tell as much."""
-    return (
-        effective_size(counts.n_labeled, counts.labeled_sq),
-        effective_size(counts.n_unlabeled, counts.unlabeled_sq),
-    )
 
 
 def weight_units(counts: ScoreCounts) -> tuple[float, float]:

@@ -32,11 +32,7 @@ from purecover._validation import (
     public,
 )
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import (
-    Inclusions,
-    PriorEstimator,
-    register_prior_estimator,
-)
+from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.estimate import PriorEstimate
 from purecover.estimators.label_curve import LabelCurve
 from purecover.estimators.rows import FeaturePriorEstimator, Rows

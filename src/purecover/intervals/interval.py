@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any, Literal
 
 from purecover._codec import Saved
-from purecover._frames import make_frame
+from purecover._frames import Tabular
 from purecover._typing import FloatArray, OrNan
-from purecover._validation import check_choice, check_instance, check_real, public, read_only
+from purecover._validation import Frozen, check_choice, check_real, public
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu_variance
 from purecover.proportions import MixtureProportions
-from purecover.recovery.rates import effective_sizes
+from purecover.recovery.rates import check_data, effective_sizes
 
 Varied = Literal["scores", "scores and proportions"]
 
@@ -68,7 +68,7 @@ class Interval(Saved):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CurveBand(Saved):
+class CurveBand(Saved, Frozen, Tabular):
     """A confidence band around a curve.
 
     Attributes
@@ -93,15 +93,8 @@ class CurveBand(Saved):
     kind: Literal["pointwise", "simultaneous"]
     varied: Varied = "scores"
 
-    def __post_init__(self) -> None:
-        for array in (self.x, self.estimate, self.low, self.high):
-            read_only(array)
-
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """The band as a table; see :meth:`ScoreCounts.frame`."""
-        columns = {"x": self.x, "estimate": self.estimate, "low": self.low, "high": self.high}
-        return make_frame(columns, backend)
+    def _columns(self) -> dict[str, Any]:
+        return {"x": self.x, "estimate": self.estimate, "low": self.low, "high": self.high}
 
 
 # -- Intervals for the AUC without resampling ----------------------------------------------------
@@ -163,12 +156,7 @@ def auc_interval(
 
     check_choice("method", method, ("logit", "wald"))
     level = check_level(confidence_level)
-    check_instance(
-        "proportions",
-        proportions,
-        MixtureProportions,
-        "build it with MixtureProportions(alpha=..., beta=...)",
-    )
+    check_data(counts, proportions)
     variance, observed = auc_pu_variance(counts), counts.auc_pu
     z = float(ndtri(0.5 + level / 2))
     delta = proportions.delta

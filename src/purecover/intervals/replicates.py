@@ -12,7 +12,7 @@ import numpy as np
 from purecover._parameters import Parameters, parameter
 from purecover._typing import FloatArray, RandomState, Repair
 from purecover._validation import (
-    FrozenDict,
+    Frozen,
     bad_type,
     bad_value,
     check_choice,
@@ -122,7 +122,7 @@ _LEANING = ("auc_pr", "average_precision", "normalized_auc_pr")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BootstrapResult:
+class BootstrapResult(Frozen):
     """Replicates of metrics and curves.
 
     Attributes
@@ -152,10 +152,6 @@ class BootstrapResult:
     varied: Varied = "scores"
     n_rejected: int = 0
     _curves: Mapping[str, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
-
-    def __post_init__(self) -> None:
-        for name in ("estimates", "replicates", "_curves"):
-            object.__setattr__(self, name, FrozenDict(dict(getattr(self, name))))
 
     def __repr__(self) -> str:
         rejected = f", {self.n_rejected:,} rejected" if self.n_rejected else ""

@@ -16,13 +16,13 @@ from sklearn.utils.validation import _check_method_params
 from purecover._response import response_scores
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import (
+    Frozen,
     bad_type,
     bad_value,
     check_choice,
     check_integer,
     is_iterable,
     public,
-    read_only,
     show,
 )
 from purecover.counts import ScoreCounts
@@ -148,7 +148,7 @@ _DECIMALS = 12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CrossFit:
+class CrossFit(Frozen):
     """Out-of-fold scores, and how they came about.
 
     Attributes
@@ -177,10 +177,6 @@ class CrossFit:
     n_repeats: int
     grouped: bool
     fold_auc_pu: FloatArray
-
-    def __post_init__(self) -> None:
-        read_only(self.scores)
-        read_only(self.fold_auc_pu)
 
     @property
     def description(self) -> str:

@@ -180,10 +180,6 @@ class Bags:
     validation: Counts
     initial: FloatArray
 
-    def take(self, columns: slice) -> Bags:
-        """Some of the networks."""
-        return Bags(self.train[:, columns], self.validation[:, columns], self.initial[:, columns])
-
 
 def draw_bags(
     seeds: list[np.random.SeedSequence],

@@ -30,8 +30,8 @@ from purecover.paper.data import DATASETS, load_paper_data
 from purecover.paper.design import Cell, Draw, Record, draw
 from purecover.paper.store import Store
 from purecover.proportions import MixtureProportions
-from purecover.recovery.auc import recover_auc
 from purecover.recovery.pr import recover_pr
+from purecover.recovery.rates import recover_auc
 from purecover.recovery.roc import recover_roc
 
 if TYPE_CHECKING:

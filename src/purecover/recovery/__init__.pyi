@@ -2,11 +2,6 @@ from purecover.curves import PURoc as PURoc
 from purecover.curves import auc_pu as auc_pu
 from purecover.curves import auc_pu_variance as auc_pu_variance
 from purecover.curves import pu_roc_curve as pu_roc_curve
-from purecover.recovery.auc import auc_from_pu as auc_from_pu
-from purecover.recovery.auc import auc_identification_interval as auc_identification_interval
-from purecover.recovery.auc import auc_to_pu as auc_to_pu
-from purecover.recovery.auc import recover_auc as recover_auc
-from purecover.recovery.auc import recover_partial_auc_direct as recover_partial_auc_direct
 from purecover.recovery.bounds import BinningBounds as BinningBounds
 from purecover.recovery.bounds import RecoveredBounds as RecoveredBounds
 from purecover.recovery.bounds import binning_bounds as binning_bounds
@@ -29,9 +24,14 @@ from purecover.recovery.pr import RecoveredPr as RecoveredPr
 from purecover.recovery.pr import min_auc_pr as min_auc_pr
 from purecover.recovery.pr import recover_auc_pr_direct as recover_auc_pr_direct
 from purecover.recovery.pr import recover_pr as recover_pr
+from purecover.recovery.rates import auc_from_pu as auc_from_pu
+from purecover.recovery.rates import auc_identification_interval as auc_identification_interval
+from purecover.recovery.rates import auc_to_pu as auc_to_pu
 from purecover.recovery.rates import correct_posterior as correct_posterior
 from purecover.recovery.rates import observe_rates as observe_rates
 from purecover.recovery.rates import posterior_band as posterior_band
+from purecover.recovery.rates import recover_auc as recover_auc
+from purecover.recovery.rates import recover_partial_auc_direct as recover_partial_auc_direct
 from purecover.recovery.rates import recover_precision as recover_precision
 from purecover.recovery.rates import recover_rates as recover_rates
 from purecover.recovery.roc import RecoveredRoc as RecoveredRoc

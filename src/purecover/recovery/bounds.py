@@ -24,9 +24,10 @@ import numpy as np
 from scipy import special
 
 from purecover._codec import Saved, plain_fields
-from purecover._frames import make_frame
+from purecover._frames import Tabular
 from purecover._typing import BoolArray, FloatArray, IntArray, Target
 from purecover._validation import (
+    Frozen,
     bad_type,
     bad_value,
     check_choice,
@@ -298,7 +299,7 @@ _CURVES = tuple(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RecoveredBounds:
+class RecoveredBounds(Frozen, Tabular):
     """Lower and upper bounds of rates, precision and AUC.
 
     Attributes
@@ -340,8 +341,7 @@ class RecoveredBounds:
     auc_upper: float = field(init=False)
 
     def __post_init__(self) -> None:
-        for name in ("thresholds", *_CURVES):
-            read_only(getattr(self, name))
+        super().__post_init__()
         for side, (fpr, tpr) in (("lower", self.lower_roc), ("upper", self.upper_roc)):
             object.__setattr__(self, f"auc_{side}", trapezoid(tpr, fpr))
 
@@ -364,12 +364,10 @@ class RecoveredBounds:
         """Plain data, ready for JSON; what is not finite becomes None."""
         return plain_fields(self, "simultaneous")
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """The bounds as a table; see :meth:`ScoreCounts.frame`."""
+    def _columns(self) -> dict[str, Any]:
         columns = {"threshold": self.thresholds}
         columns.update({name: getattr(self, name) for name in _CURVES})
-        return make_frame(columns, backend)
+        return columns
 
     def __repr__(self) -> str:
         beta = "" if self.beta_range == (1, 1) else f", beta in {_interval(self.beta_range)}"

@@ -12,9 +12,10 @@ from typing import Any, Literal
 import numpy as np
 
 from purecover._codec import Saved
-from purecover._frames import make_frame
+from purecover._frames import Tabular
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Repair, Scenario, Target
 from purecover._validation import (
+    Frozen,
     as_real_vector,
     bad_value,
     check_choice,
@@ -22,14 +23,13 @@ from purecover._validation import (
     check_integer,
     check_real,
     public,
-    read_only,
 )
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
-from purecover.recovery.auc import auc_to_pu
 from purecover.recovery.metrics import METRICS, recover_metrics
+from purecover.recovery.rates import auc_to_pu
 from purecover.recovery.roc import REPAIRS
 
 # An AUC this close to 0 or 1 is on the edge, not beyond it.
@@ -52,7 +52,7 @@ _MAX_THRESHOLDS = 2**13
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SensitivityGrid(Saved):
+class SensitivityGrid(Saved, Frozen, Tabular):
     """A recovered metric over a grid of alpha and beta.
 
     Attributes
@@ -82,25 +82,18 @@ class SensitivityGrid(Saved):
     threshold: float | None
     target: Target
 
-    def __post_init__(self) -> None:
-        for name in ("alphas", "betas", "values", "infeasible"):
-            read_only(getattr(self, name))
-
     @property
     def range(self) -> tuple[float, float]:
         """Lowest and highest value among the pairs that fit the scores; NaN if none does."""
         usable = self.values[~self.infeasible & ~np.isnan(self.values)]
         return (float(usable.min()), float(usable.max())) if usable.size else (math.nan, math.nan)
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """One row per pair of alpha and beta; see :meth:`ScoreCounts.frame`."""
-        columns = {
+    def _columns(self) -> dict[str, Any]:
+        return {
             **pairs(self.alphas, self.betas),
             "value": self.values.ravel(),
             "infeasible": self.infeasible.ravel(),
         }
-        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         low, high = self.range
@@ -279,7 +272,7 @@ def _as_shares(parameter: str, values: ArrayLike) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ErrorMap(Saved):
+class ErrorMap(Saved, Frozen, Tabular):
     r"""Error of the recovered AUC at every pair of guessed proportions.
 
     Attributes
@@ -306,10 +299,6 @@ class ErrorMap(Saved):
     recovered: FloatArray
     errors: FloatArray
 
-    def __post_init__(self) -> None:
-        for name in ("alphas", "betas", "recovered", "errors"):
-            read_only(getattr(self, name))
-
     @property
     def infeasible(self) -> BoolArray:
         """Where the recovered value leaves [0, 1]."""
@@ -320,15 +309,12 @@ class ErrorMap(Saved):
         r"""Share of the unit square, exactly: :math:`1 - (1 - |2A_{pu} - 1|)^2`."""
         return 1 - (1 - abs(2 * self.auc_pu - 1)) ** 2
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """One row per pair of guesses; see :meth:`ScoreCounts.frame`."""
-        columns = {
+    def _columns(self) -> dict[str, Any]:
+        return {
             **pairs(self.alphas, self.betas),
             "recovered": self.recovered.ravel(),
             "error": self.errors.ravel(),
         }
-        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         return (

@@ -17,11 +17,11 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from purecover._codec import Saved, picked
-from purecover._frames import make_frame
+from purecover._frames import Tabular
 from purecover._parameters import Parameters, parameter
 from purecover._typing import AreaRule, FloatArray, Repair, Target
 from purecover._validation import (
-    FrozenDict,
+    Frozen,
     bad_value,
     check_choice,
     check_integer,
@@ -185,10 +185,6 @@ def _npv(tpr: Any, fpr: Any, prior: float, _: MetricOptions) -> Any:
     return _divide((1 - prior) * (1 - fpr), prior * (1 - tpr) + (1 - prior) * (1 - fpr))
 
 
-def _accuracy(tpr: Any, fpr: Any, prior: float, _: MetricOptions) -> Any:
-    return prior * tpr + (1 - prior) * (1 - fpr)
-
-
 def _f_score(tpr: Any, fpr: Any, prior: float, weight: float) -> Any:
     square = weight**2
     return _divide((1 + square) * prior * tpr, square * prior + _flagged(tpr, fpr, prior))
@@ -201,119 +197,78 @@ def _mcc(tpr: Any, fpr: Any, prior: float, _: MetricOptions) -> Any:
     return np.sqrt(prior * (1 - prior)) * (tpr - fpr) * _divide(1.0, np.sqrt(spread))
 
 
-def _lee_liu(tpr: Any, fpr: Any, prior: float, _: MetricOptions) -> Any:
-    return _divide(tpr**2, _flagged(tpr, fpr, prior))
+# Curves are given by fpr, tpr, the direct AUC, the prior and options; rates by tpr and fpr, ...
+_OF_CURVES: dict[str, tuple[str, CurveFunction]] = {
+    "roc_auc": ("AUC", lambda f, t, a, p, o: a),
+    "partial_auc": (
+        "Partial AUC (standardized)",
+        lambda f, t, a, p, o: partial_area(f, t, o.max_fpr, standardized=True),
+    ),
+    "auc_pr": ("AUC-PR", lambda f, t, a, p, o: area_under_pr(t, f, p, o.area)),
+    "average_precision": (
+        "Average precision",
+        lambda f, t, a, p, o: area_under_pr(t, f, p, "average-precision"),
+    ),
+    "normalized_auc_pr": (
+        "AUC-PR, normalized",
+        lambda f, t, a, p, o: normalize_auc_pr(area_under_pr(t, f, p, o.area), p),
+    ),
+}
+_OF_RATES: dict[str, tuple[str, RateFunction]] = {
+    "recall": ("Recall", lambda t, f, p, o: t),
+    "specificity": ("Specificity", lambda t, f, p, o: 1 - f),
+    "fpr": ("False-positive rate", lambda t, f, p, o: f),
+    "precision": ("Precision", _precision),
+    "npv": ("Negative predictive value", _npv),
+    "fdr": ("False-discovery rate", lambda t, f, p, o: 1 - _precision(t, f, p, o)),
+    "accuracy": ("Accuracy", lambda t, f, p, o: p * t + (1 - p) * (1 - f)),
+    "balanced_accuracy": ("Balanced accuracy", lambda t, f, p, o: (1 + t - f) / 2),
+    "f1": ("F1", lambda t, f, p, o: _f_score(t, f, p, 1.0)),
+    "f_beta": ("F-beta", lambda t, f, p, o: _f_score(t, f, p, o.f_beta)),
+    "mcc": ("Matthews correlation", _mcc),
+    "youden": ("Youden index", lambda t, f, p, o: t - f),
+    "ber": ("Balanced error rate", lambda t, f, p, o: (1 - t + f) / 2),
+    "lift": ("Lift", lambda t, f, p, o: _divide(t, _flagged(t, f, p))),
+    "lee_liu": ("Lee-Liu score", lambda t, f, p, o: _divide(t**2, _flagged(t, f, p))),
+    "cost": ("Cost", lambda t, f, p, o: p * o.cost_fn * (1 - t) + (1 - p) * o.cost_fp * f),
+}
+_AT_K: dict[str, tuple[str, RateFunction]] = {
+    "precision_at_k": ("Precision at k", _precision),
+    "recall_at_k": ("Recall at k", lambda t, f, p, o: t),
+}
+_FREE_OF_PRIOR = frozenset((
+    "roc_auc", "partial_auc", "recall", "specificity", "fpr", "balanced_accuracy", "youden", "ber",
+    *_AT_K,
+))  # fmt: skip
+_LESS_IS_BETTER = frozenset(("fpr", "fdr", "ber", "cost"))
+_RANGES = {
+    "normalized_auc_pr": (-math.inf, 1.0),
+    **dict.fromkeys(("mcc", "youden"), (-1.0, 1.0)),
+    **dict.fromkeys(("lift", "lee_liu", "cost"), (0.0, math.inf)),
+}
 
 
-def _registry() -> dict[str, Metric]:
-    ranking = [
-        Metric("roc_auc", "AUC", "ranking", False, of_curve=lambda f, t, a, p, o: a),
-        Metric(
-            "partial_auc",
-            "Partial AUC (standardized)",
-            "ranking",
-            False,
-            of_curve=lambda f, t, a, p, o: partial_area(f, t, o.max_fpr, standardized=True),
-        ),
-        Metric(
-            "auc_pr",
-            "AUC-PR",
-            "ranking",
-            True,
-            of_curve=lambda f, t, a, p, o: area_under_pr(t, f, p, o.area),
-        ),
-        Metric(
-            "average_precision",
-            "Average precision",
-            "ranking",
-            True,
-            of_curve=lambda f, t, a, p, o: area_under_pr(t, f, p, "average-precision"),
-        ),
-        Metric(
-            "normalized_auc_pr",
-            "AUC-PR, normalized",
-            "ranking",
-            True,
-            of_curve=lambda f, t, a, p, o: normalize_auc_pr(area_under_pr(t, f, p, o.area), p),
-            range=(-math.inf, 1.0),
-        ),
-    ]
-    at_threshold = [
-        Metric("recall", "Recall", "threshold", False, of_rates=lambda t, f, p, o: t),
-        Metric("specificity", "Specificity", "threshold", False, of_rates=lambda t, f, p, o: 1 - f),
-        Metric("fpr", "False-positive rate", "threshold", False, False, lambda t, f, p, o: f),
-        Metric("precision", "Precision", "threshold", True, of_rates=_precision),
-        Metric("npv", "Negative predictive value", "threshold", True, of_rates=_npv),
-        Metric(
-            "fdr",
-            "False-discovery rate",
-            "threshold",
-            True,
-            False,
-            lambda t, f, p, o: 1 - _precision(t, f, p, o),
-        ),
-        Metric("accuracy", "Accuracy", "threshold", True, of_rates=_accuracy),
-        Metric(
-            "balanced_accuracy",
-            "Balanced accuracy",
-            "threshold",
-            False,
-            of_rates=lambda t, f, p, o: (1 + t - f) / 2,
-        ),
-        Metric("f1", "F1", "threshold", True, of_rates=lambda t, f, p, o: _f_score(t, f, p, 1.0)),
-        Metric(
-            "f_beta",
-            "F-beta",
-            "threshold",
-            True,
-            of_rates=lambda t, f, p, o: _f_score(t, f, p, o.f_beta),
-        ),
-        Metric("mcc", "Matthews correlation", "threshold", True, of_rates=_mcc, range=(-1.0, 1.0)),
-        Metric(
-            "youden",
-            "Youden index",
-            "threshold",
-            False,
-            of_rates=lambda t, f, p, o: t - f,
-            range=(-1.0, 1.0),
-        ),
-        Metric(
-            "ber",
-            "Balanced error rate",
-            "threshold",
-            False,
-            False,
-            lambda t, f, p, o: (1 - t + f) / 2,
-        ),
-        Metric(
-            "lift",
-            "Lift",
-            "threshold",
-            True,
-            of_rates=lambda t, f, p, o: _divide(t, _flagged(t, f, p)),
-            range=(0.0, math.inf),
-        ),
-        Metric(
-            "lee_liu", "Lee-Liu score", "threshold", True, of_rates=_lee_liu, range=(0.0, math.inf)
-        ),
-        Metric(
-            "cost",
-            "Cost",
-            "threshold",
-            True,
-            False,
-            lambda t, f, p, o: p * o.cost_fn * (1 - t) + (1 - p) * o.cost_fp * f,
-            range=(0.0, math.inf),
-        ),
-    ]
-    at_k = [
-        Metric("precision_at_k", "Precision at k", "top_k", False, of_rates=_precision),
-        Metric("recall_at_k", "Recall at k", "top_k", False, of_rates=lambda t, f, p, o: t),
-    ]
-    return {metric.name: metric for metric in (*ranking, *at_threshold, *at_k)}
+def _entries(
+    kind: Literal["ranking", "threshold", "top_k"], formulas: Mapping[str, tuple[str, Any]]
+) -> dict[str, Metric]:
+    what = "of_curve" if kind == "ranking" else "of_rates"
+    return {
+        name: Metric(
+            name,
+            title,
+            kind,
+            depends_on_prior=name not in _FREE_OF_PRIOR,
+            greater_is_better=name not in _LESS_IS_BETTER,
+            range=_RANGES.get(name, (0.0, 1.0)),
+            **{what: formula},
+        )
+        for name, (title, formula) in formulas.items()
+    }
 
 
-METRICS: Mapping[str, Metric] = MappingProxyType(_registry())
+METRICS: Mapping[str, Metric] = MappingProxyType(
+    _entries("ranking", _OF_CURVES) | _entries("threshold", _OF_RATES) | _entries("top_k", _AT_K)
+)
 """Every scalar metric by name."""
 
 
@@ -339,7 +294,7 @@ def resolve_metrics(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RecoveredMetrics(Mapping[str, float]):
+class RecoveredMetrics(Mapping[str, float], Frozen, Tabular):
     """Metrics by name, recovered and as observed.
 
     Attributes
@@ -365,10 +320,6 @@ class RecoveredMetrics(Mapping[str, float]):
     repair: Repair
     options: MetricOptions
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values_", FrozenDict(dict(self.values_)))
-        object.__setattr__(self, "observed", FrozenDict(dict(self.observed)))
-
     def __getitem__(self, name: str) -> float:
         return self.values_[name]
 
@@ -384,16 +335,13 @@ class RecoveredMetrics(Mapping[str, float]):
         document["recovered"] = document.pop("values_")
         return document
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """The metrics as a table; see :meth:`ScoreCounts.frame`."""
+    def _columns(self) -> dict[str, Any]:
         names = list(self)
-        columns = {
+        return {
             "metric": np.array(names),
             "observed": np.array([self.observed[n] for n in names]),
             "recovered": np.array([self[n] for n in names]),
         }
-        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         head = f"RecoveredMetrics at threshold {self.threshold:.6g}, prior {self.prior:.4g}"

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from purecover._codec import picked
-from purecover._frames import make_frame
+from purecover._frames import Tabular
 from purecover._typing import AreaRule, FloatArray, Repair, Target
-from purecover._validation import check_choice, check_instance, check_real, public, read_only
+from purecover._validation import Frozen, check_choice, check_instance, check_real, public
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
 from purecover.proportions import MixtureProportions, check_target
@@ -29,7 +29,7 @@ AREA_RULES: tuple[AreaRule, ...] = ("davis-goadrich", "average-precision", "trap
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RecoveredPr:
+class RecoveredPr(Frozen, Tabular):
     """A precision-recall curve against the true classes.
 
     Attributes
@@ -67,10 +67,6 @@ class RecoveredPr:
     repair: Repair
     proportions: MixtureProportions
 
-    def __post_init__(self) -> None:
-        for name in ("recall", "precision", "thresholds", "recall_pu", "precision_pu"):
-            read_only(getattr(self, name))
-
     @property
     def normalized_auc_pr(self) -> float:
         """Area above the smallest possible one, as a share of what can be reached."""
@@ -81,15 +77,12 @@ class RecoveredPr:
         curve = ("recall", "precision", "thresholds", "prior", "auc_pr", "auc_pr_pu")
         return picked(self, *curve, "area", "repair", "proportions")
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """The curve as a table; see :meth:`ScoreCounts.frame`."""
-        columns = {
+    def _columns(self) -> dict[str, Any]:
+        return {
             "threshold": self.thresholds,
             "recall": self.recall,
             "precision": self.precision,
         }
-        return make_frame(columns, backend)
 
     def __repr__(self) -> str:
         return (

@@ -8,16 +8,9 @@ from typing import Any
 import numpy as np
 
 from purecover._codec import picked
-from purecover._frames import make_frame
+from purecover._frames import Tabular
 from purecover._typing import FloatArray, Repair
-from purecover._validation import (
-    check_choice,
-    check_flag,
-    check_real,
-    public,
-    read_only,
-    warn,
-)
+from purecover._validation import Frozen, check_choice, check_flag, check_real, public, warn
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, pu_roc_curve, variance_along
 from purecover.exceptions import RecoveryWarning
@@ -39,7 +32,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RecoveredRoc:
+class RecoveredRoc(Frozen, Tabular):
     """A ROC curve against the true classes, with what it was made from.
 
     Attributes
@@ -79,8 +72,7 @@ class RecoveredRoc:
     """Area under the repaired curve."""
 
     def __post_init__(self) -> None:
-        for name in ("fpr", "tpr", "thresholds", "fpr_raw", "tpr_raw", "thresholds_raw"):
-            read_only(getattr(self, name))
+        super().__post_init__()
         object.__setattr__(self, "auc", trapezoid(self.tpr, self.fpr))
 
     @property
@@ -143,11 +135,8 @@ class RecoveredRoc:
         curve = ("fpr", "tpr", "thresholds", "auc", "auc_direct", "auc_pu")
         return picked(self, *curve, "repair", "proportions")
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """The repaired curve as a table; see :meth:`ScoreCounts.frame`."""
-        columns = {"threshold": self.thresholds, "fpr": self.fpr, "tpr": self.tpr}
-        return make_frame(columns, backend)
+    def _columns(self) -> dict[str, Any]:
+        return {"threshold": self.thresholds, "fpr": self.fpr, "tpr": self.tpr}
 
     def __repr__(self) -> str:
         return (

@@ -10,10 +10,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from purecover._codec import Saved
-from purecover._frames import make_frame
+from purecover._frames import Tabular
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import (
-    FrozenDict,
+    Frozen,
     bad_value,
     check_choice,
     check_integer,
@@ -48,7 +48,7 @@ _RATIOS = ("precision", "fdr", "lift", "lee_liu")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MetricCurves:
+class MetricCurves(Frozen, Tabular):
     """Threshold metrics at every threshold.
 
     Attributes
@@ -68,24 +68,18 @@ class MetricCurves:
     curves: Mapping[str, FloatArray]
     prior: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "curves", FrozenDict(dict(self.curves)))
-
     def __repr__(self) -> str:
         return (
             f"MetricCurves({len(self.curves)} metrics at {self.thresholds.size:,} thresholds, "
             f"prior={self.prior:.4g})"
         )
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """The curves as a table; see :meth:`ScoreCounts.frame`."""
-        columns = {
+    def _columns(self) -> dict[str, Any]:
+        return {
             "threshold": self.thresholds,
             "flagged_unlabeled": self.flagged_unlabeled,
             **self.curves,
         }
-        return make_frame(columns, backend)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,7 +18,7 @@ from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import MAX_THRESHOLDS, PROPORTIONS, BootstrapResult
 from purecover.intervals.resampling import resampler_for
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionEstimator
-from purecover.recovery.auc import auc_identification_interval
+from purecover.recovery.rates import auc_identification_interval
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator

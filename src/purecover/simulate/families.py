@@ -11,13 +11,7 @@ import numpy as np
 from scipy import special
 
 from purecover._typing import ArrayLike, FloatArray
-from purecover._validation import (
-    as_real_vector,
-    bad_type,
-    bad_value,
-    check_real,
-    public,
-)
+from purecover._validation import as_real_vector, bad_type, bad_value, check_real, public
 from purecover.simulate.components import Beta, Histogram, Laplace, Normal
 from purecover.simulate.worlds import World, integrate
 

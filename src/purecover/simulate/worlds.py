@@ -12,7 +12,7 @@ from scipy import special
 
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from purecover._validation import (
-    FrozenDict,
+    Frozen,
     bad_type,
     bad_value,
     check_flag,
@@ -20,7 +20,6 @@ from purecover._validation import (
     check_random_state,
     check_real,
     public,
-    read_only,
     show,
 )
 from purecover.counts import ScoreCounts
@@ -31,7 +30,7 @@ from purecover.simulate.components import Component
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Sample:
+class Sample(Frozen):
     """Scores with their labels, their hidden classes and where they came from.
 
     Attributes
@@ -53,10 +52,6 @@ class Sample:
     truth: BoolArray
     proportions: MixtureProportions
     world: World
-
-    def __post_init__(self) -> None:
-        for array in (self.scores, self.labeled, self.truth):
-            read_only(array)
 
     @property
     def counts(self) -> ScoreCounts:
@@ -175,7 +170,7 @@ def _piece(function: Callable[[FloatArray], FloatArray], low: float, high: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class World:
+class World(Frozen):
     r"""Score densities of positives and negatives, with the performance they imply.
 
     Made by :func:`binormal`, :func:`laplace`, :func:`beta`, :func:`histogram` and
@@ -221,9 +216,6 @@ class World:
     negative_inclusion: float
     positive: Component = field(repr=False)
     negative: Component = field(repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", FrozenDict(self.parameters))
 
     # -- rates and curves ---------------------------------------------------------------
 
