@@ -18,7 +18,6 @@ from purecover.counts import ScoreCounts
 from purecover.estimators import PriorEstimate
 from purecover.estimators import compare as _compare
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
-from purecover.estimators.bbe import BBE
 from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.estimators.compare import (
     NO_FEATURE_INTERVALS,
@@ -28,7 +27,7 @@ from purecover.estimators.compare import (
     PriorRow,
     compare_priors,
 )
-from purecover.estimators.roc_slope import RocSlope
+from purecover.estimators.roc_slope import BBE, RocSlope
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 from purecover.estimators.samples import size_notes
 from purecover.estimators.wrappers import NoisyLabels

@@ -14,10 +14,17 @@ from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimators.bbe import BBE
 from purecover.estimators.elkan_noto import ElkanNoto
 from purecover.estimators.patra_sen import PatraSen
-from purecover.estimators.roc_slope import FittedRoc, RocSlope, _points, curve, deviance, end_slope
+from purecover.estimators.roc_slope import (
+    BBE,
+    FittedRoc,
+    RocSlope,
+    _points,
+    curve,
+    deviance,
+    end_slope,
+)
 from purecover.estimators.samples import (
     LEVELS,
     binomial_lower,

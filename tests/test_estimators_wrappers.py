@@ -17,14 +17,15 @@ from tests.prior_dummies import Blind, Fixed, FixedNoisy, TopRatio
 import purecover as pu
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimators import scar as _clustered
+from purecover.estimators import wrappers as _clustered
+from purecover.estimators.assumptions import out_of_fold_scores
 from purecover.estimators.base import Inclusions, PriorEstimator
-from purecover.estimators.bbe import BBE
 from purecover.estimators.dedpul import DEDPUL
+from purecover.estimators.roc_slope import BBE
 from purecover.estimators.rows import Rows
 from purecover.estimators.samples import flipped_counts
-from purecover.estimators.scar import ClusteredLabels, out_of_fold_scores
 from purecover.estimators.wrappers import (
+    ClusteredLabels,
     MedianEnsemble,
     NoisyLabels,
     Regrouping,

@@ -50,8 +50,8 @@ from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import Frozen, bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
+from purecover.estimators.assumptions import CLEAN_RULES, clean_many, clean_verdict
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.clean import CLEAN_RULES, clean_by_rule, clean_verdict
 from purecover.estimators.samples import weight_units
 from purecover.recovery.rates import effective_sizes
 
@@ -937,7 +937,7 @@ class AlphaMaxN(AlphaMax):
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         found = super()._estimate_many(counts, labeled, unlabeled)
-        noisy = ~clean_by_rule(self.clean, counts, labeled, unlabeled)
+        noisy = ~clean_many(counts, labeled, unlabeled, self.clean)
         if noisy.any():
             exchanged = unlabeled[noisy, ::-1], labeled[noisy, ::-1]
             found[noisy, 1] = super()._estimate_many(self._flip(counts), *exchanged)[:, 0]

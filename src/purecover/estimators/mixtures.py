@@ -15,8 +15,8 @@ from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice, check_flag, check_integer, check_real
 from purecover.counts import ScoreCounts
+from purecover.estimators.assumptions import CLEAN_RULES, clean_many, clean_verdict
 from purecover.estimators.base import Inclusions, register_prior_estimator
-from purecover.estimators.clean import CLEAN_RULES, clean_by_rule, clean_verdict
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 from purecover.estimators.samples import group_starts, weight_units
 from purecover.estimators.wrappers import out_of_fold
@@ -335,10 +335,8 @@ class GaussianMixtures(FeaturePriorEstimator):
     ) -> FloatArray:
         scores = self._scores(counts)
         em = self._em(scores.points)
-        clean = clean_by_rule(self.clean, counts, labeled, unlabeled)
-        whole = bool(
-            clean_by_rule(self.clean, counts, counts.labeled[None], counts.unlabeled[None])
-        )
+        clean = clean_many(counts, labeled, unlabeled, self.clean)
+        whole = bool(clean_many(counts, counts.labeled[None], counts.unlabeled[None], self.clean))
         first = self._best(em, scores.tally, clean=whole)
         tally = Tally(
             *(

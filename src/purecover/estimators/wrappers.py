@@ -1,22 +1,41 @@
-"""Estimators made of others: noisy labels, the median, subsampling and regrouping."""
+"""Estimators made of others: noisy labels, the median, subsampling, regrouping and clusters."""
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from purecover._parameters import checked
-from purecover._typing import CountArray, FloatArray
-from purecover._validation import bad_type, bad_value, check_choice, check_real
+from purecover._typing import CountArray, FloatArray, IntArray, RandomState
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_choice,
+    check_integer,
+    check_real,
+    check_seeding,
+)
 from purecover.counts import ScoreCounts
+from purecover.estimators.assumptions import (
+    CLEAN_RULES,
+    FAR,
+    FOLDS,
+    check_classifier,
+    clean_many,
+    clean_verdict,
+    out_of_fold_scores,
+)
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.clean import CLEAN_RULES, clean_by_rule, clean_verdict
-from purecover.estimators.rows import RowPriorEstimator, Rows
+from purecover.estimators.label_curve import LabelCurve
+from purecover.estimators.rows import FeaturePriorEstimator, RowPriorEstimator, Rows
 from purecover.estimators.samples import flipped_counts
 from purecover.exceptions import IdentifiabilityError, PurecoverError
 
@@ -359,14 +378,13 @@ class NoisyLabels(RowPriorEstimator):
         inner = inner_of(self.estimator)
         found = inner._estimate_many(counts, labeled, unlabeled)
         found[:, 1] = 0.0
-        noisy = ~clean_by_rule(self.clean, counts, labeled, unlabeled)
+        noisy = ~clean_many(counts, labeled, unlabeled, self.clean)
         if noisy.any():
             flipped = inner._estimate_many_flipped(counts, labeled[noisy], unlabeled[noisy])
             found[noisy, 1] = flipped[:, 0]
         return found
 
 
-FOLDS = 5
 TREES = 50
 
 
@@ -381,7 +399,6 @@ def out_of_fold(rows: Rows) -> ScoreCounts:
     from sklearn.metrics import log_loss
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
-    from threadpoolctl import threadpool_limits
 
     folds = min(FOLDS, rows.n_labeled, rows.n_unlabeled)
     if folds < 2:
@@ -583,13 +600,7 @@ class Regrouping(AdjustedEstimator):
             some = counts.unlabeled > 0
             part = np.divide(copies, counts.unlabeled, out=np.zeros(copies.size), where=some)
             squares = squares + part**2 * counts.unlabeled_sq
-        return ScoreCounts(
-            thresholds=counts.thresholds,
-            labeled=counts.labeled + copies,
-            unlabeled=counts.unlabeled,
-            labeled_sq=squares,
-            unlabeled_sq=counts.unlabeled_sq,
-        )
+        return replace(counts, labeled=counts.labeled + copies, labeled_sq=squares)
 
 
 @register_prior_estimator("subsampling")
@@ -719,11 +730,224 @@ def _ratio(counts: ScoreCounts) -> FloatArray:
 
 
 def _accepted(counts: ScoreCounts, accept: FloatArray) -> ScoreCounts:
-    squares = counts.unlabeled_sq
-    return ScoreCounts(
-        thresholds=counts.thresholds,
-        labeled=counts.labeled,
-        unlabeled=counts.unlabeled * accept,
-        labeled_sq=counts.labeled_sq,
-        unlabeled_sq=None if squares is None else squares * accept**2,
+    squares = None if counts.unlabeled_sq is None else counts.unlabeled_sq * accept**2
+    return replace(counts, unlabeled=counts.unlabeled * accept, unlabeled_sq=squares)
+
+
+# -- `ClusteredLabels`: alpha where some kinds of positives get labeled more often than others ---
+
+
+MOST_CLUSTERS = 8
+FEWEST_LABELED = 50
+"""With as many labeled examples for each, another cluster is considered."""
+
+MOST_CLUSTERED = 5_000
+"""Of more labeled rows, as many drawn at random decide what the clusters are."""
+
+OVERLAP = 0.05
+"""Components of which so many rows would be taken for another's are merged with it."""
+
+_MOST_FULL = 10
+
+
+@register_prior_estimator("clustered")
+@dataclass(eq=False, repr=False)
+class ClusteredLabels(FeaturePriorEstimator):
+    r"""Sum over clusters of the labeled positives, each estimated on its own.
+
+    Assumes: labels are random within each cluster of positives, and each cluster is pure somewhere;
+    labels are clean.
+
+    Known to fail: kinds that were never labeled are missing; errors of overlapping clusters add up;
+    wrong labels make a cluster of their own.
+
+    Most estimators of alpha assume that labeled positives are a random sample of all positives.
+    Here they need be one only within each cluster: some kinds of positives may be labeled often
+    and others rarely.
+
+    Parameters
+    ----------
+    estimator : PriorEstimator, optional
+        The estimator to run on scores, once for each cluster. Default: ``LabelCurve`` with
+        labels taken as clean.
+    n_clusters : int or "auto", default="auto"
+        Number of clusters of the labeled positives. If "auto", from 1 to 8 by the Bayesian
+        information criterion of a Gaussian mixture, with 50 labeled examples for each at least,
+        of which those that overlap are then merged; 1 for a single column, which may be a
+        score: positives with low scores are no kind of their own.
+    classifier : scikit-learn classifier, optional
+        What tells labeled examples of a cluster from unlabeled ones; needs
+        ``decision_function`` or ``predict_proba``. Default: logistic regression on the features,
+        their squares and products (above 20 features, without the latter two).
+    random_state : int, numpy.random.Generator or None, default=0
+        Draws folds and the starts of the clustering.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`. The diagnostics hold ``"n_clusters"`` and, for each cluster,
+        ``"labeled"``, its share of the labeled, and ``"alphas"``, its estimated share of the
+        unlabeled.
+
+    See Also
+    --------
+    scar_test : Whether there is reason to doubt that labels are random.
+
+    Notes
+    -----
+    Let :math:`f_k` be the density of the positives of kind :math:`k`, :math:`k = 1, \ldots, K`,
+    and :math:`\alpha_k` their share of the unlabeled. Labeled examples have the density
+    :math:`g = \sum_k \lambda_k f_k` with shares :math:`\lambda_k` of their own. If
+    :math:`\lambda_k \ne \alpha_k/\alpha`, the largest share of :math:`g` inside the unlabeled
+    density is :math:`\min_k \alpha_k/\lambda_k < \alpha` at best, so that alpha comes out too
+    low. Labeled examples of cluster :math:`k` against all unlabeled ones tell :math:`\alpha_k`,
+    and
+
+    .. math:: \alpha = \sum_{k=1}^K \alpha_k.
+
+    Each classifier scores examples that it was not trained on.
+
+    One kind that is not normal, say skewed, is described by several normal components side by
+    side. Were each taken for a kind, each :math:`\alpha_k` would err upward. So with "auto",
+    two components are merged as long as the probability that a row of one is assigned to the
+    other, as estimated from the mixture, exceeds 0.05 for some pair, the largest first. Kinds
+    that overlap as much are merged too: give their number.
+
+    Assumed is that the clusters found are the kinds of positives; that within each labels are
+    random; and that each has a region where neither negatives nor the other kinds are found.
+    A kind that is never labeled cannot be found, and its share is missing from alpha. Negatives
+    labeled by mistake make a cluster, and then nearly all negatives count as positives. Where
+    clusters overlap, or where labels were random after all, each :math:`\alpha_k` errs upward
+    on its own, and errors add up: prefer the plain estimator unless there is a reason.
+
+    References
+    ----------
+    Kumar & Lambert (2023), "Positive unlabeled learning selected not at random", PeerJ Computer
+    Science. Hennig (2010), "Methods for merging Gaussian mixture components", Advances in Data
+    Analysis and Classification 4. Jain, Delano, Sharma & Radivojac (2020), "Class prior
+    estimation with biased positives and unlabeled examples", AAAI.
+
+    Examples
+    --------
+    Of two kinds of positives, equally frequent, one is labeled nine times as often.
+
+    >>> import numpy as np
+    >>> import purecover as pu
+    >>> rng = np.random.default_rng(0)
+    >>> centers = np.array([[4, 0], [0, 4], [0, 0]])
+    >>> kind = np.repeat([0, 1, 0, 1, 2], [450, 50, 400, 400, 1200])
+    >>> X, labeled = centers[kind] + rng.normal(size=(2500, 2)), np.arange(2500) < 500
+    >>> estimator = pu.estimators.ClusteredLabels().fit(X, labeled)
+    >>> estimator.diagnostics_["n_clusters"], round(estimator.proportions_.alpha, 1)
+    (2, 0.4)
+    """
+
+    reference: ClassVar[str] = "Kumar & Lambert, PeerJ Computer Science 2023"
+
+    estimator: PriorEstimator | None = None
+    _: KW_ONLY
+    n_clusters: int | Literal["auto"] = "auto"
+    classifier: Any = None
+    random_state: RandomState = checked(0, check_seeding)
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_one_sided(self.estimator, "for noisy labels write NoisyLabels(ClusteredLabels())")
+        if isinstance(self.n_clusters, str):
+            if self.n_clusters != "auto":
+                must = "'auto' or a whole number of at least 1"
+                raise bad_type("n_clusters", must, self.n_clusters)
+        else:
+            check_integer("n_clusters", self.n_clusters, low=1)
+        check_classifier(self.classifier)
+
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        cluster = self._clusters(rows.labeled, rng)
+        names, sizes = np.unique(cluster, return_counts=True)
+        alphas: list[float] = []
+        notes: list[str] = []
+        identifiable = True
+        for k, name in enumerate(names):
+            ours = rows.labeled[cluster == name]
+            scores = out_of_fold_scores(Rows(ours, rows.unlabeled), self.classifier, rng)
+            pool = np.concatenate(scores)
+            counts = ScoreCounts.from_scores(pool, np.arange(pool.size) < len(ours))
+            run = self._inner()._estimate(counts)
+            alphas.append(float(run.a))
+            identifiable &= run.identifiable
+            prefix = f"cluster {k + 1} of {len(names)}: " if len(names) > 1 else ""
+            notes += [prefix + note for note in run.notes]
+        if self.n_clusters != "auto" and len(names) < self.n_clusters:
+            notes.append(f"only {len(names)} clusters could be told apart")
+        details: dict[str, Any] = {
+            "n_clusters": len(names),
+            "labeled": tuple((sizes / sizes.sum()).tolist()),
+            "alphas": tuple(alphas),
+            "identifiable": identifiable,
+        }
+        return Inclusions(float(np.sum(alphas)), 0.0, tuple(notes), details)
+
+    def _inner(self) -> PriorEstimator:
+        return LabelCurve(clean="always") if self.estimator is None else clone(self.estimator)
+
+    def _clusters(self, labeled: FloatArray, rng: np.random.Generator) -> IntArray:
+        """Number of the cluster each labeled row belongs to."""
+        from sklearn.preprocessing import StandardScaler
+
+        X = np.clip(Rows(labeled.copy(), labeled[:0].copy()).scaled().labeled, -FAR, FAR)
+        X = StandardScaler().fit_transform(X)
+        distinct = len(np.unique(X, axis=0))
+        if self.n_clusters == "auto":
+            most = min(MOST_CLUSTERS, len(X) // FEWEST_LABELED, distinct) if X.shape[1] > 1 else 1
+            choices = list(range(2, most + 1))
+        else:
+            choices = [min(self.n_clusters, distinct)]
+        if choices in ([], [1]):
+            return np.zeros(len(X), dtype=np.int64)
+        some = X[np.sort(rng.choice(len(X), min(len(X), MOST_CLUSTERED), replace=False))]
+        with threadpool_limits(1):  # threads cost k-means and small algebra more than they gain
+            if self.n_clusters != "auto":
+                return np.asarray(_mixture(choices[0], some, rng).predict(X), dtype=np.int64)
+            mixtures = [_mixture(k, some, rng) for k in (1, *choices)]
+            best = mixtures[int(np.argmin([mixture.bic(some) for mixture in mixtures]))]
+            return merged(best.predict_proba(X), OVERLAP).argmax(axis=1)
+
+
+def merged(shares: FloatArray, limit: float) -> FloatArray:
+    """Components merged until none is mistaken for another as often.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n, n_components)
+        Probability of each component, for each row.
+    limit : float
+        Largest probability, in [0, 1], that a row of one is assigned to another.
+    """
+    while shares.shape[1] > 1:
+        n = shares.shape[1]
+        given = np.arange(n) == shares.argmax(axis=1)[:, None]
+        # Rows of the second, in expectation, that are given to the first.
+        mistaken = (given.T.astype(np.float64) @ shares) / np.maximum(shares.sum(axis=0), 1e-300)
+        np.fill_diagonal(mistaken, 0)
+        to, gone = divmod(int(mistaken.argmax()), n)
+        if mistaken[to, gone] <= limit:
+            break
+        shares = shares.copy()
+        shares[:, to] += shares[:, gone]
+        shares = np.delete(shares, gone, axis=1)
+    return shares
+
+
+def _mixture(k: int, X: FloatArray, rng: np.random.Generator) -> Any:
+    from sklearn.mixture import GaussianMixture
+
+    mixture = GaussianMixture(
+        k,
+        covariance_type="full" if X.shape[1] <= _MOST_FULL else "diag",
+        reg_covar=1e-3,
+        n_init=2,
+        random_state=int(rng.integers(2**31)),
     )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return mixture.fit(X)

@@ -264,7 +264,7 @@ def _auc_allowed(observed: float, a: float, b: float) -> tuple[float, float]:
 
 
 def _clean_p_value(counts: ScoreCounts) -> float:
-    from purecover.estimators.clean import clean_test
+    from purecover.estimators.assumptions import clean_test
 
     return float(clean_test(counts).p_value)
 

@@ -1,24 +1,24 @@
-"""Labels that are not a random sample of the positives: a test, and an estimator by clusters."""
+"""Assumptions put to the test: clean labels (beta = 1), and labels drawn at random (SCAR)."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.special import bdtr, bdtrc
+from scipy.special import bdtr, bdtrc, betainc
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from purecover._codec import Saved
 from purecover._labels import encode_labels
-from purecover._parameters import checked
 from purecover._response import RESPONSES, response_scores
-from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
+from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, RandomState
 from purecover._validation import (
     as_real_vector,
     bad_type,
@@ -28,223 +28,190 @@ from purecover._validation import (
     check_random_state,
     check_real,
     check_same_length,
-    check_seeding,
     public,
 )
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.estimate import PriorEstimate
-from purecover.estimators.label_curve import LabelCurve
-from purecover.estimators.rows import FeaturePriorEstimator, Rows
-from purecover.estimators.wrappers import check_one_sided
+from purecover.estimators.rows import Rows
+from purecover.estimators.samples import read_both_sides, weight_units
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval
 
-# -- `ClusteredLabels`: alpha where some kinds of positives get labeled more often than others ---
+CLEAN_RULES = ("test", "never", "always")
+"""When an estimator takes labels as clean."""
+
+LOWEST = 0.2
+"""Share of the unlabeled among whose scores hardly any positive should be."""
+
+STRAGGLERS = 0.01
+"""Largest share of the positives that may be there nevertheless."""
+
+SIGNIFICANCE = 0.05
 
 
-FOLDS = 5
-MOST_CLUSTERS = 8
-FEWEST_LABELED = 50
-"""With as many labeled examples for each, another cluster is considered."""
-
-MOST_CLUSTERED = 5_000
-"""Of more labeled rows, as many drawn at random decide what the clusters are."""
-
-OVERLAP = 0.05
-"""Components of which so many rows would be taken for another's are merged with it."""
-
-_MOST_FULL = 10
-_MOST_SQUARED = 20
-_FAR = 1e6
-
-
-@register_prior_estimator("clustered")
-@dataclass(eq=False, repr=False)
-class ClusteredLabels(FeaturePriorEstimator):
-    r"""Sum over clusters of the labeled positives, each estimated on its own.
-
-    Assumes: labels are random within each cluster of positives, and each cluster is pure somewhere;
-    labels are clean.
-
-    Known to fail: kinds that were never labeled are missing; errors of overlapping clusters add up;
-    wrong labels make a cluster of their own.
-
-    Most estimators of alpha assume that labeled positives are a random sample of all positives.
-    Here they need be one only within each cluster: some kinds of positives may be labeled often
-    and others rarely.
-
-    Parameters
-    ----------
-    estimator : PriorEstimator, optional
-        The estimator to run on scores, once for each cluster. Default: ``LabelCurve`` with
-        labels taken as clean.
-    n_clusters : int or "auto", default="auto"
-        Number of clusters of the labeled positives. If "auto", from 1 to 8 by the Bayesian
-        information criterion of a Gaussian mixture, with 50 labeled examples for each at least,
-        of which those that overlap are then merged; 1 for a single column, which may be a
-        score: positives with low scores are no kind of their own.
-    classifier : scikit-learn classifier, optional
-        What tells labeled examples of a cluster from unlabeled ones; needs
-        ``decision_function`` or ``predict_proba``. Default: logistic regression on the features,
-        their squares and products (above 20 features, without the latter two).
-    random_state : int, numpy.random.Generator or None, default=0
-        Draws folds and the starts of the clustering.
+@dataclass(frozen=True)
+class CleanTest:
+    """Outcome of a test of beta = 1, from :func:`clean_test`.
 
     Attributes
     ----------
-    proportions_, interval_, diagnostics_
-        See :class:`PriorEstimator`. The diagnostics hold ``"n_clusters"`` and, for each cluster,
-        ``"labeled"``, its share of the labeled, and ``"alphas"``, its estimated share of the
-        unlabeled.
-
-    See Also
-    --------
-    scar_test : Whether there is reason to doubt that labels are random.
-
-    Notes
-    -----
-    Let :math:`f_k` be the density of the positives of kind :math:`k`, :math:`k = 1, \ldots, K`,
-    and :math:`\alpha_k` their share of the unlabeled. Labeled examples have the density
-    :math:`g = \sum_k \lambda_k f_k` with shares :math:`\lambda_k` of their own. If
-    :math:`\lambda_k \ne \alpha_k/\alpha`, the largest share of :math:`g` inside the unlabeled
-    density is :math:`\min_k \alpha_k/\lambda_k < \alpha` at best, so that alpha comes out too
-    low. Labeled examples of cluster :math:`k` against all unlabeled ones tell :math:`\alpha_k`,
-    and
-
-    .. math:: \alpha = \sum_{k=1}^K \alpha_k.
-
-    Each classifier scores examples that it was not trained on.
-
-    One kind that is not normal, say skewed, is described by several normal components side by
-    side. Were each taken for a kind, each :math:`\alpha_k` would err upward. So with "auto",
-    two components are merged as long as the probability that a row of one is assigned to the
-    other, as estimated from the mixture, exceeds 0.05 for some pair, the largest first. Kinds
-    that overlap as much are merged too: give their number.
-
-    Assumed is that the clusters found are the kinds of positives; that within each labels are
-    random; and that each has a region where neither negatives nor the other kinds are found.
-    A kind that is never labeled cannot be found, and its share is missing from alpha. Negatives
-    labeled by mistake make a cluster, and then nearly all negatives count as positives. Where
-    clusters overlap, or where labels were random after all, each :math:`\alpha_k` errs upward
-    on its own, and errors add up: prefer the plain estimator unless there is a reason.
-
-    References
-    ----------
-    Kumar & Lambert (2023), "Positive unlabeled learning selected not at random", PeerJ Computer
-    Science. Hennig (2010), "Methods for merging Gaussian mixture components", Advances in Data
-    Analysis and Classification 4. Jain, Delano, Sharma & Radivojac (2020), "Class prior
-    estimation with biased positives and unlabeled examples", AAAI.
-
-    Examples
-    --------
-    Of two kinds of positives, equally frequent, one is labeled nine times as often.
-
-    >>> import numpy as np
-    >>> import purecover as pu
-    >>> rng = np.random.default_rng(0)
-    >>> centers = np.array([[4, 0], [0, 4], [0, 0]])
-    >>> kind = np.repeat([0, 1, 0, 1, 2], [450, 50, 400, 400, 1200])
-    >>> X, labeled = centers[kind] + rng.normal(size=(2500, 2)), np.arange(2500) < 500
-    >>> estimator = pu.estimators.ClusteredLabels().fit(X, labeled)
-    >>> estimator.diagnostics_["n_clusters"], round(estimator.proportions_.alpha, 1)
-    (2, 0.4)
+    p_value : float
+        Probability of so many labeled examples among the lowest scores, or more, if labels are
+        clean.
+    clean : bool
+        Whether it exceeds the level of significance, so that labels may be clean.
     """
 
-    reference: ClassVar[str] = "Kumar & Lambert, PeerJ Computer Science 2023"
-
-    estimator: PriorEstimator | None = None
-    _: KW_ONLY
-    n_clusters: int | Literal["auto"] = "auto"
-    classifier: Any = None
-    random_state: RandomState = checked(0, check_seeding)
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_one_sided(self.estimator, "for noisy labels write NoisyLabels(ClusteredLabels())")
-        if isinstance(self.n_clusters, str):
-            if self.n_clusters != "auto":
-                must = "'auto' or a whole number of at least 1"
-                raise bad_type("n_clusters", must, self.n_clusters)
-        else:
-            check_integer("n_clusters", self.n_clusters, low=1)
-        check_classifier(self.classifier)
-
-    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
-        cluster = self._clusters(rows.labeled, rng)
-        names, sizes = np.unique(cluster, return_counts=True)
-        alphas: list[float] = []
-        notes: list[str] = []
-        identifiable = True
-        for k, name in enumerate(names):
-            ours = rows.labeled[cluster == name]
-            scores = out_of_fold_scores(Rows(ours, rows.unlabeled), self.classifier, rng)
-            pool = np.concatenate(scores)
-            counts = ScoreCounts.from_scores(pool, np.arange(pool.size) < len(ours))
-            run = self._inner()._estimate(counts)
-            alphas.append(float(run.a))
-            identifiable &= run.identifiable
-            prefix = f"cluster {k + 1} of {len(names)}: " if len(names) > 1 else ""
-            notes += [prefix + note for note in run.notes]
-        if self.n_clusters != "auto" and len(names) < self.n_clusters:
-            notes.append(f"only {len(names)} clusters could be told apart")
-        details: dict[str, Any] = {
-            "n_clusters": len(names),
-            "labeled": tuple((sizes / sizes.sum()).tolist()),
-            "alphas": tuple(alphas),
-            "identifiable": identifiable,
-        }
-        return Inclusions(float(np.sum(alphas)), 0.0, tuple(notes), details)
-
-    def _inner(self) -> PriorEstimator:
-        return LabelCurve(clean="always") if self.estimator is None else clone(self.estimator)
-
-    def _clusters(self, labeled: FloatArray, rng: np.random.Generator) -> IntArray:
-        """Number of the cluster each labeled row belongs to."""
-        from sklearn.preprocessing import StandardScaler
-
-        X = np.clip(Rows(labeled.copy(), labeled[:0].copy()).scaled().labeled, -_FAR, _FAR)
-        X = StandardScaler().fit_transform(X)
-        distinct = len(np.unique(X, axis=0))
-        if self.n_clusters == "auto":
-            most = min(MOST_CLUSTERS, len(X) // FEWEST_LABELED, distinct) if X.shape[1] > 1 else 1
-            choices = list(range(2, most + 1))
-        else:
-            choices = [min(self.n_clusters, distinct)]
-        if choices in ([], [1]):
-            return np.zeros(len(X), dtype=np.int64)
-        some = X[np.sort(rng.choice(len(X), min(len(X), MOST_CLUSTERED), replace=False))]
-        with threadpool_limits(1):  # threads cost k-means and small algebra more than they gain
-            if self.n_clusters != "auto":
-                return np.asarray(_mixture(choices[0], some, rng).predict(X), dtype=np.int64)
-            mixtures = [_mixture(k, some, rng) for k in (1, *choices)]
-            best = mixtures[int(np.argmin([mixture.bic(some) for mixture in mixtures]))]
-            return merged(best.predict_proba(X), OVERLAP).argmax(axis=1)
+    p_value: float
+    clean: bool
 
 
-def merged(shares: FloatArray, limit: float) -> FloatArray:
-    """Components merged until none is mistaken for another as often.
+@public
+def clean_test(
+    scores: ArrayLike | ScoreCounts,
+    labeled: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    significance: float = SIGNIFICANCE,
+) -> CleanTest:
+    r"""Test whether the labels can be clean, which is beta = 1.
+
+    Labeled examples with the lowest scores are either positives that the classifier mistakes
+    or negatives that carry the label by mistake. The test asks whether they are more than the
+    former can explain.
 
     Parameters
     ----------
-    shares : ndarray of shape (n, n_components)
-        Probability of each component, for each row.
-    limit : float
-        Largest probability, in [0, 1], that a row of one is assigned to another.
+    scores : array-like of shape (n,) or ScoreCounts
+        Scores of held-out examples, larger means more positive; or their counts, and then
+        nothing else.
+    labeled : array-like of shape (n,)
+        True where the example carries the positive label.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    significance : float, default=0.05
+        Probability with which clean labels may be rejected, at most.
+
+    Returns
+    -------
+    CleanTest
+        The p-value, and whether it exceeds ``significance``.
+
+    See Also
+    --------
+    NoisyLabels : Estimates beta where this test rejects that it is 1.
+
+    Notes
+    -----
+    Of :math:`n_L` labeled examples :math:`k` score among the lowest fifth of the unlabeled; of
+    those that share the score at its border, a like part. Assumed is that at most 1 % of the
+    positives score so low. With clean labels :math:`k` is then at most as large as a binomial
+    variable, and
+
+    .. math:: p = P(Bin(n_L, 0.01) \ge k) = I_{0.01}(k, n_L - k + 1)
+
+    with the regularized incomplete beta function :math:`I`, which takes any real numbers. With
+    weights the effective size takes the place of :math:`n_L`, and :math:`k` is the weighted
+    share of it.
+
+    Where the assumption fails, as with a weak classifier, a constant score or nearly all
+    unlabeled examples positive, clean labels are rejected; beta is then estimated needlessly. A
+    few wrong labels remain unseen: a share :math:`1-\beta` brings about
+    :math:`0.2\,(1-\beta)/(1-\alpha)` of the labeled below the border, which must be well above
+    1 %. The result depends on the order of the scores only.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> world = pu.simulate.binormal(separation=3)
+    >>> clean = world.sample(500, 2000, alpha=0.25, random_state=0)
+    >>> pu.estimators.clean_test(clean.scores, clean.labeled)
+    CleanTest(p_value=1.0, clean=True)
+    >>> noisy = world.sample(500, 2000, alpha=0.25, beta=0.8, random_state=0)
+    >>> pu.estimators.clean_test(noisy.scores, noisy.labeled).clean
+    False
     """
-    while shares.shape[1] > 1:
-        n = shares.shape[1]
-        given = np.arange(n) == shares.argmax(axis=1)[:, None]
-        # Rows of the second, in expectation, that are given to the first.
-        mistaken = (given.T.astype(np.float64) @ shares) / np.maximum(shares.sum(axis=0), 1e-300)
-        np.fill_diagonal(mistaken, 0)
-        to, gone = divmod(int(mistaken.argmax()), n)
-        if mistaken[to, gone] <= limit:
+    check_real("significance", significance, low=0, high=1, closed="neither")
+    counts = read_both_sides(scores, labeled, sample_weight)
+    p_value = float(_p_values(counts, counts.labeled[None], counts.unlabeled[None])[0])
+    return CleanTest(p_value, p_value > significance)
+
+
+def clean_many(
+    counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, rule: str = "test"
+) -> BoolArray:
+    """Whether labels of each of many replicates are taken as clean under one of the rules.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The data, whose thresholds the replicates share.
+    labeled, unlabeled : ndarray of shape (n_replicates, n_thresholds)
+        Their counts.
+    rule : {"test", "never", "always"}, default="test"
+        When they are; ``"test"`` is the ``clean`` of :func:`clean_test` for each.
+
+    Returns
+    -------
+    ndarray of shape (n_replicates,)
+        Whether each is clean.
+    """
+    if rule != "test":
+        return np.full(len(labeled), rule == "always")
+    return _p_values(counts, labeled, unlabeled) > SIGNIFICANCE
+
+
+def clean_verdict(
+    rule: str, counts: Callable[[], ScoreCounts]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Whether data are taken as clean under one of the rules (``"clean"``), and what to say of it.
+
+    Only the test asks for the counts.
+    """
+    if rule != "test":
+        return {"clean": rule == "always"}, ()
+    test = clean_test(counts())
+    note = (
+        f"labels are compatible with beta = 1 (p = {test.p_value:.2g}) and taken as clean, so "
+        "that beta was not estimated"
+    )
+    details = {"clean": bool(test.clean), "clean_p_value": test.p_value}
+    return details, (note,) if test.clean else ()
+
+
+def _p_values(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
+    """The p-value of each row of counts."""
+    totals: FloatArray = labeled.sum(axis=1, dtype=np.float64)
+    target: FloatArray = LOWEST * unlabeled.sum(axis=1, dtype=np.float64)
+    # The border is where, from the lowest score upward, a fifth of the unlabeled is reached. A
+    # replicate reaches it before the data reach twice as many; if not, look at all scores.
+    rising = np.cumsum(counts.unlabeled[::-1])
+    for reach in (int(np.searchsorted(rising, 2 * LOWEST * rising[-1])) + 1, rising.size):
+        depth = np.cumsum(unlabeled[:, : -reach - 1 : -1], axis=1)
+        if (depth[:, -1] >= target).all():
             break
-        shares = shares.copy()
-        shares[:, to] += shares[:, gone]
-        shares = np.delete(shares, gone, axis=1)
-    return shares
+    border = np.argmax(depth >= target[:, None], axis=1)
+    rows = np.arange(border.size)
+    low = np.cumsum(labeled[:, : -reach - 1 : -1], axis=1)[rows, border]
+    # Of those that share the score at the border, a like part.
+    at_border = unlabeled[rows, -1 - border]
+    beyond = np.zeros(border.size)
+    np.divide(depth[rows, border] - target, at_border, out=beyond, where=at_border > 0)
+    found = low - beyond * labeled[rows, -1 - border]
+    sizes = totals * weight_units(counts)[0]
+    share = np.divide(found, totals, out=np.zeros(border.size), where=totals > 0)
+    k = np.clip(share, 0.0, 1.0) * sizes
+    some = k > 0
+    p_values = betainc(np.where(some, k, 1.0), sizes - k + 1, STRAGGLERS)
+    return np.where(some, p_values, 1.0)
+
+
+# -- Scores of rows by classifiers that have not seen them ----------------------------------------
+
+
+FOLDS = 5
+FAR = 1e6
+_MOST_SQUARED = 20
 
 
 def out_of_fold_scores(
@@ -258,7 +225,7 @@ def out_of_fold_scores(
             f"{rows.n_labeled} and {rows.n_unlabeled}."
         )
     tame = rows.scaled()
-    X = np.clip(np.concatenate((tame.labeled, tame.unlabeled)), -_FAR, _FAR)
+    X = np.clip(np.concatenate((tame.labeled, tame.unlabeled)), -FAR, FAR)
     ours = np.arange(len(X)) < rows.n_labeled
     sizes = (rows.n_labeled, rows.n_unlabeled)
     fold = np.concatenate([rng.permutation(n) % folds for n in sizes])
@@ -298,21 +265,6 @@ def _default_classifier(n_features: int) -> Any:
         StandardScaler(),
         LogisticRegression(max_iter=500),
     )
-
-
-def _mixture(k: int, X: FloatArray, rng: np.random.Generator) -> Any:
-    from sklearn.mixture import GaussianMixture
-
-    mixture = GaussianMixture(
-        k,
-        covariance_type="full" if X.shape[1] <= _MOST_FULL else "diag",
-        reg_covar=1e-3,
-        n_init=2,
-        random_state=int(rng.integers(2**31)),
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return mixture.fit(X)
 
 
 # -- Are the labeled positives a random sample of all positives? What data can say about it ------
