@@ -583,7 +583,7 @@ class SensitivityDisplay(Display):
         if metric == "roc_auc":
             grid = auc_sensitivity(counts, alphas=alphas, betas=betas)
         else:
-            settings = {"threshold": threshold, "target": target, "repair": repair}
+            settings: dict[str, Any] = {"threshold": threshold, "target": target, "repair": repair}
             grid = sensitivity(
                 counts, metric, alphas=alphas, betas=betas, scenario=mixture.scenario, **settings
             )

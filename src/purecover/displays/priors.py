@@ -210,7 +210,7 @@ class PriorsDisplay(Display):
     def _heights(self, quantity: str) -> FloatArray:
         """Where the marks of a quantity stand: within its estimator's row, alpha on top."""
         at, n = self.quantities.index(quantity), len(self.quantities)
-        return np.arange(len(self.comparison)) + _ROW_SHARE * ((at + 0.5) / n - 0.5)
+        return np.arange(float(len(self.comparison))) + _ROW_SHARE * ((at + 0.5) / n - 0.5)
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         rows, kinds = self.comparison.rows, self.quantities
