@@ -221,3 +221,37 @@ def even_groups(columns: Columns, max_thresholds: int, keep: float | None) -> In
         if below:
             new[thresholds.size - below] = True
     return np.flatnonzero(new)
+
+
+# -- bins -------------------------------------------------------------------------------------
+
+
+def overlapping(
+    low: FloatArray, tops: list[tuple[FloatArray, FloatArray]]
+) -> tuple[FloatArray, IntArray]:
+    """Largest scores of two sets of bins together, and where those that do not overlap start.
+
+    ``low`` has the thresholds of both, in decreasing order; ``tops`` the thresholds of either set
+    beside the largest scores of its bins.
+    """
+    high = low.copy()
+    for thresholds, highest in tops:
+        place = np.searchsorted(-low, -thresholds)
+        high[place] = np.maximum(high[place], highest)
+    # From the lowest score upwards: a bin that starts within what is covered belongs to it.
+    covered = np.maximum.accumulate(high[::-1])[::-1]
+    return high, np.flatnonzero(np.append(True, low[:-1] > covered[1:]))
+
+
+def read_highest(data: dict[str, Any], thresholds: FloatArray) -> FloatArray:
+    """The column ``highest`` of a dict that `ScoreCounts.to_dict` wrote; bins must not overlap."""
+    highest = as_real_vector("data", data["highest"])
+    low = as_real_vector("data", data["thresholds"])
+    highest = highest[np.argsort(-low, kind="stable")] if highest.size == low.size else highest
+    fits = highest.shape == thresholds.shape and bool(
+        np.all(highest >= thresholds) and np.all(highest[1:] < thresholds[:-1])
+    )
+    if not fits:
+        got = "values of 'highest' below their thresholds or above the next"
+        raise bad_value("data", "a dict written by ScoreCounts.to_dict", got)
+    return highest

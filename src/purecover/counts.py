@@ -19,13 +19,14 @@ from purecover._counting import (
     count_rows,
     even_groups,
     joined,
+    overlapping,
     read_counts,
     read_dict,
+    read_highest,
 )
 from purecover._frames import make_frame
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import bad_type, check_integer, check_real, public, read_only
-from purecover.engines import overlapping, read_highest
 from purecover.engines.count import EXACT_LIMIT, count_frame
 from purecover.exceptions import InvalidInputError
 
@@ -284,12 +285,8 @@ class ScoreCounts:
         settings: dict[str, Any],
     ) -> dict[Any, Self]:
         """Counts by group, one group None without groups, in the name of a public function."""
-        found = {}
-        for group, (columns, known) in count_frame(frame, names, labels, settings).items():
-            found[group] = cls(**columns)
-            # Known already, so that nobody has to pass over millions of counts for them again.
-            vars(found[group]).update(known)
-        return found
+        counted = count_frame(frame, names, labels, settings)
+        return {group: cls._counted(*found) for group, found in counted.items()}
 
     @classmethod
     @public

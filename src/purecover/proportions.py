@@ -160,8 +160,8 @@ class MixtureProportions(Saved):
         >>> MixtureProportions.from_case_control(0.2).alpha
         0.2
         """
-        check_real("prior", prior, low=0, high=1, hint=percent_hint(prior))
-        check_real("beta", beta, low=0, high=1, hint=percent_hint(beta))
+        check_share("prior", prior)
+        check_share("beta", beta)
         return cls(prior, beta, origin, "case-control")
 
     @classmethod
@@ -222,7 +222,7 @@ class MixtureProportions(Saved):
             share = _labeled_share(counts)
         else:
             share = check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
-        beta = check_real("beta", beta, low=0, high=1, hint=percent_hint(beta))
+        beta = check_share("beta", beta)
         if label_frequency is not None:
             frequency = check_real(
                 "label_frequency", label_frequency, low=0, high=1, closed="right"
@@ -230,7 +230,7 @@ class MixtureProportions(Saved):
             prior = beta * share / frequency
             parameter, shown = "label_frequency", frequency
         else:
-            prior = check_real("prior", prior, low=0, high=1, hint=percent_hint(prior))
+            prior = check_share("prior", prior)
             parameter, shown = "prior", prior
         alpha = (prior - beta * share) / (1 - share)
         # A prior that leaves no positives (or more than all rows) among the unlabeled.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,11 +11,11 @@ import numpy as np
 
 from purecover._counting import Columns, count_rows
 from purecover._frames import lazy_frame, read_columns
+from purecover._labels import refuse_missing
 from purecover._typing import BoolArray, FloatArray, IntArray
-from purecover._validation import bad_value, show, warn
+from purecover._validation import bad_value, check_same_length, show, warn
 from purecover.engines.bins import Bins, regions_to_refine
-from purecover.engines.labels import LabelCodes
-from purecover.engines.scan import Group, Scan, as_float, choice, collected, split_rows
+from purecover.engines.scan import Group, LabelCodes, Scan, as_float, choice, collected
 from purecover.exceptions import InvalidInputError
 
 EXACT_LIMIT = 4_000_000
@@ -54,6 +54,27 @@ def count_frame(
                 error.got = f"{error.got} in group {show(group)}"
             raise
     return found
+
+
+def split_rows(
+    columns: dict[str, np.ndarray[Any, Any]], by: np.ndarray[Any, Any] | None
+) -> Iterator[tuple[Any, dict[str, np.ndarray[Any, Any]]]]:
+    """Columns of each group in turn; all of them, as group None, without groups."""
+    if by is None:
+        yield None, columns
+        return
+    for parameter, column in columns.items():
+        check_same_length(parameter, column.size, by.size)
+    refuse_missing("by", by)
+    try:
+        groups, which = np.unique(by, return_inverse=True)
+    except TypeError as error:
+        must = "a column of values of one kind"
+        raise bad_value("by", must, "values that have no order") from error
+    order = np.argsort(which, kind="stable")
+    ends = np.cumsum(np.bincount(which, minlength=groups.size))
+    for group, rows in zip(groups.tolist(), np.split(order, ends[:-1]), strict=True):
+        yield group, {parameter: column[rows] for parameter, column in columns.items()}
 
 
 def count_lazy(

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from purecover._codec import plain_fields
 from purecover._frames import Tabular, refuse_frame
 from purecover._labels import encode_labels
-from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import (
     Frozen,
     FrozenDict,
@@ -310,58 +310,36 @@ def reads_features(estimator: PriorEstimator) -> TypeGuard[RowPriorEstimator]:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreSample:
-    """One number for each example, counted; and what draws whole groups, if there are any."""
+class Sample:
+    """What estimators are fitted to, counts or rows of features, and what draws whole groups.
 
-    counts: ScoreCounts
-    resampler: GroupResampler | None = None
+    Attributes
+    ----------
+    data : tuple
+        The first arguments of ``fit``.
+    sizes : tuple of float
+        Labeled and unlabeled examples, or their total weights.
+    effective_labeled : float
+        How many labeled examples of equal weight would tell as much.
+    weight : ndarray or None
+        Weights of rows of features; who takes those says itself that it knows none.
+    """
 
-    @property
-    def sizes(self) -> tuple[float, float]:
-        """Labeled and unlabeled examples, or their total weights."""
-        return self.counts.n_labeled, self.counts.n_unlabeled
-
-    @property
-    def effective_labeled(self) -> float:
-        """How many labeled examples of equal weight would tell as much."""
-        return effective_sizes(self.counts)[0]
-
-    def fit(self, estimator: PriorEstimator) -> None:
-        """Fit an estimator."""
-        estimator.fit(self.counts)
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureSample:
-    """Rows of several features."""
-
-    matrix: FloatArray
-    labeled: BoolArray
-    groups: IntArray | None = None
+    data: tuple[Any, ...]
+    sizes: tuple[float, float]
+    effective_labeled: float
+    resampler: GroupResampler | GroupedRows | None = None
     weight: FloatArray | None = None
 
     @property
-    def sizes(self) -> tuple[float, float]:
-        """Labeled and unlabeled examples."""
-        n_labeled = int(self.labeled.sum())
-        return n_labeled, self.labeled.size - n_labeled
-
-    @property
-    def effective_labeled(self) -> float:
-        """The labeled examples: who takes features knows no weights."""
-        return self.sizes[0]
-
-    @property
-    def resampler(self) -> GroupedRows | None:
-        """What draws whole groups, if there are any."""
-        if self.groups is None:
-            return None
-        ours, groups = self.labeled, self.groups
-        return GroupedRows(self.matrix[ours], self.matrix[~ours], groups[ours], groups[~ours])
+    def n_thresholds(self) -> int:
+        """Distinct scores; 0 for features."""
+        counts = self.data[0]
+        return counts.n_thresholds if isinstance(counts, ScoreCounts) else 0
 
     def fit(self, estimator: PriorEstimator) -> None:
-        """Fit an estimator, which says itself that it knows no weights."""
-        estimator.fit(self.matrix, self.labeled, sample_weight=self.weight)
+        """Fit an estimator."""
+        estimator.fit(*self.data, sample_weight=self.weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,53 +372,67 @@ class GroupedRows(Rows):
 # -- reading ----------------------------------------------------------------------------------
 
 
-def read_features(
-    features: Any,
-    labeled: ArrayLike | None,
-    beside: Mapping[str, Any],
-    labels: Mapping[str, Any],
-) -> tuple[ScoreSample | FeatureSample, int]:
+def _read(
+    scores: Any, labeled: ArrayLike | None, features: Any, beside: dict[str, Any]
+) -> tuple[dict[str, Sample], int]:
+    """What there is to look at, by the name of what it is, and the number of features."""
+    samples: dict[str, Sample] = {}
+    if scores is None and features is None:
+        must = "scores of the examples, a ScoreCounts, or None where features are given"
+        raise bad_type("scores", must, scores)
+    if isinstance(scores, ScoreCounts):
+        ScoreCounts._of(scores, labeled, **beside, features=features)  # complains if need be
+    elif labeled is None:
+        what = "features" if scores is None else "scores"
+        must = f"given with {what}: for each, whether the example carries the label"
+        raise bad_type("labeled", must, labeled)
+    if scores is not None:
+        refuse_frame(scores)
+        samples["scores"] = _counted(scores, labeled, beside)
+        check_both_sides(samples["scores"].data[0])
+    n_features = 0
+    if features is not None:
+        samples["features"], n_features = _read_features(features, labeled, beside)
+    return samples, n_features
+
+
+def _counted(scores: Any, labeled: ArrayLike | None, beside: dict[str, Any]) -> Sample:
+    """One number for each example, or counts of them."""
+    resampler = None
+    if beside["groups"] is not None:
+        resampler = group_resampler(scores, labeled, **beside)
+        counts = resampler.counts
+    else:
+        plain = {name: value for name, value in beside.items() if name != "groups"}
+        counts = ScoreCounts._of(scores, labeled, **plain)
+    sizes = counts.n_labeled, counts.n_unlabeled
+    return Sample((counts,), sizes, effective_sizes(counts)[0], resampler)
+
+
+def _read_features(features: Any, labeled: Any, beside: dict[str, Any]) -> tuple[Sample, int]:
     """Rows of features, and how many they are; a single one is counted like a score."""
-    _require_labels(labeled, "features")
     matrix = read_matrix(features, "features")
-    n_rows = to_numpy("labeled", labeled).size
+    n_rows, n_features = to_numpy("labeled", labeled).size, matrix.shape[1]
     if len(matrix) != n_rows:
         must, hint = f"as many rows as labeled has values ({n_rows})", "a row is an example"
         raise bad_value("features", must, f"{len(matrix)} rows", hint)
     check_alignment(features, labeled)
+    labels = {name: beside[name] for name in ("positive_label", "negative_label")}
     positive, negative = encode_labels(labeled, n_rows, **labels)
     kept = np.ones(n_rows, dtype=np.bool_) if negative is None else ~negative
-    column, n_features = matrix[:, 0], matrix.shape[1]
-    matrix, ours = matrix[kept], positive[kept]
-    check_differ(Rows(matrix[ours], matrix[~ours]))
+    column, matrix, ours = matrix[:, 0], matrix[kept], positive[kept]
+    rows = Rows(matrix[ours], matrix[~ours])
+    check_differ(rows)
     if n_features == 1:
-        return _column_sample(column, labeled, beside, labels), 1
-    groups, weight = beside["groups"], beside["sample_weight"]
-    if groups is not None:
-        groups = read_groups(groups, n_rows, kept)
+        return _counted(column, labeled, beside), 1
+    resampler, weight = None, beside["sample_weight"]
+    if beside["groups"] is not None:
+        groups = read_groups(beside["groups"], n_rows, kept)
+        resampler = GroupedRows(rows.labeled, rows.unlabeled, groups[ours], groups[~ours])
     if weight is not None:
         weight = as_weights(weight, n_rows)[kept]
-    return FeatureSample(matrix, ours, groups, weight), n_features
-
-
-def _column_sample(
-    column: Any,
-    labeled: ArrayLike | None,
-    beside: Mapping[str, Any],
-    labels: Mapping[str, Any],
-) -> ScoreSample:
-    weight, groups = beside["sample_weight"], beside["groups"]
-    if groups is not None:
-        resampler = group_resampler(column, labeled, groups, sample_weight=weight, **labels)
-        return ScoreSample(resampler.counts, resampler)
-    counts = ScoreCounts._of(column, labeled, sample_weight=weight, **labels)
-    return ScoreSample(counts)
-
-
-def _require_labels(labeled: ArrayLike | None, what: str) -> None:
-    if labeled is None:
-        must = f"given with {what}: for each, whether the example carries the label"
-        raise bad_type("labeled", must, labeled)
+    sizes = rows.n_labeled, rows.n_unlabeled
+    return Sample((matrix, ours), sizes, rows.n_labeled, resampler, weight), n_features
 
 
 # -- The comparison ------------------------------------------------------------------------------
@@ -564,13 +556,13 @@ def compare_priors(
         replicates = dict.fromkeys(replicates, n_resamples)
     check_progress(progress)
     seed = _seed(random_state)
-    samples, n_features = _read(
-        scores,
-        labeled,
-        features,
-        {"sample_weight": sample_weight, "groups": groups},
-        {"positive_label": positive_label, "negative_label": negative_label},
-    )
+    beside = {
+        "sample_weight": sample_weight,
+        "groups": groups,
+        "positive_label": positive_label,
+        "negative_label": negative_label,
+    }
+    samples, n_features = _read(scores, labeled, features, beside)
     chosen, default = _choose(estimators, samples, noisy=beta is None)
     settings = {"confidence_level": level, "random_state": seed}
     rows: list[PriorRow] = []
@@ -584,15 +576,14 @@ def compare_priors(
         rows.append(replace(row, is_default=name == default, estimated_from=kind))
     if progress is not None:
         progress(len(chosen), len(chosen))
-    scored = samples.get("scores")
-    sample = scored or samples["features"]
+    sample = samples.get("scores") or samples["features"]
     made = max(replicates[row.estimated_from] for row in rows)
     unasked = n_resamples is None and any(row.estimated_from == "features" for row in rows)
     return PriorComparison(
         rows=tuple(rows),
         n_labeled=sample.sizes[0],
         n_unlabeled=sample.sizes[1],
-        n_thresholds=scored.counts.n_thresholds if isinstance(scored, ScoreSample) else 0,
+        n_thresholds=sample.n_thresholds if "scores" in samples else 0,
         n_features=n_features,
         beta=beta,
         confidence_level=level,
@@ -631,7 +622,7 @@ def _run(
     name: str,
     estimator: PriorEstimator,
     beta: float | None,
-    sample: ScoreSample | FeatureSample,
+    sample: Sample,
     settings: Mapping[str, Any],
 ) -> PriorRow:
     """One estimator's row; what it complains about is part of the comparison."""
@@ -670,20 +661,20 @@ def _run(
 def _intervals(
     estimator: PriorEstimator,
     known: KnownBeta | None,
-    sample: ScoreSample | FeatureSample,
+    sample: Sample,
     *,
     n_resamples: int,
     confidence_level: float,
     random_state: int,
 ) -> Mapping[str, Interval]:
     """Intervals of a fitted estimator; ``known`` is the same with a beta that was given."""
-    resampler = sample.resampler
-    if known is None and isinstance(sample, ScoreSample):
+    resampler: Any = sample.resampler
+    if known is None and sample.n_thresholds:
         return estimator.interval(
             confidence_level=confidence_level,
             n_resamples=n_resamples,
             random_state=random_state,
-            resampler=sample.resampler,
+            resampler=resampler,
         )
     rng = np.random.default_rng(random_state)
     method = estimator._usual_method(resampler)
@@ -792,39 +783,8 @@ def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
     return copy
 
 
-# -- the data -------------------------------------------------------------------------------
-
-
 def _seed(random_state: RandomState) -> int:
     """One seed for all estimators: a row does not depend on which others there are."""
     rng = check_random_state(random_state)
     seed = kept_seed(random_state)
     return int(rng.integers(2**32)) if seed is None else seed
-
-
-def _read(
-    scores: Any,
-    labeled: ArrayLike | None,
-    features: Any,
-    beside: Mapping[str, Any],
-    labels: Mapping[str, Any],
-) -> tuple[dict[str, ScoreSample | FeatureSample], int]:
-    """What there is to look at, by the name of what it is, and the number of features."""
-    samples: dict[str, ScoreSample | FeatureSample] = {}
-    if scores is None and features is None:
-        must = "scores of the examples, a ScoreCounts, or None where features are given"
-        raise bad_type("scores", must, scores)
-    if scores is not None:
-        if isinstance(scores, ScoreCounts):
-            extra = {"labeled": labeled, **beside, "features": features, **labels}
-            sample = ScoreSample(ScoreCounts._of(scores, **extra))
-        else:
-            refuse_frame(scores)
-            _require_labels(labeled, "scores")
-            sample = _column_sample(scores, labeled, beside, labels)
-        check_both_sides(sample.counts)
-        samples["scores"] = sample
-    n_features = 0
-    if features is not None:
-        samples["features"], n_features = read_features(features, labeled, beside, labels)
-    return samples, n_features

@@ -368,8 +368,9 @@ class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc] 
         seed = check_seed(self.random_state)
         if isinstance(seed, np.random.Generator):
             seed = int(seed.integers(2**31))
-        labeling = read_labeling(X, y, groups=groups, positive_label=self.positive_label)
-        examples = labeling.examples
+        examples, classes, positive = read_labeling(
+            X, y, groups=groups, positive_label=self.positive_label
+        )
         candidates, left_out = self._checked_candidates(examples.X, seed)
         validate_data(self, X, skip_check_array=True)
         # Made once: a splitter may draw anew each time, and an iterable is used up.
@@ -382,7 +383,7 @@ class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc] 
         names = [*candidates, *left_out]
         self.results_ = tabulate(names, tried, {**failed, **left_out}, self.best_name_, codes)
         self.oob_score_samples_ = read_only(np.array(tried[self.best_name_].scores))
-        self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
+        self.classes_, self.labeled_class_ = classes, positive
         fitted = tried[self.best_name_].model
         if fitted is None:
             fitted = fit_all(candidates[self.best_name_], examples)

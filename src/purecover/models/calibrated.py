@@ -395,11 +395,12 @@ class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: i
         """
         given, prior_estimator = self._check_params()
         seed = check_seed(self.random_state)
-        labeling = read_labeling(X, y, groups=groups, positive_label=self.positive_label)
-        examples = labeling.examples
+        examples, classes, positive = read_labeling(
+            X, y, groups=groups, positive_label=self.positive_label
+        )
         weight = read_weights(sample_weight, examples)
         validate_data(self, X, skip_check_array=True)
-        self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
+        self.classes_, self.labeled_class_ = classes, positive
         self.response_method_ = check_model(self.estimator, RESPONSES)
         warn_of_weights(self.estimator, weight)
         if self._takes_out_of_bag:

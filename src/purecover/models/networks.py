@@ -344,13 +344,13 @@ class BaggedNetworks(TwoClassClassifier):
         if not isinstance(self.verbose, bool):
             check_integer("verbose", self.verbose, low=0)
         seeds = seeds_of(self.random_state, size)
-        labeling = read_labeling(X, y, positive_label=self.positive_label)
-        is_labeled = labeling.examples.positive
-        X = numeric_matrix(self, labeling.examples.X, reset=True)
+        examples, classes, positive = read_labeling(X, y, positive_label=self.positive_label)
+        is_labeled = examples.positive
+        X = numeric_matrix(self, examples.X, reset=True)
         check_sides("y", is_labeled)
         if not training.stratify:
             _warn_of_few(is_labeled)
-        self.classes_, self.labeled_class_ = labeling.classes, labeling.positive
+        self.classes_, self.labeled_class_ = classes, positive
         self._training = training
         self._standardizer = Standardizer.of(X)
         bar = progress_bar("Training networks", size) if self.verbose else nullcontext()

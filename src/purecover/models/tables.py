@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import _num_samples, validate_data
 
 from purecover._frames import is_frame, read_columns
-from purecover._labels import encode_labels, is_missing, labeled_of_two, refuse_missing
+from purecover._labels import encode_labels, labeled_of_two, refuse_missing
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from purecover._validation import (
     as_weights,
@@ -24,6 +24,7 @@ from purecover._validation import (
     warn,
 )
 from purecover.exceptions import InvalidInputError
+from purecover.intervals.resampling import read_groups as group_numbers
 
 _MUST = "a table of features: an array with a row per example, a data frame or a sparse matrix"
 
@@ -48,7 +49,7 @@ class Examples:
     @property
     def unlabeled(self) -> BoolArray:
         """Rows that are neither labeled nor known to be negative."""
-        return _others(self.positive, self.negative)
+        return ~self.positive if self.negative is None else ~(self.positive | self.negative)
 
     @property
     def group_codes(self) -> IntArray | None:
@@ -88,25 +89,8 @@ def read_examples(
     )
     if parts["groups"] is not None:
         parts["groups"] = read_groups(parts["groups"], n_rows)
-    weight = None
-    if parts["sample_weight"] is not None:
-        weight = to_numpy("sample_weight", parts["sample_weight"])
-        check_as_long("sample_weight", weight.size, n_rows)
-        weight = as_weights(weight, n_rows)
-        check_weights(weight, positive, _others(positive, negative))
-    return Examples(X, values, positive, negative, parts["groups"], parts["truth"], weight)
-
-
-def _others(positive: BoolArray, negative: BoolArray | None) -> BoolArray:
-    return ~positive if negative is None else ~(positive | negative)
-
-
-def check_weights(weight: FloatArray, labeled: BoolArray, unlabeled: BoolArray) -> None:
-    """Weights that leave rows on either side."""
-    for side, rows in (("labeled", labeled), ("unlabeled", unlabeled)):
-        if not float(weight[rows].sum()) > 0:
-            must = "positive for some labeled and some unlabeled rows: both classes are needed"
-            raise bad_value("sample_weight", must, f"zero for all {side} rows")
+    examples = Examples(X, values, positive, negative, parts["groups"], parts["truth"])
+    return replace(examples, weight=read_weights(parts["sample_weight"], examples))
 
 
 def _take_out(X: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -152,18 +136,7 @@ def read_groups(groups: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
     """The group of each row."""
     codes = to_numpy("groups", groups)
     check_as_long("groups", codes.size, n_rows)
-    missing = sum(is_missing(v) for v in codes.tolist())
-    if missing:
-        hint = "give each such row a group of its own"
-        got = f"{missing} missing of {codes.size}"
-        raise bad_value("groups", "free of missing values", got, hint)
-    try:
-        n_groups = np.unique(codes).size
-    except Exception as error:  # foreign objects raise whatever they like when compared
-        must = "of one type that can be sorted"
-        raise bad_type("groups", must, codes[0]) from error
-    if n_groups < 2:
-        raise bad_value("groups", "at least two groups", "one group")
+    group_numbers(codes, n_rows, None)  # complains of what no groups can be
     return codes
 
 
@@ -177,38 +150,14 @@ def check_as_long(parameter: str, size: int, n_rows: int) -> None:
 # -- Rows and labels of fit(X, y) ----------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Labeling:
-    """Rows with a label column, read.
-
-    Attributes
-    ----------
-    examples : Examples
-        The rows.
-    classes : ndarray of shape (2,)
-        The two values of the label column in ascending order, as scikit-learn wants them.
-    at : int
-        Where among them the value is that means labeled.
-    """
-
-    examples: Examples
-    classes: np.ndarray[Any, Any]
-    at: int
-
-    @property
-    def positive(self) -> Any:
-        """The value that means labeled."""
-        return self.classes[self.at]
-
-
 def read_labeling(
     X: Any,
     y: ArrayLike | None,
     *,
     groups: ArrayLike | None = None,
     positive_label: object = None,
-) -> Labeling:
-    """Rows and labels of scikit-learn's ``fit(X, y)``, or a complaint in a function's name."""
+) -> tuple[Examples, np.ndarray[Any, Any], Any]:
+    """Rows of scikit-learn's ``fit(X, y)``, the two values of y, and the one that means labeled."""
     from sklearn.utils import indexable
 
     check_rows(X)
@@ -245,7 +194,7 @@ def read_labeling(
         at = int(np.flatnonzero(classes == values[int(np.argmax(positive))])[0])
     if groups is not None:
         groups = read_groups(groups, n_rows)
-    return Labeling(Examples(X, values, positive, None, groups, None), classes, at)
+    return Examples(X, values, positive, None, groups, None), classes, classes[at]
 
 
 def _plain(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -296,8 +245,13 @@ def read_weights(sample_weight: ArrayLike | None, examples: Examples) -> FloatAr
     """Weights of the rows, some of them on either side; None if none were given."""
     if sample_weight is None:
         return None
-    weight = as_weights(sample_weight, examples.n_rows)
-    check_weights(weight, examples.positive, examples.unlabeled)
+    values = to_numpy("sample_weight", sample_weight)
+    check_as_long("sample_weight", values.size, examples.n_rows)
+    weight = as_weights(values, examples.n_rows)
+    for side, rows in (("labeled", examples.positive), ("unlabeled", examples.unlabeled)):
+        if not float(weight[rows].sum()) > 0:
+            must = "positive for some labeled and some unlabeled rows: both classes are needed"
+            raise bad_value("sample_weight", must, f"zero for all {side} rows")
     return weight
 
 

@@ -46,7 +46,7 @@ from purecover._validation import (
     to_numpy,
 )
 from purecover.counts import ScoreCounts
-from purecover.engines.scan import split_rows
+from purecover.engines.count import split_rows
 from purecover.estimators.choice import check_estimator
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, PurecoverError, RecoveryWarning

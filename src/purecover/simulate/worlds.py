@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, Protocol, TypeVar, cast
 
 import numpy as np
 from scipy import special
@@ -24,7 +24,27 @@ from purecover._validation import (
 )
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions
-from purecover.simulate.components import Component
+
+
+class Component(Protocol):
+    """The scores of one class."""
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Scores where the density is not smooth; integrals are split there."""
+
+    def log_density(self, scores: FloatArray) -> FloatArray:
+        """Logarithm of the density, minus infinity outside the support."""
+
+    def survival(self, thresholds: FloatArray) -> FloatArray:
+        """Share of the class at or above each threshold."""
+
+    def inverse_survival(self, shares: FloatArray) -> FloatArray:
+        """Smallest threshold that keeps at most each share."""
+
+    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Independent scores."""
+
 
 # -- Samples of a world: what a user would see, and the truth beside it --------------------------
 
