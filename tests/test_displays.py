@@ -29,7 +29,7 @@ from purecover.displays.base import LIMITS, Display, thinned
 from purecover.estimators.alphamax import AlphaMax, AlphaMaxN
 from purecover.estimators.base import Inclusions, PriorEstimator
 from purecover.estimators.compare import QUANTITIES, compare_priors
-from purecover.estimators.roc_slope import BBE
+from purecover.estimators.ratios import BBE
 from purecover.estimators.samples import flipped_counts
 from purecover.exceptions import (
     IdentifiabilityError,

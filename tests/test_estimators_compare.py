@@ -27,7 +27,7 @@ from purecover.estimators.compare import (
     PriorRow,
     compare_priors,
 )
-from purecover.estimators.roc_slope import BBE, RocSlope
+from purecover.estimators.ratios import BBE, RocSlope
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 from purecover.estimators.samples import size_notes
 from purecover.estimators.wrappers import NoisyLabels

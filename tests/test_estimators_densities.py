@@ -65,7 +65,6 @@ from purecover.estimators.dist_curve import (
     load_network,
     sample_points,
 )
-from purecover.estimators.elkan_noto import ElkanNoto
 from purecover.estimators.kernel_mean import (
     KernelMean,
     _embedded,
@@ -83,6 +82,7 @@ from purecover.estimators.mixtures import (
     _logits,
     _standardized,
 )
+from purecover.estimators.ratios import ElkanNoto
 from purecover.estimators.rows import Rows
 from purecover.estimators.tice import TIcE
 from purecover.exceptions import IdentifiabilityError, InvalidInputError

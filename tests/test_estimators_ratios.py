@@ -14,11 +14,11 @@ from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimators.elkan_noto import ElkanNoto
-from purecover.estimators.patra_sen import PatraSen
-from purecover.estimators.roc_slope import (
+from purecover.estimators.ratios import (
     BBE,
+    ElkanNoto,
     FittedRoc,
+    PatraSen,
     RocSlope,
     _points,
     curve,

@@ -21,7 +21,7 @@ from purecover.estimators import wrappers as _clustered
 from purecover.estimators.assumptions import out_of_fold_scores
 from purecover.estimators.base import Inclusions, PriorEstimator
 from purecover.estimators.dedpul import DEDPUL
-from purecover.estimators.roc_slope import BBE
+from purecover.estimators.ratios import BBE
 from purecover.estimators.rows import Rows
 from purecover.estimators.samples import flipped_counts
 from purecover.estimators.wrappers import (

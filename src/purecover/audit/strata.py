@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from purecover._codec import Saved
-from purecover._frames import make_frame
+from purecover._frames import Tabular
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import (
+    Frozen,
     as_real_vector,
     bad_value,
     check_integer,
     check_random_state,
     public,
-    read_only,
     show,
     warn,
 )
@@ -149,7 +149,7 @@ _FEW = 5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StratifiedAudit(Saved):
+class StratifiedAudit(Saved, Frozen, Tabular):
     """What a stratified audit tells; strata come from the highest scores to the lowest.
 
     Attributes
@@ -177,18 +177,12 @@ class StratifiedAudit(Saved):
     recall: tuple[Interval, ...]
     n_effective: float
 
-    def __post_init__(self) -> None:
-        for array in (self.n_unlabeled, self.n_positive, self.n_audited):
-            read_only(array)
-
     def proportions(self, beta: float = 1.0) -> MixtureProportions:
         """Alpha with a share of positives among the labeled; see :class:`AuditEstimate`."""
         return MixtureProportions(self.alpha.estimate, beta, origin="audit")
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """The strata as a table; see :meth:`ScoreCounts.frame`."""
-        columns = {
+    def _columns(self) -> dict[str, Any]:
+        return {
             "n_unlabeled": self.n_unlabeled,
             "n_audited": self.n_audited,
             "n_positive": self.n_positive,
@@ -196,7 +190,6 @@ class StratifiedAudit(Saved):
             "low": np.array([share.low for share in self.shares]),
             "high": np.array([share.high for share in self.shares]),
         }
-        return make_frame(columns, backend)
 
     def __str__(self) -> str:
         found, judged = int(self.n_positive.sum()), int(self.n_audited.sum())

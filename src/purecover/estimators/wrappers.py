@@ -199,7 +199,7 @@ def default_members() -> list[PriorEstimator]:
     """The three whose median did best among simple ensembles: unlike in method and in errors."""
     from purecover.estimators.alphamax import AlphaMax
     from purecover.estimators.dedpul import DEDPUL
-    from purecover.estimators.roc_slope import RocSlope
+    from purecover.estimators.ratios import RocSlope
 
     return [DEDPUL(), RocSlope(), AlphaMax(elbow="paper")]
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from purecover._codec import plain_fields
 from purecover._typing import BoolArray, CountArray, FloatArray
-from purecover._validation import FrozenDict
+from purecover._validation import Frozen
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
 from purecover.estimators.choice import check_estimator, tell_clean
@@ -171,7 +171,7 @@ class DriftTest:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MonitorDrift:
+class MonitorDrift(Frozen):
     """Whether a partition differs from those before it beyond chance.
 
     Attributes
@@ -194,9 +194,6 @@ class MonitorDrift:
     spent: float
     tests: Mapping[str, DriftTest] = field(default_factory=dict)
     note: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tests", FrozenDict(dict(self.tests)))
 
     @property
     def drifted(self) -> bool:

@@ -31,13 +31,13 @@ import numpy as np
 from purecover._codec import replacing
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import (
+    Frozen,
     FrozenDict,
     bad_type,
     bad_value,
     check_choice,
     check_flag,
     public,
-    read_only,
     require,
     show,
     warn,
@@ -539,7 +539,7 @@ _SHIPPED: dict[str, Callable[[], Table]] = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PaperData:
+class PaperData(Frozen):
     """A data set of the paper, ready for use.
 
     Attributes
@@ -569,10 +569,6 @@ class PaperData:
     feature_names: tuple[str, ...]
     source: str
     differences: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        read_only(self.features)
-        read_only(self.positive)
 
     def __repr__(self) -> str:
         n, d = self.features.shape

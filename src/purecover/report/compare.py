@@ -17,13 +17,9 @@ import numpy as np
 
 from purecover._codec import Source, json_text, written
 from purecover._frames import column_names, is_frame, lazy_frame, make_frame, read_columns
-from purecover._typing import (
-    ArrayLike,
-    FloatArray,
-    IntArray,
-)
+from purecover._typing import ArrayLike, FloatArray, IntArray
 from purecover._validation import (
-    FrozenDict,
+    Frozen,
     as_real_vector,
     bad_type,
     bad_value,
@@ -55,12 +51,7 @@ from purecover.intervals.paired import (
     rowwise_auc,
 )
 from purecover.intervals.replicates import BootstrapResult
-from purecover.intervals.resampling import (
-    Resampler,
-    cells_to_draw,
-    positions,
-    thinned_to_draw,
-)
+from purecover.intervals.resampling import Resampler, cells_to_draw, positions, thinned_to_draw
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.metrics import METRICS
 from purecover.report.estimation import as_seen_by, resampled
@@ -86,7 +77,7 @@ SCHEMA = "purecover.comparison/1"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ScoreComparison:
+class ScoreComparison(Frozen):
     """Everything :func:`compare_scores` found.
 
     Attributes
@@ -123,12 +114,6 @@ class ScoreComparison:
     n_resamples: int
     random_state: int | None
     _rows: PairedRows | None = field(repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "reports", FrozenDict(dict(self.reports)))
-        for name in ("differences", "better"):
-            inner = {key: FrozenDict(dict(value)) for key, value in getattr(self, name).items()}
-            object.__setattr__(self, name, FrozenDict(inner))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from purecover._typing import ArrayLike
-from purecover._validation import (
-    as_real_vector,
-    bad_value,
-    public,
-    show,
-    to_numpy,
-)
+from purecover._validation import as_real_vector, bad_value, public, show, to_numpy
 from purecover.estimators.choice import check_estimator
 from purecover.proportions import GivenProportions, KnownKeywords, ProportionKeywords
 from purecover.recovery.metrics import resolve_metrics

@@ -22,14 +22,9 @@ from purecover._frames import (
     require_columns,
 )
 from purecover._labels import encode_labels
-from purecover._typing import (
-    ArrayLike,
-    BoolArray,
-    FloatArray,
-    Scenario,
-)
+from purecover._typing import ArrayLike, BoolArray, FloatArray, Scenario
 from purecover._validation import (
-    FrozenDict,
+    Frozen,
     as_real_vector,
     as_weights,
     bad_type,
@@ -70,7 +65,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ManyRow:
+class ManyRow(Frozen):
     """One task and one score in :class:`ManyReports`.
 
     Attributes
@@ -116,10 +111,6 @@ class ManyRow:
     threshold: float = math.nan
     findings: tuple[tuple[str, str], ...] = ()
     report: PUReport | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        for name in ("observed", "recovered", "intervals"):
-            object.__setattr__(self, name, FrozenDict(dict(getattr(self, name))))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""

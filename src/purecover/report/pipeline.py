@@ -42,16 +42,8 @@ from purecover.intervals.replicates import (
     Resampling,
     bootstrap,
 )
-from purecover.intervals.resampling import (
-    GroupResampler,
-    positions,
-    read_groups,
-)
-from purecover.proportions import (
-    GivenProportions,
-    MixtureProportions,
-    ProportionEstimator,
-)
+from purecover.intervals.resampling import GroupResampler, positions, read_groups
+from purecover.proportions import GivenProportions, MixtureProportions, ProportionEstimator
 from purecover.recovery.metrics import (
     MetricKeywords,
     MetricOptions,

@@ -17,7 +17,15 @@ import numpy as np
 
 from purecover._codec import Source, json_schema, json_text, picked, plain, written
 from purecover._frames import make_frame
-from purecover._validation import FrozenDict, check_choice, check_flag, check_integer, public, show
+from purecover._validation import (
+    Frozen,
+    FrozenDict,
+    check_choice,
+    check_flag,
+    check_integer,
+    public,
+    show,
+)
 from purecover.checks import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc
@@ -110,7 +118,7 @@ def _bands(band: Callable[[Any], CurveBand]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TrueFigures:
+class TrueFigures(Frozen):
     """What the same scores achieve against the true classes.
 
     Attributes
@@ -130,9 +138,6 @@ class TrueFigures:
     prior: float
     metrics: dict[str, float]
     roc: PURoc
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "metrics", FrozenDict(self.metrics))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -435,10 +440,6 @@ class KeptBootstrap(BootstrapResult):
     """What a document keeps of the replicates: how many there were, and the bands."""
 
     bands: Mapping[tuple[str, Literal["pointwise", "simultaneous"]], CurveBand]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "bands", FrozenDict(dict(self.bands)))
 
     def interval(self, metric: str) -> NoReturn:
         """Refused: replicates are not kept, and the intervals stand in the report."""

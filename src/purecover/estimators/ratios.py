@@ -1,4 +1,4 @@
-"""The slope of the ROC curve at its end: from confidence bounds, or from a smooth curve.
+"""Ratios of shares: above thresholds with the best bounds, at the end of the ROC curve, and others.
 
 Up to a threshold that hardly any negative reaches, the share of the unlabeled is alpha times that
 of the labeled; so alpha is the smallest ratio of the two.
@@ -14,10 +14,17 @@ from scipy.special import ndtr, ndtri
 
 from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
-from purecover._validation import check_choice, check_integer, check_real
+from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.samples import binomial_upper, row_shares, thinned_rows, weight_units
+from purecover.estimators.samples import (
+    binomial_upper,
+    flipped_counts,
+    row_shares,
+    thinned_rows,
+    weight_units,
+)
+from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.rates import effective_size
 
 
@@ -540,4 +547,276 @@ class FittedRoc(PriorEstimator):
             if some.any() and many.any() and np.count_nonzero(some + many) > 1:
                 best, _ = _fit(self.family, _points(few, some, many), first)
                 found[i] = min(end_slope(self.family, best), 1.0), 0.0
+        return found
+
+
+# -- Elkan and Noto: alpha from the probability that a positive is labeled -------------------------
+
+
+Variant = Literal["e1", "e2", "e3"]
+Calibration = Literal["isotonic", "none"]
+Rule = Literal["alternative", "main"]
+
+
+@register_prior_estimator("elkan-noto")
+@dataclass(kw_only=True, eq=False, repr=False)
+class ElkanNoto(PriorEstimator):
+    r"""Alpha from calibrated probabilities of being labeled.
+
+    Assumes: the best tenth of the labeled is pure; labels are clean.
+
+    Known to fail: variants e1 and e2 far too high wherever classes overlap; e3 where the top is
+    thin.
+
+    Parameters
+    ----------
+    variant : {"e1", "e2", "e3"}, default="e3"
+        How the probability :math:`\ell` that a positive is labeled is estimated.
+    calibration : {"isotonic", "none"}, default="isotonic"
+        How scores become probabilities :math:`\tau` of being labeled: by isotonic regression,
+        which uses their order only; or not at all, if they are such probabilities already, of
+        the two samples taken together.
+    rule : {"alternative", "main"}, default="alternative"
+        How the share of positives follows from :math:`\ell`.
+    quantile : float, default=0.9
+        For "e3": this quantile of :math:`\tau` over the labeled examples takes the place of its
+        maximum; 1 for the maximum itself.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`. The diagnostics hold ``"labeled_given_positive"``, which is
+        :math:`\ell`, and the ``"pooled_prior"`` :math:`\pi`.
+
+    Notes
+    -----
+    With :math:`N = n_L + n_U` examples in all,
+
+    .. math::
+
+        \ell_1 = \mathrm{mean}_L\, \tau, \qquad
+        \ell_2 = \frac{\sum_L \tau}{\sum_{L \cup U} \tau}, \qquad
+        \ell_3 = \max \tau;
+
+    the share of positives among all of them is :math:`\pi = (n_L/N)/\ell` by the alternative
+    rule and :math:`\pi = (n_L + \sum_U w)/N` by the main one, with the probability
+    :math:`w = \frac{1-\ell}{\ell} \frac{\tau}{1-\tau}` (at most 1) that an unlabeled example
+    is positive. Then :math:`\alpha = (\pi N - n_L)/n_U`, set to 0 where it is negative.
+
+    After isotonic regression :math:`\tau` sums up to :math:`n_L`, so that "e1" and "e2" are the
+    same. Both average over positives wherever they score; they need classes that do not
+    overlap, and err upward, often far, where they do. "e3" is right wherever the best scores are
+    pure, but it is an extreme value of what must be calibrated: a single labeled example above
+    all others makes :math:`\alpha` 0. Hence the default, the 90 % quantile over the labeled: it
+    rests on a tenth of them, and is as good as the maximum if the best tenth is pure. Labels are
+    taken as clean; :class:`NoisyLabels` makes it an estimator of beta too.
+
+    References
+    ----------
+    Elkan & Noto (2008), "Learning classifiers from only positive and unlabeled data", KDD.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
+    >>> estimator = pu.estimators.ElkanNoto().fit(sample.scores, sample.labeled)
+    >>> round(estimator.proportions_.alpha, 2)
+    0.23
+    """
+
+    reference: ClassVar[str] = "Elkan & Noto, KDD 2008"
+
+    variant: Variant = checked("e3", check_choice, choices=get_args(Variant))
+    calibration: Calibration = checked("isotonic", check_choice, choices=get_args(Calibration))
+    rule: Rule = checked("alternative", check_choice, choices=get_args(Rule))
+    quantile: float = checked(0.9, check_real, low=0, high=1, closed="right")
+
+    def _flip(self, counts: ScoreCounts) -> ScoreCounts:
+        flipped = flipped_counts(counts)
+        if self.calibration == "isotonic":
+            return flipped
+        # 1 - t: the probability of the other label
+        return replace(flipped, thresholds=1 + flipped.thresholds)
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        tau = self._probabilities(counts)
+        n_labeled, n_unlabeled = counts.n_labeled, counts.n_unlabeled
+        share = self._labeled_given_positive(tau, counts)
+        if not share > 0:
+            raise IdentifiabilityError(
+                f"{type(self).__name__} needs probabilities of being labeled that are positive "
+                "for labeled examples, got 0 throughout: alpha cannot be told.\n"
+                'Hint: calibration="isotonic" makes probabilities of any scores'
+            )
+        if self.rule == "main":
+            above, below = (1 - share) * tau, share * (1 - tau)
+            weight = (above > 0).astype(np.float64)  # at most 1; none if all positives are labeled
+            np.divide(above, below, out=weight, where=above < below)
+            positives = n_labeled + float(np.dot(counts.unlabeled, weight))
+        else:
+            positives = n_labeled / share
+        a = (positives - n_labeled) / n_unlabeled
+        notes = []
+        if a <= 0:
+            notes.append(
+                "every example with a high score is labeled, which means alpha = 0: too few "
+                "examples there, or scores trained on these very labels"
+            )
+        details = {
+            "labeled_given_positive": share,
+            "pooled_prior": positives / (n_labeled + n_unlabeled),
+            "at_edge": not 0 < a < 1,
+        }
+        return Inclusions(min(max(a, 0.0), 1.0), notes=tuple(notes), details=details)
+
+    def _probabilities(self, counts: ScoreCounts) -> FloatArray:
+        """Probability of being labeled at each distinct score, decreasing."""
+        if self.calibration == "none":
+            high, low = float(counts.thresholds[0]), float(counts.thresholds[-1])
+            if low < 0 or high > 1:
+                raise bad_value(
+                    "scores",
+                    'between 0 and 1 for calibration="none"',
+                    f"scores from {low:g} to {high:g}",
+                    'calibration="isotonic" makes probabilities of any scores',
+                )
+            return counts.thresholds
+        from scipy.optimize import isotonic_regression
+
+        pooled = np.asarray(counts.labeled + counts.unlabeled, dtype=np.float64)
+        used = np.flatnonzero(pooled)
+        rate = counts.labeled[used] / pooled[used]
+        tau = np.zeros(pooled.size)
+        tau[used] = isotonic_regression(rate, weights=pooled[used], increasing=False).x
+        return np.clip(tau, 0.0, 1.0, out=tau)
+
+    def _labeled_given_positive(self, tau: FloatArray, counts: ScoreCounts) -> float:
+        """The share of positives that are labeled."""
+        if self.variant == "e1":
+            return float(np.dot(counts.labeled, tau)) / counts.n_labeled
+        if self.variant == "e2":
+            of_labeled = float(np.dot(counts.labeled, tau))
+            of_all = of_labeled + float(np.dot(counts.unlabeled, tau))
+            return of_labeled / of_all if of_all > 0 else 0.0
+        if self.quantile == 1:
+            present = np.flatnonzero((counts.labeled > 0) | (counts.unlabeled > 0))
+            return float(tau[present[0]])
+        # tau decreases, so that the quantile stands where the upper share is reached.
+        reached = np.cumsum(counts.labeled) >= (1 - self.quantile) * counts.n_labeled
+        present = np.flatnonzero(reached & (counts.labeled > 0))
+        return float(tau[present[0]])
+
+
+# -- Patra and Sen: where the rest of the unlabeled sample stops being a distribution --------------
+
+
+@register_prior_estimator("patra-sen")
+@dataclass(kw_only=True, eq=False, repr=False)
+class PatraSen(PriorEstimator):
+    r"""Patra and Sen's two-component mixture on the scores of a classifier.
+
+    Assumes: the highest scores are positives; labels are clean.
+
+    Known to fail: too high where classes overlap much: the bend it looks for is a gentle curve.
+
+    Parameters
+    ----------
+    n_grid : int, default=1000
+        Number of shares of negatives that are tried, evenly spaced up to 1.
+    max_thresholds : int, default=1000
+        Counts with more distinct scores are merged into about so many groups of like size.
+
+    Attributes
+    ----------
+    proportions_, interval_, diagnostics_
+        See :class:`PriorEstimator`. The diagnostics hold the tried shares of negatives
+        (``"negative_shares"``) and their ``"distances"``.
+
+    See Also
+    --------
+    DEDPUL : Guards its estimate by a second difference too.
+
+    Notes
+    -----
+    If a share :math:`\nu` of the unlabeled examples is negative, their scores have the
+    distribution function
+
+    .. math::
+
+        \hat F_\nu = \frac{F_U - (1-\nu) F_L}{\nu}.
+
+    Where :math:`\nu` is too small, that is no distribution function: it falls, or leaves [0, 1].
+    How far it is from one is measured by
+
+    .. math::
+
+        d(\nu) = \nu \left(\int (\hat F_\nu - \check F_\nu)^2 \, dF_U\right)^{1/2},
+
+    where :math:`\check F_\nu` is its isotonic regression, cut to [0, 1]. The distance falls to
+    about 0 as :math:`\nu` grows to the true share and stays there; the estimate is the share of
+    the sharpest bend, the largest second difference of :math:`d`, and
+    :math:`\alpha = 1 - \nu`. For the difference at either end, :math:`d` goes on as it began,
+    and as 0.
+
+    It depends on the order of the scores only, and needs no bandwidth and no bound. It is right
+    in the limit if the best scores are pure. Where the classes overlap much the bend is a gentle
+    curve, the distance cannot be told from 0 well before the true share, and alpha comes out
+    too high. Labels are taken as clean; :class:`NoisyLabels` makes it an estimator of beta too.
+    Each estimate is one isotonic regression for each share that is tried, of a bounded number
+    of groups.
+
+    References
+    ----------
+    Patra & Sen (2016), "Estimation of a two-component mixture model with applications to
+    multiple testing", Journal of the Royal Statistical Society B 78. Lin & Long (2018),
+    "Classification-based mixture proportion estimation", arXiv 1801.09834.
+
+    Examples
+    --------
+    >>> import purecover as pu
+    >>> sample = pu.simulate.binormal(3).sample(2000, 20000, alpha=0.25, random_state=0)
+    >>> estimator = pu.estimators.PatraSen().fit(sample.scores, sample.labeled)
+    >>> round(estimator.proportions_.alpha, 2)
+    0.25
+    """
+
+    reference: ClassVar[str] = "Patra & Sen, JRSS B 2016; Lin & Long, arXiv 1801.09834"
+
+    n_grid: int = checked(1000, check_integer, low=3)
+    max_thresholds: int = checked(1000, check_integer, low=10)
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        shares = np.arange(1, self.n_grid + 1) / self.n_grid
+        distances = self._distances(counts.thinned(self.max_thresholds), shares)
+        padded = np.concatenate((distances[:1], distances, [0.0]))
+        bend = int(np.argmax(np.diff(padded, 2)))
+        a = (self.n_grid - 1 - bend) / self.n_grid
+        notes = []
+        if bend == 0:
+            notes.append("the unlabeled scores are distributed like the labeled ones: alpha near 1")
+        details = {
+            "negative_shares": shares,
+            "distances": distances,
+            "at_edge": bend in (0, self.n_grid - 1),
+        }
+        return Inclusions(a, notes=tuple(notes), details=details)
+
+    @staticmethod
+    def _distances(counts: ScoreCounts, shares: FloatArray) -> FloatArray:
+        """The distance at each share of negatives."""
+        from scipy.optimize import isotonic_regression
+
+        f_labeled = np.cumsum(counts.labeled[::-1]) / counts.n_labeled
+        mass = counts.unlabeled[::-1] / counts.n_unlabeled
+        f_unlabeled = np.cumsum(mass)
+        seen = mass > 0  # the integral is over unlabeled scores
+        f_labeled, f_unlabeled, mass = f_labeled[seen], f_unlabeled[seen], mass[seen]
+        found = np.empty(shares.size)
+        for i, share in enumerate(shares):
+            # All of it times the share, so that a small one divides nothing.
+            rest = f_unlabeled - (1 - share) * f_labeled
+            proper = np.clip(isotonic_regression(rest, weights=mass).x, 0.0, share)
+            found[i] = np.sqrt(np.dot(mass, np.square(rest - proper)))
+        # Rounding errors are no bend.
+        found[found < 1e-9] = 0.0
         return found
