@@ -96,7 +96,10 @@ def resolve(node: ast.ImportFrom, path: Path) -> list[str]:
             for alias in node.names
             if alias.name != "__version__"  # a constant; the package itself is always loaded
         ]
-    return [base]
+    folder = PACKAGE.joinpath(*base.split(".")[1:])
+    modules = [a.name for a in node.names if (folder / f"{a.name}.py").is_file()]
+    found = [f"{base}.{name}" for name in modules if base.startswith("purecover.")]
+    return found if len(found) == len(node.names) else [*found, base]
 
 
 def walk(

@@ -19,6 +19,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -28,70 +29,37 @@ from purecover._codec import json_text, plain
 from purecover.app.jobs import Evaluate, Evaluated, Failed, Look, Looked, ReportRequest, Step, pack
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
-__all__ = ["main"]
-
 _SAYS_OFTEN = 0.1
 _WORN = 4
 """A process that held more than this part of its memory is replaced: it may not give it back."""
-_SETTINGS = {
-    "alpha": "alpha",
-    "beta": "beta",
-    "scenario": "scenario",
-    "estimator": "estimator",
-    "resamples": "n_resamples",
-    "confidence_level": "confidence_level",
-    "seed": "random_state",
-}
-"""Fields of a request that the library takes beside the data, and what it calls them."""
-_READING = (
-    "labeled", "weight", "positive_label", "negative_label", "missing_is_unlabeled", "decimal",
-)  # fmt: skip
-"""Fields that say how the file is to be read."""
+_NAMES = {"resamples": "n_resamples", "seed": "random_state"}
+"""Fields of a request that the library calls otherwise."""
 Tell = Callable[[msgspec.Struct], None]
 
 
 def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     """Evaluate the file, and leave report.html and report.json in the folder."""
-    import purecover as pu
-    from purecover.cli.options import DataOptions
+    from purecover.cli.evaluate import evaluate_rows, render
+    from purecover.cli.options import ScoresOptions, TableOptions
     from purecover.cli.rows import read_rows
-    from purecover.html import render_report
-    from purecover.html.compare_page import render_comparison
 
     given = task.request.given
-    score, *more = given["score"]
-    how = (
-        "labeled",
-        "weight",
-        "positive_label",
-        "negative_label",
-        "missing_is_unlabeled",
-        "decimal",
-    )
-    data = DataOptions(score=score, **{name: given[name] for name in how if name in given})
-    settings = {name: given[field] for field, name in _SETTINGS.items() if field in given}
+    reading = {each.name for each in fields(TableOptions)} & given.keys()
+    columns = {role: given.pop(role, None) for role in ("truth", "group")}
+    data = ScoresOptions(score=tuple(given.pop("score")), **{n: given.pop(n) for n in reading})
+    settings = {_NAMES.get(name, name): value for name, value in given.items()}
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", category=PurecoverWarning)
         tell(Step("Reading"))
-        rows = read_rows(
-            task.file, data, truth=given.get("truth"), group=given.get("group"), more_scores=more
-        )
-        call: Any = pu.compare_scores if more else pu.evaluate
-        found = call(
-            rows.score_columns if more else rows.scores,
-            rows.label_column,
-            **rows.companions,
-            progress=_steps(tell, "Resampling"),
-            **settings,
-        )
+        rows = read_rows(task.file, data, **columns)
+        found = evaluate_rows(rows, progress=_steps(tell, "Resampling"), **settings)
     document = found.to_dict() | {"source": rows.source(task.file)}
     Path("report.json").write_text(json_text(plain(document)) + "\n", encoding="utf-8")
-    render: Any = render_comparison if more else render_report
-    page = render(found, command=_command(task.file, task.request))
+    page = render(found, _command(task.file, task.request))
     Path("report.html").write_text(page, encoding="utf-8")
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
     notes = [*said, *filter(None, [rows.blank_note])]
-    return Evaluated(notes, {} if more else _figures(found))
+    return Evaluated(notes, _figures(found) if len(data.score) == 1 else {})
 
 
 def _steps(tell: Tell, title: str) -> Callable[[int, int], None]:

@@ -14,18 +14,8 @@ from cyclopts import App, Group, Parameter
 
 import purecover as pu
 import purecover.cli.options as opt
-from purecover.cli.output import (
-    DASH,
-    CommandError,
-    check_writable,
-    csv_text,
-    note,
-    print_json,
-    progress_bars,
-    show,
-    undash,
-    write_atomically,
-)
+from purecover.cli import output
+from purecover.cli.output import STDIO, CommandError, show
 from purecover.exceptions import IdentifiabilityError
 
 if TYPE_CHECKING:
@@ -101,7 +91,7 @@ def plan(
         n_unlabeled=unlabeled,
     )
     if json:
-        print_json(found.to_dict())
+        output.print_json(found.to_dict())
     else:
         text = str(found.n_items) if quiet else _wrapped(str(found))
         print(text)  # noqa: T201
@@ -159,17 +149,17 @@ def sample(
 
     if data.weight is not None:
         raise CommandError("audit sample does not take --weight: each row is as likely as another.")
-    if shares is not None and strata is None:
-        raise CommandError("--shares needs --strata, whose shares they are.")
-    path = None if out == DASH else out
+    if strata is None:
+        output.refuse("needs --strata, whose shares they are.", shares=shares)
+    path = None if out == STDIO else out
     if path is not None:
-        check_writable("--out", path, not_this=file)
+        output.check_writable("--out", path, not_this=file)
         _keep_answers(path)
     thresholds: list[float] = []
     if strata is not None:
         thresholds = sorted(set(opt.numbers("--strata", strata)), reverse=True)
     own = [ROW, *([STRATUM, SIZE] if thresholds else []), ANSWER]
-    with progress_bars(quiet=quiet) as steps:
+    with output.progress_bars(quiet=quiet) as steps:
         steps("Reading")
         rows = read_rows(file, data, cells=lambda names, _: _copied(file, names, columns, own))
     candidates = ~rows.labeled if rows.negative is None else ~(rows.labeled | rows.negative)
@@ -183,13 +173,13 @@ def sample(
         place = [f"{h + 1}: {_describe(h, thresholds)}", int(sizes[h])] if thresholds else []
         cells = [words.values[words.codes[i]] for words in rows.cells.values()]
         lines.append([i + 1, *place, *cells, ""])
-    text = csv_text([*own[:-1], *rows.cells, ANSWER], lines)
+    text = output.csv_text([*own[:-1], *rows.cells, ANSWER], lines)
     if path is None:
         sys.stdout.write(text)
     else:
-        with write_atomically("--out", path) as target:
+        with output.write_atomically("--out", path) as target:
             target.write(text.encode())
-        note(
+        output.note(
             f"{drawn.size:,} of {int(candidates.sum()):,} unlabeled rows written to {path}; fill "
             f"in its column {ANSWER!r} with yes or no",
             quiet=quiet,
@@ -324,16 +314,16 @@ def estimate(
     from purecover.intervals.interval import check_level
 
     level = check_level(confidence_level)
-    for option, given in (("--estimator", estimator is not None), ("--clean", clean)):
-        if given and scores is None:
-            raise CommandError(f"{option} needs --scores, a file of scores and labels.")
-    audit, strata, n_blank = _read_answers(file, undash(answer), unlabeled, level, seed)
+    if scores is None:
+        because = "needs --scores, a file of scores and labels."
+        output.refuse(because, estimator=estimator, clean=clean)
+    audit, strata, n_blank = _read_answers(file, answer, unlabeled, level, seed)
     document: dict[str, Any] = {"audit": audit.to_dict(), "not_judged": n_blank}
     if strata:
         document["strata"] = strata
     alpha, words = audit.alpha, _words(audit, strata)
     if scores is not None:
-        with progress_bars(quiet=quiet) as steps:
+        with output.progress_bars(quiet=quiet) as steps:
             steps("Reading")
             rows = read_rows(scores, data)
             counts = pu.ScoreCounts.from_scores(rows.scores, rows.label_column, **rows.beside)
@@ -363,11 +353,11 @@ def estimate(
         words += " to ".join(f"{end:.4f}" if math.isfinite(end) else "nowhere" for end in ends)
         rows.note_blanks(quiet=quiet)
     if json:
-        print_json(document)
+        output.print_json(document)
     else:
         print(repr(alpha.estimate) if quiet else _wrapped(words))  # noqa: T201
     if n_blank:
-        note(
+        output.note(
             f"{n_blank:,} rows were not judged; if these are the doubtful ones, alpha is off",
             quiet=quiet,
         )

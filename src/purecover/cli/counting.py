@@ -26,8 +26,8 @@ from purecover.cli.files import (
     opened,
     relation,
 )
-from purecover.cli.options import USUAL_METRICS, DataOptions, EngineOptions
-from purecover.cli.output import DASH, CommandError, Steps, in_options
+from purecover.cli.options import USUAL_METRICS, EngineOptions, TableOptions
+from purecover.cli.output import STDIO, CommandError, Steps, in_options, refuse
 from purecover.cli.rows import asked_columns, read_labels, row_request
 from purecover.counts import ScoreCounts
 from purecover.engines import scan_files
@@ -36,6 +36,8 @@ from purecover.report.compare import compare_scores
 from purecover.report.evaluation import evaluate
 from purecover.report.many import Job, ManyReports, Part, run_job
 
+# False for what is no name at all, where Path would complain.
+_exists, _is_folder = os.path.exists, os.path.isdir
 LARGE = 500_000_000
 """Bytes of a Parquet file beyond which it is counted where it is."""
 _TOLERANCE = 1e-4
@@ -46,9 +48,8 @@ _PACKED = (".gz", ".zst")
 
 def choose_engine(
     files: Sequence[str],
-    data: DataOptions,
+    data: TableOptions,
     options: EngineOptions,
-    scores: Sequence[str],
     needs_rows: Mapping[str, str | None],
 ) -> str | None:
     """The engine that counts the files; None if they are one file whose rows are read.
@@ -58,42 +59,42 @@ def choose_engine(
     """
     asked = [options.engine, options.by, options.tolerance, options.memory_limit]
     several = len(files) > 1 or _is_folder(files[0]) or _is_pattern(files[0])
-    why = next((option for option, value in needs_rows.items() if value is not None), None)
     if all(value is None for value in asked) and not several:
-        large = why is None and len(scores) < 2 and _is_large(files[0])
+        counted = all(value is None for value in needs_rows.values())
+        large = counted and len(data.scores) < 2 and _is_large(files[0])
         return "duckdb" if large else None
     engine = options.engine or "duckdb"
-    if DASH in files:
+    if STDIO in files:
         raise CommandError(
             f"standard input cannot be counted by {engine}, which may pass over it twice.\n"
             "Hint: write it to a file first."
         )
-    if why is not None:
-        raise CommandError(
-            f"{why} is not possible where {engine} counts the rows: it needs the rows themselves.\n"
-            "Hint: give one file, without --engine."
-        )
+    refuse(
+        f"is not possible where {engine} counts the rows: it needs the rows themselves.\n"
+        "Hint: give one file, without --engine.",
+        **needs_rows,
+    )
     if engine != "duckdb":
-        plain = DataOptions()
-        given = ("format", "delimiter", "decimal", "encoding")
-        odd = next((o for o in given if getattr(data, o) != getattr(plain, o)), None)
-        if odd is not None:
-            raise CommandError(
-                f"--{odd} is not possible where {engine} counts the rows, which finds out itself "
-                "how a file is written.\nHint: leave it out, or leave it to DuckDB."
-            )
-        if options.memory_limit is not None:
-            raise CommandError(
-                f"--memory-limit is for DuckDB, not for {engine}.\n"
-                f"Hint: leave it out, or configure {engine} itself."
-            )
-    single = {"by": options.by, "tolerance": options.tolerance, "weight": data.weight}
-    for option, value in single.items() if len(scores) > 1 else ():
-        if value is not None:
-            raise CommandError(
-                f"--{option} is for one --score where {engine} counts the rows.\n"
-                "Hint: evaluate the scores one by one."
-            )
+        refuse(
+            f"is not possible where {engine} counts the rows, which finds out itself how a file "
+            "is written.\nHint: leave it out, or leave it to DuckDB.",
+            format=data.format,
+            delimiter=data.delimiter,
+            decimal=data.decimal != ".",
+            encoding=data.encoding != "utf-8",
+        )
+        refuse(
+            f"is for DuckDB, not for {engine}.\nHint: leave it out, or configure {engine} itself.",
+            memory_limit=options.memory_limit,
+        )
+    if len(data.scores) > 1:
+        refuse(
+            f"is for one --score where {engine} counts the rows.\n"
+            "Hint: evaluate the scores one by one.",
+            by=options.by,
+            tolerance=options.tolerance,
+            weight=data.weight,
+        )
     return engine
 
 
@@ -161,18 +162,6 @@ def _within(folder: str) -> list[str]:
     return found
 
 
-def _exists(file: str) -> bool:
-    with suppress(OSError, ValueError):
-        return Path(file).exists()
-    return False
-
-
-def _is_folder(file: str) -> bool:
-    with suppress(OSError, ValueError):
-        return Path(file).is_dir()
-    return False
-
-
 def _is_pattern(file: str) -> bool:
     return "\0" not in file and glob.has_magic(file) and not _exists(file)
 
@@ -214,13 +203,12 @@ class _Counted:
 def _counted_frame(
     files: Sequence[str],
     names: list[str],
-    data: DataOptions,
+    data: TableOptions,
     options: EngineOptions,
     engine: str,
-    more_scores: Sequence[str] = (),
 ) -> Iterator[_Counted]:
     """The rows of files as a frame of the engine."""
-    asked = asked_columns(data, more_scores, by=options.by)
+    asked = asked_columns(data, by=options.by)
     given = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
     about: dict[str, Any] = {
         "file": files[0] if len(files) == 1 else list(files),
@@ -291,7 +279,7 @@ def _session(engine: str) -> Iterator[None]:
 
 
 def _with_labels(
-    frame: Any, columns: dict[str, str], given: str, data: DataOptions, about: dict[str, Any]
+    frame: Any, columns: dict[str, str], given: str, data: TableOptions, about: dict[str, Any]
 ) -> _Counted:
     """The frame with labels of one spelling: 1, 0 for unlabeled, -1 for known negatives."""
     import narwhals.stable.v2 as nw
@@ -347,23 +335,22 @@ def _text(value: Any) -> str:
 def evaluate_counted(
     files: Sequence[str],
     names: list[str],
-    data: DataOptions,
+    data: TableOptions,
     options: EngineOptions,
     engine: str,
-    scores: Sequence[str],
     settings: dict[str, Any],
     steps: Steps,
 ) -> tuple[Any, dict[str, Any]]:
     """A report, a comparison of several scores or reports by group, and where they come from."""
     steps("Counting")
-    with _counted_frame(files, names, data, options, engine, scores[1:]) as counted:
-        columns, source = counted.columns, counted.source
+    with _counted_frame(files, names, data, options, engine) as counted:
+        columns, source, scores = counted.columns, counted.source, list(data.scores)
         if len(scores) > 1:
-            source["columns"] = {"score": list(scores), "labeled": columns["labeled"]}
+            source["columns"] = {"score": scores, "labeled": columns["labeled"]}
             found: Any = compare_scores(
                 counted.frame,
                 columns["labeled"],
-                score=list(scores),
+                score=scores,
                 negative_label=counted.negative_label,
                 progress=steps("Resampling"),
                 **settings,

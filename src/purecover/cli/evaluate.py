@@ -1,32 +1,24 @@
-"""``purecover evaluate`` and ``purecover evaluate-data``."""
+"""``purecover evaluate``, ``evaluate-data`` and ``evaluate-many``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 import purecover as pu
 import purecover.cli.options as opt
-from purecover.cli.output import (
-    CommandError,
-    check_outputs,
-    csv_text,
-    note,
-    print_json,
-    print_result,
-    progress_bars,
-    show,
-    typed_command,
-    undash,
-    write_file,
-)
+from purecover.cli import output
+from purecover.cli.output import CommandError, show
 
 if TYPE_CHECKING:
     from purecover._typing import FloatArray
+    from purecover.cli.files import Request, Table
     from purecover.cli.rows import Rows
+    from purecover.report.many import ManyReports
 
 
 def evaluate(
@@ -39,7 +31,7 @@ def evaluate(
     group: opt.GroupColumn = None,
     asked: opt.EvaluationOptions = opt.EvaluationOptions(),
     several: opt.ComparisonOptions = opt.ComparisonOptions(),
-    output: opt.ReportOptions = opt.ReportOptions(),
+    wanted: opt.ReportOptions = opt.ReportOptions(),
 ) -> int:
     """Recover the true performance behind the scores in FILE.
 
@@ -56,96 +48,75 @@ def evaluate(
     truth
         Column of true classes, if you have them: the report then shows them side by side.
     """
-    scores = tuple(map(undash, data.score))
-    _check_scores(scores, several, output)
-    settings = asked.settings
-    from purecover.cli.counting import choose_engine, expand
+    scores, files, settings = data.scores, (file, *more_files), asked.settings
+    _check_scores(scores, several, wanted)
+    if len(scores) > 1:
+        settings |= vars(several)
+    from purecover.cli.counting import choose_engine, evaluate_counted, expand
+    from purecover.cli.rows import read_rows
 
-    files = (file, *more_files)
-    engine = choose_engine(files, data.one, counting, scores, {"--truth": truth, "--group": group})
+    engine = choose_engine(files, data, counting, {"truth": truth, "group": group})
     names = list(files) if engine is None else expand(files)
     for name in names:
-        check_outputs(output.paths, not_this=name)
+        output.check_outputs(wanted.paths, not_this=name)
     if counting.by is not None:
-        _check_groups(output)
+        output.refuse(
+            "is for one report, and --by makes one for each group.\n"
+            "Hint: --json prints all of them.",
+            html=wanted.html,
+            markdown=wanted.markdown,
+        )
         if settings["n_resamples"] is None:
             settings["n_resamples"] = 500
-    if len(scores) > 1:
-        settings |= asdict(several)
-    with progress_bars(quiet=output.quiet) as steps:
+    with output.progress_bars(quiet=wanted.quiet) as steps:
         if engine is None:
-            from purecover.cli.rows import read_rows
-
             steps("Reading")
-            rows = read_rows(file, data.one, truth=truth, group=group, more_scores=scores[1:])
-            call = pu.compare_scores if len(scores) > 1 else pu.evaluate
-            found: Any = call(
-                rows.score_columns if len(scores) > 1 else rows.scores,
-                rows.label_column,
-                **rows.companions,
-                progress=steps("Resampling"),
-                **settings,
-            )
-            source = rows.source(file)
+            rows = read_rows(file, data, truth=truth, group=group)
+            found = evaluate_rows(rows, progress=steps("Resampling"), **settings)
+            source, blank = rows.source(file), rows.blank_note
         else:
-            from purecover.cli.counting import evaluate_counted
+            found, source = evaluate_counted(files, names, data, counting, engine, settings, steps)
+            n_blank = source.get("blank_labels")
+            blank = None if n_blank is None else f"{n_blank:,} blank labels count as unlabeled"
+    serious = (deliver if counting.by is None else _deliver_groups)(found, source, wanted)
+    if blank is not None:
+        output.note(blank, quiet=wanted.quiet)
+    return 1 if wanted.strict and serious else 0
 
-            found, source = evaluate_counted(
-                files, names, data.one, counting, engine, scores, settings, steps
-            )
-    if counting.by is None:
-        serious = deliver(found, source, output)
-    else:
-        serious = _deliver_groups(found, source, output)
-    if engine is None:
-        rows.note_blanks(quiet=output.quiet)
-    elif "blank_labels" in source:
-        note(f"{source['blank_labels']:,} blank labels count as unlabeled", quiet=output.quiet)
-    return 1 if output.strict and serious else 0
+
+def evaluate_rows(rows: Rows, **settings: Any) -> Any:
+    """A report, or a comparison of several scores."""
+    several = len(rows.score_columns) > 1
+    call: Any = pu.compare_scores if several else pu.evaluate
+    scores = rows.score_columns if several else rows.scores
+    return call(scores, rows.label_column, **rows.companions, **settings)
 
 
 def _check_scores(
-    scores: Sequence[str], several: opt.ComparisonOptions, output: opt.ReportOptions
+    scores: Sequence[str], several: opt.ComparisonOptions, wanted: opt.ReportOptions
 ) -> None:
     """Complain about what says nothing about so many scores."""
-    given = next((name for name, value in asdict(several).items() if value), None)
     if len(scores) < 2:
-        if given is not None:
-            raise CommandError(
-                f"--{given.replace('_', '-')} is for several scores.\n"
-                "Hint: repeat --score, once for each model."
-            )
+        hint = "Hint: repeat --score, once for each model."
+        output.refuse(f"is for several scores.\n{hint}", **vars(several))
         return
-    if output.markdown is not None:
-        raise CommandError(
-            "--markdown is for one score.\nHint: several are written by --html and --json."
-        )
+    hint = "Hint: several are written by --html and --json."
+    output.refuse(f"is for one score.\n{hint}", markdown=wanted.markdown)
     twice = next((name for name in scores if scores.count(name) > 1), None)
     if twice is not None:
         raise CommandError(f"--score {show(twice)} is given twice.")
     if several.estimate_from is not None and several.estimate_from not in scores:
         raise CommandError(
             f"--estimate-from must be one of the columns given by --score, got "
-            f"{show(undash(several.estimate_from))}.\n"
+            f"{show(several.estimate_from)}.\n"
             f"Hint: they are {', '.join(map(show, scores))}."
         )
-
-
-def _check_groups(output: opt.ReportOptions) -> None:
-    for option, path in output.paths.items():
-        if path is not None:
-            raise CommandError(
-                f"{option} is for one report, and --by makes one for each group.\n"
-                "Hint: --json prints all of them."
-            )
 
 
 # -- evaluate-data --------------------------------------------------------------------------------
 
 
-@Parameter(name="*", group=opt.DATA)
-@dataclass(frozen=True, kw_only=True)
-class FeatureTableOptions(opt.TableOptions):
+class FeatureTableOptions(opt.TableOptions, group=opt.DATA):
     """Where the labels are.
 
     Parameters
@@ -167,7 +138,7 @@ def evaluate_data(
     learning: opt.FeatureOptions = opt.FeatureOptions(),
     group: opt.GroupColumn = None,
     asked: opt.EvaluationOptions = opt.EvaluationOptions(),
-    output: opt.ReportOptions = opt.ReportOptions(),
+    wanted: opt.ReportOptions = opt.ReportOptions(),
     scores_out: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
 ) -> int:
     """Train a model on the features in FILE and recover its true performance.
@@ -188,17 +159,14 @@ def evaluate_data(
         Write the scores to this CSV file, in the order of the rows, for the other commands;
         gzipped if it ends in .gz.
     """
-    from purecover.cli.files import require_file
-
-    require_file(file)
     from purecover.cli.features import make_scores, read_feature_rows
 
     settings, seed = asked.settings, asked.intervals.random_state
-    check_outputs({**output.paths, "--scores-out": scores_out}, not_this=file)
-    with progress_bars(quiet=output.quiet) as steps:
+    output.check_outputs({**wanted.paths, "--scores-out": scores_out}, not_this=file)
+    with output.progress_bars(quiet=wanted.quiet) as steps:
         steps("Reading")
         features, rows = read_feature_rows(file, table, learning, truth=truth, group=group)
-        features.say(quiet=output.quiet)
+        features.say(quiet=wanted.quiet)
         made = make_scores(features, rows, learning, seed=seed, progress=steps("Training"))
         report = pu.evaluate(
             made.scores,
@@ -210,11 +178,11 @@ def evaluate_data(
         report = replace(report, scores_from=made.description)
     if scores_out is not None:
         content = _scores_as_csv(rows, made.scores)
-        write_file("--scores-out", scores_out, content, "scores", quiet=output.quiet)
+        output.write_file("--scores-out", scores_out, content, "scores", quiet=wanted.quiet)
     source = rows.source(file) | {"features": features.to_dict()}
-    serious = deliver(report, source, output)
-    rows.note_blanks(quiet=output.quiet)
-    return 1 if output.strict and serious else 0
+    serious = deliver(report, source, wanted)
+    rows.note_blanks(quiet=wanted.quiet)
+    return 1 if wanted.strict and serious else 0
 
 
 def _scores_as_csv(rows: Rows, scores: FloatArray) -> str:
@@ -230,30 +198,35 @@ def _scores_as_csv(rows: Rows, scores: FloatArray) -> str:
     if "group" in rows.columns:
         group = rows.table.words["group"]
         columns["group"] = [group.values[code] for code in group.codes.tolist()]
-    return csv_text(columns, zip(*columns.values(), strict=True))
+    return output.csv_text(columns, zip(*columns.values(), strict=True))
 
 
-# -- what both commands give ----------------------------------------------------------------------
+# -- what evaluate and evaluate-data give ---------------------------------------------------------
 
 
-def deliver(found: Any, source: dict[str, Any], output: opt.ReportOptions) -> bool:
+def deliver(found: Any, source: dict[str, Any], wanted: opt.ReportOptions) -> bool:
     """Write and print a report or a comparison; say whether a serious check spoke."""
-    from purecover.html import render_report
-    from purecover.html.compare_page import render_comparison
-
-    one = isinstance(found, pu.PUReport)
-    if output.markdown is not None:
+    if wanted.markdown is not None:
         text = found.to_markdown()
-        write_file("--markdown", output.markdown, text, "report", quiet=output.quiet)
-    if output.html is not None:
-        page = (render_report if one else render_comparison)(found, command=typed_command())
-        write_file("--html", output.html, page, "report", quiet=output.quiet)
-    print_result(found, json=output.json, quiet=output.quiet, source=source)
-    reports = [found] if one else found.reports.values()
+        output.write_file("--markdown", wanted.markdown, text, "report", quiet=wanted.quiet)
+    if wanted.html is not None:
+        page = render(found, output.typed_command())
+        output.write_file("--html", wanted.html, page, "report", quiet=wanted.quiet)
+    output.print_result(found, json=wanted.json, quiet=wanted.quiet, source=source)
+    reports = [found] if isinstance(found, pu.PUReport) else found.reports.values()
     return any_serious(check for report in reports for check in report.checks)
 
 
-def _deliver_groups(many: Any, source: dict[str, Any], output: opt.ReportOptions) -> bool:
+def render(found: Any, command: str) -> str:
+    """The page of a report or of a comparison, and which command made it."""
+    from purecover.html import render_report
+    from purecover.html.compare_page import render_comparison
+
+    page: Any = render_report if isinstance(found, pu.PUReport) else render_comparison
+    return str(page(found, command=command))
+
+
+def _deliver_groups(many: Any, source: dict[str, Any], wanted: opt.ReportOptions) -> bool:
     """Print a table, or a document with every report whole."""
     from purecover._view import at_most
 
@@ -262,21 +235,289 @@ def _deliver_groups(many: Any, source: dict[str, Any], output: opt.ReportOptions
         raise CommandError(
             f"no group could be evaluated; the first, {show(first.task)}: {first.reason}."
         )
-    if output.json:
+    if wanted.json:
         document = many.to_dict()
         for row, found in zip(document["rows"], many, strict=True):
             row["report"] = None if found.report is None else found.report.to_dict()
-        print_json(document | {"source": source})
-    elif not output.quiet:
+        output.print_json(document | {"source": source})
+    elif not wanted.quiet:
         print(many)  # noqa: T201
         every = [report.bounds for report in many.reports.values()]
         widths = [bounds.width for bounds in every if bounds is not None]
         if widths:
             known = f"observed AUCs are known to within {at_most(max(widths))}"
             print(f"scores counted in bins: {known}")  # noqa: T201
-    return any(how == "error" for row in many for _, how in row.findings)
+    return _any_grave(many)
 
 
 def any_serious(checks: Iterable[Any]) -> bool:
     """Whether a check of severity error spoke."""
     return any(check.fired and check.severity == "error" for check in checks)
+
+
+def _any_grave(many: ManyReports) -> bool:
+    return any(how == "error" for row in many for _, how in row.findings)
+
+
+# -- evaluate-many --------------------------------------------------------------------------------
+
+
+class ManyOptions(opt.TableOptions, opt.SeveralScores, group=opt.DATA):
+    """Where scores, labels and tasks are.
+
+    Parameters
+    ----------
+    score
+        Column of scores, or a pattern such as 'model_*'; may be repeated. Obvious names are found
+        without it.
+    labeled
+        Column that says who carries the positive label, or a pattern such as 'GO:*'; repeat it
+        for several tasks. Obvious names are found without it.
+    missing_is_unlabeled
+        Count blank cells (also NA and null) of the labeled columns as unlabeled.
+    by
+        Column that says which task a row belongs to.
+    """
+
+    labeled: opt.Names = ()  # type: ignore[assignment]
+    by: opt.Text = None
+
+
+class TaskAssumptionOptions(opt.CurveOptions, opt.ShareOptions, group=opt.ASSUMPTIONS):
+    """What is known about the labels of all tasks.
+
+    Parameters
+    ----------
+    alpha
+        Share of positives among the unlabeled, in all tasks; estimated in each if nothing is
+        said.
+    """
+
+
+class TaskOptions(opt.Options):
+    """What is wanted of each task.
+
+    Parameters
+    ----------
+    min_rows
+        Do not evaluate tasks with fewer labeled or fewer unlabeled rows.
+    estimate_from
+        Which of several score columns alpha and beta of a task are estimated from; by default
+        the one with the highest observed AUC.
+    metrics
+        Metric of the table, such as roc_auc; may be repeated. By default roc_auc, auc_pr,
+        precision and recall.
+    simultaneous
+        Make the intervals of a metric hold for all rows at once.
+    n_jobs
+        Rows worked on at the same time.
+    """
+
+    min_rows: Annotated[opt.Positive, Parameter(group=opt.DATA)] = 10
+    estimate_from: Annotated[opt.Text, Parameter(group=opt.ASSUMPTIONS)] = None
+    metrics: Annotated[opt.Names, Parameter("--metric", group=opt.METRICS)] = opt.USUAL_METRICS
+    simultaneous: Annotated[
+        Literal["bonferroni", "sidak"] | None, Parameter(group=opt.INTERVALS)
+    ] = None
+    n_jobs: Annotated[opt.Positive | None, Parameter("--jobs", group=opt.INTERVALS)] = None
+
+
+class TaskIntervalOptions(opt.CheckedOptions, group=opt.INTERVALS):
+    """How sure one may be.
+
+    Parameters
+    ----------
+    n_resamples
+        Bootstrap resamples of each row; 0 for none.
+    """
+
+    n_resamples: Annotated[opt.Whole, Parameter("--resamples")] = 500
+
+
+def evaluate_many(
+    file: str,
+    /,
+    *,
+    data: ManyOptions = ManyOptions(),
+    tasks: TaskOptions = TaskOptions(),
+    assumptions: TaskAssumptionOptions = TaskAssumptionOptions(),
+    measures: opt.MeasureOptions = opt.MeasureOptions(),
+    intervals: TaskIntervalOptions = TaskIntervalOptions(),
+    json: opt.Json = False,
+    csv: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
+    strict: opt.Strict = False,
+    quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
+) -> int:
+    """Recover the true performance of many models or on many tasks, as one table.
+
+    A row for each task and score; a task that cannot be evaluated has a row that says why.
+
+    Parameters
+    ----------
+    file
+        CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
+        gzipped; - reads standard input.
+    csv
+        Write all rows and columns to this CSV file.
+    quiet
+        Print no table, notes or progress.
+    """
+    from purecover.cli.files import name_of
+
+    output.check_outputs({"--csv": csv}, not_this=file)
+    with output.progress_bars(quiet=quiet) as steps:
+        steps("Reading")
+        rows = _read_tasks(file, data)
+        found = pu.evaluate_many(
+            rows.data,
+            rows.labels[0] if "by" in rows.single else rows.labels,
+            score=rows.scores,
+            by=rows.single.get("by"),
+            sample_weight=rows.weight,
+            negative_label=None if data.negative_label is None else -1,
+            progress=steps("Evaluating"),
+            **vars(assumptions),
+            **vars(tasks),
+            **vars(measures),
+            **vars(intervals),
+        )
+    found = _in_words(found, rows)
+    columns = {"score": rows.scores, "labeled": [*rows.labels, *rows.refused], **rows.single}
+    source = {"file": name_of(file), "columns": columns}
+    output.print_result(found, json=json, quiet=quiet, source=source)
+    if csv is not None:
+        output.write_file("--csv", csv, _as_csv(found), "table", quiet=quiet)
+    if data.missing_is_unlabeled:
+        output.note(f"{rows.n_blank:,} blank labels count as unlabeled", quiet=quiet)
+    return 1 if strict and _any_grave(found) else 0
+
+
+@dataclass(frozen=True)
+class _Tasks:
+    """Columns for the library, those of labels that cannot be used, and how many were blank."""
+
+    data: Mapping[str, Any]
+    scores: list[str]
+    labels: list[str]
+    single: Mapping[str, str]
+    weight: Any
+    refused: Mapping[str, str]
+    n_blank: int
+
+
+def _read_tasks(file: str, options: ManyOptions) -> _Tasks:
+    """Read the file and settle what its labels mean."""
+    import numpy as np
+
+    from purecover.cli.files import Request, choose_columns, name_of, read_table
+
+    source = name_of(file)
+    chosen: dict[str, list[str]] = {}
+    asked_for = {"by": options.by, "weight": options.weight}
+    single = {role: column for role, column in asked_for.items() if column is not None}
+
+    def request(available: list[str]) -> Request:
+        choose_columns(source, available, single)
+        taken = set(single.values())
+        for role in ("labeled", "score"):
+            asked = getattr(options, role)
+            if asked:
+                chosen[role] = _expanded(source, role, asked, available, taken)
+            else:
+                others = [column for column in available if column not in taken]
+                chosen[role] = [choose_columns(source, others, {role: None})[role]]
+            taken |= set(chosen[role])
+        if "by" in single and len(chosen["labeled"]) > 1:
+            raise CommandError(
+                "--by takes one column given by --labeled, not several.\n"
+                "Hint: with several, each is a task of its own; leave --by out."
+            )
+        numbers = {f"score {i}": column for i, column in enumerate(chosen["score"])}
+        words = {f"labeled {i}": column for i, column in enumerate(chosen["labeled"])}
+        blanks = frozenset(words if options.missing_is_unlabeled else ())
+        for role, column in single.items():
+            (words if role == "by" else numbers)[role] = column
+        return Request(numbers, words, blanks, options.decimal)
+
+    asked = (*single.values(), *options.score, *options.labeled)
+    table = read_table(file, request, asked=asked, **options.how)
+    data = {column: table.numbers[f"score {i}"] for i, column in enumerate(chosen["score"])}
+    refused, n_blank = _add_labels(source, chosen["labeled"], table, options, data)
+    if "by" in single:
+        words = table.words["by"]
+        data[single["by"]] = np.array(words.values)[words.codes]
+    return _Tasks(
+        data=data,
+        scores=chosen["score"],
+        labels=[column for column in chosen["labeled"] if column not in refused],
+        single=single,
+        weight=table.numbers.get("weight"),
+        refused=refused,
+        n_blank=n_blank,
+    )
+
+
+def _add_labels(
+    source: str, columns: Sequence[str], table: Table, options: ManyOptions, data: dict[str, Any]
+) -> tuple[dict[str, str], int]:
+    """Put columns of labels into the data; of several, those that cannot be used are told."""
+    from purecover.cli.rows import count_blanks, read_labels
+
+    refused: dict[str, str] = {}
+    n_blank, first = 0, None
+    for i, column in enumerate(columns):
+        words = table.words[f"labeled {i}"]
+        n_blank += count_blanks(words)
+        try:
+            labeled, negative = read_labels(source, column, words, options)
+        except CommandError as error:
+            first = first or error
+            refused[column] = str(error).partition("\n")[0]
+            continue
+        data[column] = labeled.astype(int)
+        if negative is not None:
+            data[column] -= negative
+    if first is not None and len(refused) == len(columns):
+        raise first
+    return refused, n_blank
+
+
+def _expanded(
+    source: str, role: str, asked: Sequence[str], available: list[str], taken: set[str]
+) -> list[str]:
+    """Columns by name or pattern, each once."""
+    from purecover.cli.files import require_column
+
+    found: dict[str, None] = {}
+    for name in asked:
+        # An opening bracket is a common part of names, and a set of characters is not needed.
+        pattern = name.replace("[", "[[]")
+        matching = [c for c in available if c not in taken and fnmatchcase(c, pattern)]
+        if name in available or not matching:
+            require_column(source, name, available, f"asked for by --{role}")
+            matching = [name]
+        found |= dict.fromkeys(matching)
+    return list(found)
+
+
+def _in_words(found: ManyReports, rows: _Tasks) -> ManyReports:
+    """The rows with those of columns of labels that cannot be used, in the words of options."""
+    made = [
+        row if row.reason is None else replace(row, reason=output.in_options(row.reason))
+        for row in found
+    ]
+    made += [
+        pu.report.ManyRow(
+            task=column, score=score, n_labeled=0, n_unlabeled=0, seed=0, reason=reason
+        )
+        for column, reason in rows.refused.items()
+        for score in rows.scores
+    ]
+    return replace(found, rows=tuple(made))
+
+
+def _as_csv(found: ManyReports) -> str:
+    columns = found.frame()
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    blank = (("" if isinstance(v, float) and v != v else v for v in row) for row in rows)  # noqa: PLR0124
+    return output.csv_text(columns, blank)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from purecover._codec import picked
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
 from purecover.cli.files import (
@@ -24,11 +25,12 @@ from purecover.cli.files import (
     require_column,
 )
 from purecover.cli.options import FeatureOptions, TableOptions
-from purecover.cli.output import DASH, CommandError, csv_text, in_words, note
+from purecover.cli.output import CommandError, csv_text, in_words, note
 from purecover.cli.rows import Rows, read_rows
 from purecover.counts import ScoreCounts
-from purecover.models.cross_fit import UnseenScores, make_splits, unseen_scores
-from purecover.models.tables import read_examples
+
+if TYPE_CHECKING:
+    from purecover.models.cross_fit import UnseenScores
 
 
 def read_feature_rows(
@@ -53,7 +55,7 @@ def read_feature_rows(
     except CommandError as error:
         # Where there are no scores, labels cannot have been taken for them.
         said = str(error)
-        if getattr(data, "score", None) is None:
+        if not data.scores:
             said = re.sub(r"were scores and labeled swapped\?.*", "is that the right column?", said)
         raise CommandError(said) from error
     return make_features(source, rows, data.decimal, choice), rows
@@ -63,6 +65,9 @@ def make_scores(
     features: Features, rows: Rows, given: FeatureOptions, *, seed: int, progress: Any
 ) -> UnseenScores:
     """Scores of rows by models that have not seen them."""
+    from purecover.models.cross_fit import make_splits, unseen_scores
+    from purecover.models.tables import read_examples
+
     classifier, X = make_model(given, features, seed)
     # What goes wrong in training is about the model here.
     with in_words({"estimator": "--model"}):
@@ -126,8 +131,6 @@ class Choice:
 
 def split_names(text: str) -> list[str]:
     """Names with commas between them, each once; a quoted name may hold commas itself."""
-    if text == DASH:
-        return ["-"]
     try:
         words = next(csv.reader([text], skipinitialspace=True, strict=True), []) or [""]
     except csv.Error:  # a quote that is part of a name
@@ -332,18 +335,18 @@ class Features:
         Columns of texts, with the number of values.
     dropped : dict of str to str
         Columns that are no features, and why.
-    blanks : dict of str to int
+    blank_cells : dict of str to int
         Columns with blank cells, and how many.
-    suspects : tuple of str
+    possible_identifiers : tuple of str
         Columns in use that may be identifiers.
     choice : Choice
         How the columns were chosen.
-    marks : dict of str to dict of str to int
+    missing_marks : dict of str to dict of str to int
         Columns of numbers where a sign such as a question mark was read as a blank cell, and
         how often.
     nearly_numeric : dict of str to str
         Columns taken for texts though nearly all cells are numbers, and what the others hold.
-    leaks : dict of str to float
+    possible_leaks : dict of str to float
         Columns that alone tell labeled from unlabeled rows, and their AUC.
     """
 
@@ -351,84 +354,80 @@ class Features:
     numeric: tuple[str, ...]
     encoded: dict[str, int]
     dropped: dict[str, str]
-    blanks: dict[str, int]
-    suspects: tuple[str, ...]
+    blank_cells: dict[str, int]
+    possible_identifiers: tuple[str, ...]
     choice: Choice
-    marks: dict[str, dict[str, int]]
+    missing_marks: dict[str, dict[str, int]]
     nearly_numeric: dict[str, str]
-    leaks: dict[str, float]
+    possible_leaks: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
-        return {
-            "numeric": list(self.numeric),
-            "encoded": self.encoded,
-            "dropped": self.dropped,
-            "blank_cells": self.blanks,
-            "missing_marks": self.marks,
-            "set_aside": self.choice.set_aside,
-            "possible_identifiers": list(self.suspects),
-            "possible_leaks": self.leaks,
-        }
+        names = ("numeric", "encoded", "dropped", "blank_cells", "missing_marks")
+        found = picked(self, *names, "possible_identifiers", "possible_leaks")
+        return found | {"set_aside": self.choice.set_aside}
 
     def say(self, *, quiet: bool, marked: bool = True) -> None:
         """Tell which columns are features, and what was done to them.
 
         Filled cells are ``marked`` where a column says which they are.
         """
+        for line in (*self._notes(marked), *(f"warning: {text}" for text in self._warnings())):
+            note(line, quiet=quiet)
+
+    def _notes(self, marked: bool) -> Iterator[str]:
         parts = []
         if self.numeric:
             parts.append(f"numbers {list_columns(self.numeric)}")
         if self.encoded:
             parts.append(f"texts {list_columns(list(self.encoded))}, a column for each value")
-        note(f"features: {'; '.join(parts)}", quiet=quiet)
+        yield f"features: {'; '.join(parts)}"
         if self.dropped:
-            reasons = [f"{show(name)} ({why})" for name, why in self.dropped.items()]
-            note(f"not used: {', '.join(reasons)}", quiet=quiet)
-        if self.blanks:
-            cells = ", ".join(f"{show(name)} ({n:,})" for name, n in self.blanks.items())
+            yield f"not used: {_explained(self.dropped)}"
+        if self.blank_cells:
             done = []
-            if any(name in self.blanks for name in self.numeric):
+            if any(name in self.blank_cells for name in self.numeric):
                 done.append("numbers get the median" + (", and a column says where" * marked))
-            if any(name in self.blanks for name in self.encoded):
+            if any(name in self.blank_cells for name in self.encoded):
                 done.append("of texts, blank is a value of its own")
-            note(f"blank cells: {cells}; {'; '.join(done)}", quiet=quiet)
-        for name, signs in self.marks.items():
-            counts = ", ".join(f"{show(sign)} ({n:,})" for sign, n in signs.items())
-            note(f"column {show(name)} holds numbers, and {counts} read as blank", quiet=quiet)
+            yield f"blank cells: {_explained(self.blank_cells)}; {'; '.join(done)}"
+        for name, signs in self.missing_marks.items():
+            yield f"column {show(name)} holds numbers, and {_explained(signs)} read as blank"
         for name, examples in self.nearly_numeric.items():
-            note(
+            yield (
                 f"column {show(name)} is taken for texts, though nearly all cells are numbers, "
-                f"because of {examples} of the data",
-                quiet=quiet,
+                f"because of {examples} of the data"
             )
-        for line in self._warnings():
-            note(f"warning: {line}", quiet=quiet)
 
-    def _warnings(self) -> list[str]:
-        lines = []
+    def _warnings(self) -> Iterator[str]:
         for name, what in self.choice.set_aside.items():
             truth = f" (--truth {join_names([name])} compares with them)"
-            lines.append(
+            yield (
                 f"column {show(name)} is not used, since its name says that it holds {what}"
                 f"{truth * (what == 'true classes')}; if it is a feature, name all features with "
                 "--features"
             )
-        if self.suspects:
-            many = len(self.suspects) > 1
-            lines.append(
-                f"column{'s' * many} {list_columns(self.suspects)} hold{'s' * (not many)} a "
+        suspects = self.possible_identifiers
+        if suspects:
+            many = len(suspects) > 1
+            yield (
+                f"column{'s' * many} {list_columns(suspects)} hold{'s' * (not many)} a "
                 "different whole number in every row; if "
                 f"{'they are identifiers' if many else 'it is an identifier'}, "
-                f"{self.choice.how_to_leave_out(self.suspects)}"
+                f"{self.choice.how_to_leave_out(suspects)}"
             )
-        for name, auc in self.leaks.items():
-            lines.append(
+        for name, auc in self.possible_leaks.items():
+            yield (
                 f"column {show(name)} alone tells labeled from unlabeled rows (AUC {auc:.4g}): the "
                 "label may have found its way into it, and the figures then mean nothing; if so, "
                 f"{self.choice.how_to_leave_out([name])}"
             )
-        return lines
+
+
+def _explained(found: Mapping[str, str | int]) -> str:
+    """Names, and in parentheses what there is to say of each."""
+    said = {n: what if isinstance(what, str) else f"{what:,}" for n, what in found.items()}
+    return ", ".join(f"{show(name)} ({what})" for name, what in said.items())
 
 
 def make_features(source: str, rows: Rows, decimal: str, choice: Choice) -> Features:
@@ -478,12 +477,14 @@ def make_features(source: str, rows: Rows, decimal: str, choice: Choice) -> Feat
         numeric=tuple(numbers),
         encoded=encoded,
         dropped=dropped,
-        blanks={n: m for n, m in zip(names, missing, strict=True) if m},
-        suspects=tuple(name for name, values in numbers.items() if _may_identify(values)),
+        blank_cells={n: m for n, m in zip(names, missing, strict=True) if m},
+        possible_identifiers=tuple(
+            name for name, values in numbers.items() if _may_identify(values)
+        ),
         choice=choice,
-        marks=marks,
+        missing_marks=marks,
         nearly_numeric=nearly,
-        leaks=find_leaks(matrix, names, rows.labeled, rows.negative),
+        possible_leaks=find_leaks(matrix, names, rows.labeled, rows.negative),
     )
 
 
@@ -498,14 +499,13 @@ def _not_quite_numbers(source: str, name: str, cells: NumberCells, avoid: str) -
 
 
 def _no_features(source: str, dropped: Mapping[str, str], choice: Choice) -> CommandError:
-    reasons = ", ".join(f"{show(name)} ({why})" for name, why in dropped.items())
     hint = ""
     if choice.set_aside:
         named = join_names(list(choice.set_aside)[:1])
         hint = f"\nHint: if that is a feature all the same, use --features {named}"
     return CommandError(
         f"{source} has no column to be used as a feature"
-        + (f": {reasons}." if reasons else " beside the labels.")
+        + (f": {_explained(dropped)}." if dropped else " beside the labels.")
         + hint
     )
 
@@ -597,10 +597,10 @@ def _preparation(features: Features, *, scale: bool, marked: bool = True) -> Any
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     n_numeric, n_all = len(features.numeric), features.matrix.shape[1]
-    if not (scale or features.encoded or features.blanks):
+    if not (scale or features.encoded or features.blank_cells):
         return None
     steps: list[Any] = []
-    if any(name in features.blanks for name in features.numeric):
+    if any(name in features.blank_cells for name in features.numeric):
         steps.append(
             SimpleImputer(strategy="median", add_indicator=marked, keep_empty_features=True)
         )

@@ -30,7 +30,8 @@ import numpy as np
 
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import show
-from purecover.cli.output import DASH, CommandError
+from purecover._view import cut
+from purecover.cli.output import STDIO, CommandError
 
 FORMATS = {
     ".csv": "csv",
@@ -162,6 +163,11 @@ def require_column(
         )
 
 
+def first_few(texts: Sequence[str], most: int = 5) -> str:
+    """Some of many, for a message."""
+    return ", ".join(texts[:most]) + (", ..." if len(texts) > most else "")
+
+
 def list_columns(names: Sequence[str]) -> str:
     """Column names for a message."""
     if not names:
@@ -175,22 +181,7 @@ def list_columns(names: Sequence[str]) -> str:
 
 def name_of(file: str) -> str:
     """The file in a message."""
-    return "standard input" if file == DASH else file
-
-
-def require_file(file: str) -> None:
-    """Complain of a file that is not there, before anything slow is loaded for it.
-
-    It is not opened: what comes through a pipe can be read only once.
-    """
-    if file == DASH:
-        return
-    with suppress(OSError, ValueError):  # which the reader explains
-        path = Path(file)
-        if path.is_dir():
-            raise CommandError(f"{show(file)} is a directory, not a file.")
-        if not path.exists():
-            raise CommandError(f"there is no file {show(file)}.")
+    return "standard input" if file == STDIO else file
 
 
 def read_table(file: str, request: Callable[[list[str]], Request], **how: Any) -> Table:
@@ -294,7 +285,7 @@ def _open(
 
 def _on_disk(file: str, stack: ExitStack) -> str:
     """A path that can be read as often as need be."""
-    if file == DASH:
+    if file == STDIO:
         return _spooled(sys.stdin.buffer, stack)
     try:
         with Path(file).open("rb") as raw:
@@ -345,7 +336,7 @@ def _refuse_binary(source: str, head: bytes) -> None:
 
 
 def _one_character(delimiter: str) -> str:
-    named = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", DASH: "-"}
+    named = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
     chosen = named.get(delimiter, delimiter)
     if len(chosen) != 1 or chosen in '\r\n" ':
         words = ", ".join(repr(d) for d in DELIMITERS)
@@ -672,11 +663,10 @@ class DataFile:
         ragged = [(line, len(row)) for line, row in self.rows() if len(row) != width]
         if ragged:
             rows = "1 row" if len(ragged) == 1 else f"{len(ragged)} rows"
-            shown = ", ".join(f"line {line} has {n}" for line, n in ragged[:_MAX_EXAMPLES])
-            more = ", ..." if len(ragged) > _MAX_EXAMPLES else ""
+            shown = first_few([f"line {line} has {n}" for line, n in ragged], _MAX_EXAMPLES)
             raise CommandError(
                 f"{self.source} has {rows} with a wrong number of fields: the header has {width}, "
-                f"{shown}{more}.\n"
+                f"{shown}.\n"
                 "Hint: fields that contain the delimiter must be quoted; --delimiter names it."
             )
 
@@ -885,13 +875,8 @@ def peek(file: str) -> dict[str, Any]:
         found = [name for name in names if name.strip().casefold() in usual]
         if len(found) == 1 and found[0] not in guess.values():
             guess[role] = found[0]
-    shown = [[_cut(cell) for cell in row] for row in rows]
+    shown = [[cut("" if cell == "nan" else cell, MAX_CELL) for cell in row] for row in rows]
     return {"columns": columns, "rows": shown, "guess": guess}
-
-
-def _cut(cell: str) -> str:
-    text = "" if cell == "nan" else cell
-    return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
 
 
 def refuse_bomb(file: str, limit: int) -> None:

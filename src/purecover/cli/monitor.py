@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,16 +10,8 @@ from cyclopts import Group, Parameter
 
 import purecover as pu
 import purecover.cli.options as opt
-from purecover.cli.output import (
-    DASH,
-    CommandError,
-    check_writable,
-    in_words,
-    print_json,
-    progress_bars,
-    show,
-    undash,
-)
+from purecover.cli import output
+from purecover.cli.output import STDIO, CommandError, show
 
 if TYPE_CHECKING:
     from purecover.cli.rows import Rows
@@ -32,9 +23,7 @@ _KEPT = ("score", "labeled", "weight", "positive_label", "negative_label")
 """Options about columns that a state file remembers."""
 
 
-@Parameter(name="*", group=opt.ASSUMPTIONS)
-@dataclass(frozen=True, kw_only=True)
-class PartitionAssumptionOptions(opt.PriorOptions):
+class PartitionAssumptionOptions(opt.PriorOptions, group=opt.ASSUMPTIONS):
     """What is known about the labels of all partitions.
 
     Parameters
@@ -44,9 +33,7 @@ class PartitionAssumptionOptions(opt.PriorOptions):
     """
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class MonitorOptions:
+class MonitorOptions(opt.Options):
     """What a state file keeps from its first partition on.
 
     Parameters
@@ -109,16 +96,16 @@ def monitor(
 
     given = {**vars(assumptions), **vars(kept)}
     settings = {key: value for key, value in given.items() if value is not None}
-    if state in (DASH, ""):
+    if state in (STDIO, ""):
         raise CommandError("STATE must name a file.")
-    with in_words({"path": "STATE", "replace": "--replace"}):
+    with output.in_words({"path": "STATE", "replace": "--replace"}):
         if file is None:
             held = _shown(state, name, replace, settings)
             newest = held.partitions[-1]
         else:
             held, newest = _added(state, file, data, name, replace, settings, quiet)
     if json:
-        print_json(held.to_dict() | {"newest": newest.name})
+        output.print_json(held.to_dict() | {"newest": newest.name})
     elif not quiet:
         print(monitor_text(held, newest))  # noqa: T201
     drifted = newest.drift is not None and newest.drift.drifted
@@ -143,8 +130,8 @@ def _added(
     settings: dict[str, Any],
     quiet: bool,
 ) -> tuple[ScoreMonitor, MonitorPartition]:
-    check_writable("STATE", state, not_this=file)
-    name = _name_of(file) if name is None else undash(name)
+    output.check_writable("STATE", state, not_this=file)
+    name = _name_of(file) if name is None else name
     kept: dict[str, str] = {}
     if Path(state).exists():
         before = pu.monitoring.ScoreMonitor.load(state)
@@ -154,7 +141,7 @@ def _added(
         before._place(name, replacing)
     else:
         pu.monitoring.ScoreMonitor(**settings)
-    with progress_bars(quiet=quiet) as steps:
+    with output.progress_bars(quiet=quiet) as steps:
         steps("Reading")
         rows = _read(file, data, kept)
         monitor = pu.monitoring.ScoreMonitor.update(
@@ -171,7 +158,7 @@ def _added(
 
 
 def _name_of(file: str) -> str:
-    if file == DASH:
+    if file == STDIO:
         raise CommandError("--name is needed for what comes from standard input.")
     name = Path(file).name
     name = name.removesuffix(".gz")
@@ -200,6 +187,6 @@ def _read(file: str, data: opt.DataOptions, kept: dict[str, str]) -> Rows:
 
 def _columns(data: opt.DataOptions, rows: Rows) -> dict[str, str]:
     """What the state file is to remember."""
-    said = {key: undash(getattr(data, key)) for key in ("positive_label", "negative_label")}
-    found = {**rows.columns, **said}
+    labels = {"positive_label": data.positive_label, "negative_label": data.negative_label}
+    found = {**rows.columns, **labels}
     return {key: value for key, value in found.items() if value is not None}

@@ -6,12 +6,12 @@
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal
+from dataclasses import Field, dataclass
+from typing import Annotated, Any, ClassVar, Literal, dataclass_transform
 
 from cyclopts import Group, Parameter
 
-from purecover.cli.output import CommandError, undash
+from purecover.cli.output import STDIO, CommandError
 
 Area = Literal["davis-goadrich", "average-precision", "trapezoid"]
 Decimal = Literal[".", ","]
@@ -24,6 +24,9 @@ WorldName = Literal["binormal", "beta", "laplace", "nonconcave", "histogram"]
 USUAL_METRICS = ("roc_auc", "auc_pr", "precision", "recall")
 _TARGETS = ("population", "deployment", "pooled")
 
+
+STAND_IN = "<->"
+"""For a lone "-" while arguments are parsed: cyclopts takes it for an option."""
 
 # -- words turned into numbers, with complaints that name the option ------------------------------
 
@@ -46,10 +49,7 @@ def number(_: Any, tokens: Any) -> float:
 def share(_: Any, tokens: Any) -> float:
     """A number in [0, 1]; percentages are explained, not guessed."""
     option, text = _given(tokens)
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
+    value = _float(text)
     if not 0 <= value <= 1:
         raise CommandError(f"{option} must be a number in [0, 1], got {text!r}.{share_hint(text)}")
     return value
@@ -90,14 +90,10 @@ def whole(low: int) -> Converter:
 
 def numbers(option: str, text: str) -> tuple[float, ...]:
     """Finite numbers with commas between them."""
-    try:
-        values = tuple(float(word) for word in text.split(","))
-    except ValueError:
-        values = (math.nan,)
+    values = tuple(map(_float, text.split(",")))
     if not all(map(math.isfinite, values)):
         raise CommandError(
-            f"{option} must be numbers with commas between them, such as 0.8,0.5, got "
-            f"{undash(text)!r}."
+            f"{option} must be numbers with commas between them, such as 0.8,0.5, got {text!r}."
         )
     return values
 
@@ -107,10 +103,7 @@ def population(_: Any, tokens: Any) -> str | float:
     option, text = _given(tokens)
     if text in _TARGETS:
         return text
-    try:
-        prior = float(text)
-    except ValueError:
-        prior = -1.0
+    prior = _float(text)
     if not 0 <= prior <= 1:
         raise CommandError(
             f"{option} must be {', '.join(_TARGETS)} or a number in [0, 1], got "
@@ -133,9 +126,17 @@ def check_codes(_: Any, tokens: Any) -> tuple[str, ...]:
     return tuple(str(token.value).strip().upper() for token in tokens)
 
 
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 def _given(tokens: Any) -> tuple[str, str]:
     """The option, and its value as it was typed."""
-    return str(tokens[0].keyword), undash(str(tokens[0].value))
+    value = str(tokens[0].value)
+    return str(tokens[0].keyword), STDIO if value == STAND_IN else value
 
 
 DATA = Group("Data", sort_key=1)
@@ -175,13 +176,22 @@ GroupColumn = Annotated[
 ]
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Options:
+    """Base of groups of options: a frozen dataclass, each of whose fields is an option."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls, *, group: Group | None = None) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
+        Parameter(name="*", group=group)(cls)
+
+
 # A class that inherits options may give some of them other words in its own docstring. Fields of
 # the last base come first in the help.
 
 
-@Parameter(name="*", group=DATA)
-@dataclass(frozen=True, kw_only=True)
-class TableOptions:
+class TableOptions(Options, group=DATA):
     """Where the labels are, and how the file is written.
 
     Parameters
@@ -217,6 +227,12 @@ class TableOptions:
     encoding: str = "utf-8"
 
     @property
+    def scores(self) -> tuple[str, ...]:
+        """Columns of scores, if any was named."""
+        given = getattr(self, "score", None)
+        return given if isinstance(given, tuple) else () if given is None else (given,)
+
+    @property
     def how(self) -> dict[str, Any]:
         """How the file is written."""
         return {
@@ -226,16 +242,13 @@ class TableOptions:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class OneScore:
+class OneScore(Options):
     """The column of scores."""
 
     score: str | None = None
 
 
-@Parameter(name="*", group=DATA)
-@dataclass(frozen=True, kw_only=True)
-class DataOptions(TableOptions, OneScore):
+class DataOptions(TableOptions, OneScore, group=DATA):
     """Where the scores and labels are.
 
     Parameters
@@ -245,16 +258,13 @@ class DataOptions(TableOptions, OneScore):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
-class SeveralScores:
+class SeveralScores(Options):
     """The columns of scores."""
 
     score: Names = ()
 
 
-@Parameter(name="*", group=DATA)
-@dataclass(frozen=True, kw_only=True)
-class ScoresOptions(TableOptions, SeveralScores):
+class ScoresOptions(TableOptions, SeveralScores, group=DATA):
     """Where the scores and labels are, where several models may be compared.
 
     Parameters
@@ -264,16 +274,8 @@ class ScoresOptions(TableOptions, SeveralScores):
         it to compare several models on the same rows; the first is the baseline.
     """
 
-    @property
-    def one(self) -> DataOptions:
-        """The same with the first score alone."""
-        values = {f.name: getattr(self, f.name) for f in fields(TableOptions)}
-        return DataOptions(**values, score=self.score[0] if self.score else None)
 
-
-@Parameter(name="*", group=DATA)
-@dataclass(frozen=True, kw_only=True)
-class EngineOptions:
+class EngineOptions(Options, group=DATA):
     """What counts the rows of files that are many or large.
 
     Parameters
@@ -296,9 +298,7 @@ class EngineOptions:
     memory_limit: Text = None
 
 
-@Parameter(name="*", group=ASSUMPTIONS)
-@dataclass(frozen=True, kw_only=True)
-class ShareOptions:
+class ShareOptions(Options, group=ASSUMPTIONS):
     """Alpha and beta, or what estimates them.
 
     Parameters
@@ -322,9 +322,7 @@ class ShareOptions:
     scenario: Scenario | None = None
 
 
-@Parameter(name="*", group=ASSUMPTIONS)
-@dataclass(frozen=True, kw_only=True)
-class PriorOptions(ShareOptions):
+class PriorOptions(ShareOptions, group=ASSUMPTIONS):
     """Alpha and beta, known in one way or another, or what estimates them.
 
     Parameters
@@ -339,9 +337,7 @@ class PriorOptions(ShareOptions):
     label_frequency: Share | None = None
 
 
-@Parameter(name="*", group=ASSUMPTIONS)
-@dataclass(frozen=True, kw_only=True)
-class CurveOptions:
+class CurveOptions(Options, group=ASSUMPTIONS):
     """What recovered figures speak of, and how they are recovered.
 
     Parameters
@@ -357,9 +353,7 @@ class CurveOptions:
     repair: Repair | None = None
 
 
-@Parameter(name="*", group=ASSUMPTIONS)
-@dataclass(frozen=True, kw_only=True)
-class AssumptionOptions(CurveOptions, PriorOptions):
+class AssumptionOptions(CurveOptions, PriorOptions, group=ASSUMPTIONS):
     """What is known about the labels, and what figures speak of."""
 
     def __post_init__(self) -> None:
@@ -373,9 +367,7 @@ class AssumptionOptions(CurveOptions, PriorOptions):
             )
 
 
-@Parameter(name="*", group=METRICS)
-@dataclass(frozen=True, kw_only=True)
-class WeightOptions:
+class WeightOptions(Options, group=METRICS):
     """What some metrics weigh.
 
     Parameters
@@ -393,9 +385,7 @@ class WeightOptions:
     cost_fp: Number = 1.0
 
 
-@Parameter(name="*", group=INTERVALS)
-@dataclass(frozen=True, kw_only=True)
-class IntervalOptions:
+class IntervalOptions(Options, group=INTERVALS):
     """How sure one may be.
 
     Parameters
@@ -414,9 +404,7 @@ class IntervalOptions:
     random_state: Annotated[Whole, Parameter("--seed", alias="--random-state")] = 0
 
 
-@Parameter(name="*", group=INTERVALS)
-@dataclass(frozen=True, kw_only=True)
-class CheckedOptions(IntervalOptions):
+class CheckedOptions(IntervalOptions, group=INTERVALS):
     """How sure one may be, and which checks are not wanted.
 
     Parameters
@@ -428,9 +416,7 @@ class CheckedOptions(IntervalOptions):
     ignore_checks: Annotated[Names, Parameter("--ignore-check", converter=check_codes)] = ()
 
 
-@Parameter(name="*", group=METRICS)
-@dataclass(frozen=True, kw_only=True)
-class MeasureOptions(WeightOptions):
+class MeasureOptions(WeightOptions, group=METRICS):
     """What is measured.
 
     Parameters
@@ -451,9 +437,7 @@ class MeasureOptions(WeightOptions):
     area: Area = "davis-goadrich"
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class EvaluationOptions:
+class EvaluationOptions(Options):
     """What an evaluation is told besides the data."""
 
     assumptions: AssumptionOptions = AssumptionOptions()
@@ -466,9 +450,7 @@ class EvaluationOptions:
         return {**vars(self.assumptions), **vars(self.measures), **vars(self.intervals)}
 
 
-@Parameter(name="*", group=FEATURES)
-@dataclass(frozen=True, kw_only=True)
-class FeatureOptions:
+class FeatureOptions(Options, group=FEATURES):
     """Which columns are features, and what makes scores of them.
 
     Parameters
@@ -501,9 +483,7 @@ class FeatureOptions:
             raise CommandError(f"--folds must be a whole number of at least 2, got {self.folds}.")
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class ComparisonOptions:
+class ComparisonOptions(Options):
     """What only a comparison of several scores is told.
 
     Parameters
@@ -519,9 +499,7 @@ class ComparisonOptions:
     simultaneous: Annotated[Flag, Parameter(group=INTERVALS)] = False
 
 
-@Parameter(name="*", group=OUTPUT)
-@dataclass(frozen=True, kw_only=True)
-class ReportOptions:
+class ReportOptions(Options, group=OUTPUT):
     """In which ways the report is given.
 
     Parameters

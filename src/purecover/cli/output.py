@@ -14,24 +14,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, BinaryIO, overload
+from typing import Any, BinaryIO
 
 from purecover.exceptions import PurecoverError
 
 COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("COMMAND_LINE", default=())
 """The arguments as they were given, for the page that records them."""
 
-DASH = "<->"
-"""What a lone "-" (standard input or output) becomes before the arguments are parsed."""
-
-
-@overload
-def undash(text: str) -> str: ...
-@overload
-def undash(text: str | None) -> str | None: ...
-def undash(text: str | None) -> str | None:
-    """The text as it was typed."""
-    return "-" if text == DASH else text
+STDIO = "-"
+"""Standard input or output, where a file is asked for."""
 
 
 def typed_command() -> str:
@@ -89,6 +80,13 @@ class CommandError(PurecoverError):
 
     Not a ValueError, which the parser of the arguments would dress in words of its own.
     """
+
+
+def refuse(because: str, **options: object) -> None:
+    """Complain of the first of these options that was given."""
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise CommandError(f"--{name.replace('_', '-')} {because}")
 
 
 def in_options(said: PurecoverError | str, names: Mapping[str, str] | None = None) -> str:
@@ -152,8 +150,8 @@ def check_writable(option: str, path: str, *, not_this: str | None = None) -> No
     """Refuse a path that cannot be written before any long work is done."""
     target = Path(path)
     try:
-        if path in ("", DASH) or target.is_dir():
-            raise CommandError(f"{option} must name a file, got {show(undash(path))}.")
+        if path in ("", STDIO) or target.is_dir():
+            raise CommandError(f"{option} must name a file, got {show(path)}.")
         if not target.parent.is_dir():
             raise CommandError(
                 f"{option} {show(path)} cannot be written: there is no directory "
@@ -162,7 +160,7 @@ def check_writable(option: str, path: str, *, not_this: str | None = None) -> No
         place = target if target.exists() else target.parent
         if not os.access(place, os.W_OK):
             raise CommandError(f"{option} {show(path)} cannot be written: no permission.")
-        if not_this not in (None, DASH) and target.exists() and target.samefile(str(not_this)):
+        if not_this not in (None, STDIO) and target.exists() and target.samefile(str(not_this)):
             raise CommandError(f"{option} {show(path)} would overwrite the data.")
     except (OSError, ValueError) as error:
         raise CommandError(f"{option} {show(path)} cannot be written: {error}.") from error

@@ -16,19 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
+from purecover.cli import output
 from purecover.cli.options import OUTPUT, Flag, Json, Positive, Quiet, Text, Whole, share_hint
-from purecover.cli.output import (
-    CommandError,
-    check_outputs,
-    in_words,
-    note,
-    print_json,
-    progress_bars,
-    say,
-    show,
-    typed_command,
-    write_file,
-)
+from purecover.cli.output import CommandError, show
 
 if TYPE_CHECKING:
     from purecover.paper.design import Cell
@@ -125,21 +115,21 @@ def run(
     )
     n_repeats = repeats or (QUICK_REPEATS if quick else REPEATS)
     design = list(cells(_datasets(dataset), _betas(beta), n_repeats, settings))
-    with in_words(_NAMES), Store(store) as kept:
+    with output.in_words(_NAMES), Store(store) as kept:
         try:
-            with progress_bars(quiet=quiet or json) as steps:
+            with output.progress_bars(quiet=quiet or json) as steps:
                 done = run_study(
                     design,
                     store=kept,
                     data=data,
                     n_jobs=jobs or -1,
                     keep_scores=keep_scores,
-                    about={"command": typed_command()},
+                    about={"command": output.typed_command()},
                     on_progress=steps("Runs") or (None if quiet or json else _Lines()),
                 )
         except KeyboardInterrupt:
             n_done = len(kept.done(cell.key for cell in design))
-            say(
+            output.say(
                 f"purecover: interrupted; {n_done:,} of {len(design):,} runs are done and kept in "
                 f"{kept.path}.\nHint: the same command goes on from there."
             )
@@ -152,7 +142,7 @@ def _datasets(given: Sequence[str]) -> tuple[str, ...]:
     from purecover.paper.data import DATASETS
 
     names = [name.strip().casefold() for text in given for name in text.split(",")]
-    with in_words({"dataset": "--dataset"}):
+    with output.in_words({"dataset": "--dataset"}):
         for name in names:
             check_choice("dataset", name, tuple(DATASETS))
     return tuple(dict.fromkeys(names)) or tuple(DATASETS)
@@ -178,7 +168,7 @@ def _finish(done: StudyRun, kept: Store, folder: str, *, json: bool, quiet: bool
 
     n_done = len(kept.done())
     if json:
-        print_json(
+        output.print_json(
             {
                 "cells": done.n_cells,
                 "before": done.n_before,
@@ -195,20 +185,20 @@ def _finish(done: StudyRun, kept: Store, folder: str, *, json: bool, quiet: bool
         )
         if n_done:
             report = shlex.join(["purecover", "paper", "report", "--store", folder])
-            note(f"{report} --html paper.html shows them", quiet=False)
+            output.note(f"{report} --html paper.html shows them", quiet=False)
     if not done.failed:
         return 0
     if not json:
         cell, error = done.failed[0]
         first = _failure(cell, error)
-        say(
+        output.say(
             f"purecover: error: {len(done.failed):,} of {done.n_cells:,} runs failed, the first "
             f"({cell.dataset}, beta {cell.beta:g}, repetition {cell.repeat}) with: "
             f"{first['error']}\nHint: the same command tries them again; "
             "PURECOVER_TRACEBACK=1 shows where."
         )
         if os.environ.get("PURECOVER_TRACEBACK"):
-            say(error)
+            output.say(error)
     return FAILED
 
 
@@ -239,7 +229,7 @@ class _Lines:
             from purecover.paper.report import in_time
 
             left = f", about {in_time((now - began) / (done - before) * (total - done))} left"
-        note(f"{done:,} of {total:,} runs are done{left}", quiet=False)
+        output.note(f"{done:,} of {total:,} runs are done{left}", quiet=False)
 
 
 # -- status, report, merge --------------------------------------------------------------------
@@ -261,12 +251,12 @@ def status(
     from purecover.paper.report import in_time, studies
     from purecover.paper.store import Store
 
-    with in_words(_NAMES), Store(store, read_only=True) as kept:
+    with output.in_words(_NAMES), Store(store, read_only=True) as kept:
         kept.verify()
         found = studies(kept)
         path = kept.path
     if json:
-        print_json({"store": str(path), "studies": [_as_document(study) for study in found]})
+        output.print_json({"store": str(path), "studies": [_as_document(study) for study in found]})
         return 0
     n_runs = sum(len(study.cells) for study in found)
     lines = [f"{path}: {n_runs:,} run{'' if n_runs == 1 else 's'}, and all files are sound"]
@@ -336,8 +326,8 @@ def report(
     from purecover.paper.store import Store
 
     files = {"--html": html, "--markdown": markdown, "--csv": csv, "--records": records}
-    check_outputs(files)
-    with in_words(_NAMES), Store(store, read_only=True) as kept:
+    output.check_outputs(files)
+    with output.in_words(_NAMES), Store(store, read_only=True) as kept:
         chosen = _choose(studies(kept), study, kept, quiet=quiet)
         rows, about = kept.records(settings=chosen.settings), provenance(chosen)
         write: Any = partial(
@@ -356,9 +346,9 @@ def report(
     if any(written.values()):
         write(**written)
     for path in filter(None, written.values()):
-        note(f"{path} written", quiet=quiet)
+        output.note(f"{path} written", quiet=quiet)
     if records is not None:
-        write_file("--records", records, text.getvalue(), "records", quiet=quiet)
+        output.write_file("--records", records, text.getvalue(), "records", quiet=quiet)
     return 0
 
 
@@ -391,7 +381,7 @@ def _choose(found: list[Study], number: int | None, kept: Store, *, quiet: bool)
     chosen = found[(number or 1) - 1]
     if number is None and len(found) > 1:
         others = sum(len(study.cells) for study in found) - len(chosen.cells)
-        note(
+        output.note(
             f"this is the largest study ({chosen}); {others:,} runs with other settings are left "
             "out, see purecover paper status",
             quiet=quiet,
@@ -422,10 +412,12 @@ def merge(
     """
     from purecover.paper.store import Store
 
-    with in_words(_NAMES):
+    with output.in_words(_NAMES):
         for folder in (other, *others):  # all of them must be there before anything changes
             Store(folder, read_only=True)
         with Store(store) as kept:
             for folder in (other, *others):
-                note(f"{kept.merge(folder):,} runs of {folder} added to {kept.path}", quiet=quiet)
+                output.note(
+                    f"{kept.merge(folder):,} runs of {folder} added to {kept.path}", quiet=quiet
+                )
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,17 +11,8 @@ from cyclopts import Parameter
 
 import purecover as pu
 import purecover.cli.options as opt
-from purecover.cli.output import (
-    CommandError,
-    check_writable,
-    in_options,
-    note,
-    print_result,
-    progress_bars,
-    show,
-    undash,
-    write_atomically,
-)
+from purecover.cli import output
+from purecover.cli.output import CommandError, show
 
 if TYPE_CHECKING:
     from purecover.estimators.compare import PriorComparison
@@ -29,9 +20,7 @@ if TYPE_CHECKING:
 _FORMATS = (".png", ".svg", ".pdf")
 
 
-@Parameter(name="*", group=opt.FEATURES)
-@dataclass(frozen=True, kw_only=True)
-class PriorFeatureOptions(opt.FeatureOptions):
+class PriorFeatureOptions(opt.FeatureOptions, group=opt.FEATURES):
     """Which columns are features, and what makes scores of them.
 
     Parameters
@@ -52,9 +41,7 @@ class PriorFeatureOptions(opt.FeatureOptions):
     model: opt.Model | None = None  # type: ignore[assignment]
 
 
-@Parameter(name="*", group=opt.RESAMPLING)
-@dataclass(frozen=True, kw_only=True)
-class PriorResamplingOptions(opt.IntervalOptions):
+class PriorResamplingOptions(opt.IntervalOptions, group=opt.RESAMPLING):
     """How sure one may be.
 
     Parameters
@@ -105,12 +92,8 @@ def priors(
     quiet
         Print no table, notes or progress.
     """
-    from purecover.cli.files import require_file
-
-    require_file(file)
     from purecover.cli.features import make_scores, read_feature_rows, standardized
     from purecover.cli.rows import read_rows
-    from purecover.displays.priors import save_priors
     from purecover.intervals.interval import check_level
 
     names = _names(estimators)
@@ -124,7 +107,7 @@ def priors(
         raise CommandError("give --score, or --model to make scores from the features, not both.")
     if plot is not None:
         _check_plot(plot, file)
-    with progress_bars(quiet=quiet) as steps:
+    with output.progress_bars(quiet=quiet) as steps:
         steps("Reading")
         features = matrix = made = None
         if not by_features:
@@ -154,11 +137,13 @@ def priors(
     source = rows.source(file)
     if features is not None:
         source["features"] = features.to_dict()
-    print_result(found, json=json, quiet=quiet, source=source)
+    output.print_result(found, json=json, quiet=quiet, source=source)
     if plot is not None:
-        with write_atomically("--plot", plot) as picture:
+        from purecover.displays.priors import save_priors
+
+        with output.write_atomically("--plot", plot) as picture:
             save_priors(found, picture, Path(plot).suffix[1:].casefold())
-        note(f"picture written to {plot}", quiet=quiet)
+        output.note(f"picture written to {plot}", quiet=quiet)
     if features is not None:
         features.say(quiet=quiet, marked=False)
     rows.note_blanks(quiet=quiet)
@@ -176,7 +161,7 @@ def _names(given: str | None) -> list[str] | None:
     """Names of estimators in any case, each once; None for all."""
     if given is None:
         return None
-    words = [undash(word.strip()) for word in given.split(",")]
+    words = [word.strip() for word in given.split(",")]
     from purecover.estimators.compare import estimator_names
 
     known = estimator_names()
@@ -196,14 +181,14 @@ def _require_an_estimate(found: PriorComparison) -> None:
     """A table without a number is bad input, not a result."""
     if not found.succeeded:
         row = found.rows[0]
-        said = in_options(row.error or "")
+        said = output.in_options(row.error or "")
         many = "" if len(found) == 1 else f"none of {len(found)} estimators finds alpha and beta; "
         raise CommandError(f"{many}{row.name}: {said}")
 
 
 def _check_plot(path: str, file: str) -> None:
     """Complain before the work is done rather than after."""
-    check_writable("--plot", path, not_this=file)
+    output.check_writable("--plot", path, not_this=file)
     if Path(path).suffix.casefold() not in _FORMATS:
         raise CommandError(f"--plot must end in {', '.join(_FORMATS)}, got {show(path)}.")
     from purecover._validation import require

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,12 +18,13 @@ from purecover.cli.files import (
     Table,
     Words,
     choose_columns,
+    first_few,
     is_missing,
     name_of,
     read_table,
 )
 from purecover.cli.options import TableOptions
-from purecover.cli.output import CommandError, in_options, note, undash
+from purecover.cli.output import CommandError, in_options, note
 from purecover.exceptions import PurecoverError
 
 _CELL = "cell "
@@ -120,7 +122,6 @@ def read_rows(
     *,
     truth: str | None = None,
     group: str | None = None,
-    more_scores: Sequence[str] = (),
     scored: bool = True,
     cells: Callable[[list[str], dict[str, str]], Iterable[str]] | None = None,
 ) -> Rows:
@@ -130,7 +131,7 @@ def read_rows(
     further columns, as they stand in the file, from those there are and those with a role.
     """
     source = name_of(file)
-    wanted = asked_columns(options, more_scores, scored=scored, truth=truth, group=group)
+    wanted = asked_columns(options, scored=scored, truth=truth, group=group)
 
     def request(available: list[str]) -> Request:
         rows = row_request(source, available, wanted, options)
@@ -150,20 +151,15 @@ def read_rows(
 
 
 def asked_columns(
-    options: TableOptions,
-    more_scores: Sequence[str] = (),
-    *,
-    scored: bool = True,
-    **others: str | None,
+    options: TableOptions, *, scored: bool = True, **others: str | None
 ) -> dict[str, str | None]:
     """Columns by role as they were typed; those that nobody gave are to be found, or not used."""
-    score = getattr(options, "score", None)
-    asked = {"score": score} if scored or score is not None else {}
-    asked |= {"labeled": options.labeled}
-    asked |= {f"score {i}": column for i, column in enumerate(more_scores, start=2)}
-    others = {"weight": options.weight, **others}
-    asked |= {role: column for role, column in others.items() if column is not None}
-    return {role: undash(column) for role, column in asked.items()}
+    asked: dict[str, str | None] = {"score": None} if scored else {}
+    for i, column in enumerate(options.scores, start=1):
+        asked["score" if i == 1 else f"score {i}"] = column
+    asked["labeled"] = options.labeled
+    given = {"weight": options.weight, **others}
+    return asked | {role: column for role, column in given.items() if column is not None}
 
 
 def row_request(
@@ -195,28 +191,22 @@ def read_labels(
     with_blanks = len(said) < len(words.values)
     if not said:
         raise CommandError(f"{what} is blank everywhere; no row is labeled.")
-    values = _plain(said, options.decimal)
-    if values.size == 1 and not with_blanks:
+    if len(said) == 1 and not with_blanks:
         raise CommandError(
             f"{what} holds nothing but {show(said[0])}; both labeled and unlabeled rows are needed."
         )
-    positive_label = _spelled(undash(options.positive_label), values)
-    negative_label = _spelled(undash(options.negative_label), values)
-    if positive_label is not None and not _holds(values, positive_label):
-        shown = ", ".join(map(show, said[:5])) + (", ..." if len(said) > 5 else "")
+    values, positive_label, negative_label = _plain(said, options)
+    if positive_label is not None and positive_label not in values:
+        shown = first_few([show(value) for value in said])
         raise CommandError(
-            f"{what} has no value {show(positive_label)}, asked for by --positive-label.\n"
+            f"{what} has no value {show(options.positive_label)}, asked for by --positive-label.\n"
             f"Hint: it holds {shown}."
         )
     if with_blanks:
-        values = np.append(values, _unlabeled_like(what, values, positive_label, negative_label))
+        values.append(_unlabeled_like(what, values, positive_label, negative_label))
+    labels = {"positive_label": positive_label, "negative_label": negative_label}
     try:
-        positive, negative = encode_labels(
-            values,
-            values.size,
-            positive_label=positive_label,
-            negative_label=negative_label,
-        )
+        positive, negative = encode_labels(np.array(values), len(values), **labels)
     except PurecoverError as error:
         # It saw each distinct value once, so that its number of rows is none.
         text = re.sub(r" row among \d+\.", " row.", in_options(error))
@@ -228,48 +218,41 @@ def read_labels(
     return positive[code], None if negative is None else negative[code]
 
 
-def _unlabeled_like(
-    what: str, values: np.ndarray[Any, Any], positive_label: str | None, negative_label: str | None
-) -> Any:
+def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_label: Any) -> Any:
     """A value that means unlabeled beside the others.
 
     Where the label is named, what is neither it nor a known negative. Else a value that says so
     plainly; beside 1 and -1, or yes and no, blanks are refused: it may mean a known negative.
     """
-    if positive_label is not None:
-        named = [label for label in (positive_label, negative_label) if label is not None]
-        rest = [v for v in values.tolist() if not any(_holds(np.array([v]), n) for n in named)]
-        if rest:
-            return rest[0]
-        return "unlabeled" if values.dtype.kind == "U" else float(np.abs(values).max()) + 1
-    left = [v for v in values.tolist() if not _holds(np.array([v]), negative_label)]
-    plainly = [v for v in left if str(v).casefold() in _UNLABELED]
-    if plainly:
-        return plainly[0]
-    texts = [f"{v:g}" if isinstance(v, float) else v for v in left]
-    unsure = [text for text in texts if text.casefold() in _FALSE - {"0", "0.0"}]
-    if len(texts) == 2 and len(unsure) == 1:
-        other, label = unsure[0], texts[texts[0] == unsure[0]]
-        raise CommandError(
-            f"{what} holds {show(label)}, {show(other)} and blanks.\n"
-            f"Hint: if {show(other)} and blank both mean unlabeled, add --positive-label={label}; "
-            f"if {show(other)} marks known negatives, add --negative-label={other}."
-        )
-    usual = ("unlabeled", "unknown") if values.dtype.kind == "U" else (0.0, -1.0)
-    taken = negative_label is not None and _holds(np.array(usual[:1]), negative_label)
-    return usual[taken]
+    named = (positive_label, negative_label)
+    like = left = [value for value in values if value not in named]
+    if positive_label is None:
+        like = [value for value in left if str(value).casefold() in _UNLABELED]
+        texts = [f"{value:g}" if isinstance(value, float) else value for value in left]
+        unsure = [text for text in texts if text.casefold() in _FALSE - {"0", "0.0"}]
+        if not like and len(texts) == 2 and len(unsure) == 1:
+            other, label = unsure[0], texts[texts[0] == unsure[0]]
+            raise CommandError(
+                f"{what} holds {show(label)}, {show(other)} and blanks.\n"
+                f"Hint: if {show(other)} and blank both mean unlabeled, add "
+                f"--positive-label={label}; if {show(other)} marks known negatives, add "
+                f"--negative-label={other}."
+            )
+    is_text = isinstance(values[0], str)
+    usual = ("unlabeled", "unknown", "neither") if is_text else (0.0, -1.0, 2.0)
+    return next(value for value in (*like, *usual) if value not in named)
 
 
 def _read_truth(source: str, column: str, words: Words, options: TableOptions) -> BoolArray:
     """True classes per row, from the meaning of each distinct value."""
     texts = [value.strip() for value in words.values]
-    label = undash(options.positive_label)
+    label = options.positive_label
     folded = [text.casefold() for text in texts]
     named = label in texts and len(texts) <= 2
     positive = [text == label for text in texts] if named else [t in _TRUE for t in folded]
     known = named or set(folded) <= _TRUE | _FALSE
     if not known or all(positive) or not any(positive):
-        shown = ", ".join(map(show, texts[:5])) + (", ..." if len(texts) > 5 else "")
+        shown = first_few([show(text) for text in texts])
         raise CommandError(
             f"column {show(column)} of {source}, asked for by --truth, must hold both classes "
             f"(1/0, true/false, positive/negative), got {shown}.\n"
@@ -278,29 +261,16 @@ def _read_truth(source: str, column: str, words: Words, options: TableOptions) -
     return np.array(positive)[words.codes]
 
 
-def _plain(texts: Sequence[str], decimal: str) -> np.ndarray[Any, Any]:
-    """Distinct values as numbers if all of them are, else as texts."""
-    try:
-        return np.array([float(text.replace(decimal, ".")) for text in texts])
-    except ValueError:
-        return np.array(texts)
-
-
-def _spelled(label: str | None, values: np.ndarray[Any, Any]) -> str | None:
-    """A label as a column of truth values writes it: those come as 1 and 0."""
+def _plain(texts: Sequence[str], options: TableOptions) -> tuple[list[Any], Any, Any]:
+    """Distinct values and the labels that were named, as numbers if all of the values are."""
+    # A column of truth values comes as 1 and 0.
     truth = {"true": "1", "t": "1", "false": "0", "f": "0"}
-    if label is None or values.dtype.kind == "U":
-        return label
-    return truth.get(label.strip().casefold(), label)
-
-
-def _holds(values: np.ndarray[Any, Any], label: str | None) -> bool:
-    """Whether a label is among the values; 1 finds 1.0."""
-    if label is None:
-        return False
-    if values.dtype.kind == "U":
-        return label in values
+    labels: list[Any] = [options.positive_label, options.negative_label]
     try:
-        return float(label) in values
+        values: list[Any] = [float(text.replace(options.decimal, ".")) for text in texts]
     except ValueError:
-        return False
+        return list(texts), *labels
+    for i, label in enumerate(labels):
+        with suppress(ValueError, AttributeError):  # no number, or none
+            labels[i] = float(truth.get(label.strip().casefold(), label))
+    return values, *labels

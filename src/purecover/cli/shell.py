@@ -7,16 +7,17 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from dataclasses import replace
+from typing import Any, TextIO
 
 from cyclopts import App, CycloptsError, Parameter
 
 from purecover import __version__
 from purecover.cli.audit import audit
-from purecover.cli.evaluate import evaluate, evaluate_data
-from purecover.cli.many import evaluate_many
+from purecover.cli.evaluate import evaluate, evaluate_data, evaluate_many
 from purecover.cli.monitor import monitor
-from purecover.cli.output import COMMAND_LINE, DASH, CommandError, in_options, say
+from purecover.cli.options import STAND_IN, Options
+from purecover.cli.output import COMMAND_LINE, STDIO, CommandError, in_options, say
 from purecover.cli.paper import paper
 from purecover.cli.priors import priors
 from purecover.cli.serve import serve
@@ -61,12 +62,13 @@ READER_LEFT = 141
 def run(argv: Sequence[str] | None = None) -> int:
     """Parse, execute, and turn whatever goes wrong into a message and a code."""
     given = sys.argv[1:] if argv is None else list(argv)
-    # cyclopts takes a lone "-" for an option; here it is standard input or output.
-    tokens = [DASH if word == "-" else word for word in given]
+    tokens = [STAND_IN if word == STDIO else word for word in given]
     COMMAND_LINE.set(tuple(given))
     try:
         with _plain_warnings(quiet="--quiet" in given or "-q" in given):
-            code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+            command, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=False)
+            args, options = _as_typed(bound.args), _as_typed(bound.kwargs)
+            code = command(*args, **options)
         if sys.stdout is not None:
             sys.stdout.flush()
     except CycloptsError as error:
@@ -98,6 +100,17 @@ def run(argv: Sequence[str] | None = None) -> int:
             "Hint: this is a bug in purecover; set PURECOVER_TRACEBACK=1 to see where."
         )
     return code if isinstance(code, int) else 0
+
+
+def _as_typed(value: Any) -> Any:
+    """What was parsed, with a lone dash where its stand-in is."""
+    if isinstance(value, Options):
+        return replace(value, **_as_typed(vars(value)))
+    if isinstance(value, dict):
+        return {name: _as_typed(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map(_as_typed, value))
+    return STDIO if value == STAND_IN else value
 
 
 def fail(message: str) -> int:

@@ -6,7 +6,6 @@ import gzip
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,15 +13,8 @@ from cyclopts import Parameter
 
 import purecover as pu
 import purecover.cli.options as opt
-from purecover.cli.output import (
-    DASH,
-    CommandError,
-    check_writable,
-    note,
-    print_json,
-    say,
-    write_atomically,
-)
+from purecover.cli import output
+from purecover.cli.output import STDIO, CommandError
 
 if TYPE_CHECKING:
     from purecover.simulate import Sample, World
@@ -61,26 +53,24 @@ def example(
     from purecover.example import example_csv
 
     content = example_csv()
-    if out == DASH:
+    if out == STDIO:
         sys.stdout.write(content.decode())
         return 0
     path = EXAMPLE if out is None else out
-    check_writable("--out", path)
+    output.check_writable("--out", path)
     # A name nobody asked for must not cost anybody a file.
     if out is None and Path(path).is_file() and Path(path).read_bytes() != content:
         raise CommandError(
             f"{path} is here already and holds something else.\n"
             "Hint: --out writes the example under another name."
         )
-    with write_atomically("--out", path) as file:
+    with output.write_atomically("--out", path) as file:
         file.write(content)
-    note(f"example written to {path}: columns score, labeled and truth", quiet=quiet)
+    output.note(f"example written to {path}: columns score, labeled and truth", quiet=quiet)
     return 0
 
 
-@Parameter(name="*", group=opt.WORLD)
-@dataclass(frozen=True, kw_only=True)
-class WorldOptions:
+class WorldOptions(opt.Options, group=opt.WORLD):
     """Parameters of worlds.
 
     Parameters
@@ -157,17 +147,18 @@ def simulate(
     quiet
         Do not print the true figures.
     """
-    path = None if out == DASH else out
+    path = None if out == STDIO else out
     if json and path is None:
         raise CommandError("--json needs --out, as both would go to standard output.")
     if path is not None:
-        check_writable("--out", path)
+        output.check_writable("--out", path)
     place = _world(world, vars(parameters))
     for option, number in {"labeled": labeled, "unlabeled": unlabeled, "size": size}.items():
         if number is not None and number > MAX_ROWS:
             raise CommandError(f"--{option} must be at most {MAX_ROWS:,}, got {number:,}.")
+    because = f"has no meaning with --scenario {scenario}."
     if scenario == "censoring":
-        _refuse(scenario, {"alpha": alpha, "labeled": labeled, "unlabeled": unlabeled})
+        output.refuse(because, alpha=alpha, labeled=labeled, unlabeled=unlabeled)
         if prior is None or label_frequency is None:
             raise CommandError("--scenario censoring needs --prior and --label-frequency.")
         sample = place.sample_censored(
@@ -178,7 +169,7 @@ def simulate(
             random_state=seed,
         )
     else:
-        _refuse(scenario, {"size": size, "prior": prior, "label-frequency": label_frequency})
+        output.refuse(because, size=size, prior=prior, label_frequency=label_frequency)
         if alpha is None:
             raise CommandError("give --alpha, the share of positives among the unlabeled.")
         sample = place.sample(
@@ -194,19 +185,19 @@ def simulate(
             sys.stdout.write(part.decode())
     else:
         with ExitStack() as stack:
-            file: Any = stack.enter_context(write_atomically("--out", path))
+            file: Any = stack.enter_context(output.write_atomically("--out", path))
             if path.endswith(".gz"):
                 # No name and no time inside, so that equal samples make equal files.
                 packed = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
                 file = stack.enter_context(packed)
             file.writelines(_csv_parts(sample))
     if json:
-        print_json(truth)
+        output.print_json(truth)
     elif not quiet:
         sys.stdout.flush()
-        say(_describe(truth))
+        output.say(_describe(truth))
     if path is not None:
-        note(f"sample written to {path}", quiet=quiet)
+        output.note(f"sample written to {path}", quiet=quiet)
     return 0
 
 
@@ -229,12 +220,6 @@ def _world(name: str, given: Mapping[str, Any]) -> World:
         )
     family: Callable[..., World] = getattr(pu.simulate, name)
     return family(**arguments)
-
-
-def _refuse(scenario: str, given: Mapping[str, Any]) -> None:
-    for option, value in given.items():
-        if value is not None:
-            raise CommandError(f"--{option} has no meaning with --scenario {scenario}.")
 
 
 def _csv_parts(sample: Sample) -> Iterator[bytes]:

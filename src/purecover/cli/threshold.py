@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,7 @@ from cyclopts import Parameter
 import purecover as pu
 import purecover.cli.options as opt
 from purecover.cli.evaluate import any_serious
-from purecover.cli.output import CommandError, in_words, print_json, progress_bars, show, undash
+from purecover.cli.output import CommandError, in_words, print_json, progress_bars, show
 
 if TYPE_CHECKING:
     from purecover.checks import CheckResult
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 _WIDTH = 100
 
 
-@Parameter(name="*", group=opt.INTERVALS)
-@dataclass(frozen=True, kw_only=True)
-class ThresholdIntervalOptions(opt.CheckedOptions):
+class ThresholdIntervalOptions(opt.CheckedOptions, group=opt.INTERVALS):
     """How sure one may be.
 
     Parameters
@@ -38,9 +35,7 @@ class ThresholdIntervalOptions(opt.CheckedOptions):
     n_resamples: Annotated[opt.Whole, Parameter("--resamples")] = 500
 
 
-@Parameter(name="*", group=opt.CRITERION)
-@dataclass(frozen=True, kw_only=True)
-class WishOptions:
+class WishOptions(opt.Options, group=opt.CRITERION):
     """How much is wanted of a metric.
 
     Parameters
@@ -195,8 +190,7 @@ def _criterion(wanted: Mapping[str, float | None], best: str | None) -> tuple[st
 
     choices = [metric for metric in THRESHOLD_METRICS if metric not in wanted]
     if name not in choices:
-        shown = show(undash(best))
-        raise CommandError(f"--best must be one of {', '.join(choices)}, got {shown}.")
+        raise CommandError(f"--best must be one of {', '.join(choices)}, got {show(best)}.")
     return name, None
 
 
