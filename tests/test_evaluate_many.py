@@ -335,9 +335,9 @@ def test_text_shows_the_best_rows_and_what_was_left_out(table):
     [
         ({"labeled": "z"}, "'labeled' parameter of evaluate_many must be the name of a column"),
         ({"labeled": ["y", "z"]}, "'labeled' parameter .* 'z'"),
-        ({"labeled": ["y", "y"]}, "a name twice"),
+        ({"labeled": ["y", "y"]}, "'y' twice"),
         ({"labeled": ["y", "good"], "by": "task"}, "one column where 'by' names the tasks"),
-        ({"score": ["good", "good"]}, "a name twice"),
+        ({"score": ["good", "good"]}, "'good' twice"),
         ({"score": []}, "got none"),
         ({"score": {"z": "good"}}, "'z' as a key"),
         ({"score": {}}, "none for 'y'"),

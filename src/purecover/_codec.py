@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 
 from purecover._typing import FloatArray, OrNan
-from purecover._validation import bad_type, bad_value, show
+from purecover._validation import bad_type, bad_value, check_integer, show
 from purecover.exceptions import InvalidInputError, PurecoverError
 
 FormT = TypeVar("FormT")
@@ -75,7 +75,7 @@ def json_text(value: Any, indent: int | None = 2) -> str:
     """Strict JSON; with an indent, a list of numbers stays on one line however long it is."""
     if indent is None:
         return json.dumps(value, allow_nan=False)
-    return _text(value, " " * indent, "\n")
+    return _text(value, " " * check_integer("indent", indent, low=0, high=16), "\n")
 
 
 def _text(value: Any, step: str, newline: str) -> str:

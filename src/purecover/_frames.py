@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from purecover._validation import bad_type, bad_value, public, show, to_numpy
+from purecover._validation import bad_type, bad_value, is_iterable, public, show, to_numpy
 from purecover.exceptions import MissingDependencyError
 
 
@@ -123,6 +123,21 @@ def require_columns(names: Mapping[str, Any], available: list[Any]) -> None:
             )
 
 
+def check_columns(parameter: str, names: Any, available: list[str], must: str) -> tuple[str, ...]:
+    """Names of columns that exist and differ, in their order."""
+    # A set has no order.
+    if isinstance(names, (bytes, str, set, frozenset, Mapping)) or not is_iterable(names):
+        raise bad_type(parameter, must, names)
+    found = tuple(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise bad_type(parameter, must, name)
+        require_columns({parameter: name}, available)
+    if twice := [name for name in found if found.count(name) > 1]:
+        raise bad_value(parameter, f"{must} that differ", f"{show(twice[0])} twice")
+    return found
+
+
 def _is_among(column: Any, available: list[Any]) -> bool:
     try:
         return column in available
@@ -153,6 +168,11 @@ class Tabular:
             One column for each of the figures.
         """
         return make_frame(self._columns(), backend)
+
+
+def rows_frame(rows: Sequence[Mapping[str, Any]], backend: Any) -> Any:
+    """The same of rows that have the same cells."""
+    return make_frame({name: np.array([row[name] for row in rows]) for name in rows[0]}, backend)
 
 
 def make_frame(columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any:

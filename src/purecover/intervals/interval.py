@@ -67,6 +67,12 @@ class Interval(Saved):
         )
 
 
+def ends_of(interval: Interval | None, prefix: str = "") -> dict[str, float]:
+    """Both ends as cells of a table; NaN where there is no interval."""
+    low, high = (math.nan, math.nan) if interval is None else (interval.low, interval.high)
+    return {f"{prefix}low": low, f"{prefix}high": high}
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CurveBand(Saved, Frozen, Tabular):
     """A confidence band around a curve.

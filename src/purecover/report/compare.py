@@ -16,7 +16,14 @@ from typing import Any, Unpack
 import numpy as np
 
 from purecover._codec import Source, json_text, written
-from purecover._frames import column_names, is_frame, lazy_frame, make_frame, read_columns
+from purecover._frames import (
+    check_columns,
+    column_names,
+    is_frame,
+    lazy_frame,
+    read_columns,
+    rows_frame,
+)
 from purecover._typing import ArrayLike, FloatArray, IntArray
 from purecover._validation import (
     Frozen,
@@ -28,7 +35,6 @@ from purecover._validation import (
     check_flag,
     check_real,
     check_same_length,
-    is_iterable,
     kept_seed,
     public,
     show,
@@ -37,7 +43,7 @@ from purecover.counts import ScoreCounts
 from purecover.engines.count import JointCells, joint_cells
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import Interval
+from purecover.intervals.interval import Interval, ends_of
 from purecover.intervals.paired import (
     BONFERRONI,
     MAX_PAIRED,
@@ -186,24 +192,23 @@ class ScoreComparison(Frozen):
         ``low`` and ``high`` are the ends of the interval of the recovered value; ``difference``
         and its ends stand beside all scores but the baseline.
         """
-        columns: dict[str, list[Any]] = {key: [] for key in _COLUMNS}
-        nan = math.nan
+        rows = []
         for metric, found in self.differences.items():
             for name, report in self.reports.items():
-                own, gap = report.intervals.get(metric), found.get(name)
-                row = (
-                    metric,
-                    name,
-                    report.metrics.observed[metric],
-                    report.metrics[metric],
-                    *((nan, nan) if own is None else (own.low, own.high)),
-                    *((nan, nan, nan) if gap is None else (gap.estimate, gap.low, gap.high)),
-                    self.better.get(metric, {}).get(name, nan),
+                gap = found.get(name)
+                rows.append(
+                    {
+                        "metric": metric,
+                        "score": name,
+                        "observed": report.metrics.observed[metric],
+                        "recovered": report.metrics[metric],
+                        **ends_of(report.intervals.get(metric)),
+                        "difference": math.nan if gap is None else gap.estimate,
+                        **ends_of(gap, "difference_"),
+                        "better": self.better.get(metric, {}).get(name, math.nan),
+                    }
                 )
-                for key, value in zip(_COLUMNS, row, strict=True):
-                    columns[key].append(value)
-        arrays = {key: np.array(values) for key, values in columns.items()}
-        return make_frame(arrays, backend)
+        return rows_frame(rows, backend)
 
     def to_dict(self, *, curves: bool = False, counts: bool = False) -> dict[str, Any]:
         """Plain data, ready for JSON.
@@ -233,6 +238,7 @@ class ScoreComparison(Frozen):
             },
         )
 
+    @public
     def to_json(self, *, curves: bool = False, counts: bool = False, indent: int | None = 2) -> str:
         """:meth:`to_dict` as strict JSON text."""
         return json_text(self.to_dict(curves=curves, counts=counts), indent)
@@ -295,12 +301,6 @@ class ScoreComparison(Frozen):
         return f"<pre>{escape(str(self))}</pre>"
 
 
-_COLUMNS = (
-    "metric", "score", "observed", "recovered", "low", "high", "difference", "difference_low",
-    "difference_high", "better",
-)  # fmt: skip
-
-
 @dataclass(frozen=True, eq=False)
 class PairedRows:
     """What differences need of the rows.
@@ -333,7 +333,7 @@ def find_differences(
     simultaneous: bool,
 ) -> tuple[Differences, Shares]:
     """By metric and score: intervals of differences, and shares of replicates that are better."""
-    base = reports[baseline]
+    base, drawn = reports[baseline], reports[baseline].bootstrap
     others = [name for name in reports if name != baseline]
     same = [np.array_equal(rows.ranks[name], rows.ranks[baseline]) for name in others]
     n_together = len(others) if simultaneous else 1
@@ -346,7 +346,7 @@ def find_differences(
             estimates,
             draws,
             level=level,
-            method=_method(base),
+            method="none" if drawn is None else f"bootstrap percentile, {drawn.method}",
             varied="scores" if base.estimation is None else "scores and proportions",
             simultaneous=simultaneous,
             same=same,
@@ -358,7 +358,7 @@ def find_differences(
             ]
         differences[metric] = dict(zip(others, found, strict=True))
         sign = 1 if METRICS[metric].greater_is_better else -1
-        if base.bootstrap is not None:
+        if drawn is not None:
             shares = [_share(sign * draws[:, i]) for i in range(len(others))]
             better[metric] = dict(zip(others, shares, strict=True))
     return differences, better
@@ -380,10 +380,6 @@ def _draws(
         assert replicates is not None  # noqa: S101 - all have them or none
         columns.append(replicates.replicates[metric] - base.bootstrap.replicates[metric])
     return np.stack(columns, axis=1)
-
-
-def _method(base: PUReport) -> str:
-    return "none" if base.bootstrap is None else f"bootstrap percentile, {base.bootstrap.method}"
 
 
 def _share(gains: FloatArray) -> float:
@@ -448,10 +444,6 @@ class ComparedRows:
     def n_drawn(self) -> int:
         """What a replicate draws: labeled and unlabeled rows."""
         return int(self.marks.labeled.size)
-
-    def observed(self, name: str) -> float:
-        """The observed AUC of one score."""
-        return self.areas[name].auc_pu
 
     def paired(self, _thresholds: Mapping[str, float]) -> ComparedRows:
         """Rows are paired as they are."""
@@ -520,25 +512,14 @@ def compared_names(data: Any, score: Any, taken: set[str], labels: str | None) -
             raise bad_value("data", must, listed, "for one model, use evaluate")
         return names
     must = "a list of two names of columns or more"
-    if isinstance(score, (str, set, frozenset)) or not is_iterable(score):
-        # The first is the baseline, and a set has none.
-        hint = "for one model, use evaluate" if isinstance(score, str) else None
-        raise bad_type("score", must, score, hint)
-    names = tuple(score)
-    for name in names:
-        if not isinstance(name, str):
-            raise bad_type("score", must, name)
-        if name not in column_names(data):
-            hint = f"the columns are {', '.join(map(repr, column_names(data)[:20]))}"
-            raise bad_value("score", must, show(name), hint)
-        if name == labels:
-            got = f"{show(name)}, which holds the labels"
-            raise bad_value("score", "columns of scores", got)
+    if isinstance(score, str):
+        raise bad_type("score", must, score, "for one model, use evaluate")
+    names = check_columns("score", score, column_names(data), must)
+    if labels in names:
+        raise bad_value("score", "columns of scores", f"{show(labels)}, which holds the labels")
     if len(names) < 2:
         what = "one" if names else "none"
         raise bad_value("score", must, what, "for one model, use evaluate")
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise bad_value("score", f"{must} that differ", f"{show(twice[0])} twice")
     return names
 
 
@@ -561,10 +542,6 @@ class ComparedFrame:
     labeled: str
     labels: dict[str, object]
     rows: Mapping[str, Rows]
-
-    def observed(self, name: str) -> float:
-        """The observed AUC of one score."""
-        return self.rows[name].counts.auc_pu
 
     @public
     def paired(self, thresholds: Mapping[str, float]) -> ComparedCells:
@@ -774,7 +751,8 @@ def compare_scores(
     thresholds = _thresholds(threshold, names)
     if estimate_from is not None:
         check_choice("estimate_from", estimate_from, names)
-    reference = estimate_from or max(names, key=counted.observed)  # the first of equals
+    # By default from the score with the highest observed AUC, the first of equals.
+    reference = estimate_from or max(names, key=lambda name: counted.rows[name].counts.auc_pu)
     used, estimation = find_proportions(counted.rows[reference].counts, given, asked)
     found = {
         name: recover(counted.rows[name], used, replace(settings, threshold=thresholds[name]))

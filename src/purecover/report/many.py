@@ -14,12 +14,13 @@ import numpy as np
 
 from purecover._codec import json_text, picked, plain_fields
 from purecover._frames import (
+    check_columns,
     column_names,
     is_frame,
     lazy_frame,
-    make_frame,
     read_columns,
     require_columns,
+    rows_frame,
 )
 from purecover._labels import encode_labels
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Scenario
@@ -34,7 +35,6 @@ from purecover._validation import (
     check_integer,
     check_names,
     check_same_length,
-    is_iterable,
     kept_seed,
     public,
     show,
@@ -45,7 +45,7 @@ from purecover.engines.count import split_rows
 from purecover.estimators.choice import check_estimator
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, PurecoverError, RecoveryWarning
-from purecover.intervals.interval import Interval, auc_interval
+from purecover.intervals.interval import Interval, auc_interval, ends_of
 from purecover.intervals.resampling import Replayed
 from purecover.models.networks import check_jobs
 from purecover.proportions import GivenProportions, MixtureProportions
@@ -214,34 +214,27 @@ class ManyReports:
         For each metric there are four columns: ``roc_auc`` (recovered), ``roc_auc_observed``,
         ``roc_auc_low`` and ``roc_auc_high``. ``findings`` lists codes of checks that spoke.
         """
-        nan = math.nan
-        columns: dict[str, list[Any]] = {
-            "task": [row.task for row in self.rows],
-            "score": [row.score for row in self.rows],
-            "n_labeled": [row.n_labeled for row in self.rows],
-            "n_unlabeled": [row.n_unlabeled for row in self.rows],
-        }
-        for name in ("alpha", "beta"):
-            columns[name] = [getattr(row.proportions, name, nan) for row in self.rows]
-            columns |= self._ends(name)
-        for name in self.metrics:
-            columns[name] = [row.recovered.get(name, nan) for row in self.rows]
-            columns[f"{name}_observed"] = [row.observed.get(name, nan) for row in self.rows]
-            columns |= self._ends(name)
-        columns["threshold"] = [row.threshold for row in self.rows]
-        columns["estimated_from"] = [row.estimated_from or "" for row in self.rows]
-        columns["findings"] = [" ".join(code for code, _ in row.findings) for row in self.rows]
-        columns["reason"] = [row.reason or "" for row in self.rows]
-        columns["seed"] = [row.seed for row in self.rows]
-        arrays = {name: np.array(values) for name, values in columns.items()}
-        return make_frame(arrays, backend)
-
-    def _ends(self, name: str) -> dict[str, list[float]]:
-        found = [row.intervals.get(name) for row in self.rows]
-        return {
-            f"{name}_low": [math.nan if i is None else i.low for i in found],
-            f"{name}_high": [math.nan if i is None else i.high for i in found],
-        }
+        rows = []
+        for row in self.rows:
+            cells = {
+                name: getattr(row, name) for name in ("task", "score", "n_labeled", "n_unlabeled")
+            }
+            for name in ("alpha", "beta"):
+                cells[name] = getattr(row.proportions, name, math.nan)
+                cells |= ends_of(row.intervals.get(name), f"{name}_")
+            for name in self.metrics:
+                cells[name] = row.recovered.get(name, math.nan)
+                cells[f"{name}_observed"] = row.observed.get(name, math.nan)
+                cells |= ends_of(row.intervals.get(name), f"{name}_")
+            cells |= {
+                "threshold": row.threshold,
+                "estimated_from": row.estimated_from or "",
+                "findings": " ".join(code for code, _ in row.findings),
+                "reason": row.reason or "",
+                "seed": row.seed,
+            }
+            rows.append(cells)
+        return rows_frame(rows, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; without the reports."""
@@ -251,8 +244,6 @@ class ManyReports:
     @public
     def to_json(self, *, indent: int | None = 2) -> str:
         """:meth:`to_dict` as strict JSON text."""
-        if indent is not None:
-            indent = check_integer("indent", indent, low=0, high=16)
         return json_text(self.to_dict(), indent)
 
     def __str__(self) -> str:
@@ -483,12 +474,9 @@ def _label_columns(labeled: Any, available: list[str]) -> dict[str, str | None]:
         require_columns({"labeled": labeled}, available)
         return {labeled: labeled}
     words = isinstance(labeled, (list, tuple)) and all(isinstance(v, str) for v in labeled)
-    if words and len(labeled) and set(labeled) & set(available):
-        for name in labeled:
-            require_columns({"labeled": name}, available)
-        if len(set(labeled)) < len(labeled):
-            raise bad_value("labeled", "a list of different columns", "a name twice")
-        return {name: name for name in labeled}
+    if words and set(labeled) & set(available):
+        names = check_columns("labeled", labeled, available, "a list of columns")
+        return dict(zip(names, names, strict=True))
     return {"labeled": None}
 
 
@@ -519,17 +507,10 @@ def _score_columns(
         chosen = dict.fromkeys(labels, score)
     out = {}
     for name, value in chosen.items():
-        names = (value,) if isinstance(value, str) else value
-        if not is_iterable(names) or isinstance(names, (bytes, Mapping)):
-            raise bad_type("score", must, value)
-        names = tuple(names)
-        for one in names:
-            if not isinstance(one, str):
-                raise bad_type("score", must, one)
-            require_columns({"score": one}, available)
-        if not names or len(set(names)) < len(names):
-            raise bad_value("score", must, "a name twice" if names else "none")
-        out[name] = names
+        own = (value,) if isinstance(value, str) else value
+        out[name] = check_columns("score", own, available, must)
+        if not out[name]:
+            raise bad_value("score", must, "none")
     return out
 
 

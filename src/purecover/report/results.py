@@ -16,22 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 
 from purecover._codec import Source, json_schema, json_text, picked, plain, written
-from purecover._frames import make_frame
-from purecover._validation import (
-    Frozen,
-    FrozenDict,
-    check_choice,
-    check_flag,
-    check_integer,
-    public,
-    show,
-)
+from purecover._frames import rows_frame
+from purecover._validation import Frozen, FrozenDict, check_choice, check_flag, public, show
 from purecover.checks import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import CurveBand, Interval
+from purecover.intervals.interval import CurveBand, Interval, ends_of
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery.bounds import BinningBounds, binning_bounds
@@ -260,21 +252,14 @@ class PUReport:
     @public
     def frame(self, backend: Any = None) -> Any:
         """All metrics with intervals as a table; see :meth:`ScoreCounts.frame`."""
-        import numpy as np
-
-        names = list(self.metrics)
-        nan = float("nan")
-        ends = {n: self.intervals.get(n) for n in names}
-        columns = {
-            "metric": np.array(names),
-            "observed": np.array([self.metrics.observed[n] for n in names]),
-            "recovered": np.array([self.metrics[n] for n in names]),
-            "low": np.array([nan if (i := ends[n]) is None else i.low for n in names]),
-            "high": np.array([nan if (i := ends[n]) is None else i.high for n in names]),
-        }
-        if self.truth is not None:
-            columns["true"] = np.array([self.truth.metrics[n] for n in names])
-        return make_frame(columns, backend)
+        rows = []
+        for name, recovered in self.metrics.items():
+            row = {"metric": name, "observed": self.metrics.observed[name], "recovered": recovered}
+            row |= ends_of(self.intervals.get(name))
+            if self.truth is not None:
+                row["true"] = self.truth.metrics[name]
+            rows.append(row)
+        return rows_frame(rows, backend)
 
     @public
     def to_dict(self, *, curves: bool = False, counts: bool | None = None) -> dict[str, Any]:
@@ -328,8 +313,6 @@ class PUReport:
         >>> str(PUReport.from_json(report.to_json())) == str(report)
         True
         """
-        if indent is not None:
-            indent = check_integer("indent", indent, low=0, high=16)
         return json_text(self.to_dict(curves=curves, counts=counts), indent)
 
     @classmethod
