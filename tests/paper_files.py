@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 
 import numpy as np
 
-from purecover.paper.data import DATASETS, MUSHROOM_CATEGORIES
+from purecover.paper.data import DATASETS
 
 # Targets of a positive and of a negative example.
 TARGETS = {
@@ -47,7 +47,7 @@ def made_up(name, seed=0):
         if name == "bank":
             row = list(BANK_ROW)
         elif name == "mushroom":
-            row = [some[i % len(some)] for some in MUSHROOM_CATEGORIES.values()]
+            row = [some[i % len(some)] for some in spec.categories.values()]
         else:
             row = [f"{x:.3f}" for x in rng.normal(size=spec.n_columns)]
         rows.append([*row, TARGETS[name][i >= spec.n_positive]])

@@ -21,7 +21,7 @@ import purecover as pu
 from purecover.exceptions import InvalidInputError, PurecoverWarning
 from purecover.paper import data as _datasets
 from purecover.paper import data as _sources
-from purecover.paper.data import AboveMean, NotOneOf, OneOf
+from purecover.paper.data import Rule
 
 DATASETS = _datasets.DATASETS
 FIND_SPEC = importlib.util.find_spec
@@ -65,11 +65,12 @@ def test_counts_are_those_of_the_papers_table():
 
 
 def test_rules():
-    assert OneOf("a", "c")(["a", "b", "c"]).tolist() == [True, False, True]
-    assert NotOneOf("1")(["1", "2", "3"]).tolist() == [False, True, True]
-    assert AboveMean()(["1", "2", "6"]).tolist() == [False, False, True]
-    assert str(OneOf("0", "1")) == "target is 0 or 1"
-    assert str(NotOneOf("1")) == "target is not 1"
+    assert Rule(("a", "c"))(["a", "b", "c"]).tolist() == [True, False, True]
+    assert Rule(("1",), others=True)(["1", "2", "3"]).tolist() == [False, True, True]
+    assert Rule()(["1", "2", "6"]).tolist() == [False, False, True]
+    assert str(Rule(("0", "1"))) == "target is 0 or 1"
+    assert str(Rule(("1",), others=True)) == "target is not 1"
+    assert str(Rule()) == "target is above its mean"
 
 
 def test_bank_features_are_the_papers_thirteen(monkeypatch, tmp_path):
