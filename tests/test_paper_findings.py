@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import matplotlib.pyplot as plt
 import pytest
 
 from purecover.paper.standings import counting_sheet
@@ -17,6 +18,7 @@ from purecover.paper.tables import (
     TITLES,
     Combination,
     Methods,
+    Row,
     Runs,
     Truth,
     mean_errors,
@@ -161,3 +163,16 @@ def test_the_readme_has_the_headline(runs: dict[Truth, Runs]) -> None:
         f"{short(paper)} by the paper's, where the paper has {short(printed_mean('ie', 'auc'))}"
         in text
     )
+
+
+def test_beside_figure_has_a_mark_per_row(tool: ModuleType) -> None:
+    rows = {Row("gas", 1.0): (0.1, 0.2), Row("gas", 0.75): (0.3, 0.0), Row("wine", 1.0): (0.2, 0.1)}
+    figure = tool.beside_figure({"IR": rows, "DR": {Row("gas", 1.0): (0.05, 0.4)}})
+    left, right = figure.axes
+    marks = {line.get_label(): line.get_xydata().tolist() for line in left.get_lines()[1:]}
+    assert marks == {"β = 1": [[0.1, 0.2], [0.2, 0.1]], "β = 0.75": [[0.3, 0.0]]}
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["IR", "DR"]
+    assert left.get_xlim() == left.get_ylim() == right.get_xlim()
+    assert left.get_xlim()[0] < 0
+    assert left.get_xlim()[1] == pytest.approx(0.42)
+    plt.close(figure)

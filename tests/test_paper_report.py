@@ -24,7 +24,6 @@ from purecover.exceptions import InvalidInputError, MissingDependencyError
 from purecover.paper import figures as _paper_figures
 from purecover.paper.design import Record
 from purecover.paper.figures import (
-    beside_figure,
     figure1,
 )
 from purecover.paper.report import PaperReport, paper_report, to_html, write_report
@@ -455,16 +454,3 @@ def test_a_browser_shows_it_without_complaint(page: str, tmp_path: Path, scheme:
     )  # fmt: skip
     assert (tmp_path / "page.png").stat().st_size > 10_000
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
-
-
-def test_beside_figure_has_a_mark_per_row() -> None:
-    rows = {Row("gas", 1.0): (0.1, 0.2), Row("gas", 0.75): (0.3, 0.0), Row("wine", 1.0): (0.2, 0.1)}
-    figure = beside_figure({"IR": rows, "DR": {Row("gas", 1.0): (0.05, 0.4)}})
-    left, right = figure.axes
-    marks = {line.get_label(): line.get_xydata().tolist() for line in left.get_lines()[1:]}
-    assert marks == {"β = 1": [[0.1, 0.2], [0.2, 0.1]], "β = 0.75": [[0.3, 0.0]]}
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["IR", "DR"]
-    assert left.get_xlim() == left.get_ylim() == right.get_xlim()
-    assert left.get_xlim()[0] < 0
-    assert left.get_xlim()[1] == pytest.approx(0.42)
-    plt.close(figure)

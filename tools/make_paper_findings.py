@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
 from purecover.paper import figures as draw
 from purecover.paper.design import Record
@@ -174,6 +177,34 @@ def tables(report: str, means: Summary) -> dict[str, str]:
 # -- figures ------------------------------------------------------------------------------
 
 
+def beside_figure(panels: Mapping[str, Mapping[Row, tuple[float, float]]]) -> Figure:
+    """Errors of every row of a table beside the printed ones, a panel each.
+
+    By title of the panel and row: the printed error and ours. Below the line ours is the smaller.
+    """
+    figure, axes = plt.subplots(
+        1, len(panels), figsize=(2.6 * len(panels), 3.3), layout="constrained", squeeze=False,
+        sharex=True, sharey=True,
+    )  # fmt: skip
+    most = 1.05 * max(max(pair) for rows in panels.values() for pair in rows.values())
+    for ax, (title, rows) in zip(axes[0], panels.items(), strict=True):
+        ax.plot([0, most], [0, most], color="#9a9a9a", linewidth=1, zorder=1)
+        for i, beta in enumerate(sorted({row.beta for row in rows}, reverse=True)):
+            printed, ours = zip(*(rows[row] for row in rows if row.beta == beta), strict=True)
+            ax.plot(
+                printed, ours, linestyle="none", marker="osD"[i % 3], markersize=4.5, alpha=0.85,
+                color=(draw.BLUE, draw.ORANGE, draw.VERMILLION)[i % 3], label=f"β = {beta:g}",
+            )  # fmt: skip
+        ax.set_title(title, loc="left", fontsize="medium")
+        limits = (-0.03 * most, most)  # marks at 0 are seen whole
+        ax.set(xlabel="Printed", xlim=limits, ylim=limits, aspect="equal")
+        draw.despine_axes(ax)
+    axes[0, 0].set_ylabel("This study")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, ncols=len(labels), loc="outside upper center", frameon=False)
+    return figure
+
+
 def figures(means: Summary) -> dict[str, str]:
     """File name to SVG."""
     mpl.use("Agg")
@@ -189,7 +220,7 @@ def figures(means: Summary) -> dict[str, str]:
     }
     best = {metric: standings(runs["same"], metric, "same", known=False) for metric in TITLES}
     return {
-        "paper_beside.svg": draw.to_svg(draw.beside_figure(beside)),
+        "paper_beside.svg": draw.to_svg(beside_figure(beside)),
         "paper_standings.svg": draw.to_svg(draw.standings_figure(best)),
         "paper_thresholds.svg": draw.to_svg(
             draw.thresholds_figure(list(threshold_errors(simulated_scores())))

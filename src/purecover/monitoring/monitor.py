@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from datetime import UTC, datetime
+from functools import partial
 from os import PathLike
 from typing import Any, Self
 
@@ -27,7 +28,7 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import Interval, check_level
+from purecover.intervals.interval import LEVEL, Interval
 from purecover.monitoring.drift import DriftTest, MonitorPartition, binned, compare, figures
 from purecover.monitoring.state import as_path, damaged, locked, read_state, write_state
 from purecover.proportions import GivenProportions
@@ -79,6 +80,16 @@ def _same(one: object, other: object) -> bool:
         return False
 
 
+_CHECKS = {
+    "window": partial(check_integer, low=1, high=10**6),
+    "n_resamples": partial(check_integer, low=0, high=10**6),
+    "max_thresholds": partial(check_integer, low=64, high=10**7),
+    "false_alarms": partial(check_real, low=0, high=1, closed="neither"),
+    "confidence_level": LEVEL,
+    "random_state": partial(check_integer, low=0),
+}
+
+
 def make_settings(given: dict[str, Any]) -> Settings:
     """Settings, or a complaint about the first that cannot be."""
     estimator, columns = given["estimator"], given["columns"]
@@ -90,28 +101,13 @@ def make_settings(given: dict[str, Any]) -> Settings:
         isinstance(word, str) for pair in columns.items() for word in pair
     ):
         raise bad_type("columns", "a mapping of text to text", columns)
-    known = Settings(**given).given.validated(can_estimate=True)
+    known = GivenProportions.among(given).validated(can_estimate=True)
     if estimator is not None:
         check_estimator(estimator)
-    shares = ("alpha", "beta", "prior", "label_frequency")
-    numbers: dict[str, Any] = {
-        name: None if getattr(known, name) is None else float(getattr(known, name))
-        for name in shares
-    }
-    whole = {"window": (1, 10**6), "n_resamples": (0, 10**6), "max_thresholds": (64, 10**7)}
-    for name, (low, high) in whole.items():
-        numbers[name] = check_integer(name, given[name], low=low, high=high)
-    return Settings(
-        **numbers,
-        scenario=known.scenario,
-        estimator=estimator,
-        false_alarms=check_real(
-            "false_alarms", given["false_alarms"], low=0, high=1, closed="neither"
-        ),
-        confidence_level=check_level(given["confidence_level"]),
-        random_state=check_integer("random_state", given["random_state"], low=0),
-        columns=dict(columns),
-    )
+    shares = {name: vars(known)[name] for name in ("alpha", "beta", "prior", "label_frequency")}
+    plain = {name: None if value is None else float(value) for name, value in shares.items()}
+    checked = {name: check(name, given[name]) for name, check in _CHECKS.items()}
+    return Settings(**{**given, **plain, **checked, "columns": dict(columns)})
 
 
 def check_settings(settings: object) -> dict[str, Any]:

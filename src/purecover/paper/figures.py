@@ -31,7 +31,6 @@ from purecover.paper.tables import (
     ERROR_COLUMNS,
     TITLES,
     Methods,
-    Row,
     Runs,
     ThresholdErrors,
     Truth,
@@ -311,44 +310,6 @@ def standings_figure(standings: Mapping[str, Sequence[Standing]], most: int = 15
         ax.grid(axis="x", color="#d8dde2", linewidth=0.7)
         ax.set_axisbelow(True)
         despine_axes(ax)
-    return figure
-
-
-@public
-def beside_figure(panels: Mapping[str, Mapping[Row, tuple[float, float]]]) -> Figure:
-    """Errors of every row of a table beside the printed ones.
-
-    Parameters
-    ----------
-    panels : dict of str to dict of Row to tuple of two floats
-        By title of the panel and row: the printed error and ours.
-
-    Returns
-    -------
-    matplotlib Figure
-        A panel each with a mark per row; below the line ours is the smaller.
-    """
-    pyplot = _pyplot()
-    figure, axes = pyplot.subplots(
-        1, len(panels), figsize=(2.6 * len(panels), 3.3), layout="constrained", squeeze=False,
-        sharex=True, sharey=True,
-    )  # fmt: skip
-    most = 1.05 * max(max(pair) for rows in panels.values() for pair in rows.values())
-    for ax, (title, rows) in zip(axes[0], panels.items(), strict=True):
-        ax.plot([0, most], [0, most], color="#9a9a9a", linewidth=1, zorder=1)
-        for i, beta in enumerate(sorted({row.beta for row in rows}, reverse=True)):
-            printed, ours = zip(*(rows[row] for row in rows if row.beta == beta), strict=True)
-            ax.plot(
-                printed, ours, linestyle="none", marker="osD"[i % 3], markersize=4.5, alpha=0.85,
-                color=(BLUE, ORANGE, VERMILLION)[i % 3], label=f"β = {beta:g}",
-            )  # fmt: skip
-        ax.set_title(title, loc="left", fontsize="medium")
-        limits = (-0.03 * most, most)  # marks at 0 are seen whole
-        ax.set(xlabel="Printed", xlim=limits, ylim=limits, aspect="equal")
-        despine_axes(ax)
-    axes[0, 0].set_ylabel("This study")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, ncols=len(labels), loc="outside upper center", frameon=False)
     return figure
 
 

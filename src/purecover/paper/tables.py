@@ -273,6 +273,14 @@ class Column:
         return text.replace("-", "").replace("+", "") if float(text) == 0 else text
 
 
+def with_ends(
+    key: str, group: str, style: Literal["fixed", "signed"] = "fixed", digits: int = 4
+) -> Iterator[Column]:
+    """Columns of a mean and both ends of its interval."""
+    for name, heading in ((key, "mean"), (f"{key}_low", "low"), (f"{key}_high", "high")):
+        yield Column(name, heading, group, style, digits)
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A table: its cells, and the words around them.
@@ -403,11 +411,6 @@ PAPERS = Methods("the paper's methods", RELEASED, {"auc": "paper", "auc_pr": "pa
 OURS = Methods("our defaults", DEFAULT, DEFAULT_REPAIR)
 
 
-def row_titles(row: Row) -> tuple[str, float]:
-    """Data set, as the paper writes it, and beta."""
-    return row.dataset.capitalize(), row.beta
-
-
 def paper_combination(column: str, metric: str, methods: Methods) -> Combination:
     """What a column of the paper's tables holds the error of.
 
@@ -479,7 +482,7 @@ def paper_table(runs: Runs, metric: str, methods: Methods, truth: Truth) -> Shee
         columns.append(Column("collapsed", "Collapsed", "IR", style="percent"))
     rows: list[tuple[Cell, ...]] = []
     for row in runs.rows:
-        cells: list[Cell] = [*row_titles(row), runs.repeats[row]]
+        cells: list[Cell] = [row.dataset.capitalize(), row.beta, runs.repeats[row]]
         for name, column in ours.items():
             cells += _beside(column.get(row), printed.get(row, {}).get(name))
         if with_collapse:

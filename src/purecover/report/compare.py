@@ -445,10 +445,6 @@ class ComparedRows:
         """What a replicate draws: labeled and unlabeled rows."""
         return int(self.marks.labeled.size)
 
-    def paired(self, _thresholds: Mapping[str, float]) -> ComparedRows:
-        """Rows are paired as they are."""
-        return self
-
     def paired_rows(self) -> PairedRows:
         """What differences need."""
         ranks = {
@@ -535,44 +531,6 @@ many of unlabeled rows, which is what a replicate costs.
 
 
 @dataclass(frozen=True, eq=False)
-class ComparedFrame:
-    """A lazy frame and the counts of each of its scores."""
-
-    frame: Any
-    labeled: str
-    labels: dict[str, object]
-    rows: Mapping[str, Rows]
-
-    @public
-    def paired(self, thresholds: Mapping[str, float]) -> ComparedCells:
-        """Rows counted in cells of all scores, none of which lies across a threshold."""
-        coarse = {
-            name: cells_to_draw(rows.counts, GROUPS, keep=thresholds[name])
-            for name, rows in self.rows.items()
-        }
-        edges = {name: counts.thresholds[::-1] for name, counts in coarse.items()}
-        cells = joint_cells(self.frame, edges, self.labeled, self.labels)
-        # From here on places count from the top, as thresholds do.
-        place = {name: coarse[name].n_thresholds - 1 - cells.place[name] for name in coarse}
-        cells = JointCells(place, cells.labeled, cells.rows)
-        for name, counts in coarse.items():
-            self._require_same(counts, cells, name)
-        return ComparedCells(self.rows, coarse, cells)
-
-    def _require_same(self, counts: ScoreCounts, cells: JointCells, name: str) -> None:
-        """Refuse a frame that is not the same twice, such as one with random numbers in it."""
-        for side, rows in ((cells.labeled, counts.labeled), (~cells.labeled, counts.unlabeled)):
-            place, times = cells.place[name][side], cells.rows[side]
-            if not np.array_equal(np.bincount(place, times, minlength=rows.size), rows):
-                raise bad_value(
-                    "data",
-                    "the same each time it is evaluated",
-                    f"other rows in column {name!r} the second time",
-                    "store or cache it first: random numbers and samples are drawn anew each time",
-                )
-
-
-@dataclass(frozen=True, eq=False)
 class ComparedCells:
     """Counts of each score, the same in cells, and how many rows the cells of all have."""
 
@@ -607,25 +565,50 @@ class ComparedCells:
         return PairedRows(areas, ranks, None)
 
 
-def read_lazy(
-    frame: Any,
-    score: Any,
-    parts: Mapping[str, Any],
-    labels: dict[str, object],
-    threshold: Any,
-) -> ComparedFrame:
+def count_compared(
+    frame: Any, score: Any, parts: Mapping[str, Any], labels: dict[str, object], threshold: Any
+) -> dict[str, Rows]:
     """Check and count; no bin of a score lies across its threshold, if there is one."""
     refuse_of_lazy(parts, "sample_weight", "groups", "truth")
     labeled = parts["labeled"]
     if not isinstance(labeled, str):
         must = "the name of a column where a lazy frame is given"
         raise bad_type("labeled", must, labeled)
-    rows = {}
     names = compared_names(frame, score, {labeled}, labeled)
-    for name, keep in _thresholds(threshold, names).items():
-        columns = {"score": name, "labeled": labeled}
-        rows[name] = Rows(count_lazy(frame, columns, labels, keep))
-    return ComparedFrame(frame, labeled, labels, rows)
+    return {
+        name: Rows(count_lazy(frame, {"score": name, "labeled": labeled}, labels, keep))
+        for name, keep in _thresholds(threshold, names).items()
+    }
+
+
+def pair_cells(
+    frame: Any,
+    rows: Mapping[str, Rows],
+    labeled: str,
+    labels: dict[str, object],
+    thresholds: Mapping[str, float],
+) -> ComparedCells:
+    """Rows counted in cells of all scores, none of which lies across a threshold."""
+    coarse = {
+        name: cells_to_draw(each.counts, GROUPS, keep=thresholds[name])
+        for name, each in rows.items()
+    }
+    edges = {name: counts.thresholds[::-1] for name, counts in coarse.items()}
+    cells = joint_cells(frame, edges, labeled, labels)
+    # From here on places count from the top, as thresholds do.
+    place = {name: coarse[name].n_thresholds - 1 - cells.place[name] for name in coarse}
+    cells = JointCells(place, cells.labeled, cells.rows)
+    for name, counts in coarse.items():
+        for side, tally in ((cells.labeled, counts.labeled), (~cells.labeled, counts.unlabeled)):
+            seen = np.bincount(place[name][side], cells.rows[side], minlength=tally.size)
+            if not np.array_equal(seen, tally):  # such as where it has random numbers in it
+                raise bad_value(
+                    "data",
+                    "the same each time it is evaluated",
+                    f"other rows in column {name!r} the second time",
+                    "store or cache it first: random numbers and samples are drawn anew each time",
+                )
+    return ComparedCells(rows, coarse, cells)
 
 
 # -- `compare_scores`: several models on the same rows, and how far apart they really are --------
@@ -741,24 +724,26 @@ def compare_scores(
         raise bad_value("estimate_from", must, show(estimate_from))
     parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
     labels = {"positive_label": positive_label, "negative_label": negative_label}
-    counted: ComparedRows | ComparedFrame
-    if (frame := lazy_frame(data)) is None:
-        counted = read_compared(data, score, parts, labels)
+    frame, read = lazy_frame(data), None
+    if frame is None:
+        read = read_compared(data, score, parts, labels)
+        counted = read.rows
     else:
-        counted = read_lazy(frame, score, parts, labels, threshold)
-    names = tuple(counted.rows)
+        counted = count_compared(frame, score, parts, labels, threshold)
+    names = tuple(counted)
     base = names[0] if baseline is None else check_choice("baseline", baseline, names)
     thresholds = _thresholds(threshold, names)
     if estimate_from is not None:
         check_choice("estimate_from", estimate_from, names)
     # By default from the score with the highest observed AUC, the first of equals.
-    reference = estimate_from or max(names, key=lambda name: counted.rows[name].counts.auc_pu)
-    used, estimation = find_proportions(counted.rows[reference].counts, given, asked)
+    reference = estimate_from or max(names, key=lambda name: counted[name].counts.auc_pu)
+    used, estimation = find_proportions(counted[reference].counts, given, asked)
     found = {
-        name: recover(counted.rows[name], used, replace(settings, threshold=thresholds[name]))
+        name: recover(counted[name], used, replace(settings, threshold=thresholds[name]))
         for name in names
     }
-    rows = counted.paired({name: one.threshold for name, one in found.items()})
+    limits = {name: one.threshold for name, one in found.items()}
+    rows = read or pair_cells(frame, counted, str(labeled), labels, limits)
     if n_resamples is None:
         n_resamples = min(max(MOST_DRAWN // (rows.n_drawn * len(names)), FEWEST), USUAL)
     replicates: dict[str, BootstrapResult] | None = None

@@ -170,7 +170,9 @@ def estimate_proportions(
         probability = diagnostics.get("clean_probability")
         p_value = diagnostics.get("clean_p_value")
         if probability is None and p_value is None:
-            p_value = _clean_p_value(counts)
+            from purecover.estimators.assumptions import clean_test
+
+            p_value = float(clean_test(counts).p_value)
     others = fit_others(counts.thinned(MAX_THRESHOLDS), given, estimator, noisy=beta_estimated)
     pairs = {other: fitted.proportions_ for other, fitted in others.items()}
     estimate = PriorEstimate(
@@ -202,16 +204,12 @@ def registered_name(estimator: PriorEstimator, known: Mapping[str, type[PriorEst
     from purecover.estimators.base import PriorEstimator
     from purecover.estimators.wrappers import NoisyLabels
 
-    inner = _wrapped(estimator)
+    inner = getattr(estimator, "estimator", None)
     if isinstance(estimator, NoisyLabels) and inner is not None:
         return registered_name(inner, known)
     cls = type(estimator)
     name = next((name for name, other in known.items() if other is cls), cls.__name__)
     return f"{name}({registered_name(inner, known)})" if isinstance(inner, PriorEstimator) else name
-
-
-def _wrapped(estimator: PriorEstimator) -> PriorEstimator | None:
-    return getattr(estimator, "estimator", None)
 
 
 def as_seen_by(found: PriorEstimate, observed: float, reference: str) -> PriorEstimate:
@@ -261,12 +259,6 @@ def _auc_between(observed: float, deltas: tuple[float, float]) -> tuple[float, f
 def _auc_allowed(observed: float, a: float, b: float) -> tuple[float, float]:
     """The same for inclusions, also for those that leave nothing to tell."""
     return auc_identification_interval(observed, min(a, 1 - 1e-12), min(b, 1 - 1e-12))
-
-
-def _clean_p_value(counts: ScoreCounts) -> float:
-    from purecover.estimators.assumptions import clean_test
-
-    return float(clean_test(counts).p_value)
 
 
 # -- Replicates for a report, and what becomes of an estimate that they cannot repeat ------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -66,6 +66,8 @@ from purecover.report.results import PUReport, TrueFigures
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
     from purecover.estimators.estimate import PriorEstimate
+
+AnyArray = TypeVar("AnyArray", bound=np.ndarray[Any, Any])
 
 USUAL = 2000
 """Replicates where the caller does not say how many; half as many for large data."""
@@ -139,8 +141,7 @@ class Rows:
 class Marks:
     """What belongs to the rows, whatever scored them.
 
-    ``labeled``, ``mass``, ``group`` and ``truth`` leave out known negatives, who are neither
-    labeled nor unlabeled; ``kept`` says who is left, None for all.
+    Known negatives are neither labeled nor unlabeled: ``group`` and ``truth`` leave them out.
     """
 
     positive: BoolArray
@@ -148,13 +149,20 @@ class Marks:
     weight: FloatArray | None
     group: IntArray | None
     truth: BoolArray | None
-    kept: BoolArray | None
-    labeled: BoolArray
-    mass: FloatArray | None
 
-    def known(self, values: FloatArray) -> FloatArray:
-        """Scores of labeled and unlabeled rows."""
-        return values if self.kept is None else values[self.kept]
+    @cached_property
+    def labeled(self) -> BoolArray:
+        """Who is labeled, among labeled and unlabeled rows."""
+        return self.known(self.positive)
+
+    @cached_property
+    def mass(self) -> FloatArray | None:
+        """Their weights."""
+        return None if self.weight is None else self.known(self.weight)
+
+    def known(self, values: AnyArray) -> AnyArray:
+        """What labeled and unlabeled rows have."""
+        return values if self.negative is None else values[~self.negative]
 
     def rows(self, values: FloatArray) -> Rows:
         """One score, counted."""
@@ -215,9 +223,6 @@ def mark_rows(
         weight=weight,
         group=None if groups is None else read_groups(groups, size, kept),
         truth=None if truth is None else read_truth(truth, size, kept),
-        kept=kept,
-        labeled=positive if kept is None else positive[kept],
-        mass=weight if weight is None or kept is None else weight[kept],
     )
 
 
