@@ -15,6 +15,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from purecover.displays.base import BLUE, ORANGE, VERMILLION, despine_axes
 from purecover.paper import figures as draw
 from purecover.paper.design import Record
 from purecover.paper.standings import standings
@@ -193,12 +194,12 @@ def beside_figure(panels: Mapping[str, Mapping[Row, tuple[float, float]]]) -> Fi
             printed, ours = zip(*(rows[row] for row in rows if row.beta == beta), strict=True)
             ax.plot(
                 printed, ours, linestyle="none", marker="osD"[i % 3], markersize=4.5, alpha=0.85,
-                color=(draw.BLUE, draw.ORANGE, draw.VERMILLION)[i % 3], label=f"β = {beta:g}",
+                color=(BLUE, ORANGE, VERMILLION)[i % 3], label=f"β = {beta:g}",
             )  # fmt: skip
         ax.set_title(title, loc="left", fontsize="medium")
         limits = (-0.03 * most, most)  # marks at 0 are seen whole
         ax.set(xlabel="Printed", xlim=limits, ylim=limits, aspect="equal")
-        draw.despine_axes(ax)
+        despine_axes(ax)
     axes[0, 0].set_ylabel("This study")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, ncols=len(labels), loc="outside upper center", frameon=False)

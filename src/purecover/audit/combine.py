@@ -15,7 +15,7 @@ import numpy as np
 from purecover._codec import plain_fields
 from purecover._typing import FloatArray, RandomState
 from purecover._validation import (
-    FrozenDict,
+    Frozen,
     bad_type,
     bad_value,
     check_integer,
@@ -276,7 +276,7 @@ CONFLICT = 0.05
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CombinedAudit:
+class CombinedAudit(Frozen):
     """Alpha and beta from scores and an audit together.
 
     Attributes
@@ -434,7 +434,7 @@ def combine_audit(
         intervals["delta"] = _interval(gap.ravel(), both.ravel(), level)
     return CombinedAudit(
         proportions=MixtureProportions(mean_alpha, mean_beta, origin=origin),
-        intervals=FrozenDict(intervals),
+        intervals=intervals,
         from_scores=_interval(alpha, density.sum(axis=0), level),
         audit=audit,
         tail_probability=evidence.tail(alpha, density.sum(axis=0)),

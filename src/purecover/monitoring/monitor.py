@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from datetime import UTC, datetime
@@ -80,7 +80,7 @@ def _same(one: object, other: object) -> bool:
         return False
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "window": partial(check_integer, low=1, high=10**6),
     "n_resamples": partial(check_integer, low=0, high=10**6),
     "max_thresholds": partial(check_integer, low=64, high=10**7),

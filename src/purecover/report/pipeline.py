@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -66,8 +66,6 @@ from purecover.report.results import PUReport, TrueFigures
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
     from purecover.estimators.estimate import PriorEstimate
-
-AnyArray = TypeVar("AnyArray", bound=np.ndarray[Any, Any])
 
 USUAL = 2000
 """Replicates where the caller does not say how many; half as many for large data."""
@@ -160,7 +158,7 @@ class Marks:
         """Their weights."""
         return None if self.weight is None else self.known(self.weight)
 
-    def known(self, values: AnyArray) -> AnyArray:
+    def known(self, values: Any) -> Any:
         """What labeled and unlabeled rows have."""
         return values if self.negative is None else values[~self.negative]
 

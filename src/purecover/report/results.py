@@ -17,7 +17,7 @@ import numpy as np
 
 from purecover._codec import Source, json_schema, json_text, picked, plain, written
 from purecover._frames import rows_frame
-from purecover._validation import Frozen, FrozenDict, check_choice, check_flag, public, show
+from purecover._validation import Frozen, check_choice, check_flag, public, show
 from purecover.checks import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc
@@ -137,7 +137,7 @@ class TrueFigures(Frozen):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PUReport:
+class PUReport(Frozen):
     """Everything :func:`evaluate` found, and what follows from it, computed at the first look.
 
     Attributes
@@ -193,9 +193,6 @@ class PUReport:
     threshold_chosen: bool
     random_state: int | None
     scores_from: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "intervals", FrozenDict(self.intervals))
 
     @classmethod
     def _of(cls, source: Any, **known: Any) -> PUReport:
