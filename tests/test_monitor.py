@@ -16,7 +16,7 @@ from tests.command_line import call_main
 
 import purecover as pu
 from purecover import exceptions, simulate
-from purecover.monitoring import state as _file
+from purecover.monitoring import monitor as _file
 from purecover.monitoring.drift import _observed, binned, share_of_look, two_sided
 
 WORLD = simulate.binormal(1.5)

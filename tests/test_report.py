@@ -31,7 +31,7 @@ from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.intervals.resampling import resampler_for
 from purecover.models.best_scorer import BestScorer
-from purecover.report.estimation import other_intervals
+from purecover.report.pipeline import other_intervals
 
 # == evaluate ==================================================================================
 

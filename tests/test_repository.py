@@ -363,7 +363,7 @@ def package() -> dict[str, bytes]:
 
 def test_the_package_brings_what_it_reads() -> None:
     found = {name.rpartition(".")[2] for name in package()}
-    assert found >= {"py", "typed", "js", "css", "j2", "json", "csv", "npz"}
+    assert found >= {"py", "typed", "js", "css", "j2", "json", "csv", "npz", "toml"}
     assert list(check_dist.check_wheel(package(), ROOT)) == []
 
 

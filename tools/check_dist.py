@@ -25,7 +25,20 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 # Kinds of files the package reads; any other is a stray.
-KINDS = {".py", ".pyi", ".typed", ".js", ".css", ".j2", ".json", ".csv", ".npz", ".md", ".txt"}
+KINDS = {
+    ".py",
+    ".pyi",
+    ".typed",
+    ".js",
+    ".css",
+    ".j2",
+    ".json",
+    ".csv",
+    ".npz",
+    ".toml",
+    ".md",
+    ".txt",
+}
 # The chart library of the report page is the largest file; room for half as much again.
 LARGEST_WHEEL, LARGEST_SDIST = 1_500_000, 6_000_000
 # Settings of tools that only a clone has a use for.

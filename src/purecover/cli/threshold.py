@@ -98,8 +98,7 @@ def threshold(
     from purecover.intervals.interval import check_level
     from purecover.intervals.replicates import bootstrap
     from purecover.proportions import GivenProportions
-    from purecover.report.estimation import resampled
-    from purecover.report.pipeline import find_proportions, read_marks
+    from purecover.report.pipeline import find_proportions, read_marks, resampled
 
     level, known = check_level(intervals.confidence_level), vars(assumptions)
     given = GivenProportions.among(known).validated(can_estimate=True)

@@ -60,18 +60,19 @@ from purecover.intervals.replicates import BootstrapResult
 from purecover.intervals.resampling import Resampler, cells_to_draw, positions, thinned_to_draw
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.metrics import METRICS
-from purecover.report.estimation import as_seen_by, resampled
 from purecover.report.pipeline import (
     USUAL,
     Marks,
     Rows,
     SettingKeywords,
     Settings,
+    as_seen_by,
     count_lazy,
     find_proportions,
     read_marks,
     recover,
     refuse_of_lazy,
+    resampled,
 )
 from purecover.report.results import PUReport, read_report
 

@@ -51,9 +51,8 @@ from purecover.models.networks import check_jobs
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.rates import effective_size
-from purecover.report.estimation import as_seen_by
 from purecover.report.evaluation import evaluate
-from purecover.report.pipeline import Rows, SettingKeywords, Settings, recover
+from purecover.report.pipeline import Rows, SettingKeywords, Settings, as_seen_by, recover
 from purecover.report.results import PUReport
 from purecover.report.text import render_many_text
 
