@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, overload
+from typing import Any, Self, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -29,6 +29,16 @@ from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntA
 from purecover._validation import bad_type, check_integer, check_real, public, read_only
 from purecover.engines.count import EXACT_LIMIT, count_frame
 from purecover.exceptions import InvalidInputError
+
+
+class FrameKeywords(TypedDict, total=False):
+    """How frames are counted, beside what their columns are called."""
+
+    sample_weight: str | None
+    positive_label: object
+    negative_label: object
+    tolerance: float
+    exact_limit: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -170,32 +180,12 @@ class ScoreCounts:
     @overload
     @classmethod
     def from_frame(
-        cls,
-        frame: Any,
-        *,
-        score: str,
-        labeled: str,
-        sample_weight: str | None = ...,
-        positive_label: object = ...,
-        negative_label: object = ...,
-        by: None = ...,
-        tolerance: float = ...,
-        exact_limit: int = ...,
+        cls, frame: Any, *, score: str, labeled: str, by: None = ..., **more: Unpack[FrameKeywords]
     ) -> Self: ...
     @overload
     @classmethod
     def from_frame(
-        cls,
-        frame: Any,
-        *,
-        score: str,
-        labeled: str,
-        sample_weight: str | None = ...,
-        positive_label: object = ...,
-        negative_label: object = ...,
-        by: str,
-        tolerance: float = ...,
-        exact_limit: int = ...,
+        cls, frame: Any, *, score: str, labeled: str, by: str, **more: Unpack[FrameKeywords]
     ) -> dict[Any, Self]: ...
     @classmethod
     @public
