@@ -26,7 +26,7 @@ from purecover._typing import BoolArray, CountArray, FloatArray
 from purecover._validation import Frozen
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
-from purecover.estimators.choice import check_estimator, tell_clean
+from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import bootstrap
@@ -69,9 +69,30 @@ def figures(
         warnings.simplefilter("ignore", RecoveryWarning)
         try:
             estimator.fit(counts)
+            used = given.estimated(estimator.proportions_)
+            direct = min(max(0.5 + (counts.auc_pu - 0.5) / used.delta, 0.0), 1.0)
+            alpha, auc = _made_interval(used.alpha, level), _made_interval(direct, level)
+            found |= {"alpha": alpha, "beta": used.beta, "auc": auc}
+            own = given.beta is None and estimator.interval_method != "bootstrap"
+            if own:
+                found["alpha"] = estimator.interval(confidence_level=level)["alpha"]
+            if n_resamples:
+                drawn = bootstrap(
+                    counts,
+                    used,
+                    estimator=estimator if given.beta is None else KnownBeta(estimator, given.beta),
+                    metrics=["roc_auc"],
+                    curves=False,
+                    n_resamples=n_resamples,
+                    confidence_level=level,
+                    random_state=seed,
+                )
+                found["auc"] = drawn.interval("roc_auc")
+                if not own:
+                    found["alpha"] = drawn.interval("alpha")
         except IdentifiabilityError as error:
-            return found | {"note": str(error).partition("\n")[0]}
-        return found | _estimated_figures(counts, given, estimator, level, n_resamples, seed)
+            found["note"] = str(error).partition("\n")[0]
+    return found
 
 
 def make_estimator(given: GivenProportions) -> PriorEstimator:
@@ -79,44 +100,6 @@ def make_estimator(given: GivenProportions) -> PriorEstimator:
     estimator = check_estimator(given.estimator)
     tell_clean(estimator, given.beta)
     return estimator
-
-
-def _estimated_figures(
-    counts: ScoreCounts,
-    given: GivenProportions,
-    estimator: PriorEstimator,
-    level: float,
-    n_resamples: int,
-    seed: int,
-) -> dict[str, Any]:
-    from purecover.estimators.choice import KnownBeta
-
-    used = given.estimated(estimator.proportions_)
-    again: Any = estimator if given.beta is None else KnownBeta(estimator, given.beta)
-    direct = min(max(0.5 + (counts.auc_pu - 0.5) / used.delta, 0.0), 1.0)
-    alpha, auc = _made_interval(used.alpha, level), _made_interval(direct, level)
-    note = None
-    own = given.beta is None and estimator.interval_method != "bootstrap"
-    if own:
-        alpha = estimator.interval(confidence_level=level)["alpha"]
-    if n_resamples:
-        try:
-            drawn = bootstrap(
-                counts,
-                used,
-                estimator=again,
-                metrics=["roc_auc"],
-                curves=False,
-                n_resamples=n_resamples,
-                confidence_level=level,
-                random_state=seed,
-            )
-        except IdentifiabilityError as error:
-            note = str(error).partition("\n")[0]
-        else:
-            alpha = alpha if own else drawn.interval("alpha")
-            auc = drawn.interval("roc_auc")
-    return {"alpha": alpha, "beta": used.beta, "auc": auc, "note": note}
 
 
 def _made_interval(

@@ -20,8 +20,8 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from purecover._codec import Saved, decode, plain_fields, replacing
-from purecover._frames import make_frame
+from purecover._codec import Saved, decode, picked, plain, plain_fields, replacing
+from purecover._frames import Tabular
 from purecover._typing import ArrayLike, Scenario
 from purecover._validation import (
     bad_type,
@@ -281,9 +281,9 @@ def make_settings(given: dict[str, Any]) -> Settings:
     if estimator is not None:
         check_estimator(estimator)
     shares = {name: vars(known)[name] for name in ("alpha", "beta", "prior", "label_frequency")}
-    plain = {name: None if value is None else float(value) for name, value in shares.items()}
+    numbers = {name: None if value is None else float(value) for name, value in shares.items()}
     checked = {name: check(name, given[name]) for name, check in _CHECKS.items()}
-    return Settings(**{**given, **plain, **checked, "columns": dict(columns)})
+    return Settings(**{**given, **numbers, **checked, "columns": dict(columns)})
 
 
 def check_settings(settings: object) -> dict[str, Any]:
@@ -430,37 +430,6 @@ def _compared(test: DriftTest) -> str:
     )
 
 
-# -- plain data -------------------------------------------------------------------------------
-
-
-def totals(monitor: ScoreMonitor) -> dict[str, Any]:
-    """All rows together as plain data."""
-    counts, bounds = monitor.counts, monitor.bounds
-    return {
-        "n_labeled": counts.n_labeled,
-        "n_unlabeled": counts.n_unlabeled,
-        "n_negative": counts.n_negative,
-        "n_thresholds": counts.n_thresholds,
-        "auc_pu": counts.auc_pu,
-        "binning": None if bounds is None else bounds.to_dict(),
-    }
-
-
-def columns_of(partitions: tuple[MonitorPartition, ...]) -> dict[str, np.ndarray[Any, Any]]:
-    """The figures of partitions, one column each; NaN where there is none."""
-    columns = {
-        key: np.array([getattr(p, key) for p in partitions])
-        for key in ("name", "n_labeled", "n_unlabeled")
-    }
-    for key in TITLES:
-        found = [getattr(p, key) for p in partitions]
-        for end, column in (("estimate", key), ("low", f"{key}_low"), ("high", f"{key}_high")):
-            values = [math.nan if i is None else getattr(i, end) for i in found]
-            columns[column] = np.array(values, dtype=np.float64)
-    drifted = [p.drift is not None and p.drift.drifted for p in partitions]
-    return {**columns, "drifted": np.array(drifted, dtype=np.bool_)}
-
-
 # -- `ScoreMonitor`: counts and figures of partitions, one after another -------------------------
 
 
@@ -485,7 +454,7 @@ _DRAWS = 200
 """Most pairs of samples drawn for one comparison: enough for a standard error."""
 
 
-class ScoreMonitor:
+class ScoreMonitor(Tabular):
     r"""Running counts of scores that arrive in partitions, and a watch for drift.
 
     Each partition (a day, a batch) is counted, measured and compared with those before it.
@@ -824,14 +793,27 @@ class ScoreMonitor:
         return {
             "settings": self.settings,
             "n_looks": self._n_looks,
-            "total": totals(self) if self._partitions else None,
+            "total": self._total() if self._partitions else None,
             "partitions": [p.to_dict() for p in self._partitions],
         }
 
-    @public
-    def frame(self, backend: Any = None) -> Any:
-        """The figures of all partitions as a table; see :meth:`ScoreCounts.frame`."""
-        return make_frame(columns_of(self._partitions), backend)
+    def _total(self) -> dict[str, Any]:
+        names = ("n_labeled", "n_unlabeled", "n_negative", "n_thresholds", "auc_pu")
+        return picked(self.counts, *names) | {"binning": plain(self.bounds)}
+
+    def _columns(self) -> dict[str, Any]:
+        """The figures of all partitions; NaN where there is none."""
+        columns = {
+            name: np.array([getattr(p, name) for p in self._partitions])
+            for name in ("name", "n_labeled", "n_unlabeled")
+        }
+        for key in TITLES:
+            found = [getattr(p, key) for p in self._partitions]
+            for end, column in (("estimate", key), ("low", f"{key}_low"), ("high", f"{key}_high")):
+                values = [math.nan if i is None else getattr(i, end) for i in found]
+                columns[column] = np.array(values, dtype=np.float64)
+        drifted = [p.drift is not None and p.drift.drifted for p in self._partitions]
+        return {**columns, "drifted": np.array(drifted, dtype=np.bool_)}
 
     def __str__(self) -> str:
         return monitor_text(self)
