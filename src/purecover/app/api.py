@@ -145,42 +145,37 @@ class ApiError(Exception):
         self.status, self.message = status, message
 
 
-@dataclass(frozen=True, kw_only=True)
+Endpoint = Callable[["Api", Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
 class Operation:
     """One method of one path, with the types of what comes and goes; a page is "text/html"."""
 
-    name: str
-    summary: str
+    endpoint: Endpoint
     method: str
     path: str
-    status: int
-    answer: Any
+    answer: Any = None
+    status: int = 200
     query: Any = None
     body: Any = None
     errors: tuple[int, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """What its method is called."""
+        return self.endpoint.__name__
 
-Endpoint = Callable[["Api", Request], Awaitable[Response]]
+
 OPERATIONS: list[Operation] = []
 
 
-def operation(
-    route: str, answer: Any = None, *, status: int | None = None, **more: Any
-) -> Callable[[Endpoint], Endpoint]:
+def operation(route: str, answer: Any = None, **more: Any) -> Callable[[Endpoint], Endpoint]:
     """Declare what a method of the interface, which its docstring describes, takes and answers."""
     method, path = route.split()
 
     def declare(endpoint: Endpoint) -> Endpoint:
-        declared = Operation(
-            name=endpoint.__name__,
-            summary=(endpoint.__doc__ or "").strip().rstrip("."),
-            method=method,
-            path=path,
-            status=status or (204 if answer is None else 200),
-            answer=answer,
-            **more,
-        )
-        OPERATIONS.append(declared)
+        OPERATIONS.append(Operation(endpoint, method, path, answer, **more))
         return endpoint
 
     return declare
@@ -355,7 +350,7 @@ class Api:
         """Columns and first rows of a file."""
         return _about(FileAnswer, self._file(request, request.path_params["file"]))
 
-    @operation("DELETE /api/files/{file}", errors=(404,))
+    @operation("DELETE /api/files/{file}", status=204, errors=(404,))
     async def drop_file(self, request: Request) -> Response:
         """Remove a file."""
         self.store.drop_upload(self._file(request, request.path_params["file"]))
@@ -422,7 +417,7 @@ class Api:
         """How far a report is."""
         return _about(JobAnswer, self._job(request))
 
-    @operation("DELETE /api/jobs/{job}", errors=(404,))
+    @operation("DELETE /api/jobs/{job}", status=204, errors=(404,))
     async def drop_job(self, request: Request) -> Response:
         """Remove a report; stops it if it is being made."""
         job = self._job(request)
@@ -587,13 +582,14 @@ def _described(
             }
             for name, schema in query["properties"].items()
         ]
-    good: dict[str, Any] = {"description": about.summary}
+    summary = (about.endpoint.__doc__ or "").rstrip(".")
+    good: dict[str, Any] = {"description": summary}
     if about.answer is not None:
         good["content"] = content(about.answer)
     refused = content(ErrorAnswer)
     described: dict[str, Any] = {
         "operationId": about.name,
-        "summary": about.summary,
+        "summary": summary,
         "parameters": parameters,
         "responses": {str(about.status): good}
         | {

@@ -167,13 +167,13 @@ def sample(
     stratum = strata_of(rows.scores, thresholds)
     sizes = np.bincount(stratum[candidates], minlength=len(thresholds) + 1)
     drawn = _draw(candidates, stratum, _allocation(n, sizes, thresholds, shares), rng)
-    lines = []
+    lines, copied = [], rows.cells
     for i in drawn.tolist():
         h = int(stratum[i])
         place = [f"{h + 1}: {_describe(h, thresholds)}", int(sizes[h])] if thresholds else []
-        cells = [words.values[words.codes[i]] for words in rows.cells.values()]
+        cells = [words.values[words.codes[i]] for words in copied.values()]
         lines.append([i + 1, *place, *cells, ""])
-    text = output.csv_text([*own[:-1], *rows.cells, ANSWER], lines)
+    text = output.csv_text([*own[:-1], *copied, ANSWER], lines)
     if path is None:
         sys.stdout.write(text)
     else:

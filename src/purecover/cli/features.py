@@ -15,15 +15,7 @@ import numpy as np
 from purecover._codec import picked
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
-from purecover.cli.files import (
-    OBVIOUS,
-    Words,
-    is_missing,
-    list_columns,
-    name_of,
-    parse_number,
-    require_column,
-)
+from purecover.cli import files
 from purecover.cli.options import FeatureOptions, TableOptions
 from purecover.cli.output import CommandError, csv_text, in_words, note
 from purecover.cli.rows import Rows, read_rows
@@ -42,7 +34,7 @@ def read_feature_rows(
     group: str | None = None,
 ) -> tuple[Features, Rows]:
     """Read the file, settle what its labels mean and what each other column is."""
-    source = name_of(file)
+    source = files.name_of(file)
     choice = Choice()
 
     def choose(available: list[str], taken: dict[str, str]) -> tuple[str, ...]:
@@ -89,8 +81,8 @@ def make_scores(
 
 # Names of one letter tell nothing: y may well be a coordinate.
 _TELLTALE = {
-    "scores": tuple(name for name in OBVIOUS["score"] if len(name) > 1),
-    "labels": tuple(name for name in OBVIOUS["labeled"] if len(name) > 1),
+    "scores": tuple(name for name in files.OBVIOUS["score"] if len(name) > 1),
+    "labels": tuple(name for name in files.OBVIOUS["labeled"] if len(name) > 1),
     "true classes": (
         "truth", "true_class", "true_classes", "true_label", "true_labels", "y_true",
         "ground_truth", "groundtruth", "positive",
@@ -172,7 +164,7 @@ def _find(source: str, option: str, text: str, available: Sequence[str]) -> list
     if any("," in column for column in available):
         quotes = f". Quote a name that holds a comma: {option} {join_names(['a,b', 'c'])}"
     for name in names:
-        require_column(source, name, available, f"asked for by {option}", quotes)
+        files.require_column(source, name, available, f"asked for by {option}", quotes)
     return names
 
 
@@ -232,7 +224,9 @@ class NumberCells:
         return self.n_numbers / n_cells if n_cells else 0.0
 
 
-def read_numbers(source: str, name: str, words: Words, decimal: str, avoid: str) -> NumberCells:
+def read_numbers(
+    source: str, name: str, words: files.Words, decimal: str, avoid: str
+) -> NumberCells:
     """Read a column as numbers; complain if the other decimal sign or none would do better.
 
     ``avoid`` tells how to leave the column out.
@@ -244,7 +238,7 @@ def read_numbers(source: str, name: str, words: Words, decimal: str, avoid: str)
             if not np.isinf(values).any() and "_" not in "".join(words.values):
                 return NumberCells(values[words.codes], n_numbers=words.codes.size)
     counts = np.bincount(words.codes, minlength=len(words.values))
-    blank = np.array([is_missing(value) for value in words.values], dtype=bool)
+    blank = np.array([files.is_missing(value) for value in words.values], dtype=bool)
     mark = np.array([value.strip().casefold() in _MARKS for value in words.values], dtype=bool)
     numbers, fine = _parse(words.values, decimal)
     text = ~(fine | blank | mark)
@@ -285,7 +279,7 @@ def _parse(values: tuple[str, ...], decimal: str) -> tuple[FloatArray, BoolArray
     for i, value in enumerate(values):
         if not _MAY_BE_NUMBER.match(value):
             continue  # long before an exception would tell
-        number, why = parse_number(value, decimal)
+        number, why = files.parse_number(value, decimal)
         if why is None or (why == "is not finite" and not np.isnan(number)):
             numbers[i], fine[i] = number, True
     return numbers, fine
@@ -303,7 +297,7 @@ def _wrong_sign(
     return CommandError(f"{has} {show(example)}.\nHint: {hint}; or {avoid}.")
 
 
-def _examples(words: Words, text: BoolArray) -> str:
+def _examples(words: files.Words, text: BoolArray) -> str:
     rows = np.flatnonzero(text[words.codes])
     shown = ", ".join(
         f"{show(words.values[words.codes[row]])} in row {row + 1:,}"
@@ -378,9 +372,9 @@ class Features:
     def _notes(self, marked: bool) -> Iterator[str]:
         parts = []
         if self.numeric:
-            parts.append(f"numbers {list_columns(self.numeric)}")
+            parts.append(f"numbers {files.list_columns(self.numeric)}")
         if self.encoded:
-            parts.append(f"texts {list_columns(list(self.encoded))}, a column for each value")
+            parts.append(f"texts {files.list_columns(list(self.encoded))}, a column for each value")
         yield f"features: {'; '.join(parts)}"
         if self.dropped:
             yield f"not used: {_explained(self.dropped)}"
@@ -411,7 +405,7 @@ class Features:
         if suspects:
             many = len(suspects) > 1
             yield (
-                f"column{'s' * many} {list_columns(suspects)} hold{'s' * (not many)} a "
+                f"column{'s' * many} {files.list_columns(suspects)} hold{'s' * (not many)} a "
                 "different whole number in every row; if "
                 f"{'they are identifiers' if many else 'it is an identifier'}, "
                 f"{self.choice.how_to_leave_out(suspects)}"
@@ -439,7 +433,7 @@ def make_features(source: str, rows: Rows, decimal: str, choice: Choice) -> Feat
     marks: dict[str, dict[str, int]] = {}
     nearly: dict[str, str] = {}
     for name, words in rows.cells.items():
-        said = [value for value in words.values if not is_missing(value)]
+        said = [value for value in words.values if not files.is_missing(value)]
         blank = len(said) < len(words.values)
         avoid = choice.how_to_leave_out([name])
         if not said:
@@ -522,8 +516,8 @@ def _text_of(said: Sequence[str], cells: NumberCells, *, different: bool) -> str
     )
 
 
-def _codes(words: Words) -> FloatArray:
-    code = np.array([np.nan if is_missing(v) else i for i, v in enumerate(words.values)])
+def _codes(words: files.Words) -> FloatArray:
+    code = np.array([np.nan if files.is_missing(v) else i for i, v in enumerate(words.values)])
     return code[words.codes]
 
 

@@ -52,6 +52,9 @@ OBVIOUS = {
         "proba", "prob", "decision_function",
     ),
     "labeled": ("labeled", "labelled", "is_labeled", "label", "labels", "y"),
+    "truth": ("truth", "y_true", "true", "true_class", "true_label"),
+    "weight": ("weight", "weights", "sample_weight"),
+    "group": ("group", "groups", "group_id"),
 }  # fmt: skip
 """Names by which a column is found that nobody named."""
 
@@ -118,7 +121,6 @@ class Table:
     columns: Mapping[str, str]
     numbers: Mapping[str, FloatArray]
     words: Mapping[str, Words]
-    n_rows: int
 
 
 def choose_columns(
@@ -536,7 +538,6 @@ class DataFile:
             columns,
             {role: np.asarray(arrays[names[role]]) for role in request.numbers},
             {r: Words(arrays[names[r]].astype(np.int64), values[r]) for r in request.words},
-            n_rows,
         )
 
     def odd_cells(
@@ -840,11 +841,6 @@ MAX_NAMES = 200_000
 SHOWN_COLUMNS = 50
 SHOWN_ROWS = 8
 MAX_CELL = 80
-_MORE_OBVIOUS = {
-    "truth": ("truth", "y_true", "true", "true_class", "true_label"),
-    "weight": ("weight", "weights", "sample_weight"),
-    "group": ("group", "groups", "group_id"),
-}
 
 
 def peek(file: str) -> dict[str, Any]:
@@ -871,7 +867,7 @@ def peek(file: str) -> dict[str, Any]:
         numbers = [parse_number(cell)[1] is None for cell in cells if not is_missing(cell)]
         columns.append({"name": name, "numbers": bool(numbers) and all(numbers)})
     guess: dict[str, str] = {}
-    for role, usual in (OBVIOUS | _MORE_OBVIOUS).items():
+    for role, usual in OBVIOUS.items():
         found = [name for name in names if name.strip().casefold() in usual]
         if len(found) == 1 and found[0] not in guess.values():
             guess[role] = found[0]

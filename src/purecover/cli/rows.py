@@ -13,16 +13,7 @@ import numpy as np
 from purecover._labels import encode_labels
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
-from purecover.cli.files import (
-    Request,
-    Table,
-    Words,
-    choose_columns,
-    first_few,
-    is_missing,
-    name_of,
-    read_table,
-)
+from purecover.cli import files
 from purecover.cli.options import TableOptions
 from purecover.cli.output import CommandError, in_options, note
 from purecover.exceptions import PurecoverError
@@ -33,16 +24,16 @@ _CELL = "cell "
 _NUMBERS = ("score", "weight")
 """Roles whose columns must hold numbers; further scores are called "score 2" and so on."""
 
-_TRUE = frozenset(("1", "1.0", "+1", "true", "t", "yes", "y", "positive", "pos", "p"))
 _UNLABELED = frozenset(("u", "unlabeled", "unlabelled", "unknown"))
-_FALSE = frozenset(("0", "0.0", "-1", "-1.0", "false", "f", "no", "n", "negative", "neg"))
+_UNSURE = frozenset(("-1", "-1.0", "false", "f", "no", "n", "negative", "neg"))
+"""Words that may mean a known negative as well as no label."""
 
 
 @dataclass(frozen=True)
 class Rows:
     """A table, what its labels and true classes mean, and how many labels were blank."""
 
-    table: Table
+    table: files.Table
     labeled: BoolArray
     negative: BoolArray | None
     truth: BoolArray | None
@@ -54,7 +45,7 @@ class Rows:
         return {r: c for r, c in self.table.columns.items() if not r.startswith(_CELL)}
 
     @property
-    def cells(self) -> dict[str, Words]:
+    def cells(self) -> dict[str, files.Words]:
         """Further columns by name."""
         words = self.table.words.items()
         return {role.removeprefix(_CELL): w for role, w in words if role.startswith(_CELL)}
@@ -96,7 +87,7 @@ class Rows:
         if "score 2" in columns:
             several = {"score": list(self.score_columns)}
             columns = several | {r: c for r, c in columns.items() if not r.startswith("score")}
-        source: dict[str, Any] = {"file": name_of(file), "columns": columns}
+        source: dict[str, Any] = {"file": files.name_of(file), "columns": columns}
         if self.blank_labels is not None:
             source["blank_labels"] = self.blank_labels
         return source
@@ -130,17 +121,17 @@ def read_rows(
     Scores are only looked for under obvious names if rows are to be ``scored``. ``cells`` picks
     further columns, as they stand in the file, from those there are and those with a role.
     """
-    source = name_of(file)
+    source = files.name_of(file)
     wanted = asked_columns(options, scored=scored, truth=truth, group=group)
 
-    def request(available: list[str]) -> Request:
+    def request(available: list[str]) -> files.Request:
         rows = row_request(source, available, wanted, options)
         if cells is None:
             return rows
         more = {f"{_CELL}{name}": name for name in cells(available, rows.columns)}
         return replace(rows, words={**rows.words, **more}, blanks=rows.blanks.union(more))
 
-    table = read_table(file, request, asked=wanted.values(), **options.how)
+    table = files.read_table(file, request, asked=wanted.values(), **options.how)
     columns, words = table.columns, table.words
     labeled, negative = read_labels(source, columns["labeled"], words["labeled"], options)
     true = None
@@ -164,30 +155,30 @@ def asked_columns(
 
 def row_request(
     source: str, available: list[str], wanted: Mapping[str, str | None], options: TableOptions
-) -> Request:
+) -> files.Request:
     """The columns of these roles, of those there are."""
-    used = choose_columns(source, available, wanted)
+    used = files.choose_columns(source, available, wanted)
     numbers = {r: c for r, c in used.items() if r.split()[0] in _NUMBERS}
     words = {role: column for role, column in used.items() if role not in numbers}
     blanks = frozenset({"labeled"} if options.missing_is_unlabeled else ())
-    return Request(numbers, words, blanks, options.decimal)
+    return files.Request(numbers, words, blanks, options.decimal)
 
 
 # -- labels ---------------------------------------------------------------------------------------
 
 
-def count_blanks(words: Words) -> int:
+def count_blanks(words: files.Words) -> int:
     """How many rows say nothing."""
-    blank = np.array([is_missing(value) for value in words.values])
+    blank = np.array([files.is_missing(value) for value in words.values])
     return int(blank[words.codes].sum())
 
 
 def read_labels(
-    source: str, column: str, words: Words, options: TableOptions
+    source: str, column: str, words: files.Words, options: TableOptions
 ) -> tuple[BoolArray, BoolArray | None]:
     """Masks per row, from the meaning of each distinct value."""
     what = f"column {show(column)} of {source}, taken for --labeled,"
-    said = [value.strip() for value in words.values if not is_missing(value)]
+    said = [value.strip() for value in words.values if not files.is_missing(value)]
     with_blanks = len(said) < len(words.values)
     if not said:
         raise CommandError(f"{what} is blank everywhere; no row is labeled.")
@@ -197,7 +188,7 @@ def read_labels(
         )
     values, positive_label, negative_label = _plain(said, options)
     if positive_label is not None and positive_label not in values:
-        shown = first_few([show(value) for value in said])
+        shown = files.first_few([show(value) for value in said])
         raise CommandError(
             f"{what} has no value {show(options.positive_label)}, asked for by --positive-label.\n"
             f"Hint: it holds {shown}."
@@ -213,7 +204,7 @@ def read_labels(
         raise CommandError(text.replace("--labeled must", f"{what} must", 1)) from error
     # Blanks mean what the last value means.
     place = iter(range(len(said)))
-    meaning = np.array([-1 if is_missing(value) else next(place) for value in words.values])
+    meaning = np.array([-1 if files.is_missing(value) else next(place) for value in words.values])
     code = meaning[words.codes]
     return positive[code], None if negative is None else negative[code]
 
@@ -229,7 +220,7 @@ def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_
     if positive_label is None:
         like = [value for value in left if str(value).casefold() in _UNLABELED]
         texts = [f"{value:g}" if isinstance(value, float) else value for value in left]
-        unsure = [text for text in texts if text.casefold() in _FALSE - {"0", "0.0"}]
+        unsure = [text for text in texts if text.casefold() in _UNSURE]
         if not like and len(texts) == 2 and len(unsure) == 1:
             other, label = unsure[0], texts[texts[0] == unsure[0]]
             raise CommandError(
@@ -243,22 +234,22 @@ def _unlabeled_like(what: str, values: list[Any], positive_label: Any, negative_
     return next(value for value in (*like, *usual) if value not in named)
 
 
-def _read_truth(source: str, column: str, words: Words, options: TableOptions) -> BoolArray:
+def _read_truth(source: str, column: str, words: files.Words, options: TableOptions) -> BoolArray:
     """True classes per row, from the meaning of each distinct value."""
     texts = [value.strip() for value in words.values]
-    label = options.positive_label
-    folded = [text.casefold() for text in texts]
-    named = label in texts and len(texts) <= 2
-    positive = [text == label for text in texts] if named else [t in _TRUE for t in folded]
-    known = named or set(folded) <= _TRUE | _FALSE
-    if not known or all(positive) or not any(positive):
-        shown = first_few([show(text) for text in texts])
+    values, label, _ = _plain(texts, options)
+    label = label if label in values and len(values) == 2 else None
+    try:
+        how: dict[str, Any] = {"positive_label": label, "parameter": "truth"}
+        positive, _ = encode_labels(np.array(values), len(values), **how)
+    except PurecoverError as error:
+        shown = files.first_few([show(text) for text in texts])
         raise CommandError(
             f"column {show(column)} of {source}, asked for by --truth, must hold both classes "
             f"(1/0, true/false, positive/negative), got {shown}.\n"
             "Hint: if one of two values is the positive class, name it with --positive-label."
-        )
-    return np.array(positive)[words.codes]
+        ) from error
+    return positive[words.codes]
 
 
 def _plain(texts: Sequence[str], options: TableOptions) -> tuple[list[Any], Any, Any]:
