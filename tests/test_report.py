@@ -759,7 +759,7 @@ def test_the_path_of_one_evaluate_stays_short(import_tool: Callable[[str], Modul
     assert found.calls["_labels.py", "encode_labels"] == 1
     # Who looks at all of the report pays for the rest, once.
     whole = path.trace_evaluate(lambda report: (str(report), str(report), report.to_dict()))
-    once = ("counts.py", "ScoreCounts.auc_pu"), ("checks/run.py", "run_checks")
+    once = ("counts.py", "ScoreCounts.auc_pu"), ("checks/catalog.py", "run_checks")
     assert [whole.calls[each] for each in once] == [1, 1]
 
 

@@ -1,0 +1,748 @@
+"""Every numbered check, and one call that runs them all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from statistics import NormalDist
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from purecover._typing import BoolArray, FloatArray
+from purecover._validation import check_instance, check_names, public
+from purecover.checks.base import (
+    FALSE_ALARM_RATE,
+    REGISTRY,
+    Check,
+    CheckContext,
+    CheckResult,
+    Finding,
+    check,
+    check_of_estimate,
+    contrast,
+    count,
+    critical_value,
+    fired,
+    not_applicable,
+    quiet,
+    shortfall,
+)
+from purecover.counts import ScoreCounts
+from purecover.curves import PURoc, _cumulative_share, auc_pu_variance
+from purecover.estimators.estimate import PriorEstimate
+from purecover.recovery.rates import effective_size, effective_sizes, posterior_band
+from purecover.recovery.roc import concavity_excess
+
+# -- How much data there is, and whether it is used twice: PU003, PU005, PU010, PU016 -------------
+
+
+FEW_LABELED = 10
+TIE_SHARE = 0.01
+FEW_SCORES = 10
+SMALL_LABELED = 50
+FEW_GROUPS = 20
+SMALL_UNLABELED = 100
+
+
+@check("PU003", "few labeled examples on one side of the threshold", "warning")
+def few_labeled_at_threshold(context: CheckContext) -> Finding:
+    """Rates at the threshold rest on the labeled examples on either side of it."""
+    counts, threshold = context.counts, context.threshold
+    if threshold is None:
+        return not_applicable("no threshold was named.")
+    above = counts.thresholds >= threshold
+    n_above, n_below = (
+        effective_size(
+            float(counts.labeled[side].sum()),
+            None if counts.labeled_sq is None else counts.labeled_sq[side],
+        )
+        for side in (above, ~above)
+    )
+    says = (
+        f"of the labeled examples {count(n_above)} score at or above the threshold "
+        f"{threshold:.4g} and {count(n_below)} below"
+    )
+    if n_above < FEW_LABELED:
+        # Of a sample as small as that the intervals are no help either (PU010).
+        small = effective_sizes(counts)[0] < FEW_LABELED
+        return fired(
+            f"{says}: recall and precision there rest on the few above.",
+            "gather more labeled examples."
+            if small
+            else "lower the threshold, gather more labeled examples, or read the intervals.",
+        )
+    if n_below < FEW_LABELED:
+        return fired(
+            f"{says}: the miss rate and the negative predictive value rest on the few below.",
+            "gather more labeled examples, or do not lean on these two figures.",
+        )
+    return quiet(f"{says}.")
+
+
+@check("PU005", "heavy ties", "warning")
+def heavy_ties(context: CheckContext) -> Finding:
+    """Tied labeled and unlabeled scores are counted one half, and curves get long chords."""
+    counts = context.counts
+    share = float(np.dot(counts.labeled / counts.n_labeled, counts.unlabeled / counts.n_unlabeled))
+    tie_part = share / 2
+    everyone = counts.labeled + counts.unlabeled
+    n_scores = int(np.count_nonzero(everyone))
+    # Eight rows with eight scores are few, but not tied. Weights hide the number of rows.
+    tied = share > 0 if counts.is_weighted else bool((everyone > 1).any())
+    thing = "bin of scores" if counts.is_binned else "distinct score"
+    things = "bins of scores" if counts.is_binned else "distinct scores"
+    scores = f"is 1 {thing}" if n_scores == 1 else f"are {n_scores:,} {things}"
+    says = f"there {scores}, and ties make up {tie_part:.3g} of the observed AUC"
+    if tie_part > TIE_SHARE or (n_scores < FEW_SCORES and tied):
+        hint = (
+            "use scores as the model gives them, not rounded or turned into classes: the AUC "
+            "counts each tie one half, and the curve knows nothing between its few thresholds."
+        )
+        if counts.is_binned:
+            hint = "count scores with a smaller tolerance, or use those of the model, not rounded."
+        return fired(f"{says}.", hint)
+    return quiet(f"{says}.")
+
+
+@check("PU010", "small samples", "warning")
+def small_samples(context: CheckContext) -> Finding:
+    """Below 50 labeled, 100 unlabeled or 20 groups a single rate is hardly known."""
+    n_labeled, n_unlabeled = effective_sizes(context.counts)
+    kind = "effective " if context.counts.is_weighted else ""
+    says = f"{count(n_labeled)} {kind}labeled and {count(n_unlabeled)} {kind}unlabeled examples"
+    if context.n_groups is not None and context.n_groups < FEW_GROUPS:
+        return fired(
+            f"only {context.n_groups} groups were resampled, too few for an interval to cover.",
+            f"below {FEW_GROUPS} groups report point values, or resample finer groups.",
+        )
+    if n_labeled >= SMALL_LABELED and n_unlabeled >= SMALL_UNLABELED:
+        return quiet(f"there are {says}.")
+    # A share near one half has the largest standard error, 1 / (2 sqrt(n)).
+    p = context.proportions
+    labeled, unlabeled = 0.5 / math.sqrt(n_labeled), 0.5 / math.sqrt(n_unlabeled)
+    tpr = math.hypot((1 - p.alpha) * labeled, (1 - p.beta) * unlabeled) / p.delta
+    fpr = math.hypot(p.beta * unlabeled, p.alpha * labeled) / p.delta
+    found = (
+        f"with {says}, standard errors reach {tpr:.2g} for a recovered tpr and {fpr:.2g} for a "
+        "recovered fpr."
+    )
+    if n_labeled < FEW_LABELED:
+        return fired(
+            found,
+            f"with fewer than {FEW_LABELED} labeled examples the intervals are too narrow as well: "
+            "gather more before relying on any of these figures.",
+        )
+    return fired(
+        found,
+        f"with fewer than {SMALL_LABELED} labeled or {SMALL_UNLABELED} unlabeled examples read "
+        "the intervals only, and do not choose a threshold on these data.",
+    )
+
+
+@check("PU016", "the threshold was chosen on the same data", "note")
+def threshold_of_same_data(context: CheckContext) -> Finding:
+    """The best threshold of a sample is better there than anywhere else."""
+    if context.threshold is None:
+        return not_applicable("no threshold is in use.")
+    if context.threshold_chosen:
+        return quiet("the threshold was given.")
+    return fired(
+        f"the threshold {context.threshold:.6g} is the best of these very data, so figures at it "
+        "are a little too good and their intervals a little too narrow.",
+        "choose the threshold on other data and pass it.",
+    )
+
+
+# -- The scores and the recovered curve: PU002, PU009 --------------------------------------------
+
+
+_SCAR = "the labeled positives are not a random sample of all positives"
+
+
+class _Side(NamedTuple):
+    """One way out of the unit box: a share that falls short of a multiple of another."""
+
+    name: str
+    rate: FloatArray
+    z: FloatArray
+    cause: str
+
+
+@check("PU002", "recovered rates leave [0, 1]", "warning")
+def rates_leave_box(context: CheckContext) -> Finding:
+    """Some rate is outside [0, 1] by more than noise explains at any threshold."""
+    roc, p = context.roc, context.proportions
+    if p.alpha == 0 and p.beta == 1:
+        return not_applicable("with alpha 0 and beta 1 the recovered rates are the observed ones.")
+    if context.counts.n_thresholds < 2:
+        return not_applicable("all scores are equal.")
+    n_labeled, n_unlabeled = effective_sizes(context.counts)
+    sides = _sides(context, n_labeled, n_unlabeled)
+    worst = max(sides, key=lambda side: float(side.z.max()))
+    at = int(worst.z.argmax())
+    limit = critical_value(n_labeled + n_unlabeled)
+    outside = f"{roc.n_outside:,} of {roc.fpr_raw.size:,} points lie outside"
+    if worst.z[at] <= limit:
+        return quiet(
+            f"{outside}, by at most {worst.z[at]:.2g} standard errors (noise reaches {limit:.2g})."
+        )
+    return fired(
+        f"the recovered {worst.name} at threshold {roc.thresholds_raw[at + 1]:.4g} "
+        f"({worst.rate[at]:.3g}), {worst.z[at]:.2g} standard errors outside where noise reaches "
+        f"{limit:.2g}; {outside}.",
+        worst.cause,
+    )
+
+
+def _sides(context: CheckContext, n_labeled: float, n_unlabeled: float) -> list[_Side]:
+    """The four ways out, as functions of the threshold; both ends are always in the box."""
+    roc, p = context.roc, context.proportions
+    a, b = p.unlabeled_inclusion, p.labeled_inclusion
+    fpr, tpr = roc.fpr_raw[1:-1], roc.tpr_raw[1:-1]
+    labeled, unlabeled = roc.tpr_pu[1:-1] * n_labeled, roc.fpr_pu[1:-1] * n_unlabeled
+    labeled_below, unlabeled_below = n_labeled - labeled, n_unlabeled - unlabeled
+    return [
+        _Side(
+            "fpr is below 0",
+            fpr,
+            shortfall(unlabeled, labeled, n_unlabeled, n_labeled, a),
+            "too few unlabeled examples score as high as the labeled ones: "
+            f"alpha={p.alpha:.3g} is too large, or {_SCAR}.",
+        ),
+        _Side(
+            "tpr is above 1",
+            tpr,
+            shortfall(labeled_below, unlabeled_below, n_labeled, n_unlabeled, b),
+            "too few labeled examples score as low as the unlabeled ones: "
+            f"beta={p.beta:.3g} is too small, or {_SCAR}.",
+        ),
+        _Side(
+            "fpr is above 1",
+            fpr,
+            shortfall(unlabeled_below, labeled_below, n_unlabeled, n_labeled, a),
+            "too many labeled examples have low scores: are the scores inverted for some of "
+            f"them? Otherwise {_SCAR}, or alpha={p.alpha:.3g} is too large.",
+        ),
+        _Side(
+            "tpr is below 0",
+            tpr,
+            shortfall(labeled, unlabeled, n_labeled, n_unlabeled, b),
+            "too few labeled examples have high scores: are the scores inverted for some of "
+            f"them? Otherwise {_SCAR}, or beta={p.beta:.3g} is too small.",
+        ),
+    ]
+
+
+@check("PU009", "the ROC curve is not concave", "note")
+def not_concave(context: CheckContext) -> Finding:
+    """The concave hull has a larger area than the curve, by more than two standard errors."""
+    roc = context.roc
+    observed = PURoc(fpr_pu=roc.fpr_pu, tpr_pu=roc.tpr_pu, thresholds=roc.thresholds_raw)
+    excess, error = concavity_excess(context.counts, observed)
+    if not math.isfinite(error):
+        return not_applicable("the standard error of the AUC needs two examples of each kind.")
+    says = f"the concave hull exceeds the observed AUC by {excess:.3g}, standard error {error:.2g}"
+    # Rounding must not make constant scores, whose error is 0, look bent.
+    if excess <= max(2 * error, 1e-12):
+        return quiet(f"{says}.")
+    return fired(
+        f"{says}.",
+        "do not use the repairs 'hull' and 'likelihood', which assume concavity; if both very "
+        "high and very low scores mean positive, a better model would know.",
+    )
+
+
+# -- A check for labeled examples that are not a random sample of the positives: PU006 -----------
+
+
+IndexArray: TypeAlias = np.ndarray[tuple[int], np.dtype[np.intp]]
+
+TOPS = (0.01, 0.02, 0.05, 0.1)
+"""Shares of all examples, those with the highest scores, that are looked at in turn."""
+
+NEXT = 2.0
+"""How many times as many examples below them they are compared with."""
+
+SCARCE = 0.8
+"""Labels that are less than a fifth rarer at the top are not worth a word, however sure it is."""
+
+FEWEST = 10
+"""Labeled examples that should be at the top."""
+
+
+@check("PU006", "labeled examples not a random sample of the positives", "warning")
+def labels_thin_out(context: CheckContext) -> Finding:
+    """Where positives are most frequent, labels should be most frequent as well."""
+    counts = context.counts
+    if context.n_groups is not None:
+        return not_applicable("rows are dependent, and the test would count each of them.")
+    if counts.ordered_pairs <= 0.5 * counts.n_labeled * counts.n_unlabeled:
+        return not_applicable("labeled examples do not score higher than unlabeled ones.")
+    sizes = effective_sizes(counts)
+    labeled = counts.labeled * (sizes[0] / counts.n_labeled)
+    few = np.cumsum(labeled)
+    rows = few + np.cumsum(counts.unlabeled * (sizes[1] / counts.n_unlabeled))
+    top, below, usable = _windows(few, rows)
+    if not usable.any():
+        return not_applicable(f"fewer than {FEWEST} labeled examples should have the top scores.")
+    top, below = top[usable], below[usable]
+    # Both shares of labeled examples with their numbers of rows; a test for each window.
+    at_top, n_top = few[top], rows[top]
+    at_next, n_next = few[below] - few[top], rows[below] - rows[top]
+    z = np.array(
+        [
+            shortfall(at_top[i : i + 1], at_next[i : i + 1], n_top[i], n_next[i], 1.0)[0]
+            for i in range(top.size)
+        ]
+    )
+    z = np.where(at_top / n_top < SCARCE * at_next / n_next, z, 0.0)
+    limit = NormalDist().inv_cdf(1 - FALSE_ALARM_RATE / len(TOPS))
+    worst = int(z.argmax())
+    says = (
+        f"{at_top[worst] / n_top[worst]:.1%} of the {count(n_top[worst])} highest scores are "
+        f"labeled, and {at_next[worst] / n_next[worst]:.1%} of the {count(n_next[worst])} below"
+    )
+    if z[worst] <= limit:
+        return quiet(f"{says}: labels do not thin out at the top.")
+    return fired(
+        f"{says}: labels thin out where positives should be most frequent.",
+        "were clear cases labeled less often, so that the labeled positives are not a random "
+        "sample of all positives? Or do some negatives outscore the positives? scar_test looks "
+        "at the features, ClusteredLabels allows for kinds of positives labeled unequally.",
+    )
+
+
+def _windows(few: FloatArray, rows: FloatArray) -> tuple[IndexArray, IndexArray, BoolArray]:
+    """Last thresholds of each top and of what lies below it, and which of them hold enough."""
+    shares = np.array(TOPS)
+    last = rows.size - 1
+    top = np.minimum(np.searchsorted(rows, shares * rows[-1] * (1 - 1e-12)), last)
+    # Ties may make a top larger than it should be; what lies below is so much larger too.
+    reach = np.minimum(rows[top] * (1 + NEXT), rows[-1]) * (1 - 1e-12)
+    below = np.minimum(np.searchsorted(rows, reach), last)
+    with np.errstate(invalid="ignore"):
+        expected = few[below] * rows[top] / rows[below]
+    return top, below, (below > top) & (expected >= FEWEST)
+
+
+# -- A check against known negatives: PU014 ------------------------------------------------------
+
+
+FEW_NEGATIVES = 20
+
+
+@check("PU014", "known negatives disagree with the recovered fpr", "warning")
+def negatives_disagree(context: CheckContext) -> Finding:
+    """The share of known negatives above some threshold is not the recovered fpr."""
+    counts, roc = context.counts, context.roc
+    if counts.negative is None or counts.n_negative == 0:
+        return not_applicable("there are no known negatives.")
+    if counts.n_thresholds < 2:
+        return not_applicable("all scores are equal.")
+    n_labeled, n_unlabeled = effective_sizes(counts)
+    # Squared weights of the negatives are not kept; those of the unlabeled stand in.
+    n_negative = counts.n_negative * n_unlabeled / counts.n_unlabeled
+    if n_negative < FEW_NEGATIVES:
+        return not_applicable(f"{count(n_negative)} known negatives are too few to compare with.")
+    share = _cumulative_share(counts.negative)
+    p = context.proportions
+    z = contrast(
+        [share, roc.fpr_pu, roc.tpr_pu],
+        [n_negative, n_unlabeled, n_labeled],
+        [p.delta, -p.beta, p.alpha],  # share - fpr, times delta
+    )
+    at = int(np.abs(z[1:-1]).argmax()) + 1  # both ends agree always
+    # Both signs count, so each gets half of the level.
+    limit = critical_value(n_labeled + n_unlabeled + n_negative, FALSE_ALARM_RATE / 2)
+    says = (
+        f"{share[at]:.3g} of {count(counts.n_negative)} known negatives score at or above "
+        f"{roc.thresholds_raw[at]:.4g}, where the recovered fpr is {roc.fpr_raw[at]:.3g}"
+    )
+    if abs(z[at]) <= limit:
+        return quiet(f"{says}: {abs(z[at]):.2g} standard errors (noise reaches {limit:.2g}).")
+    # Above the diagonal the recovered fpr falls as alpha grows and as beta falls.
+    lies_low = z[at] * (roc.tpr_pu[at] - roc.fpr_pu[at]) > 0
+    cause = "alpha is too large or beta too small" if lies_low else "alpha is too small"
+    return fired(
+        f"{says}: {abs(z[at]):.2g} standard errors apart, where noise reaches {limit:.2g}.",
+        f"{cause}, or the known negatives are not a random sample of the negatives (those "
+        "picked by hand rarely are).",
+    )
+
+
+# -- A check for scores that are calibrated probabilities of being labeled: PU013 ----------------
+
+
+N_BINS = 10
+SLACK = 0.1
+TOLERATED_SHARE = 0.05
+N_ERRORS = 3.0
+
+
+@check("PU013", "calibrated scores contradict alpha and beta", "warning")
+def calibrated_outside_band(context: CheckContext) -> Finding:
+    """Calibrated scores must stay in a band given by alpha, beta and the labeled share."""
+    counts, p = context.counts, context.proportions
+    why_not = _why_not_calibrated(counts)
+    if why_not:
+        return not_applicable(f"the scores are not calibrated probabilities of a label: {why_not}.")
+    low, high = posterior_band(counts.labeled_share, p)
+    below, above = counts.thresholds < low, counts.thresholds > high
+    weight = counts.labeled + counts.unlabeled
+    share = float(weight[below | above].sum() / weight.sum())
+    says = (
+        f"{share:.1%} of the scores, calibrated probabilities of a label, lie outside "
+        f"[{low:.3g}, {high:.3g}], the band that alpha={p.alpha:.3g} and beta={p.beta:.3g} allow"
+    )
+    # The labels must bear out what the scores say, or the scores are merely overconfident.
+    too_low = _excess(counts, below, low) < -N_ERRORS
+    too_high = _excess(counts, above, high) > N_ERRORS
+    if share <= TOLERATED_SHARE or not (too_low or too_high):
+        return quiet(f"{says}.")
+    causes = [
+        *(["alpha is too large for this beta"] if too_high else []),
+        *(["beta is too small for this alpha"] if too_low else []),
+    ]
+    return fired(
+        f"{says}.",
+        f"{' and '.join(causes)}, or the labeled positives are not a random sample of all "
+        "positives; precision and posterior probabilities would be clipped.",
+    )
+
+
+def _why_not_calibrated(counts: ScoreCounts) -> str:
+    """Empty if the scores can be read as probabilities of carrying a label."""
+    scores = counts.thresholds
+    if scores[0] > 1 or scores[-1] < 0:
+        return f"they span {scores[-1]:.3g} to {scores[0]:.3g}"
+    weight, variance = counts.labeled + counts.unlabeled, _label_variance(counts, scores)
+    total = weight.sum()
+    # Fits that are off by a tenth of the labeled share are still good enough to judge by.
+    slack = SLACK * counts.labeled_share
+    difference = float(np.dot(weight, scores) - counts.n_labeled) / total
+    error = float(np.sqrt(variance.sum())) / total
+    if abs(difference) > N_ERRORS * error + slack:
+        return f"their mean differs from the labeled share by {difference:+.3g}"
+    # Bins of like size; those that one repeated score leaves empty are dropped.
+    place = ((np.cumsum(weight) - weight / 2) / total * N_BINS).astype(np.int64)
+    size = np.bincount(place, weight)
+    filled = size > 0
+    size = size[filled]
+    gap = np.bincount(place, weight * scores - counts.labeled)[filled] / size
+    errors = np.sqrt(np.bincount(place, variance)[filled]) / size
+    bad = np.abs(gap) > N_ERRORS * errors + slack
+    if bad.any():
+        worst = float(gap[np.argmax(np.abs(gap))])
+        return f"in {bad.sum()} of {size.size} bins they are off, by up to {worst:+.3g}"
+    return ""
+
+
+def _label_variance(counts: ScoreCounts, chance: FloatArray | float) -> FloatArray:
+    """Variance of the labeled count at each score, if ``chance`` is that of a label."""
+    squares = counts.labeled + counts.unlabeled
+    if counts.labeled_sq is not None and counts.unlabeled_sq is not None:
+        squares = counts.labeled_sq + counts.unlabeled_sq
+    return np.asarray(squares * (chance * (1 - chance)), dtype=np.float64)
+
+
+def _excess(counts: ScoreCounts, where: BoolArray, chance: float) -> float:
+    """Labeled examples in excess of ``chance`` among some scores, in standard errors."""
+    variance = float(_label_variance(counts, chance)[where].sum())
+    expected = chance * float((counts.labeled + counts.unlabeled)[where].sum())
+    return (float(counts.labeled[where].sum()) - expected) / np.sqrt(variance) if variance else 0.0
+
+
+# -- Alpha, beta and the target, given or estimated: PU001, PU007, PU008, PU015 ------------------
+
+
+SMALL_DELTA = 0.1
+ALPHA_ERROR = 0.05
+
+
+@check("PU001", "alpha is close to beta", "warning")
+def alpha_close_to_beta(context: CheckContext) -> Finding:
+    """Below a delta of 0.1 every error is magnified more than tenfold."""
+    delta = context.proportions.delta
+    says = f"beta - alpha is {delta:.3g}"
+    if delta >= SMALL_DELTA:
+        return quiet(f"{says}; errors are magnified {1 / delta:.2g} times.")
+    return fired(
+        f"{says}, so every error of an observed rate is magnified {1 / delta:.3g} times.",
+        "read the intervals, not the point values, and look at the sensitivity to alpha; a "
+        "purer labeled sample or an unlabeled one with fewer positives would help.",
+    )
+
+
+@check("PU007", "intervals take alpha and beta as exact", "note")
+def interval_ignores_proportions(context: CheckContext) -> Finding:
+    """Intervals that vary only the scores do not cover an error of alpha."""
+    p = context.proportions
+    if p.alpha == 0 and p.beta == 1:
+        return not_applicable("with alpha 0 and beta 1 nothing is corrected.")
+    if context.interval_varies_proportions:
+        return quiet("the intervals vary alpha and beta too.")
+    if not 0 <= context.roc.auc_direct <= 1:
+        return not_applicable("alpha and beta do not fit the scores at all (PU008).")
+    observed = context.counts.auc_pu - 0.5
+    step = min(ALPHA_ERROR, p.delta / 2)
+    moved = sorted(
+        min(max(0.5 + observed / min(delta, 1.0), 0.0), 1.0)
+        for delta in (p.delta - step, p.delta + step)
+    )
+    return fired(
+        f"the intervals vary the scores only and take alpha={p.alpha:.4g} and beta={p.beta:.4g} "
+        f"as exact; with alpha off by {step:.2g} the AUC would be {moved[0]:.3f} or "
+        f"{moved[1]:.3f}.",
+        "see how the figures move with alpha and beta (SensitivityDisplay), or let the intervals "
+        "vary them.",
+    )
+
+
+@check("PU008", "alpha and beta do not fit the observed AUC", "error")
+def infeasible_auc(context: CheckContext) -> Finding:
+    """The observed AUC is at most 1/2, or further from it than delta allows."""
+    observed, delta = context.counts.auc_pu, context.proportions.delta
+    recovered = 0.5 + (observed - 0.5) / delta
+    variance = auc_pu_variance(context.counts)
+    error = math.sqrt(variance) if variance >= 0 else math.inf
+    if observed <= 0.5:
+        beyond = 0.5 - observed
+        says = f"the observed AUC is {observed:.4f}, no better than chance"
+        hint = "was the label inverted, or does a low score mean positive? Then negate the scores."
+    elif recovered > 1:
+        beyond = observed - (1 + delta) / 2
+        says = (
+            f"the observed AUC {observed:.4f} is above {(1 + delta) / 2:.4f}, the most that "
+            f"beta - alpha = {delta:.3g} allows (recovered {recovered:.4f})"
+        )
+        hint = (
+            f"alpha is too large or beta too small: beta - alpha must be at least "
+            f"{2 * observed - 1:.3g} for these scores."
+        )
+    else:
+        return quiet(f"the recovered AUC {recovered:.4f} is in (0.5, 1].")
+    if observed > 0.5 and observed <= (1 + _largest_delta(context)) / 2:
+        return quiet(f"{says}, which the estimate of beta - alpha leaves open.")
+    # Constant scores have no error and are no accident.
+    if error > 0 and beyond <= 2 * error:
+        noise = (
+            "an unknown error" if math.isinf(error) else f"two standard errors ({2 * error:.2g})"
+        )
+        return fired(f"{says}, though by less than {noise}.", hint, "note")
+    return fired(f"{says}.", hint)
+
+
+def _largest_delta(context: CheckContext) -> float:
+    """The largest beta - alpha that an estimate allows; the given one without an estimate."""
+    estimation = context.estimation
+    if estimation is None:
+        return context.proportions.delta
+    if "delta" in estimation.intervals:
+        return estimation.intervals["delta"].high
+    return estimation.identification.get("delta", (0.0, context.proportions.delta))[1]
+
+
+@check("PU015", "the target population has one class only", "note")
+def one_class_target(context: CheckContext) -> Finding:
+    """At a prior of 0 precision, AUC-PR and F1 are 0 whatever the scores; at 1 they are 1."""
+    prior = context.prior
+    if prior is None:
+        return not_applicable("no target was named.")
+    if 0 < prior < 1:
+        return quiet(f"the target population has {100 * prior:.3g} % positives.")
+    return fired(
+        f"the target population has {'no' if prior == 0 else 'only'} positives (prior "
+        f"{prior:g}), so precision, AUC-PR and F1 say nothing about the scores.",
+        "name another population: target='pooled', or its prior as a number.",
+    )
+
+
+# -- Checks of estimated proportions: PU004, PU011, PU012, PU017, PU018 --------------------------
+
+
+DISAGREEMENT = 0.1
+SIGNIFICANCE = 0.05
+UNLIKELY, LIKELY = 0.05, 0.5
+"""Probabilities of clean labels below and above which one may say so."""
+
+_IF_WRONG = "if you know that some labels are wrong, pass beta."
+_IF_CLEAN = "if you know that the labels are clean, pass beta=1."
+
+
+@check_of_estimate("PU004", "an estimate at the edge of its range", "warning")
+def estimate_at_edge(estimation: PriorEstimate) -> Finding:
+    """At an end of what a method can return, the truth may lie beyond."""
+    says = f"{_shares(estimation)} of {estimation.estimator}"
+    if not estimation.at_edge:
+        return quiet(f"{says} lie inside the range of the method.")
+    return fired(
+        f"{says} lie at an end of what the method can return, and the truth may lie beyond.",
+        "ask another estimator, or pass alpha if it is known.",
+    )
+
+
+@check_of_estimate("PU011", "label noise not significantly above 0", "note")
+def noise_not_significant(estimation: PriorEstimate) -> Finding:
+    """The scores do not contradict clean labels."""
+    p_value, beta = estimation.clean_p_value, estimation.proportions.beta
+    if not estimation.beta_estimated:
+        return not_applicable("beta was not estimated.")
+    if estimation.clean_probability is not None:
+        return _by_probability(estimation.clean_probability, beta)
+    if p_value is None or math.isnan(p_value):
+        return not_applicable("the labels could not be tested.")
+    says = f"the test of clean labels has p = {p_value:.2g}"
+    if p_value <= SIGNIFICANCE:
+        return quiet(f"{says}: some labels are wrong, beta is estimated as {beta:.3f}.")
+    if beta == 1:
+        return fired(
+            f"{says}: the scores do not contradict clean labels, and beta is taken as 1.",
+            _IF_WRONG,
+        )
+    return fired(
+        f"{says}: beta is estimated as {beta:.3f}, but clean labels are not ruled out.", _IF_CLEAN
+    )
+
+
+def _by_probability(probability: float, beta: float) -> Finding:
+    says = f"clean labels have probability {probability:.2g}, and beta is estimated as {beta:.3f}"
+    if probability < UNLIKELY:
+        return quiet(f"{says}: some labels are probably wrong.")
+    if probability > LIKELY:
+        return fired(f"{says}: the labels are probably clean.", _IF_CLEAN)
+    return fired(f"{says}: the scores leave open whether labels are clean.", _IF_CLEAN)
+
+
+@check_of_estimate("PU012", "estimators disagree", "warning")
+def estimators_disagree(estimation: PriorEstimate) -> Finding:
+    """Estimators of unlike methods agree where the scores tell, and differ where they do not."""
+    n = len(estimation.spread)
+    if n < 2:
+        return not_applicable("no other estimator found an estimate.")
+    alphas, betas = zip(*estimation.spread.values(), strict=True)
+    says = f"{n} estimators put alpha at {_range(alphas)} and beta at {_range(betas)}"
+    if estimation.disagreement <= DISAGREEMENT:
+        return quiet(f"{says}.")
+    return fired(
+        f"{says}: the estimate is unreliable. {_allowed(estimation)}",
+        "look at all of them (purecover priors), report the range, and pass alpha if it can be "
+        "found out otherwise; better scores separate the classes more and settle it.",
+    )
+
+
+@check_of_estimate("PU017", "the scores do not tell alpha and beta", "warning")
+def not_identifiable(estimation: PriorEstimate) -> Finding:
+    """Without a pure region of the scores, many pairs of alpha and beta fit equally well."""
+    if estimation.identifiable:
+        return quiet(f"{estimation.estimator} finds that the scores tell alpha and beta.")
+    return fired(
+        f"positives and negatives overlap so much that these scores do not tell "
+        f"{_shares(estimation)} from smaller corrections. {_allowed(estimation)}",
+        "report the range instead of one figure, or pass alpha if it can be found out otherwise.",
+    )
+
+
+@check_of_estimate("PU018", "labels taken as clean do not look it", "warning")
+def noise_overlooked(estimation: PriorEstimate) -> Finding:
+    """A method for clean labels, on labels that are not."""
+    if estimation.beta_given or estimation.beta_estimated:
+        return not_applicable("beta was given or estimated.")
+    p_value = estimation.clean_p_value
+    if p_value is None or math.isnan(p_value):
+        return not_applicable("the labels could not be tested.")
+    says = f"{estimation.estimator} takes labels as clean, and the test of it has p = {p_value:.2g}"
+    if p_value > SIGNIFICANCE:
+        return quiet(f"{says}.")
+    return fired(
+        f"{says}: some labels are probably wrong, and alpha is then too large.",
+        "use NoisyLabels around the estimator, or the default, which estimates beta too; pass beta "
+        "if you know it.",
+    )
+
+
+def _shares(estimation: PriorEstimate) -> str:
+    p = estimation.proportions
+    return f"alpha {p.alpha:.3g} and beta {p.beta:.3g}"
+
+
+def _range(values: tuple[float, ...]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:.3g}" if f"{low:.3g}" == f"{high:.3g}" else f"{low:.3g} to {high:.3g}"
+
+
+def _allowed(estimation: PriorEstimate) -> str:
+    """What fits if no scores are pure."""
+    titles = {"alpha": "alpha", "beta": "beta", "auc": "an AUC"}
+    ends = [
+        f"{title} from {low:.3g} to {high:.3g}"
+        for name, title in titles.items()
+        if name in estimation.identification
+        for low, high in [estimation.identification[name]]
+        if low < high
+    ]
+    if not ends:
+        return "Nothing else would fit."
+    listed = ends[0] if len(ends) == 1 else f"{', '.join(ends[:-1])} and {ends[-1]}"
+    return f"If no score is pure, {listed} would fit too."
+
+
+# -- All of them ---------------------------------------------------------------------------------
+
+
+CHECKS: Mapping[str, Check] = MappingProxyType(dict(sorted(REGISTRY.items())))
+"""Every check by its code, in order."""
+
+
+def list_checks() -> tuple[Check, ...]:
+    """Every check, in the order of their codes.
+
+    Returns
+    -------
+    tuple of Check
+        With ``code``, ``title`` and ``severity``.
+
+    Examples
+    --------
+    >>> from purecover.checks import list_checks
+    >>> for check in list_checks()[:2]:
+    ...     print(check.code, check.severity, check.title)
+    PU001 warning alpha is close to beta
+    PU002 warning recovered rates leave [0, 1]
+    """
+    return tuple(CHECKS.values())
+
+
+@public
+def run_checks(context: CheckContext, *, ignore: Collection[str] = ()) -> tuple[CheckResult, ...]:
+    """Run every check.
+
+    Parameters
+    ----------
+    context : CheckContext
+        What to look at.
+    ignore : collection of str, default=()
+        Codes of checks not to run, e.g. ``("PU007",)``; their results say so.
+
+    Returns
+    -------
+    tuple of CheckResult
+        One per check, in the order of their codes.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts, recover_roc
+    >>> from purecover.checks import CheckContext, run_checks
+    >>> scores = [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.4, 0.2, 0.1, 0.1]
+    >>> counts = ScoreCounts.from_scores(scores, labeled=[1, 1, 0, 1, 0, 1, 0, 0, 0, 0])
+    >>> proportions = MixtureProportions(alpha=0.25)
+    >>> roc = recover_roc(counts, proportions)
+    >>> context = CheckContext(counts=counts, proportions=proportions, roc=roc)
+    >>> results = run_checks(context, ignore=["PU007"])
+    >>> [result.code for result in results if result.fired]
+    ['PU005', 'PU010']
+    """
+    check_instance("context", context, CheckContext, "build a CheckContext first")
+    silenced = check_names("ignore", ignore, CHECKS)
+    return tuple(check.run(None if code in silenced else context) for code, check in CHECKS.items())
