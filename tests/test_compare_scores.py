@@ -18,7 +18,7 @@ from tests.markup import digest
 
 import purecover as pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.html.compare_page import SCRIPTS
+from purecover.html.page import COMPARISON_SCRIPTS
 from purecover.intervals.paired import RowResampler, rowwise_auc
 from purecover.intervals.resampling import positions
 from purecover.report import compare as _compare
@@ -447,7 +447,7 @@ def test_page_can_do_nothing_but_what_is_ours(known: pu.report.ScoreComparison) 
     assert rules["default-src"] == "'none'"
     assert rules["style-src"].split() == [digest(text) for text in styles]
     assert rules["script-src"].split() == [digest(text) for text in scripts]
-    assert len(scripts) == len(SCRIPTS)
+    assert len(scripts) == len(COMPARISON_SCRIPTS)
     assert len(page.encode()) < 1_000_000
     outside = page.replace("\n".join(scripts), "")
     for text in scripts:
@@ -466,7 +466,7 @@ def test_hostile_names_are_inert() -> None:
     found = pu.compare_scores(scores, LABELED, n_resamples=10)
     page = found.to_html()
     assert "<script>alert" not in page
-    assert page.count("<script") == len(SCRIPTS) + 1  # ours, and the data
+    assert page.count("<script") == len(COMPARISON_SCRIPTS) + 1  # ours, and the data
     assert payload_of(page)["names"] == [HOSTILE, "b"]
     assert html.escape(HOSTILE, quote=False)[:40].replace("'", "&#39;") in page
     assert json.loads(found.to_json())["estimated_from"] == HOSTILE

@@ -220,7 +220,7 @@ def deliver(found: Any, source: dict[str, Any], wanted: opt.ReportOptions) -> bo
 def render(found: Any, command: str) -> str:
     """The page of a report or of a comparison, and which command made it."""
     from purecover.html import render_report
-    from purecover.html.compare_page import render_comparison
+    from purecover.html.page import render_comparison
 
     page: Any = render_report if isinstance(found, pu.PUReport) else render_comparison
     return str(page(found, command=command))

@@ -282,7 +282,7 @@ class ScoreComparison(Frozen):
 
     def to_html(self) -> str:
         """A self-contained page with text and plots."""
-        from purecover.html.compare_page import render_comparison
+        from purecover.html.page import render_comparison
 
         return render_comparison(self)
 
