@@ -28,7 +28,7 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.models.classifier import check_model, check_seed, fit_all, model_name
-from purecover.models.networks import check_jobs
+from purecover.models.networks import check_jobs, useful_jobs
 from purecover.models.tables import Examples, read_examples
 
 # -- Which rows train and which are scored, with every fold checked ------------------------------
@@ -346,10 +346,11 @@ def cross_fit(
     positive, unlabeled = examples.positive, examples.unlabeled
     share = positive.sum() / (positive.sum() + unlabeled.sum())
 
+    workers = useful_jobs(n_jobs, len(splits))
     try:
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+        parallel = Parallel(n_jobs=workers, return_as="generator")
     except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
-        parallel = Parallel(n_jobs=n_jobs)
+        parallel = Parallel(n_jobs=workers)
     jobs = parallel(
         delayed(_scores_of_fold)(estimator, examples, split, used, fit_params) for split in splits
     )

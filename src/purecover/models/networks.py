@@ -82,6 +82,11 @@ def check_jobs(n_jobs: object) -> None:
         raise bad_value("n_jobs", "None or a whole number other than 0", "0")
 
 
+def useful_jobs(n_jobs: int | None, n_tasks: int) -> int | None:
+    """No more workers than there are tasks: joblib starts as many as it is told."""
+    return n_jobs if n_jobs is None or n_jobs < 0 else max(min(n_jobs, n_tasks), 1)
+
+
 def _has_cuda() -> bool:
     # Loading torch takes seconds: look for a card and for torch first.
     if importlib.util.find_spec("torch") is None or not any(Path("/dev").glob("nvidia[0-9]*")):
@@ -114,8 +119,9 @@ def train_ensemble(
 
     hears = [None if on_progress is None else partial(hear, index) for index in range(len(batches))]
     # Threads inside products as small as those of a batch only wait for one another.
+    workers = useful_jobs(n_jobs, len(batches)) if device == "numpy" else 1
     with threadpool_limits(1, user_api="blas") if device == "numpy" else nullcontext():
-        parts = Parallel(n_jobs=n_jobs if device == "numpy" else 1, prefer="threads")(
+        parts = Parallel(n_jobs=workers, prefer="threads")(
             delayed(train_part)(features, targets, batch, training, device, told)
             for batch, told in zip(batches, hears, strict=True)
         )

@@ -25,7 +25,7 @@ from purecover.estimators.choice import default_estimator
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.replicates import bootstrap
-from purecover.models.networks import bagged_scores_many, check_device, check_jobs
+from purecover.models.networks import bagged_scores_many, check_device, check_jobs, useful_jobs
 from purecover.paper.data import DATASETS, load_paper_data
 from purecover.paper.design import Cell, Draw, Record, draw
 from purecover.paper.store import Store
@@ -367,7 +367,8 @@ def _compute(
     from joblib import Parallel
 
     # Sent with each task rather than left in shared memory, which a killed process leaves behind.
-    options: dict[str, Any] = {"n_jobs": n_jobs, "max_nbytes": None, "batch_size": 1}
+    workers = useful_jobs(n_jobs, len(missing))
+    options: dict[str, Any] = {"n_jobs": workers, "max_nbytes": None, "batch_size": 1}
     tasks = _Tasks(_tasks(missing, problems, store, keep_scores=keep_scores))
     try:
         parallel = Parallel(return_as="generator_unordered", **options)

@@ -47,7 +47,7 @@ from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval, ends_of
 from purecover.intervals.resampling import Replayed
-from purecover.models.networks import check_jobs
+from purecover.models.networks import check_jobs, useful_jobs
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.rates import effective_size
@@ -645,7 +645,7 @@ def in_parallel(
     from joblib import Parallel, delayed
 
     # Sent with each job rather than left in shared memory, which a killed process leaves behind.
-    options: dict[str, Any] = {"n_jobs": n_jobs, "max_nbytes": None}
+    options: dict[str, Any] = {"n_jobs": useful_jobs(n_jobs, len(jobs)), "max_nbytes": None}
     try:
         parallel = Parallel(return_as="generator", **options)
     except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
