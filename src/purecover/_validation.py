@@ -390,13 +390,10 @@ def as_masses(
     return masses
 
 
-def check_same_length(parameter: str, size: int, scores: int) -> None:
-    if size != scores:
-        raise bad_value(
-            parameter,
-            f"as long as scores ({scores})",
-            f"{size} values",
-        )
+def check_same_length(parameter: str, size: int, wanted: int, of: str = "scores") -> None:
+    """A value for each score, or for each of something else."""
+    if size != wanted:
+        raise bad_value(parameter, f"as long as {of} ({wanted})", f"{size} values")
 
 
 def check_alignment(

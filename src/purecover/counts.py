@@ -26,7 +26,14 @@ from purecover._counting import (
 )
 from purecover._frames import make_frame
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
-from purecover._validation import bad_type, check_integer, check_real, public, read_only
+from purecover._validation import (
+    bad_type,
+    check_instance,
+    check_integer,
+    check_real,
+    public,
+    read_only,
+)
 from purecover.engines.count import EXACT_LIMIT, count_frame
 from purecover.exceptions import InvalidInputError
 
@@ -490,3 +497,9 @@ class ScoreCounts:
             parts.append(f"{self.n_negative:,g} known negative")
         parts.append(f"{self.n_thresholds:,} {'bins' if self.is_binned else 'thresholds'}")
         return f"ScoreCounts({', '.join(parts)})"
+
+
+def check_counts(counts: object) -> None:
+    """What nearly all functions take first."""
+    hint = "build it with ScoreCounts.from_scores(scores, labeled)"
+    check_instance("counts", counts, ScoreCounts, hint)

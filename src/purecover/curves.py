@@ -9,13 +9,12 @@ import numpy as np
 
 from purecover._frames import Tabular
 from purecover._typing import FloatArray
-from purecover._validation import Frozen, check_instance, public
-from purecover.counts import ScoreCounts
+from purecover._validation import Frozen, public
+from purecover.counts import ScoreCounts, check_counts
 
 __all__ = ["PURoc", "auc_pu", "auc_pu_variance", "pu_roc_curve"]
 
 _BLOCK = 2**17
-_COUNTS_HINT = "build it with ScoreCounts.from_scores(scores, labeled)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,7 +73,7 @@ def pu_roc_curve(counts: ScoreCounts) -> PURoc:
     >>> pu_roc_curve(ScoreCounts.from_scores([2, 2, 1], [1, 0, 0])).tpr_pu
     array([0., 1., 1.])
     """
-    check_instance("counts", counts, ScoreCounts, _COUNTS_HINT)
+    check_counts(counts)
     return PURoc(
         fpr_pu=_cumulative_share(counts.unlabeled),
         tpr_pu=_cumulative_share(counts.labeled),
@@ -107,7 +106,7 @@ def auc_pu(counts: ScoreCounts) -> float:
     >>> auc_pu(ScoreCounts.from_scores([3, 2, 2, 1], [1, 1, 0, 0]))
     0.875
     """
-    check_instance("counts", counts, ScoreCounts, _COUNTS_HINT)
+    check_counts(counts)
     return counts.auc_pu
 
 
@@ -160,7 +159,7 @@ def auc_pu_variance(counts: ScoreCounts) -> float:
     >>> round(auc_pu_variance(counts), 7)
     0.0311111
     """
-    check_instance("counts", counts, ScoreCounts, _COUNTS_HINT)
+    check_counts(counts)
     return variance_along(pu_roc_curve(counts), counts)
 
 

@@ -22,7 +22,7 @@ from purecover._validation import (
     public,
     show,
 )
-from purecover.counts import ScoreCounts
+from purecover.counts import ScoreCounts, check_counts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 
 _CLOSEST = 1e-100  # the square and the cube of delta are divisors, too
@@ -352,11 +352,14 @@ class MixtureProportions(Saved):
         return share * self.beta + (1 - share) * self.alpha
 
 
-def _labeled_share(counts: ScoreCounts) -> float:
-    from purecover.counts import ScoreCounts
+def check_proportions(proportions: object) -> None:
+    """What recovery takes beside counts."""
+    hint = "build it with MixtureProportions(alpha=..., beta=...)"
+    check_instance("proportions", proportions, MixtureProportions, hint)
 
-    hint = "build it with ScoreCounts.from_scores(scores, labeled)"
-    check_instance("counts", counts, ScoreCounts, hint)
+
+def _labeled_share(counts: ScoreCounts) -> float:
+    check_counts(counts)
     share = counts.labeled_share
     if not share < 1:  # by rounding
         got = f"{counts.n_labeled:g} labeled and {counts.n_unlabeled:g} unlabeled"

@@ -173,7 +173,7 @@ class Display(Tabular, ABC):
         if "alpha" in inspect.signature(cls.from_estimator).parameters:
             # Complain before the classifier goes to work.
             GivenProportions.among(options).validated()
-        rows = Rows(options.pop("positive_label", None), options.pop("sample_weight", None))
+        rows = RowOptions(options.pop("positive_label", None), options.pop("sample_weight", None))
         scores = response_scores(
             estimator,
             X,
@@ -197,7 +197,7 @@ class Display(Tabular, ABC):
     ) -> tuple[ScoreCounts, MixtureProportions]:
         """What the caller of `from_predictions` gave: the counts, and alpha and beta."""
         given = GivenProportions.among(options).validated()  # counting can take a while
-        counts = Rows.among(options).counted(scores, labeled)
+        counts = RowOptions.among(options).counted(scores, labeled)
         return counts, given.resolve(counts)
 
     def _drawn(self, options: Mapping[str, Any]) -> Self:
@@ -254,7 +254,7 @@ class Display(Tabular, ABC):
 
 
 @dataclass(frozen=True)
-class Rows(Parameters):
+class RowOptions(Parameters):
     """What there is to say of rows beside their scores and labels."""
 
     positive_label: object = parameter(

@@ -99,6 +99,12 @@ def band_label(band: Band) -> str:
     return f"{100 * band.confidence_level:.4g} % band ({band.kind})"
 
 
+def thin_line(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A line without points that cannot be told apart in the picture."""
+    keep = thinned(x, y)
+    return x[keep], y[keep]
+
+
 def drawn_before(ax: Axes, role: str) -> int:
     """How many curves of a role these axes hold already, so that the next can differ."""
     return sum(line.get_gid() == role for line in ax.get_lines())
@@ -151,11 +157,8 @@ class CurveDisplay(Display):
         """The curves, all points: ``observed``, ``recovered`` and ``chance``."""
 
     def _thin_lines(self) -> dict[str, Series]:
-        out = {}
-        for role, (x, y, label) in self._lines().items():
-            keep = thinned(x, y)
-            out[role] = Series(x[keep], y[keep], label)
-        return out
+        lines = self._lines().items()
+        return {role: Series(*thin_line(x, y), label) for role, (x, y, label) in lines}
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         parts = [(role, line.x, line.y) for role, line in self._thin_lines().items()]
@@ -698,12 +701,8 @@ class ThresholdDisplay(Display):
 
     def _lines(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         x = self.curves.thresholds if self.against == "threshold" else self.curves.flagged_unlabeled
-        lines = {}
-        for metric in self.metrics:
-            y = self.curves.curves[metric]
-            keep = thinned(x, y)
-            lines[metric] = (x[keep], y[keep])
-        return lines
+        lines = {metric: (x, self.curves.curves[metric]) for metric in self.metrics}
+        return {metric: thin_line(*line) for metric, line in lines.items()}
 
     def _chosen(self) -> float | None:
         return self.choice.threshold if isinstance(self.choice, ThresholdChoice) else self.choice

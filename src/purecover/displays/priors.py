@@ -27,7 +27,7 @@ from purecover.displays.base import (
     Display,
     Look,
     LookKeywords,
-    Rows,
+    RowOptions,
     Style,
     limits,
     style,
@@ -186,7 +186,7 @@ class PriorsDisplay(Display):
         from purecover.estimators.compare import compare_priors
 
         found = compare_priors(
-            Rows.among(options).counted(scores, labeled),
+            RowOptions.among(options).counted(scores, labeled),
             estimators=estimators,
             beta=beta,
             confidence_level=confidence_level,
@@ -491,7 +491,7 @@ class AlphaMaxDisplay(Display):
         if estimator is None:
             estimator = AlphaMax()
         check_instance("estimator", estimator, AlphaMax, "write AlphaMax(...)")
-        counts = Rows.among(options).counted(scores, labeled)
+        counts = RowOptions.among(options).counted(scores, labeled)
         fitted = clone(estimator).fit(flipped_counts(counts) if flipped else counts)
         return cls(fitted.curve_, flipped=flipped, heuristic=heuristic)._drawn(options)
 

@@ -19,6 +19,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.samples import (
     binomial_upper,
+    falling_shares,
     flipped_counts,
     row_shares,
     thinned_rows,
@@ -681,14 +682,7 @@ class ElkanNoto(PriorEstimator):
                     'calibration="isotonic" makes probabilities of any scores',
                 )
             return counts.thresholds
-        from scipy.optimize import isotonic_regression
-
-        pooled = np.asarray(counts.labeled + counts.unlabeled, dtype=np.float64)
-        used = np.flatnonzero(pooled)
-        rate = counts.labeled[used] / pooled[used]
-        tau = np.zeros(pooled.size)
-        tau[used] = isotonic_regression(rate, weights=pooled[used], increasing=False).x
-        return np.clip(tau, 0.0, 1.0, out=tau)
+        return falling_shares(counts.labeled, counts.unlabeled)
 
     def _labeled_given_positive(self, tau: FloatArray, counts: ScoreCounts) -> float:
         """The share of positives that are labeled."""

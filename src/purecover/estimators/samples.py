@@ -135,6 +135,18 @@ def thinned_rows(counts: ScoreCounts, thinned: ScoreCounts, tallies: CountArray)
     return merged
 
 
+def falling_shares(labeled: Any, unlabeled: Any) -> FloatArray:
+    """Share of the labeled at each threshold, made to fall with the scores; 0 where nobody is."""
+    from scipy.optimize import isotonic_regression
+
+    pooled = np.asarray(labeled + unlabeled, dtype=np.float64)
+    used = np.flatnonzero(pooled)
+    shares = np.zeros(pooled.size)
+    rate = labeled[used] / pooled[used]
+    shares[used] = isotonic_regression(rate, weights=pooled[used], increasing=False).x
+    return np.clip(shares, 0.0, 1.0, out=shares)
+
+
 # -- Confidence bounds ---------------------------------------------------------------------------
 
 

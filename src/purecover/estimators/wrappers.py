@@ -36,7 +36,7 @@ from purecover.estimators.assumptions import (
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.label_curve import LabelCurve
 from purecover.estimators.rows import FeaturePriorEstimator, RowPriorEstimator, Rows
-from purecover.estimators.samples import flipped_counts
+from purecover.estimators.samples import falling_shares, flipped_counts
 from purecover.exceptions import IdentifiabilityError, PurecoverError
 
 LARGE_SPREAD = 0.1
@@ -717,14 +717,7 @@ class Subsampling(AdjustedEstimator):
 
 def _ratio(counts: ScoreCounts) -> FloatArray:
     """Ratio of the labeled to the unlabeled density, which never falls as scores rise."""
-    from scipy.optimize import isotonic_regression
-
-    labeled = np.asarray(counts.labeled / counts.n_labeled, dtype=np.float64)
-    both = labeled + counts.unlabeled / counts.n_unlabeled
-    seen = both > 0
-    fitted = isotonic_regression(labeled[seen] / both[seen], weights=both[seen], increasing=False).x
-    share = np.zeros(both.size)
-    share[seen] = np.clip(fitted, 0.0, 1.0)
+    share = falling_shares(counts.labeled / counts.n_labeled, counts.unlabeled / counts.n_unlabeled)
     # Where only labeled examples are, the ratio is as large as can be; it is cut anyway.
     return share / np.maximum(1 - share, 1e-12)
 

@@ -14,7 +14,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from purecover._frames import make_frame
+from purecover._frames import rows_frame
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import (
     FrozenDict,
@@ -406,15 +406,13 @@ class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc] 
             One row for each candidate.
         """
         check_is_fitted(self)
-        rows = list(self.results_.values())
-        numbers = ("auc_pu", "standard_error", "gain", "gain_error", "seconds")
-        columns = {
-            "name": np.array([row.name for row in rows]),
-            **{key: np.array([getattr(row, key) for row in rows]) for key in numbers},
-            "chosen": np.array([row.name == self.best_name_ for row in rows]),
-            "error": np.array([row.error or "" for row in rows]),
-        }
-        return make_frame(columns, backend)
+        names = ("name", "auc_pu", "standard_error", "gain", "gain_error", "seconds")
+        rows = [
+            {name: getattr(row, name) for name in names}
+            | {"chosen": row.name == self.best_name_, "error": row.error or ""}
+            for row in self.results_.values()
+        ]
+        return rows_frame(rows, backend)
 
     @public
     def decision_function(self, X: Any) -> FloatArray:

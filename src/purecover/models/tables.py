@@ -19,6 +19,7 @@ from purecover._validation import (
     bad_type,
     bad_value,
     check_alignment,
+    check_same_length,
     show,
     to_numpy,
     warn,
@@ -142,9 +143,7 @@ def read_groups(groups: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
 
 def check_as_long(parameter: str, size: int, n_rows: int) -> None:
     """A value for each row."""
-    if size != n_rows:
-        must = f"as long as X has rows ({n_rows})"
-        raise bad_value(parameter, must, f"{size} values")
+    check_same_length(parameter, size, n_rows, "X has rows")
 
 
 # -- Rows and labels of fit(X, y) ----------------------------------------------------------------

@@ -32,17 +32,16 @@ from purecover._validation import (
     bad_value,
     check_choice,
     check_flag,
-    check_instance,
     check_real,
     public,
     read_only,
     show,
 )
-from purecover.counts import ScoreCounts
+from purecover.counts import ScoreCounts, check_counts
 from purecover.curves import auc_pu, pu_roc_curve
 from purecover.exceptions import IdentifiabilityError
-from purecover.proportions import MixtureProportions, check_target
-from purecover.recovery.rates import PROPORTIONS_HINT, pr_segment_areas, trapezoid
+from purecover.proportions import MixtureProportions, check_proportions, check_target
+from purecover.recovery.rates import pr_segment_areas, trapezoid
 from purecover.recovery.repairs import Points, repair_isotonic
 
 # -- Extremes of confusion tables and of recovered rates: the machinery of :func:`recover_bounds`
@@ -467,7 +466,7 @@ def recover_bounds(
     >>> noisy.auc_lower < bounds.auc_lower, noisy.auc_upper > bounds.auc_upper
     (True, True)
     """
-    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores")
+    check_counts(counts)
     check_choice("method", method, ("dkw", "bootstrap", "box"))
     check_choice("target", target, ("pooled", "deployment"))
     alphas = _check_range("alpha_range", alpha_range)
@@ -624,8 +623,7 @@ def binning_bounds(
     >>> round(bounds.width, 4)
     0.0014
     """
-    hint = "build it with ScoreCounts.from_frame(...)"
-    check_instance("counts", counts, ScoreCounts, hint)
+    check_counts(counts)
     check_target(target)
     roc = pu_roc_curve(counts)
     several = np.zeros(counts.n_thresholds, dtype=np.bool_)
@@ -641,7 +639,7 @@ def binning_bounds(
     area_pr = _pr_bounds(roc, roc, several, counts.labeled_share)
     if proportions is None:
         return BinningBounds(n_bins=n_bins, auc_pu=area, auc_pr_pu=area_pr)
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_proportions(proportions)
     upper, lower = _recovered_boxes(counts, proportions, several)
     return BinningBounds(
         n_bins=n_bins,

@@ -19,12 +19,11 @@ from purecover._validation import (
     as_real_vector,
     bad_value,
     check_choice,
-    check_instance,
     check_integer,
     check_real,
     public,
 )
-from purecover.counts import ScoreCounts
+from purecover.counts import ScoreCounts, check_counts
 from purecover.curves import auc_pu, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
@@ -166,7 +165,7 @@ def sensitivity(
     array([[0.5702],
            [0.7273]])
     """
-    check_instance("counts", counts, ScoreCounts, "build it with ScoreCounts.from_scores")
+    check_counts(counts)
     check_choice("metric", metric, [m for m in METRICS if METRICS[m].kind != "top_k"])
     if repair is not None:
         check_choice("repair", repair, REPAIRS)

@@ -11,17 +11,11 @@ import numpy as np
 from purecover._codec import picked
 from purecover._frames import Tabular
 from purecover._typing import AreaRule, FloatArray, Repair, Target
-from purecover._validation import Frozen, check_choice, check_instance, check_real, public
+from purecover._validation import Frozen, check_choice, check_real, public
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
-from purecover.proportions import MixtureProportions, check_target
-from purecover.recovery.rates import (
-    PROPORTIONS_HINT,
-    check_data,
-    pr_segment_areas,
-    ratio_integrals,
-    trapezoid,
-)
+from purecover.proportions import MixtureProportions, check_proportions, check_target
+from purecover.recovery.rates import check_data, pr_segment_areas, ratio_integrals, trapezoid
 from purecover.recovery.roc import RecoveredRoc, recover_roc
 
 AREA_RULES: tuple[AreaRule, ...] = ("davis-goadrich", "average-precision", "trapezoid")
@@ -243,7 +237,7 @@ def recover_auc_pr_direct(counts: ScoreCounts, proportions: MixtureProportions) 
     >>> round(recover_auc_pr_direct(counts, MixtureProportions(alpha=0.2)), 3)
     0.417
     """
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_proportions(proportions)
     roc = pu_roc_curve(counts)
     keep = np.append(0, np.flatnonzero(roc.fpr_pu > 0))
     tpr_pu, fpr_pu = roc.tpr_pu[keep], roc.fpr_pu[keep]

@@ -17,24 +17,20 @@ from purecover._validation import (
     bad_type,
     bad_value,
     check_flag,
-    check_instance,
     check_real,
     public,
     warn,
 )
-from purecover.counts import ScoreCounts
+from purecover.counts import ScoreCounts, check_counts
 from purecover.curves import pu_roc_curve
 from purecover.exceptions import RecoveryWarning
-from purecover.proportions import MixtureProportions
-
-PROPORTIONS_HINT = "build it with MixtureProportions(alpha=..., beta=...)"
+from purecover.proportions import MixtureProportions, check_proportions
 
 
 def check_data(counts: ScoreCounts, proportions: MixtureProportions) -> None:
     """What all recovery rests on."""
-    hint = "build it with ScoreCounts.from_scores(scores, labeled)"
-    check_instance("counts", counts, ScoreCounts, hint)
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_counts(counts)
+    check_proportions(proportions)
 
 
 @public
@@ -78,7 +74,7 @@ def recover_rates(
     (0.8, 0.1)
     """
     tpr_pu, fpr_pu = _as_rates(tpr_pu, fpr_pu, ("tpr_pu", "fpr_pu"))
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_proportions(proportions)
     tpr, fpr = map_rates(tpr_pu, fpr_pu, proportions)
     return np.asarray(tpr), np.asarray(fpr)
 
@@ -139,7 +135,7 @@ def observe_rates(
     (0.625, 0.275)
     """
     tpr, fpr = _as_rates(tpr, fpr, ("tpr", "fpr"))
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_proportions(proportions)
     alpha, beta = proportions.alpha, proportions.beta
     return np.asarray(beta * tpr + (1 - beta) * fpr), np.asarray(alpha * tpr + (1 - alpha) * fpr)
 
@@ -183,7 +179,7 @@ def recover_precision(
     >>> round(float(p), 7)
     0.7272727
     """
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_proportions(proportions)
     share = check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
     rho = as_rate("precision_pu", precision_pu)
     if np.any(rho >= 1):
@@ -383,7 +379,7 @@ def auc_from_pu(auc: float, proportions: MixtureProportions) -> float:
     0.9
     """
     auc = check_real("auc", auc, low=0, high=1)
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_proportions(proportions)
     return 0.5 + (auc - 0.5) / proportions.delta
 
 
@@ -415,7 +411,7 @@ def auc_to_pu(auc: float, proportions: MixtureProportions) -> float:
     0.7
     """
     auc = check_real("auc", auc, low=0, high=1)
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_proportions(proportions)
     return 0.5 + (auc - 0.5) * proportions.delta
 
 
@@ -506,7 +502,7 @@ def recover_partial_auc_direct(
     >>> round(area, 12)
     0.04
     """
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_proportions(proportions)
     limit = check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
     roc = pu_roc_curve(counts)
     return partial_auc_of_observed(roc.tpr_pu, roc.fpr_pu, proportions, limit)
@@ -663,5 +659,5 @@ def posterior_band(labeled_share: float, proportions: MixtureProportions) -> tup
 
 def _check(labeled_share: float, proportions: MixtureProportions) -> tuple[float, float, float]:
     share = check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
-    check_instance("proportions", proportions, MixtureProportions, PROPORTIONS_HINT)
+    check_proportions(proportions)
     return share, proportions.alpha, proportions.beta
