@@ -14,8 +14,7 @@ from scipy import integrate, special, stats
 import purecover as pu
 from purecover.audit.combine import combine_audit
 from purecover.audit.plan import between, plan_audit
-from purecover.audit.posterior import alpha_from_audit
-from purecover.audit.strata import plan_strata, stratified_audit
+from purecover.audit.posterior import alpha_from_audit, plan_strata, stratified_audit
 from purecover.exceptions import (
     IdentifiabilityError,
     InvalidInputError,
@@ -359,7 +358,7 @@ def test_many_strata_drawn_together_are_as_one_by_one(monkeypatch) -> None:
     sizes, n = np.full(12, 1000), np.full(12, 15)
     k = np.array([15, 14, 9, 5, 2, 1, 0, 0, 1, 0, 0, 0])
     together = stratified_audit(sizes, k, n, n_draws=100_000)
-    monkeypatch.setattr("purecover.audit.strata._MANY", 12)
+    monkeypatch.setattr("purecover.audit.posterior._MANY", 12)
     singly = stratified_audit(sizes, k, n, n_draws=100_000)
     for one, other in zip(
         (together.alpha, *together.precision, *together.recall),

@@ -15,8 +15,7 @@ from tests.command_line import Result, call_main
 import purecover
 from purecover import simulate
 from purecover.audit.plan import plan_audit
-from purecover.audit.posterior import alpha_from_audit
-from purecover.audit.strata import stratified_audit
+from purecover.audit.posterior import alpha_from_audit, stratified_audit
 
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 

@@ -3,7 +3,7 @@ from purecover.audit.combine import combine_audit as combine_audit
 from purecover.audit.plan import AuditPlan as AuditPlan
 from purecover.audit.plan import plan_audit as plan_audit
 from purecover.audit.posterior import AuditEstimate as AuditEstimate
+from purecover.audit.posterior import StratifiedAudit as StratifiedAudit
 from purecover.audit.posterior import alpha_from_audit as alpha_from_audit
-from purecover.audit.strata import StratifiedAudit as StratifiedAudit
-from purecover.audit.strata import plan_strata as plan_strata
-from purecover.audit.strata import stratified_audit as stratified_audit
+from purecover.audit.posterior import plan_strata as plan_strata
+from purecover.audit.posterior import stratified_audit as stratified_audit

@@ -25,13 +25,13 @@ from purecover._validation import (
 from purecover.audit.plan import between
 from purecover.audit.posterior import (
     AuditEstimate,
+    StratifiedAudit,
     alpha_from_audit,
     check_audited,
     credible,
     in_words,
     nearly_beta_binomial,
 )
-from purecover.audit.strata import StratifiedAudit
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from purecover._typing import BoolArray, IntArray
     from purecover.audit.combine import CombinedAudit
-    from purecover.audit.posterior import AuditEstimate
-    from purecover.audit.strata import StratifiedAudit
+    from purecover.audit.posterior import AuditEstimate, StratifiedAudit
     from purecover.cli.files import Request, Table, Words
     from purecover.counts import ScoreCounts
     from purecover.estimators.base import PriorEstimator
@@ -144,7 +143,7 @@ def sample(
     """
     import numpy as np
 
-    from purecover.audit.strata import strata_of
+    from purecover.audit.posterior import strata_of
     from purecover.cli.rows import read_rows
 
     if data.weight is not None:
@@ -225,7 +224,7 @@ def _allocation(n: int, sizes: IntArray, thresholds: list[float], shares: str | 
     """How many rows of each stratum."""
     import numpy as np
 
-    from purecover.audit.strata import plan_strata, spread_evenly
+    from purecover.audit.posterior import plan_strata, spread_evenly
 
     total = int(sizes.sum())
     if n > total:
