@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -175,28 +175,8 @@ def _is_large(file: str) -> bool:
 # -- frames ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Counted:
-    """A lazy frame whose labels are 1, 0 and -1, its columns by role, and where it comes from."""
-
-    frame: Any
-    columns: dict[str, str]
-    negative_label: int | None
-    source: dict[str, Any]
-
-    def counts(self, tolerance: float | None, threshold: float | None) -> dict[Any, ScoreCounts]:
-        """Counts by group; one group None without groups."""
-        roles = {"weight": "sample_weight"}
-        return ScoreCounts._count_frame(
-            self.frame,
-            {roles.get(role, role): column for role, column in self.columns.items()},
-            {"positive_label": 1, "negative_label": self.negative_label},
-            {
-                "tolerance": _TOLERANCE if tolerance is None else tolerance,
-                "keep": threshold if threshold is None or math.isfinite(threshold) else None,
-                "one_sided": "by" in self.columns,
-            },
-        )
+_Counted = tuple[Any, dict[str, str], int | None]
+"""A lazy frame whose labels are 1, 0 and -1, its columns by role, and what marks negatives."""
 
 
 @contextmanager
@@ -206,15 +186,11 @@ def _counted_frame(
     data: TableOptions,
     options: EngineOptions,
     engine: str,
+    about: dict[str, Any],
 ) -> Iterator[_Counted]:
     """The rows of files as a frame of the engine."""
     asked = asked_columns(data, by=options.by)
     given = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
-    about: dict[str, Any] = {
-        "file": files[0] if len(files) == 1 else list(files),
-        "n_files": len(names),
-        "engine": engine,
-    }
     if engine == "duckdb" and not any("://" in name for name in names):
         how = {"asked": asked.values(), "memory_limit": options.memory_limit, **data.how}
         with _as_ours(engine), opened(names, **how) as found:
@@ -317,7 +293,7 @@ def _with_labels(
                 is_it = label == nw.lit(found[i])
                 coded = nw.when(~blank & is_it).then(nw.lit(code, nw.Int64)).otherwise(coded)
     lazy = lazy.with_columns(coded.alias(column))
-    return _Counted(lazy, columns, None if negative is None else -1, about)
+    return lazy, columns, None if negative is None else -1
 
 
 def _text(value: Any) -> str:
@@ -343,20 +319,36 @@ def evaluate_counted(
 ) -> tuple[Any, dict[str, Any]]:
     """A report, a comparison of several scores or reports by group, and where they come from."""
     steps("Counting")
-    with _counted_frame(files, names, data, options, engine) as counted:
-        columns, source, scores = counted.columns, counted.source, list(data.scores)
-        if len(scores) > 1:
+    source: dict[str, Any] = {
+        "file": files[0] if len(files) == 1 else list(files),
+        "n_files": len(names),
+        "engine": engine,
+    }
+    with _counted_frame(files, names, data, options, engine, source) as counted:
+        frame, columns, negative = counted
+        if len(data.scores) > 1:
+            scores = list(data.scores)
             source["columns"] = {"score": scores, "labeled": columns["labeled"]}
             found: Any = compare_scores(
-                counted.frame,
+                frame,
                 columns["labeled"],
                 score=scores,
-                negative_label=counted.negative_label,
+                negative_label=negative,
                 progress=steps("Resampling"),
                 **settings,
             )
             return found, source
-        counts = counted.counts(options.tolerance, settings["threshold"])
+        threshold = settings["threshold"]
+        counts = ScoreCounts._count_frame(
+            frame,
+            {"sample_weight" if role == "weight" else role: c for role, c in columns.items()},
+            {"positive_label": 1, "negative_label": negative},
+            {
+                "tolerance": _TOLERANCE if options.tolerance is None else options.tolerance,
+                "keep": threshold if threshold is None or math.isfinite(threshold) else None,
+                "one_sided": "by" in columns,
+            },
+        )
     if options.by is not None:
         return _by_group(_as_numbers(counts), columns["score"], settings, steps), source
     return evaluate(counts[None], progress=steps("Resampling"), **settings), source

@@ -638,13 +638,8 @@ def _auc(values: FloatArray, labeled: BoolArray) -> float:
     distinct, codes = np.unique(values, return_inverse=True)  # one NaN, the last
     if distinct.size <= _FEW_VALUES:
         shares = np.bincount(codes, weights=labeled) / np.bincount(codes)
-        return _ranking(shares[codes], labeled)
+        return ScoreCounts.from_scores(shares[codes], labeled).auc_pu
     ranks = codes.astype(np.float64)
     low = np.where(np.isnan(values), -1.0, ranks)
-    areas = [_ranking(ranks, labeled), _ranking(low, labeled)]
+    areas = [ScoreCounts.from_scores(scores, labeled).auc_pu for scores in (ranks, low)]
     return max(max(area, 1 - area) for area in areas)
-
-
-def _ranking(scores: FloatArray, labeled: BoolArray) -> float:
-    counts = ScoreCounts.from_scores(scores, labeled)
-    return counts.ordered_pairs / (counts.n_labeled * counts.n_unlabeled)

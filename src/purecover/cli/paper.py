@@ -8,7 +8,7 @@ import shlex
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from json import loads
 from pathlib import Path
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from purecover.paper.report import Study
     from purecover.paper.run import StudyRun
     from purecover.paper.store import Store
-    from purecover.paper.tables import KeptScores
 
 FAILED, INTERRUPTED = 1, 130
 QUICK_REPEATS, QUICK_NETWORKS = 1, 40
@@ -324,15 +323,20 @@ def report(
     """
     from purecover.paper.report import provenance, studies, write_report
     from purecover.paper.store import Store
+    from purecover.paper.tables import KeptScores
 
     files = {"--html": html, "--markdown": markdown, "--csv": csv, "--records": records}
     output.check_outputs(files)
     with output.in_words(_NAMES), Store(store, read_only=True) as kept:
         chosen = _choose(studies(kept), study, kept, quiet=quiet)
         rows, about = kept.records(settings=chosen.settings), provenance(chosen)
-        write: Any = partial(
-            write_report, rows, provenance=about, kept_scores=list(_kept_scores(kept, chosen))
-        )
+        title = "Data sets of the study"
+        scores = [
+            KeptScores(title, each["scores"], each["labeled"], each["positive"])
+            for each in (kept.scores(cell.key) for cell in chosen.cells)
+            if each is not None
+        ]
+        write: Any = partial(write_report, rows, provenance=about, kept_scores=scores)
         text = io.StringIO(newline="")
         if records is not None:
             kept.to_csv(text, settings=chosen.settings)
@@ -350,21 +354,6 @@ def report(
     if records is not None:
         output.write_file("--records", records, text.getvalue(), "records", quiet=quiet)
     return 0
-
-
-def _kept_scores(kept: Store, study: Study) -> Iterator[KeptScores]:
-    """Scores of the runs that were told to keep them."""
-    from purecover.paper.tables import KeptScores
-
-    for cell in study.cells:
-        arrays = kept.scores(cell.key)
-        if arrays is not None:
-            yield KeptScores(
-                title="Data sets of the study",
-                scores=arrays["scores"],
-                labeled=arrays["labeled"],
-                positive=arrays["positive"],
-            )
 
 
 def _choose(found: list[Study], number: int | None, kept: Store, *, quiet: bool) -> Study:
