@@ -552,16 +552,16 @@ class TestBands:
         for seed in range(n):
             s = WORLD.sample(300, 2000, alpha=0.25, random_state=seed)
             result = pu.intervals.bootstrap(
-                s.counts, s.proportions, metrics=["roc_auc"], n_resamples=200, random_state=seed
+                s.counts, s.proportions, metrics=["roc_auc"], n_resamples=400, random_state=seed
             )
             one, all_ = result.roc_band("pointwise"), result.roc_band("simultaneous")
             truth = WORLD.roc(one.x)
             middle = (one.x >= 0.05) & (one.x <= 0.8)
             pointwise.append(np.mean((truth >= one.low)[middle] & (truth <= one.high)[middle]))
             simultaneous.append(np.all((truth >= all_.low)[middle] & (truth <= all_.high)[middle]))
-        # Errors of these shares over 60 data sets are about .015 and .03.
-        assert 0.90 < np.mean(pointwise) < 0.985
-        assert np.mean(simultaneous) > 0.86
+        # Errors of these shares over 60 data sets are about .015 and .04.
+        assert 0.9 < np.mean(pointwise) < 0.985
+        assert np.mean(simultaneous) > 0.82
 
 
 # == large =====================================================================================
