@@ -144,19 +144,19 @@ def _literal(name: str) -> str:
 
 def _separator(names: list[str]) -> str:
     """What stands between columns of text files, for engines that do not find out themselves."""
-    suffixes = [suffix.lower() for suffix in PurePath(names[0]).suffixes]
-    if suffixes[-1] in _COMPRESSED:
-        suffixes.pop()
-    return "\t" if suffixes[-1] == ".tsv" else ","
+    return "\t" if _suffix(names[0]) == ".tsv" else ","
+
+
+def _suffix(name: str) -> str:
+    """How a name ends, but for what says that the file is compressed."""
+    suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
+    return next((suffix for suffix in reversed(suffixes) if suffix not in _COMPRESSED), "")
 
 
 def _format(names: list[str]) -> str:
     found = set()
     for name in names:
-        suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
-        if suffixes and suffixes[-1] in _COMPRESSED:
-            suffixes.pop()
-        kind = _FORMATS.get(suffixes[-1]) if suffixes else None
+        kind = _FORMATS.get(_suffix(name))
         if kind is None:
             known = ", ".join(_FORMATS)
             raise bad_value(

@@ -325,8 +325,11 @@ class RowPriorEstimator(PriorEstimator):
         return self._row_draws(rows, share, n_resamples, rng), words, share or 0.5
 
     def _compares_rows(self) -> bool:
-        """Whether copies of scores would mislead, as those of rows do."""
-        return False
+        """Whether copies of scores would mislead, as those of rows do.
+
+        What treats counts in its own way has no need of single rows.
+        """
+        return type(self)._estimate_many is PriorEstimator._estimate_many
 
     def _row_draws(
         self, rows: Rows, share: float | None, n_resamples: int, rng: np.random.Generator
@@ -366,10 +369,6 @@ class FeaturePriorEstimator(RowPriorEstimator):
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         rows = Rows.from_counts(counts)
         return self._estimate_rows(rows, self._generator())
-
-    def _compares_rows(self) -> bool:
-        # What treats counts in its own way has no need of single rows.
-        return type(self)._estimate_many is PriorEstimator._estimate_many
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
