@@ -6,7 +6,7 @@ Every metric of this package is a function of these counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self, TypedDict, Unpack, overload
 
 import numpy as np
@@ -499,7 +499,6 @@ class ScoreCounts:
         return f"ScoreCounts({', '.join(parts)})"
 
 
-def check_counts(counts: object) -> None:
-    """What nearly all functions take first."""
-    hint = "build it with ScoreCounts.from_scores(scores, labeled)"
-    check_instance("counts", counts, ScoreCounts, hint)
+_HINT = "build it with ScoreCounts.from_scores(scores, labeled)"
+check_counts = partial(check_instance, "counts", kind=ScoreCounts, hint=_HINT)
+"""The check of what nearly all functions take first."""

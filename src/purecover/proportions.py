@@ -352,10 +352,9 @@ class MixtureProportions(Saved):
         return share * self.beta + (1 - share) * self.alpha
 
 
-def check_proportions(proportions: object) -> None:
-    """What recovery takes beside counts."""
-    hint = "build it with MixtureProportions(alpha=..., beta=...)"
-    check_instance("proportions", proportions, MixtureProportions, hint)
+_HINT = "build it with MixtureProportions(alpha=..., beta=...)"
+check_proportions = partial(check_instance, "proportions", kind=MixtureProportions, hint=_HINT)
+"""The check of what recovery takes beside counts."""
 
 
 def _labeled_share(counts: ScoreCounts) -> float:
