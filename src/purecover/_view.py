@@ -21,7 +21,6 @@ from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
 from purecover.recovery.roc import NOTEWORTHY_GAP
 
 if TYPE_CHECKING:
-    from purecover.checks import CheckResult
     from purecover.counts import ScoreCounts
     from purecover.estimators.estimate import PriorEstimate
     from purecover.intervals.interval import Interval
@@ -247,12 +246,6 @@ def sections(report: PUReport) -> dict[str, Section]:
     }
 
 
-def by_severity(report: PUReport) -> list[CheckResult]:
-    """The checks that spoke, the gravest first."""
-    fired = [check for check in report.checks if check.fired]
-    return sorted(fired, key=lambda check: (_SEVERITIES.index(check.severity), check.code))
-
-
 def checks_section(report: PUReport) -> Section:
     """What the checks found, and what to do."""
     rows = [
@@ -260,7 +253,7 @@ def checks_section(report: PUReport) -> Section:
             f"{check.code} {check.severity}: {check.title}",
             {"message": check.message, "hint": check.hint},
         )
-        for check in by_severity(report)
+        for check in report.findings
     ]
     if not rows:
         return Section("Checks", [], f"All {len(report.checks)} checks are quiet.")
@@ -268,10 +261,9 @@ def checks_section(report: PUReport) -> Section:
     return Section("Checks", [Table("Check", columns, rows, numbers=False)])
 
 
-def level(report: PUReport) -> str | None:
-    """The confidence level as a percentage, if there are intervals."""
-    interval = next(iter(report.intervals.values()), None)
-    return None if interval is None else percent(interval.confidence_level)
+def level(report: PUReport) -> float | None:
+    """The confidence level, if there are intervals."""
+    return next((interval.confidence_level for interval in report.intervals.values()), None)
 
 
 def metric_row(report: PUReport, name: str) -> Row:
@@ -294,8 +286,8 @@ def metric_row(report: PUReport, name: str) -> Row:
 def metric_columns(report: PUReport) -> dict[str, str]:
     """Heads of the columns of metrics."""
     columns = {"observed": "Observed", "recovered": "Recovered"}
-    if report.intervals:
-        columns["interval"] = f"{level(report)} interval"
+    if (coverage := level(report)) is not None:
+        columns["interval"] = f"{percent(coverage)} interval"
     return columns if report.truth is None else columns | {"true": "True"}
 
 

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from purecover._validation import bad_type, bad_value, check_instance, public, require, show
+from purecover._view import level
 from purecover.report.results import PUReport
 
 __all__ = ["log_report"]
@@ -180,13 +181,12 @@ def metrics_of(report: PUReport) -> dict[str, float]:
 
 def params_of(report: PUReport) -> dict[str, str]:
     """What the report was made with, as MLflow keeps parameters: short texts."""
-    level = next((i.confidence_level for i in report.intervals.values()), None)
     values: dict[str, Any] = {
         "estimator": None if report.estimation is None else report.estimation.estimator,
         "repair": report.roc.repair,
         "repair_pr": report.pr.repair,
         "area": report.pr.area,
-        "confidence_level": level,
+        "confidence_level": level(report),
         "n_resamples": 0 if report.bootstrap is None else report.bootstrap.n_resamples,
     }
     for source, names in (

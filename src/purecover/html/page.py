@@ -16,7 +16,6 @@ import numpy as np
 from purecover._codec import plain
 from purecover._typing import FloatArray
 from purecover._view import (
-    by_severity,
     compared,
     comparison_facts,
     comparison_headline,
@@ -172,7 +171,7 @@ def render_report(report: PUReport, *, command: str | None = None, title: str | 
         headline=headline(report),
         view=sections(report),
         columns=metric_columns(report),
-        findings=by_severity(report),
+        findings=report.findings,
         quiet=[check for check in report.checks if not check.fired],
         charts=[roc_chart(report), pr_chart(report)],
         dots=None if report.estimation is None else make_dots(report.estimation, report.truth),
@@ -207,7 +206,7 @@ def render_notebook(report: PUReport) -> str:
             columns=metric_columns(report),
             rows=[metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
             confusion=str(report.confusion).capitalize(),
-            findings=by_severity(report),
+            findings=report.findings,
             colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
         )
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from purecover._codec import picked, plain
 from purecover._typing import FloatArray, Target
-from purecover._view import bounded, shown_metrics, title_of
+from purecover._view import bounded, level, shown_metrics, title_of
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu_variance
 from purecover.exceptions import PurecoverError, RecoveryWarning
@@ -407,13 +407,12 @@ def _target(report: PUReport) -> Target:
 
 
 def _figures(report: PUReport) -> dict[str, Any]:
-    level = next((i.confidence_level for i in report.intervals.values()), None)
     return {
         **picked(report, "auc", "auc_pu", "auc_direct", "infeasible"),
         "metrics": plain(dict(report.metrics)),
         "observed": plain(report.metrics.observed),
         "intervals": {name: _ends(interval) for name, interval in report.intervals.items()},
-        "confidence_level": level,
+        "confidence_level": level(report),
     }
 
 

@@ -23,6 +23,7 @@ from purecover._view import (
     findings_by_score,
     headline,
     main_metrics,
+    metric_columns,
     metric_row,
     number,
     percent,
@@ -68,8 +69,7 @@ def render_text(report: PUReport) -> str:
     """Counts, proportions, observed against recovered, and the checks that spoke."""
     head = f"{'':<26}{'observed':>10}{'recovered':>11}"
     if report.intervals:
-        level = next(iter(report.intervals.values())).confidence_level
-        head += f"   {f'{percent(level)} interval':<19}"
+        head += f"   {metric_columns(report)['interval']:<19}"
     if report.truth is not None:
         head += f"{'true':>8}"
     lines = [*_data_lines(report), *_proportions_lines(report), *_bounds_lines(report)]
