@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, Unpack
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from purecover.displays.base import (
     thinned,
 )
 from purecover.exceptions import InvalidInputError
+from purecover.intervals.interval import CurveBand
 from purecover.proportions import KnownKeywords
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.pr import RecoveredPr, recover_pr, refine_pr
@@ -60,22 +61,7 @@ OBSERVED_DASHES = ("--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 BAND: dict[str, Any] = {"alpha": 0.2, "linewidth": 0.0, "zorder": 1.9}
 
 
-class Band(Protocol):
-    """A confidence band: what a display needs to know of it."""
-
-    @property
-    def x(self) -> FloatArray: ...
-    @property
-    def low(self) -> FloatArray: ...
-    @property
-    def high(self) -> FloatArray: ...
-    @property
-    def confidence_level(self) -> float: ...
-    @property
-    def kind(self) -> str: ...
-
-
-def check_band(band: Any) -> Band | None:
+def check_band(band: Any) -> CurveBand | None:
     """A band, or None; anything with the five attributes will do."""
     if band is None:
         return None
@@ -94,7 +80,7 @@ def check_band(band: Any) -> Band | None:
     return band
 
 
-def band_label(band: Band) -> str:
+def band_label(band: CurveBand) -> str:
     """For example ``95 % band (pointwise)``."""
     return f"{100 * band.confidence_level:.4g} % band ({band.kind})"
 
@@ -141,7 +127,7 @@ class CurveKeywords(KnownKeywords, DataKeywords, CurveLook, total=False):
 class CurveDisplay(Display):
     """An observed and a recovered curve of rates, a band and the chance level."""
 
-    band: Band | None
+    band: CurveBand | None
     line_: Line2D
     observed_: Line2D | None
     band_: PolyCollection | None
@@ -320,7 +306,7 @@ class RecoveredRocDisplay(CurveDisplay):
 
     @public
     def __init__(
-        self, roc: RecoveredRoc, *, band: Band | None = None, name: str | None = None
+        self, roc: RecoveredRoc, *, band: CurveBand | None = None, name: str | None = None
     ) -> None:
         check_instance(
             "roc", roc, RecoveredRoc, "make it with recover_roc(...), or take report.roc"
@@ -337,7 +323,7 @@ class RecoveredRocDisplay(CurveDisplay):
         labeled: ArrayLike | None = None,
         *,
         repair: Repair = "isotonic",
-        band: Band | None = None,
+        band: CurveBand | None = None,
         **options: Unpack[CurveKeywords],
     ) -> Self:
         """Recover the ROC curve of scores and draw it.
@@ -448,7 +434,7 @@ class RecoveredPrDisplay(CurveDisplay):
 
     @public
     def __init__(
-        self, pr: RecoveredPr, *, band: Band | None = None, name: str | None = None
+        self, pr: RecoveredPr, *, band: CurveBand | None = None, name: str | None = None
     ) -> None:
         check_instance("pr", pr, RecoveredPr, "make it with recover_pr(...), or take report.pr")
         self.pr = pr
@@ -468,7 +454,7 @@ class RecoveredPrDisplay(CurveDisplay):
         repair: Repair = "blend",
         target: Target = "population",
         area: AreaRule = "davis-goadrich",
-        band: Band | None = None,
+        band: CurveBand | None = None,
         **options: Unpack[CurveKeywords],
     ) -> Self:
         """Recover the precision-recall curve of scores and draw it.
