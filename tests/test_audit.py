@@ -409,16 +409,17 @@ def test_intervals_of_strata_cover_in_many_designs(name) -> None:
     ]
     rng = np.random.default_rng(3)
     hits = np.zeros(len(truth))
-    runs = 1000 if sizes.size <= 10 else 400
+    runs = 200
     for _ in range(runs):
         k = rng.hypergeometric(positives, sizes - positives, n)
         found = stratified_audit(sizes, k, n, n_draws=500, random_state=rng)
         intervals = found.alpha, *found.precision, *found.recall
         hits += [value in each for value, each in zip(truth, intervals, strict=True)]
     coverage = hits / runs
-    assert coverage[0] > 0.87
-    assert coverage.min() > 0.84
-    assert coverage.mean() > 0.92
+    # Three standard errors of so few below .87, .84 and, of a mean, .92.
+    assert coverage[0] > 0.80
+    assert coverage.min() > 0.76
+    assert coverage.mean() > 0.905
 
 
 # -- scores and audit together --------------------------------------------------------------------
@@ -474,10 +475,10 @@ def test_scores_that_leave_nothing_yield_to_an_audit_of_all() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [None, 400, 10_000])
-def test_the_combination_covers_over_a_thousand_simulations(size) -> None:
+def test_the_combination_covers(size) -> None:
     rng = np.random.default_rng(6)
     ends = special.logit([0.1, 0.4])
-    alphas = special.expit(rng.normal(ends.mean(), np.ptp(ends) / (2 * 1.96), 1000))
+    alphas = special.expit(rng.normal(ends.mean(), np.ptp(ends) / (2 * 1.96), 250))
     hits = []
     for alpha in alphas:
         if size is None:
@@ -489,7 +490,7 @@ def test_the_combination_covers_over_a_thousand_simulations(size) -> None:
             audit = alpha_from_audit(k, 100, n_unlabeled=size)
         found = combine_audit(told(0.1, 0.2, 0.4), audit).intervals["alpha"]
         hits.append(found.low - 1e-12 <= alpha <= found.high + 1e-12)
-    assert 0.933 < np.mean(hits) < 0.98  # 2.5 standard errors; whole numbers cover a little more
+    assert 0.915 < np.mean(hits) < 0.99  # 2.5 standard errors; whole numbers cover a little more
 
 
 def test_results_print_pickle_and_become_json(curve) -> None:

@@ -71,6 +71,7 @@ def over(things: Mapping[str, Any], quick: Collection[str]) -> list[Any]:
 
 every = pytest.mark.parametrize("make", over(MAKERS, QUICK))
 everyone = pytest.mark.parametrize("make", over(MAKERS, {*CLASSES, *QUICK} - {"clustered"}))
+one_of_each = pytest.mark.parametrize("make", over(dict(CLASSES), QUICK))
 every_class = pytest.mark.parametrize("cls", over(CLASSES, CLASSES))
 
 
@@ -392,7 +393,7 @@ FLAGGED = {
 FEW = ["ten labeled", "one labeled", "two rows the wrong way round", "two values", "huge"]
 
 
-@every
+@one_of_each
 @pytest.mark.parametrize(
     "cases", [FEW, pytest.param(degenerate(), marks=pytest.mark.slow)], ids=["few", "all"]
 )
@@ -426,7 +427,7 @@ def test_perfect_separation_leaves_no_positives(make: Callable[[], PriorEstimato
 
 @every
 @pytest.mark.slow
-@settings(max_examples=10)  # of each of the many; `make fuzz` tries more
+@settings(max_examples=4)  # of each of the many; `make fuzz` tries more
 @given(counts=strategies.counts(max_size=30))
 def test_any_counts(make: Callable[[], PriorEstimator], counts: pu.ScoreCounts) -> None:
     estimator = make()

@@ -1,7 +1,7 @@
 """Hostile input: always an error of purecover's own or a valid result, and no foreign warning.
 
-The fast tests try some examples of everything; the same tests marked slow, and `make fuzz`, try
-more than ten thousand.
+The fast tests try some examples of everything, the same tests marked slow thousands, and
+`make fuzz` more than ten thousand.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.test_errors import ELSEWHERE, FREE_EVERYWHERE, VALID, find
 import purecover as pu
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
-N_SLOW = 2000
+N_SLOW = 500
 
 
 def outcome(call: Callable[[], Any]) -> Any:
@@ -265,7 +265,3 @@ def test_fuzz(name: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_fuzz_at_length(name: str, data: st.DataObject) -> None:
     TARGETS[name](data)
-
-
-def test_the_long_run_tries_ten_thousand_examples() -> None:
-    assert len(TARGETS) * N_SLOW >= 10_000
