@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from purecover.cli.files import Request, Table, is_missing, parse_number, read_table
+from purecover.cli.options import TableOptions
 from purecover.cli.output import CommandError
 
 REQUEST = Request(numbers={"score": "s"}, words={"labeled": "y"})
@@ -21,7 +22,7 @@ def read(folder: Path, text: str) -> Table | str:
     path = folder / "f.csv"
     path.write_bytes(text.encode())
     try:
-        return read_table(str(path), lambda _: REQUEST, delimiter=",")
+        return read_table(str(path), lambda _: REQUEST, TableOptions(delimiter=","))
     except CommandError as error:
         return str(error).removeprefix(str(path))
 

@@ -192,8 +192,8 @@ def _counted_frame(
     asked = asked_columns(data, by=options.by)
     given = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
     if engine == "duckdb" and not any("://" in name for name in names):
-        how = {"asked": asked.values(), "memory_limit": options.memory_limit, **data.how}
-        with _as_ours(engine), opened(names, **how) as found:
+        limit = options.memory_limit
+        with _as_ours(engine), opened(names, data, asked.values(), limit) as found:
             available = [*found[0].names, *found[0].folders]
             request = row_request(given, available, asked, data)
             try:

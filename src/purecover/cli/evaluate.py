@@ -440,7 +440,7 @@ def _read_tasks(file: str, options: ManyOptions) -> _Tasks:
         return Request(numbers, words, blanks, options.decimal)
 
     asked = (*single.values(), *options.score, *options.labeled)
-    table = read_table(file, request, asked=asked, **options.how)
+    table = read_table(file, request, options, asked)
     data = {column: table.numbers[f"score {i}"] for i, column in enumerate(chosen["score"])}
     refused, n_blank = _add_labels(source, chosen["labeled"], table, options, data)
     if "by" in single:

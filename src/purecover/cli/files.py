@@ -31,6 +31,7 @@ import numpy as np
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import show
 from purecover._view import cut
+from purecover.cli.options import TableOptions
 from purecover.cli.output import STDIO, CommandError
 
 FORMATS = {
@@ -186,25 +187,27 @@ def name_of(file: str) -> str:
     return "standard input" if file == STDIO else file
 
 
-def read_table(file: str, request: Callable[[list[str]], Request], **how: Any) -> Table:
+def read_table(
+    file: str,
+    request: Callable[[list[str]], Request],
+    options: TableOptions = TableOptions(),
+    asked: Iterable[str | None] = (),
+) -> Table:
     """Read the columns that ``request`` picks once it is told which there are."""
-    with opened([file], **how) as (data,):
+    with opened([file], options, asked) as (data,):
         return data.table(request(list(data.names)))
 
 
 @contextmanager
 def opened(
     files: Sequence[str],
-    *,
-    file_format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
+    options: TableOptions = TableOptions(),
     asked: Iterable[str | None] = (),
     memory_limit: str | None = None,
 ) -> Iterator[list[DataFile]]:
     """Files ready to be read; ``asked`` are names of columns, which help to find the delimiter."""
-    if delimiter is not None:
-        delimiter = _one_character(delimiter)
+    given = options.delimiter
+    delimiter = None if given is None else _one_character(given)
     names = frozenset(name for name in asked if name is not None)
     # Nothing is downloaded, whatever a name looks like.
     config: Any = {"autoinstall_known_extensions": False}
@@ -217,10 +220,7 @@ def opened(
                 f"--memory-limit must be a size such as '2GB', got {show(memory_limit)}."
             ) from None
         try:
-            yield [
-                _open(connection, stack, file, file_format, delimiter, encoding, names)
-                for file in files
-            ]
+            yield [_open(connection, stack, file, options, delimiter, names) for file in files]
         except duckdb.OutOfMemoryException as error:
             raise MemoryError from error
 
@@ -229,9 +229,8 @@ def _open(
     connection: Any,
     stack: ExitStack,
     file: str,
-    file_format: str | None,
+    options: TableOptions,
     delimiter: str | None,
-    encoding: str,
     asked: frozenset[str],
 ) -> DataFile:
     """What kind of file it is, and which columns it has."""
@@ -245,7 +244,7 @@ def _open(
                 unpacked.seek(0)
                 path = _spooled(unpacked, stack)
     suffixes = [suffix.lower() for suffix in Path(file).suffixes if suffix.lower() != ".gz"]
-    kind = file_format or FORMATS.get(suffixes[-1] if suffixes else "")
+    kind = options.format or FORMATS.get(suffixes[-1] if suffixes else "")
     kind = kind or ("jsonl" if _JSON.match(head) else "csv")
     if head.startswith(b"PAR1"):
         kind = "parquet"
@@ -253,11 +252,11 @@ def _open(
     if kind == "parquet":
         return data.described()
     _refuse_binary(source, head)
-    utf8 = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+    utf8 = options.encoding.lower().replace("_", "-") in ("utf-8", "utf8")
     if head.startswith(_UTF16):
         data = data.rewritten("utf-16")
     elif not utf8 or (kind == "jsonl" and head.startswith(b"\xef\xbb\xbf")):
-        data = data.rewritten("utf-8-sig" if utf8 else encoding)
+        data = data.rewritten("utf-8-sig" if utf8 else options.encoding)
     if kind == "jsonl":
         first = _head(data.path).strip() if data.is_copy else head.strip()
         if first in (b"", b"[]"):

@@ -232,15 +232,6 @@ class TableOptions(Options, group=DATA):
         given = getattr(self, "score", None)
         return given if isinstance(given, tuple) else () if given is None else (given,)
 
-    @property
-    def how(self) -> dict[str, Any]:
-        """How the file is written."""
-        return {
-            "file_format": self.format,
-            "delimiter": self.delimiter,
-            "encoding": self.encoding,
-        }
-
 
 class OneScore(Options):
     """The column of scores."""

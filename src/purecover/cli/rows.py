@@ -131,7 +131,7 @@ def read_rows(
         more = {f"{_CELL}{name}": name for name in cells(available, rows.columns)}
         return replace(rows, words={**rows.words, **more}, blanks=rows.blanks.union(more))
 
-    table = files.read_table(file, request, asked=wanted.values(), **options.how)
+    table = files.read_table(file, request, options, wanted.values())
     columns, words = table.columns, table.words
     labeled, negative = read_labels(source, columns["labeled"], words["labeled"], options)
     true = None
