@@ -17,10 +17,10 @@ import jsonschema
 import msgspec
 import numpy as np
 import pytest
-from purecover.monitoring.state import write_state
 
 import purecover as pu
 from purecover._codec import decode, find_fault, json_schema, plain
+from purecover.monitoring.monitor import write_state
 
 SAVED = Path(__file__).parent / "saved"
 READERS = {
