@@ -97,6 +97,7 @@ def narrow_enough(n: int, width: float, alpha: float, level: float = 0.95) -> fl
     return float(stats.binom.pmf(k, n, alpha) @ (widths <= width))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "guess"), [(0.25, (0.05, 0.3)), (0.3, 0.8)])
 def test_the_number_is_the_smallest_that_keeps_the_promise(width, guess) -> None:
     plan = plan_audit(width=width, alpha_guess=guess)
@@ -307,6 +308,7 @@ def kept(n, width, alphas, *, size=None, level=0.95, prior="jeffreys") -> float:
     return float((odds @ narrow).min())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "width", "alphas"),
     [

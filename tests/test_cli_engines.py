@@ -153,6 +153,7 @@ LABELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 @pytest.mark.parametrize("engine", ["duckdb", "polars"])
 def test_blanks_beside_other_labels(run, frame, tmp_path, engine, labels):
@@ -336,6 +337,7 @@ def test_a_large_parquet_file_is_counted_where_it_is(run, folder, monkeypatch):
     assert with_truth["truth"] is not None
 
 
+@pytest.mark.slow
 def test_nothing_but_messages_on_standard_error(folder):
     """DuckDB says at exit which objects were never freed."""
     command = [sys.executable, "-m", "purecover", "evaluate", str(folder / "csv" / "*.csv")]

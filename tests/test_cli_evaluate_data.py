@@ -100,6 +100,7 @@ def small(tmp_path: Path) -> Path:
     return write(tmp_path / "small.csv", **{name: c[:SOME] for name, c in columns.items()})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["logistic", "boosting", "forest", "networks"])
 def test_every_model(run, small: Path, model: str) -> None:
     result = run(small, *ALPHA, *NONE, "--model", model, "--folds", "2", "--json")

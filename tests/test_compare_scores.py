@@ -47,6 +47,7 @@ def estimated() -> pu.report.ScoreComparison:
 # -- replicates of the same rows ------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_replicates_are_those_of_a_slow_twin(known: pu.report.ScoreComparison) -> None:
     rng = np.random.default_rng(int(np.random.default_rng(0).integers(2**63)))
     sides = [np.flatnonzero(LABELED), np.flatnonzero(~LABELED)]

@@ -460,6 +460,7 @@ def test_who_needs_scores_is_refused_without(name: str) -> None:
 # -- intervals ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rows_are_drawn_with_all_their_features() -> None:
     settings: dict[str, Any] = {"n_resamples": 3, "confidence_level": 0.8}
     found = compare_priors(
