@@ -42,12 +42,17 @@ from purecover.exceptions import (
 )
 
 CLASSES = prior_estimators()
+# NoisyLabels does with these what it does with bbe, dedpul and tice; the median has it inside.
+WRAPPED_LIKE_OTHERS = {
+    "alphamax", "clustered", "dist-curve", "elkan-noto", "fitted-roc", "kernel-mean", "median",
+    "patra-sen", "pearson", "penalized-l1", "regrouping", "roc-slope", "subsampling",
+}  # fmt: skip
 MAKERS: dict[str, Callable[[], PriorEstimator]] = {
     **CLASSES,
     **{
         f"noisy {name}": lambda cls=cls: NoisyLabels(cls())
         for name, cls in CLASSES.items()
-        if not cls.noisy and name != "median"  # which NoisyLabels wraps already
+        if not cls.noisy and name not in WRAPPED_LIKE_OTHERS
     },
 }
 
