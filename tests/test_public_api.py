@@ -147,6 +147,14 @@ def test_help_needs_no_scientific_package(args: list[str]) -> None:
     assert not roots(modules) & SCIENTIFIC
 
 
+def test_the_command_with_a_known_alpha_needs_no_estimator(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("score,labeled\n5,1\n4,1\n3,0\n2,1\n1,0\n0,0\n", encoding="utf-8")
+    code = "import runpy\nrunpy.run_module('purecover', run_name='__main__', alter_sys=True)"
+    modules = modules_after(code, "evaluate", str(table), "--alpha", "0.2", "--resamples", "5")
+    assert not modules & {"sklearn", "scipy.stats", "matplotlib", "pandas"}
+
+
 def test_importing_changes_nothing() -> None:
     """No warning filters, no logging set-up, no seed, no plotting mode."""
     code = (

@@ -160,6 +160,17 @@ def check_integer(parameter: str, value: object, *, low: int, high: int | None =
     return number
 
 
+def check_jobs(n_jobs: object) -> None:
+    """A number of workers as joblib takes it."""
+    if n_jobs is not None and check_integer("n_jobs", n_jobs, low=-(2**15)) == 0:
+        raise bad_value("n_jobs", "None or a whole number other than 0", "0")
+
+
+def useful_jobs(n_jobs: int | None, n_tasks: int) -> int | None:
+    """No more workers than there are tasks: joblib starts as many as it is told."""
+    return n_jobs if n_jobs is None or n_jobs < 0 else max(min(n_jobs, n_tasks), 1)
+
+
 def check_flag(parameter: str, value: object) -> None:
     """True or False, and nothing that merely passes for it."""
     if not isinstance(value, (bool, np.bool_)):

@@ -21,14 +21,15 @@ from purecover._validation import (
     bad_value,
     check_choice,
     check_integer,
+    check_jobs,
     is_iterable,
     public,
     show,
+    useful_jobs,
 )
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.models.classifier import check_model, check_seed, fit_all, model_name
-from purecover.models.networks import check_jobs, useful_jobs
 from purecover.models.tables import Examples, read_examples
 
 # -- Which rows train and which are scored, with every fold checked ------------------------------

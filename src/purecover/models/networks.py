@@ -23,9 +23,11 @@ from purecover._validation import (
     bad_value,
     check_choice,
     check_integer,
+    check_jobs,
     public,
     require,
     show,
+    useful_jobs,
     warn,
 )
 from purecover.models.classifier import TwoClassClassifier, seeds_of
@@ -74,17 +76,6 @@ def check_device(device: object) -> str:
         hint = "use device='cpu', or a torch built for this device on a machine that has it"
         raise bad_value("device", must, show(device), hint) from error
     return str(found)
-
-
-def check_jobs(n_jobs: object) -> None:
-    """A number of threads as joblib takes it."""
-    if n_jobs is not None and check_integer("n_jobs", n_jobs, low=-(2**15)) == 0:
-        raise bad_value("n_jobs", "None or a whole number other than 0", "0")
-
-
-def useful_jobs(n_jobs: int | None, n_tasks: int) -> int | None:
-    """No more workers than there are tasks: joblib starts as many as it is told."""
-    return n_jobs if n_jobs is None or n_jobs < 0 else max(min(n_jobs, n_tasks), 1)
 
 
 def _has_cuda() -> bool:

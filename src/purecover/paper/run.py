@@ -16,7 +16,7 @@ import numpy as np
 
 from purecover import __version__
 from purecover._typing import BoolArray, FloatArray, Repair, Target
-from purecover._validation import bad_value, public
+from purecover._validation import bad_value, check_jobs, public, useful_jobs
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.estimators.alphamax import AlphaMaxN
@@ -25,7 +25,7 @@ from purecover.estimators.choice import default_estimator
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.replicates import bootstrap
-from purecover.models.networks import bagged_scores_many, check_device, check_jobs, useful_jobs
+from purecover.models.networks import bagged_scores_many, check_device
 from purecover.paper.data import DATASETS, load_paper_data
 from purecover.paper.design import Cell, Draw, Record, draw
 from purecover.paper.store import Store

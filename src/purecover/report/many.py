@@ -33,12 +33,14 @@ from purecover._validation import (
     check_choice,
     check_flag,
     check_integer,
+    check_jobs,
     check_names,
     check_same_length,
     kept_seed,
     public,
     show,
     to_numpy,
+    useful_jobs,
 )
 from purecover.counts import ScoreCounts
 from purecover.engines.count import split_rows
@@ -47,7 +49,6 @@ from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval, ends_of
 from purecover.intervals.resampling import Replayed
-from purecover.models.networks import check_jobs, useful_jobs
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.rates import effective_size
