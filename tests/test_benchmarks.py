@@ -31,7 +31,7 @@ STUDIES = {
     "speed": ["--replicates", "1", "--sizes", "2000", "--resamples", "20"],
     "report_speed": ["--replicates", "1", "--size", "2e4", "--resamples", "20"],
     "leaderboard": ["--tiny", "--parts", "a", "--no-slow"],
-    "priors_speed_peers": ["--only", "dist-curve"],
+    "priors_speed_peers": ["--only", "dist-curve", "regrouping"],
     "priors_speed": ["--replicates", "1", "--resamples", "10", "--large", "200+2000"],
     "prior_coverage": ["--replicates", "1", "--n-resamples", "10"],
     "prior_peers": ["--replicates", "1", "--only", "tice", "dedpul"],
