@@ -206,13 +206,15 @@ def _scores_as_csv(rows: Rows, scores: FloatArray) -> str:
 
 def deliver(found: Any, source: dict[str, Any], wanted: opt.ReportOptions) -> bool:
     """Write and print a report or a comparison; say whether a serious check spoke."""
+    # Written first: if that fails, nothing was printed. Told last, where one looks.
     if wanted.markdown is not None:
-        text = found.to_markdown()
-        output.write_file("--markdown", wanted.markdown, text, "report", quiet=wanted.quiet)
+        output.write_file("--markdown", wanted.markdown, found.to_markdown(), "report", quiet=True)
     if wanted.html is not None:
         page = render(found, output.typed_command())
-        output.write_file("--html", wanted.html, page, "report", quiet=wanted.quiet)
+        output.write_file("--html", wanted.html, page, "report", quiet=True)
     output.print_result(found, json=wanted.json, quiet=wanted.quiet, source=source)
+    for path in filter(None, wanted.paths.values()):
+        output.note(f"report written to {path}", quiet=wanted.quiet)
     reports = [found] if isinstance(found, pu.PUReport) else found.reports.values()
     return any_serious(check for report in reports for check in report.checks)
 
