@@ -239,6 +239,6 @@ stranger: $(VENV)/.dev dist ## Install the wheel in a fresh environment and foll
 	$(BIN)/python tools/stranger.py
 
 clean: ## Remove what the other targets made, the environments included
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest $(VENV)-peers $(VENV)-mutation dist build benchmarks/out docs/_build docs/gallery \
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest $(VENV)-peers $(VENV)-mutation $(VENV)-extras dist build benchmarks/out docs/_build docs/gallery \
 		report.html .coverage .coverage.* htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
 	find src tests tools benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,10 @@ def _close_figures() -> Generator[None, None, None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Guides train models and draw replicates: their examples wait for the slow stage."""
+    """Guides train models and draw replicates: their examples wait for the slow stage.
+
+    A file names the kinds of its special tests, by which `.ci/run` finds it.
+    """
     guides = (
         Path(__file__).parent / "docs" / "howto",
         Path(__file__).parent / "docs" / "tutorial.rst",
@@ -43,6 +47,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(item.path.is_relative_to(guide) for guide in guides):
             item.add_marker("slow")
+        for name in SPECIAL:
+            if item.get_closest_marker(name) and f"mark.{name}" not in _words_of(item.path):
+                raise pytest.UsageError(
+                    f"{item.nodeid} is of a kind that its file does not name: mark.{name}"
+                )
+
+
+@cache
+def _words_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -49,6 +49,7 @@ def lazy(columns: dict[str, Any] | None = None) -> pl.LazyFrame:
 
 
 @pytest.mark.slow
+# One of them is pytest.mark.spark.
 @every_lazy
 def test_differences_are_those_of_rows_in_memory(
     engine: str, in_memory: pu.report.ScoreComparison
