@@ -15,6 +15,7 @@ import purecover as pu
 from purecover.audit.combine import combine_audit
 from purecover.audit.plan import between, plan_audit
 from purecover.audit.posterior import alpha_from_audit, plan_strata, stratified_audit
+from purecover.audit.top import Cut, expected_top_audit, top_audit, top_cut
 from purecover.exceptions import (
     IdentifiabilityError,
     InvalidInputError,
@@ -191,6 +192,134 @@ def test_allocations_within_limits() -> None:
     assert plan_strata([5, 10], 15, shares=[0.5, 0.1]).tolist() == [5, 10]
     assert plan_strata([100, 100], 20, shares=[0, 1]).tolist() == [10, 10]
     assert plan_strata([100, 100], 20, shares=[0.5, 0], least=3).tolist() == [17, 3]
+
+
+# -- high scores alone ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "tpr", "fpr"),
+    [(0.3, 1.0, 0.7, 0.05), (0.6, 0.9, 0.7, 0.3), (0.1, 0.5, 0.9, 0.02), (0.45, 0.55, 0.6, 0.2)],
+)
+def test_the_answers_above_a_cut_tell_both_proportions(alpha, beta, tpr, fpr) -> None:
+    """Of very many examples, as many as expected are judged in each part."""
+    size, judged = 10**7, 2 * 10**5
+    shares = [share * tpr + (1 - share) * fpr for share in (beta, alpha)]
+    numbers = [[round(size * share), size - round(size * share)] for share in shares]
+    counts = pu.ScoreCounts.from_counts([1, 0], *numbers)
+    found = top_audit(
+        counts,
+        1,
+        round(judged * alpha * tpr / shares[1]),
+        judged,
+        labeled_positive=[
+            round(judged * beta * tpr / shares[0]),
+            round(judged * beta * (1 - tpr) / (1 - shares[0])),
+        ],
+        labeled_audited=[judged, judged],
+        n_draws=200_000,
+    )
+    assert found.alpha.estimate == pytest.approx(alpha, abs=0.01)
+    assert found.beta.estimate == pytest.approx(beta, abs=0.01)
+    assert found.recall.estimate == pytest.approx(tpr, abs=0.02)
+    assert found.precision.estimate == pytest.approx(alpha * tpr / shares[1], abs=0.01)
+    given = top_audit(counts, 1, found.n_positive, judged, beta=beta).alpha
+    assert given.estimate == pytest.approx(alpha, abs=0.01)
+
+
+def test_nothing_is_open_above_the_cut_once_all_are_judged() -> None:
+    counts = pu.ScoreCounts.from_counts([1, 0], [70, 30], [20, 180])
+    found = top_audit(counts, 1, 14, 20)
+    assert found.precision.low == pytest.approx(0.7)
+    assert found.precision.high == pytest.approx(0.7)
+    assert 0.07 <= found.alpha.low < 0.1 < found.alpha.high
+    assert top_audit(counts, 1, 0, 10).alpha.low == 0
+    every = pu.ScoreCounts.from_counts([1], [50], [200])
+    plain = alpha_from_audit(12, 40, n_unlabeled=200).alpha
+    assert top_audit(every, 1, 12, 40).alpha.low == pytest.approx(plain.low, abs=0.01)
+
+
+def judged_at_the_top(rng, n, *, alpha, beta, separation) -> tuple[float, pu.audit.TopAudit]:
+    """Alpha of a simulated sample, and what n unlabeled and n labeled rows of it tell."""
+    world = pu.simulate.binormal(separation=separation)
+    sample = world.sample(500, 3000, alpha=alpha, beta=beta, random_state=rng)
+    cut = top_cut(sample.counts)
+    above, below = Cut.of(sample.counts, cut).spread(n)
+    high, labeled = sample.scores >= cut, sample.labeled
+    parts = (~labeled & high, n), (labeled & high, above), (labeled & ~high, below)
+    k, *hits = (
+        int(sample.truth[rng.choice(np.flatnonzero(mask), size, replace=False)].sum())
+        for mask, size in parts
+    )
+    beside = {} if beta == 1 else {"labeled_positive": hits, "labeled_audited": (above, below)}
+    audit = top_audit(sample.counts, cut, k, n, n_draws=2000, random_state=rng, **beside)
+    return float(sample.truth[~labeled].mean()), audit
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beta", [1.0, 0.8])
+def test_thirty_answers_at_the_top_tell_more_than_thirty_at_random(beta) -> None:
+    rng = np.random.default_rng(5)
+    hits, errors, plain = [], [], []
+    for alpha, separation in itertools.product((0.1, 0.3, 0.6), (1.0, 2.0)):
+        for _ in range(100):
+            truth, audit = judged_at_the_top(rng, 30, alpha=alpha, beta=beta, separation=separation)
+            hits.append(truth in audit.alpha)
+            errors.append(abs(audit.alpha.estimate - truth))
+            k = int(rng.hypergeometric(round(3000 * truth), round(3000 * (1 - truth)), 30))
+            plain.append(abs(alpha_from_audit(k, 30).alpha.estimate - truth))
+    assert 0.925 < np.mean(hits) < 0.975
+    assert np.mean(errors) < (0.033 if beta == 1 else 0.039)
+    assert np.mean(errors) < 0.7 * np.mean(plain)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beta", [1.0, 0.8])
+def test_scores_and_an_audit_of_the_top_together_cover(beta) -> None:
+    rng = np.random.default_rng(8)
+    found = []
+    for _ in range(200):
+        truth, audit = judged_at_the_top(rng, 30, alpha=0.3, beta=beta, separation=2.0)
+        center = special.logit(truth) + rng.normal(0, 0.2)
+        ends = special.expit(center + np.array([-1.96, 0, 1.96]) * 0.2)
+        both = combine_audit(interval(*ends), audit).intervals["alpha"]
+        found.append((truth in both, both.width, audit.alpha.width))
+    hits, widths, alone = np.mean(found, axis=0)
+    assert 0.92 < hits < 0.985
+    assert widths < 0.95 * alone
+
+
+def test_the_plan_for_the_top_is_what_the_audit_needs() -> None:
+    sample = pu.simulate.binormal(separation=2.0).sample(1000, 5000, alpha=0.3, random_state=0)
+    plan = plan_audit(width=0.12, alpha_guess=0.3, design="top", counts=sample.counts)
+    assert plan.n_labeled_items == 0
+    assert plan.n_items < plan_audit(width=0.12, alpha_guess=0.3).n_items / 4
+    share = 0.3 * (sample.counts.labeled[sample.counts.thresholds >= plan.cut].sum() / 1000)
+    share *= 5000 / plan.n_unlabeled
+    rng = np.random.default_rng(0)
+    widths = [
+        top_audit(sample.counts, plan.cut, int(k), plan.n_items, n_draws=4000).alpha.width
+        for k in rng.binomial(plan.n_items, share, 60)
+    ]
+    assert np.mean(np.array(widths) <= 1.03 * plan.width) > 0.85
+    expected = expected_top_audit(sample.counts, pu.MixtureProportions(0.3), plan.n_items)
+    assert expected.cut == plan.cut
+    assert expected.alpha.width == pytest.approx(np.median(widths), rel=0.1)
+    assert 0.921 in expected.auc
+    noisy = plan_audit(width=0.2, alpha_guess=0.3, design="top", counts=sample.counts, beta=0.9)
+    assert noisy.n_labeled_items == noisy.n_items
+
+
+def test_labeled_answers_count_in_the_combination(sample, curve) -> None:
+    cut = top_cut(sample.counts)
+    audit = top_audit(sample.counts, cut, 20, 30, labeled_positive=(17, 6), labeled_audited=(21, 9))
+    both, clean = (
+        combine_audit(curve, each) for each in (audit, top_audit(sample.counts, cut, 20, 30))
+    )
+    assert both.intervals["beta"].estimate < clean.intervals["beta"].estimate
+    sure = pu.estimators.LabelCurve(clean="always").fit(sample.scores, sample.labeled)
+    with pytest.raises(InvalidInputError, match="allows wrong labels"):
+        combine_audit(sure, audit)
 
 
 # -- scores and audit together ----------------------------------------------------------------
@@ -500,6 +629,7 @@ def test_results_print_pickle_and_become_json(curve) -> None:
         plan_audit(width=0.1, alpha_guess=(0.1, 0.3)),
         stratified_audit([500, 4500], [90, 20], [100, 100]),
         combine_audit(curve, 30, 100),
+        top_audit(pu.ScoreCounts.from_counts([1, 0], [70, 30], [500, 4500]), 1, 24, 30),
     ]
     for result in results:
         document = json.loads(json.dumps(result.to_dict(), allow_nan=False))

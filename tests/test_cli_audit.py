@@ -16,7 +16,9 @@ import purecover
 from purecover import simulate
 from purecover.audit.plan import plan_audit
 from purecover.audit.posterior import alpha_from_audit, stratified_audit
+from purecover.audit.top import top_audit, top_cut
 
+TOP = "top: 5 of 9 unlabeled and 7 of 9 labeled rows have score >= 0.5"
 EXAMPLE = str(Path(purecover.__file__).parent / "data" / "example_scores.csv")
 
 
@@ -62,6 +64,8 @@ def test_the_plan_is_that_of_the_library(run) -> None:
         (["--width", ".1", "--alpha-guess", ".3,.1"], "--alpha-guess must be in rising order"),
         (["--width", ".1", "--assurance", "1"], "--assurance must be"),
         (["--width", ".1", "--confidence-level", "1"], "--confidence-level must be"),
+        (["--width", ".1", "--design", "top"], "--design top needs --scores"),
+        (["--width", ".1", "--beta", ".9"], "--beta needs --design top"),
     ],
 )
 def test_plans_that_cannot_be(run, argv, says) -> None:
@@ -141,6 +145,9 @@ def test_strata_get_equal_parts_or_those_of_neyman(run, tmp_path) -> None:
         (["--n", "1", "--strata", "-1"], "--n must be at least 2"),
         (["--n", "9", "--shares", ".5,.1"], "--shares needs --strata"),
         (["--n", "9", "--strata", "-1", "--shares", ".5"], "--shares must be of 2 strata"),
+        (["--n", "9", "--design", "top", "--strata", "9"], "--strata cannot be had"),
+        (["--n", "9", "--clean"], "--clean needs --design top"),
+        (["--n", "999", "--design", "top"], "--n must be at most 475"),
         (["--n", "9", "--columns", "nane"], "no column named 'nane'"),
         (["--n", "9", "--weight", "truth"], "does not take --weight"),
         (["--n", "9", "--out", EXAMPLE], "would overwrite the data"),
@@ -203,6 +210,35 @@ def test_the_answers_of_strata(run, tmp_path) -> None:
     assert "unlabeled rows with score >= -2\n" in text
 
 
+def test_the_answers_at_the_top(run, tmp_path) -> None:
+    """A sample of high scores is read back as the library would count it."""
+    path = tmp_path / "audit.csv"
+    result = run("sample", EXAMPLE, "--n", "30", "--design", "top", "--out", path)
+    assert "30 of 1,497 unlabeled and 30 of 300 labeled rows written" in result.err
+    example = purecover.load_example()
+    counts = purecover.ScoreCounts.from_scores(example.scores, example.labeled)
+    cut = top_cut(counts)
+    drawn = rows_of(path)
+    assert all(float(row["score"]) >= cut for row in drawn if row["labeled"] == "0")
+    parts = [[], [], []]
+    for row in drawn:
+        place = 0 if row["labeled"] == "0" else 1 + (float(row["score"]) < cut)
+        parts[place].append(row["truth"] == "1")
+    (k, *hits), (n, *tries) = ([size(part) for part in parts] for size in (sum, len))
+    expected = top_audit(counts, cut, k, n, labeled_positive=hits, labeled_audited=tries)
+    document = run("estimate", path, "--answer", "truth", "--json").json
+    assert document == {"audit": expected.to_dict(), "not_judged": 0}
+    assert 0.405 in expected.alpha
+    options = ("--answer", "truth", "--scores", EXAMPLE, "--resamples", "0", "--json")
+    both = run("estimate", path, *options).json
+    assert both["combined"]["intervals"]["alpha"]["low"] > expected.alpha.low
+    run("sample", EXAMPLE, "--n", "30", "--design", "top", "--clean", "--out", path)
+    assert len(rows_of(path)) == 30
+    assert run("estimate", path, *options).json["report"]["proportions"]["beta"] == 1
+    plan = ("plan", "--width", ".2", "--design", "top", "--scores", EXAMPLE, "-q")
+    assert int(run(*plan).out) < 40
+
+
 def test_scores_and_audit_together(run, tmp_path) -> None:
     path = tmp_path / "audit.csv"
     run("sample", EXAMPLE, "--n", "200", "--out", path)
@@ -260,6 +296,14 @@ def test_where_they_contradict_the_audit_is_believed(run, tmp_path) -> None:
         ("stratum,stratum_size,positive\nhigh,9,yes\n", [], "did not write"),
         ("stratum,stratum_size,positive\n1: a,9,yes\n", ["--unlabeled", "9"], "--unlabeled is"),
         ("stratum,stratum_size,positive\n1: a,1,yes\n1: a,1,no\n", [], "2 of 1"),
+        ("design,stratum,positive\ntop,unlabeled above,yes\n", [], "did not write"),
+        (f"design,stratum,positive\n{TOP},labeled above,yes\n", [], "for an unlabeled row"),
+        (
+            f"design,stratum,positive\n{TOP},unlabeled above,no\n{TOP},labeled above,\n",
+            [],
+            "for a labeled row",
+        ),
+        (f"design,stratum,positive\n{TOP},unlabeled above,no\n", ["--unlabeled", "9"], "is known"),
     ],
 )
 def test_answers_that_cannot_be(run, tmp_path, content, argv, says) -> None:

@@ -97,6 +97,7 @@ VALID = {
         "n_resamples": 5,
     },
     "evaluate_model": {**MODEL, "alpha": 0.2, "n_resamples": 5},
+    "expected_top_audit": BOTH,
     "group_resampler": {**ROWS, "groups": [1, 1, 2, 2, 3, 3]},
     "inclusion_bound": ROWS,
     "lines_of_interest": {"alpha": 0.2, "beta": 0.9, "auc": 0.8},
@@ -131,6 +132,15 @@ VALID = {
         "labeled": [1, 1, 0, 1, 0, 0] * 10,
         "alpha": 0.2,
         "n_permutations": 20,
+    },
+    "top_audit": {
+        "counts": COUNTS,
+        "cut": 2.0,
+        "n_positive": 1,
+        "n_audited": 1,
+        "n_draws": 100,
+        "labeled_positive": [1, 0],
+        "labeled_audited": [1, 0],
     },
     "stratified_audit": {
         "n_unlabeled": [50, 100],

@@ -46,6 +46,8 @@ def calibrated(**options: Any) -> Any:
     return pu.PUCalibratedClassifier(**{**given, **options}).fit(X, Y)
 
 
+HALF = pu.ScoreCounts.from_counts([1, 0], [80, 20], [100, 400])
+TURNED = pu.ScoreCounts.from_counts([1, 0], [10, 90], [400, 100])
 Rows = list[tuple[Callable[[], Any], str]]
 REFUSED: dict[str, Rows] = {
     "audits": [
@@ -65,6 +67,17 @@ REFUSED: dict[str, Rows] = {
         (lambda: pu.audit.plan_strata([100, 100], n_items=20, shares=[0.5]), "of 2 strata"),
         (lambda: pu.audit.plan_strata([100, 100], n_items=20, shares=[0.5, 1.5]), r"in \[0, 1\]"),
         (lambda: pu.audit.combine_audit(pu.estimators.LabelCurve(), 3, 10), "call fit first"),
+        (lambda: plan(design="top"), 'given for the design "top"'),
+        (lambda: plan(design="high"), "'top'"),
+        (lambda: plan(counts=HALF), "'counts' parameter of plan_audit must be left out"),
+        (lambda: plan(design="top", counts=HALF, width=0.001), "even all 100 of them"),
+        (lambda: pu.audit.top_audit(HALF, 1, 3, 101), "at most 100, the unlabeled"),
+        (lambda: pu.audit.top_audit(HALF, 1, 3, 9, labeled_audited=(1, 1)), "labeled_positive"),
+        (
+            lambda: pu.audit.top_audit(HALF, 1, 3, 9, labeled_positive=[3], labeled_audited=[1, 2]),
+            "two numbers",
+        ),
+        (lambda: pu.audit.top_audit(TURNED, 1, 300, 300), "no alpha that fits the answers"),
         (lambda: pu.audit.combine_audit(0.3, 3, 10), "'estimate' parameter of combine_audit"),
         (lambda: pu.audit.combine_audit(at(0.3, 0.3), 3, 10), "some width"),
     ],

@@ -7,7 +7,7 @@ continuous in alpha by a kernel and multiplied by the likelihood of what the jud
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from purecover.audit.posterior import (
     in_words,
     nearly_beta_binomial,
 )
+from purecover.audit.top import TopAudit
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
@@ -288,7 +289,7 @@ class CombinedAudit(Frozen):
         told no more than an interval of it.
     from_scores : Interval
         Alpha as the scores alone tell it.
-    audit : AuditEstimate or StratifiedAudit
+    audit : AuditEstimate, StratifiedAudit or TopAudit
         Alpha as the audit alone tells it.
     tail_probability : float
         How likely the scores made an audit at least as far off, on both sides.
@@ -299,7 +300,7 @@ class CombinedAudit(Frozen):
     proportions: MixtureProportions
     intervals: Mapping[str, Interval]
     from_scores: Interval
-    audit: AuditEstimate | StratifiedAudit
+    audit: AuditEstimate | StratifiedAudit | TopAudit
     tail_probability: float
 
     @property
@@ -344,7 +345,7 @@ def combine_audit(
     estimate : PriorEstimator, PriorEstimate or Interval
         What the scores tell: a fitted estimator such as ``LabelCurve().fit(scores, labeled)``,
         the ``estimation`` of a report, or an interval of alpha.
-    n_positive : int, AuditEstimate or StratifiedAudit
+    n_positive : int, AuditEstimate, StratifiedAudit or TopAudit
         How many of the judged examples turned out positive; or the result of an audit, with the
         prior and the number of unlabeled examples that it was given.
     n_audited : int
@@ -377,7 +378,9 @@ def combine_audit(
     An audit of N unlabeled examples speaks of these alone: the likelihood is then hypergeometric,
     of k positives among n of N examples :math:`\alpha N` of which are positive, and nothing is
     open once all are judged. A stratified audit counts as a plain one of the N examples that
-    makes alpha equally certain. The scores take the place of the audit's prior. What that knows
+    makes alpha equally certain, and so does one of high scores, of the population behind them;
+    labeled examples that it judged count as :math:`\beta^k (1-\beta)^{n-k}` beside it. The scores
+    take the place of the audit's prior. What that knows
     beyond a uniform one still counts, like a - 1 positive and b - 1 negative examples more.
 
     The tail probability is that of k under the predictive distribution
@@ -406,15 +409,18 @@ def combine_audit(
     rng = check_random_state(random_state)
     audit, evidence = _audited(n_positive, n_audited, level)
     nodes = nodes_of(estimate, n_resamples, rng)
+    if not nodes.joint and isinstance(audit, TopAudit):
+        nodes = replace(nodes, beta=np.full_like(nodes.beta, audit.beta.estimate))
     alpha = evidence.possible(nodes.grid(evidence.quantiles()))
     density = nodes.density(alpha)  # (n_nodes, n_grid)
     likely = evidence.log_likelihood(alpha)
-    both = density * np.exp(likely - likely.max())
+    believed = _likelihood_of_beta(audit, nodes)
+    both = density * believed * np.exp(likely - likely.max())
     if not both.sum() > 0:
         # The scores leave nothing where the audit puts alpha, to the last digit: then it is known
         # from the audit alone, if any beta allows it.
         share = np.gradient(alpha) * (alpha < nodes.beta[:, None])
-        both = nodes.weight[:, None] * share * np.exp(likely - likely.max())
+        both = nodes.weight[:, None] * believed * share * np.exp(likely - likely.max())
     if not both.sum() > 0:
         raise IdentifiabilityError(
             f"{{function}} finds no alpha that both the scores and the audit allow: the audit says "
@@ -446,9 +452,9 @@ def combine_audit(
 
 def _audited(
     n_positive: Any, n_audited: int | None, level: float
-) -> tuple[AuditEstimate | StratifiedAudit, Evidence]:
+) -> tuple[AuditEstimate | StratifiedAudit | TopAudit, Evidence]:
     """The audit alone, and how likely it makes each alpha."""
-    if not isinstance(n_positive, (AuditEstimate, StratifiedAudit)):
+    if not isinstance(n_positive, (AuditEstimate, StratifiedAudit, TopAudit)):
         k, n = check_audited(n_positive, n_audited)
         return alpha_from_audit(k, n, confidence_level=level), Evidence(k, n)
     if n_audited is not None:
@@ -459,6 +465,11 @@ def _audited(
         k, n = audit.n_positive, audit.n_audited
         a, b = audit.posterior[0] - k, audit.posterior[1] - (n - k)
         return audit, Evidence(k, n, audit.n_unlabeled, (max(a, 1.0), max(b, 1.0)))
+    if isinstance(audit, TopAudit):
+        # Without the one example that the prior counts for.
+        judged = max(audit.n_effective - 1, 0.0)
+        positive = audit.n_effective * audit.alpha.estimate - 0.5
+        return audit, Evidence(min(max(positive, 0.0), judged), judged)
     size = int(audit.n_unlabeled.sum())
     if (audit.n_audited == audit.n_unlabeled).all():
         return audit, Evidence(int(audit.n_positive.sum()), size, size)
@@ -467,6 +478,20 @@ def _audited(
     judged = max(audit.n_effective - prior, 0.0)
     positive = audit.n_effective * audit.alpha.estimate - prior / 2
     return audit, Evidence(min(max(positive, 0.0), judged), judged, size)
+
+
+def _likelihood_of_beta(audit: Any, nodes: Nodes) -> FloatArray:
+    """How likely the answers on labeled examples make the beta of each node."""
+    from scipy.special import xlog1py, xlogy
+
+    if not (isinstance(audit, TopAudit) and nodes.joint) or sum(audit.labeled_audited) == 0:
+        return np.ones((1, 1))
+    k, n = sum(audit.labeled_positive), sum(audit.labeled_audited)
+    if k < n and (nodes.beta == 1).all():
+        got = f"beta = 1 for sure, and {n - k} of {n} judged labeled examples are negative"
+        raise bad_value("estimate", "one that allows wrong labels", got)
+    log = xlogy(k, nodes.beta) + xlog1py(n - k, -nodes.beta)
+    return np.asarray(np.exp(log - log.max())[:, None])
 
 
 # -- numbers ----------------------------------------------------------------------------------

@@ -14,13 +14,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from purecover._codec import Saved
 from purecover._typing import BoolArray, FloatArray, IntArray
-from purecover._validation import bad_type, bad_value, check_integer, check_real, public, show
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_choice,
+    check_integer,
+    check_real,
+    public,
+    show,
+)
 from purecover.audit.posterior import (
     MOST_ITEMS,
     AuditEstimate,
@@ -31,7 +39,9 @@ from purecover.audit.posterior import (
     reaches_edge,
     whole_ends,
 )
-from purecover.exceptions import InvalidInputError
+from purecover.audit.top import QUICK, Answers, Cut, TopAudit, draw, top_cut
+from purecover.counts import ScoreCounts, check_counts
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import MixtureProportions, percent_hint
 
@@ -120,7 +130,7 @@ class AuditPlan(Saved):
     Attributes
     ----------
     n_items : int
-        Number of random unlabeled examples to judge.
+        Number of random unlabeled examples to judge; of those above `cut` if there is one.
     width, confidence_level, assurance : float
         The promise: the interval of alpha at this level is at most as wide, with at least this
         probability.
@@ -132,7 +142,12 @@ class AuditPlan(Saved):
         Probability of an interval at most as wide if alpha is the hardest one; at least that,
         where `n_unlabeled` is above 2000.
     n_unlabeled : int or None
-        Number of unlabeled examples there are, if that was taken into account.
+        Number of unlabeled examples there are (above `cut`, if there is one), if that was taken
+        into account.
+    cut : float or None
+        The lowest score to be judged, where the design is ``"top"``.
+    n_labeled_items : int
+        Number of random labeled examples to judge beside them.
     """
 
     n_items: int
@@ -143,13 +158,18 @@ class AuditPlan(Saved):
     hardest_alpha: float
     probability: float
     n_unlabeled: int | None = None
+    cut: float | None = None
+    n_labeled_items: int = 0
 
     def __str__(self) -> str:
         low, high = self.alpha_range
         where = f"alpha = {low:g}" if low == high else f"any alpha from {low:.4g} to {high:.4g}"
         of = "" if self.n_unlabeled is None else f" of {self.n_unlabeled:,}"
+        above = "" if self.cut is None else f" with score >= {self.cut:g}"
+        if self.n_labeled_items:
+            above += f", and {self.n_labeled_items:,} random labeled examples"
         return (
-            f"judge {self.n_items:,}{of} random unlabeled examples\n"
+            f"judge {self.n_items:,}{of} random unlabeled examples{above}\n"
             f"the {100 * self.confidence_level:g} % interval of alpha is then at most "
             f"{self.width:g} wide with a probability of at least {self.assurance:g}, for {where}"
         )
@@ -164,6 +184,9 @@ def plan_audit(
     assurance: float = 0.9,
     prior: AuditPrior = "jeffreys",
     n_unlabeled: int | None = None,
+    design: Literal["random", "top"] = "random",
+    counts: ScoreCounts | None = None,
+    beta: float = 1.0,
 ) -> AuditPlan:
     r"""How many unlabeled examples to judge by hand for an interval of alpha this wide.
 
@@ -185,6 +208,14 @@ def plan_audit(
     n_unlabeled : int, optional
         Number of all unlabeled examples, if alpha of these very examples is wanted; fewer are
         to be judged then.
+    design : {"random", "top"}, default="random"
+        Whether all unlabeled examples are judged alike, or those with high scores alone; the
+        second needs fewer, and labels that were given at random among the positives.
+    counts : ScoreCounts, optional
+        The counted scores; the design ``"top"`` needs them.
+    beta : float, default=1.0
+        Share of positives among the labeled, for the design ``"top"``: below 1, as many labeled
+        examples are to be judged as unlabeled ones.
 
     Returns
     -------
@@ -193,7 +224,7 @@ def plan_audit(
 
     See Also
     --------
-    alpha_from_audit : The interval that is promised.
+    alpha_from_audit, top_audit : The interval that is promised.
     plan_strata : How to spread the examples over strata.
 
     Notes
@@ -211,6 +242,11 @@ def plan_audit(
     with all larger ones. Above, the plan takes widths as continuous and promises one that is
     3/N narrower, so that n may be a little larger than it need be, never smaller.
 
+    The design ``"top"`` judges above the highest score that 70 % of the labeled examples reach, and
+    promises the interval of :func:`top_audit`. Its widths come from draws of the posterior, so
+    that n may be off by a few in a hundred. It cannot be narrower than the shares of labeled and
+    unlabeled examples above the cut are certain.
+
     A wrong guess breaks the promise: an alpha nearer to 1/2 than guessed gives a wider interval.
     The interval itself remains right.
 
@@ -219,6 +255,9 @@ def plan_audit(
     >>> import purecover as pu
     >>> pu.audit.plan_audit(width=0.1).n_items
     382
+    >>> sample = pu.simulate.binormal(2.0).sample(1000, 5000, alpha=0.3, random_state=0)
+    >>> pu.audit.plan_audit(width=0.1, design="top", counts=sample.counts).n_items < 100
+    True
     >>> print(pu.audit.plan_audit(width=0.1, alpha_guess=(0.05, 0.2)))
     judge 272 random unlabeled examples
     the 95 % interval of alpha is then at most 0.1 wide with a probability of at least 0.9, for
@@ -229,6 +268,17 @@ def plan_audit(
     level = check_level(confidence_level)
     assurance = check_real("assurance", assurance, low=0, high=1, closed="neither")
     shapes = check_prior(prior)
+    beta = check_real("beta", beta, low=0, high=1, closed="right")
+    if check_choice("design", design, ("random", "top")) == "top":
+        if counts is None:
+            hint = "ScoreCounts.from_scores(scores, labeled)"
+            raise bad_type("counts", 'given for the design "top"', counts, hint)
+        check_counts(counts)
+        if n_unlabeled is not None:
+            raise bad_value("n_unlabeled", "left out", str(n_unlabeled), "counts tell it")
+        return _plan_top(counts, width, level, assurance, shapes, guessed_range(alpha_guess), beta)
+    if counts is not None:
+        raise bad_value("counts", "left out", "counts", 'the design "top" needs them')
     kind: type[_Search] = _Search
     if n_unlabeled is not None:
         n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=1, high=MOST_ITEMS)
@@ -498,6 +548,102 @@ class _Enumeration(_Search):
         return found
 
 
+# -- High scores alone ---------------------------------------------------------------------------
+
+
+_OUTCOMES = np.linspace(-3, 3, 7)
+"""Standard deviations from the mean, at which widths are looked at; in between they are linear."""
+
+
+def _plan_top(
+    counts: ScoreCounts,
+    width: float,
+    level: float,
+    assurance: float,
+    prior: tuple[float, float],
+    guess: tuple[float, float],
+    beta: float,
+) -> AuditPlan:
+    """The smallest number above the cut that keeps the promise."""
+    cut = top_cut(counts)
+    at = Cut.of(counts, cut)
+    f_l, f_u = at.shares
+    most = at.unlabeled[0]
+    # No more positives above the cut than there are examples: F0 = beta F_U - alpha F_L >= 0.
+    low, high = (min(end, beta * f_u / max(f_l, 1e-12)) for end in guess)
+    alphas = low, min(high, beta - 1e-6)
+    if not 0 <= alphas[0] <= alphas[1] or most == 0:
+        raise IdentifiabilityError(
+            f"{{function}} finds no cut that tells positives: {f_l:.3g} of the labeled and "
+            f"{f_u:.3g} of the unlabeled examples have score >= {cut:.4g}"
+        )
+
+    def promise(n: int) -> tuple[float, float]:
+        purest = max(alphas[1], 1e-9)
+        steps = np.linspace(min(0.5 * f_u / f_l, purest), purest, 4)
+        tries = np.unique(np.clip(steps, *alphas))
+        kept = [_kept(at, MixtureProportions(a, beta), n, width, level, prior) for a in tries]
+        hardest = int(np.argmin(kept))
+        return kept[hardest], float(tries[hardest])
+
+    least, enough = 0, min(8, most)
+    while promise(enough)[0] < assurance:
+        if enough == most:
+            raise IdentifiabilityError(
+                f"{{function}} cannot promise a width of {width:g} by judging high scores alone, "
+                f"even all {most:,} of them: {sum(at.labeled):,} labeled examples do not tell the "
+                "share of positives above the cut better.\n"
+                'Hint: a larger width, or design="random"'
+            )
+        least, enough = enough, min(2 * enough, most)
+    while enough - least > 1:
+        middle = (least + enough) // 2
+        if promise(middle)[0] < assurance:
+            least = middle
+        else:
+            enough = middle
+    probability, hardest = promise(enough)
+    return AuditPlan(
+        n_items=enough,
+        width=width,
+        confidence_level=level,
+        assurance=assurance,
+        alpha_range=alphas,
+        hardest_alpha=hardest,
+        probability=probability,
+        n_unlabeled=most,
+        cut=cut,
+        n_labeled_items=sum(at.spread(enough)) if beta < 1 else 0,
+    )
+
+
+def _kept(
+    at: Cut,
+    proportions: MixtureProportions,
+    n: int,
+    width: float,
+    level: float,
+    prior: tuple[float, float],
+) -> float:
+    """Probability of an interval at most so wide."""
+    answers = Answers.expected(at, proportions, n, n if proportions.beta < 1 else 0)
+    size = at.unlabeled[0]
+    share = answers.positive / n
+    spread = np.sqrt(n * share * (1 - share) * max(size - n, 0) / max(size - 1, 1))
+    ks = np.unique(np.clip(np.rint(answers.positive + spread * _OUTCOMES), 0, n))
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    widths = []
+    for k in ks.tolist():
+        rng = np.random.default_rng(0)
+        found = draw(at, answers._replace(positive=k), prior, 1.0, QUICK, rng)
+        widths.append(1.0 if found is None else float(np.ptp(np.quantile(found.alpha, tails))))
+    k = np.arange(ks[0], ks[-1] + 1).astype(np.int64)
+    positives = np.array(round(size * share))
+    odds = _hypergeometric(k, np.array(n), size, positives)
+    narrow = np.interp(k, ks, widths) <= width
+    return float((odds * narrow).sum() / odds.sum())
+
+
 # -- what callers guess -----------------------------------------------------------------------
 
 
@@ -505,7 +651,7 @@ def guessed_range(guess: Any) -> tuple[float, float]:
     """The range of alpha that a guess means."""
     if guess is None:
         return 0.0, 1.0
-    if isinstance(guess, (AuditEstimate, MixtureProportions)):
+    if isinstance(guess, (AuditEstimate, TopAudit, MixtureProportions)):
         guess = guess.alpha
     elif hasattr(guess, "proportions_"):  # a fitted estimator
         guess = guess.interval_["alpha"]

@@ -368,7 +368,7 @@ class Strata:
         if self.sizes.size == 1:
             return self.alone()
         edges = self.none, self.every and bool((self.judged < self.sizes).any())
-        return _interval(positives / self.size, self.level, edges)
+        return drawn_interval(positives / self.size, self.level, edges)
 
     def alone(self) -> Interval:
         """Share of positives in a single stratum, without draws."""
@@ -389,10 +389,12 @@ def recall_above(above: Strata, below: Strata, found: IntArray, missed: IntArray
     hidden = bool((below.judged < below.sizes).any())
     nothing_above = above.none and (open_above or bool(below.found.any()))
     nothing_below = below.none and (hidden or bool(above.found.any()))
-    return _interval(recall, above.level, (nothing_above, nothing_below))
+    return drawn_interval(recall, above.level, (nothing_above, nothing_below))
 
 
-def _interval(draws: FloatArray, level: float, edges: tuple[bool, bool]) -> Interval:
+def drawn_interval(
+    draws: FloatArray, level: float, edges: tuple[bool, bool] = (False, False)
+) -> Interval:
     """Mean and quantiles of draws, out to the edges where these were never ruled out."""
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     ends = (0.0 if edges[0] else float(low), 1.0 if edges[1] else float(high))

@@ -8,7 +8,7 @@ import re
 import sys
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from purecover._typing import BoolArray, IntArray
     from purecover.audit.combine import CombinedAudit
     from purecover.audit.posterior import AuditEstimate, StratifiedAudit
+    from purecover.audit.top import TopAudit
     from purecover.cli.files import Request, Table, Words
+    from purecover.cli.rows import Rows
     from purecover.counts import ScoreCounts
     from purecover.estimators.base import PriorEstimator
     from purecover.proportions import MixtureProportions
 
-    Audit = AuditEstimate | StratifiedAudit
+    Audit = AuditEstimate | StratifiedAudit | TopAudit
 
 PROMISE = Group("Promise", sort_key=1)
 AUDIT = Group("Audit", sort_key=2)
@@ -43,10 +45,18 @@ audit = App(
 )
 
 ROW, STRATUM, SIZE, ANSWER = "row", "stratum", "stratum_size", "positive"
+DESIGN = "design"
 """Columns of the file to be filled in, beside those of the data."""
 _YES = frozenset(("1", "1.0", "yes", "y", "true", "t", "positive", "pos", "x"))
 _NO = frozenset(("0", "0.0", "no", "n", "false", "f", "negative", "neg"))
 _WIDTH = 100
+_TOP = re.compile(
+    r"top: (\d+) of (\d+) unlabeled and (\d+) of (\d+) labeled rows have score >= (\S+)"
+)
+_STRATA = ("unlabeled above", "labeled above", "labeled below")
+"""Parts of a sample of high scores."""
+
+Design = Literal["random", "top"]
 
 
 # -- how many ---------------------------------------------------------------------------------
@@ -60,6 +70,10 @@ def plan(
     assurance: Annotated[opt.Share, Parameter(group=PROMISE)] = 0.9,
     confidence_level: Annotated[opt.Share, Parameter(group=PROMISE)] = 0.95,
     unlabeled: Annotated[opt.Positive | None, Parameter(group=PROMISE)] = None,
+    design: Annotated[Design, Parameter(group=PROMISE)] = "random",
+    scores: Annotated[opt.Text, Parameter(group=opt.DATA)] = None,
+    data: opt.DataOptions = opt.DataOptions(),
+    beta: Annotated[opt.Share | None, Parameter(group=opt.DATA)] = None,
     json: opt.Json = False,
     quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
@@ -78,11 +92,27 @@ def plan(
     unlabeled
         Number of unlabeled rows there are, if alpha of these alone is wanted; tell audit estimate
         the same.
+    design
+        random judges all unlabeled rows alike; top judges those with high scores alone, which needs
+        fewer rows, the file of --scores, and labels that were given at random among the positives.
+    scores
+        File of scores and labels; the options below speak of it.
+    beta
+        Share of positives among the labeled rows; below 1, labeled rows are judged too.
     quiet
         Print the number alone.
     """
     guess: Any = None if alpha_guess is None else opt.numbers("--alpha-guess", alpha_guess)
+    beside: dict[str, Any] = {}
+    if design == "top":
+        if scores is None:
+            raise CommandError("--design top needs --scores, a file of scores and labels.")
+        beside = {"counts": _counts(scores, data, quiet=quiet)[1], "design": design}
+        beside |= {} if beta is None else {"beta": beta}
+    else:
+        output.refuse("needs --design top.", scores=scores, beta=beta)
     found = pu.audit.plan_audit(
+        **beside,
         width=width,
         alpha_guess=guess[0] if guess is not None and len(guess) == 1 else guess,
         assurance=assurance,
@@ -97,6 +127,16 @@ def plan(
     return 0
 
 
+def _counts(file: str, data: opt.DataOptions, *, quiet: bool) -> tuple[Rows, ScoreCounts]:
+    """The rows of a file of scores and labels, and their counts."""
+    from purecover.cli.rows import read_rows
+
+    with output.progress_bars(quiet=quiet) as steps:
+        steps("Reading")
+        rows = read_rows(file, data)
+    return rows, pu.ScoreCounts.from_scores(rows.scores, rows.label_column, **rows.beside)
+
+
 # -- which ------------------------------------------------------------------------------------
 
 
@@ -106,6 +146,8 @@ def sample(
     /,
     *,
     n: Annotated[opt.Positive, Parameter(group=AUDIT)],
+    design: Annotated[Design, Parameter(group=AUDIT)] = "random",
+    clean: Annotated[opt.Flag, Parameter(group=AUDIT)] = False,
     strata: Annotated[opt.Text, Parameter(group=AUDIT)] = None,
     shares: Annotated[opt.Text, Parameter(group=AUDIT)] = None,
     columns: Annotated[opt.Text, Parameter(group=AUDIT)] = None,
@@ -125,6 +167,12 @@ def sample(
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet.
     n
         How many rows to draw; audit plan says how many are needed.
+    design
+        random draws from all unlabeled rows; top draws from those with high scores, and as many
+        from all labeled rows, which makes alpha more certain if labels were given at random among
+        the positives.
+    clean
+        No label is wrong: --design top draws no labeled rows.
     strata
         Thresholds of the score with commas between them, such as 0.8,0.5: draw as many from each
         stratum, for precision and recall above the thresholds.
@@ -150,6 +198,10 @@ def sample(
         raise CommandError("audit sample does not take --weight: each row is as likely as another.")
     if strata is None:
         output.refuse("needs --strata, whose shares they are.", shares=shares)
+    if design == "top":
+        output.refuse("cannot be had with --design top.", strata=strata)
+    else:
+        output.refuse("needs --design top.", clean=clean)
     path = None if out == STDIO else out
     if path is not None:
         output.check_writable("--out", path, not_this=file)
@@ -157,19 +209,23 @@ def sample(
     thresholds: list[float] = []
     if strata is not None:
         thresholds = sorted(set(opt.numbers("--strata", strata)), reverse=True)
-    own = [ROW, *([STRATUM, SIZE] if thresholds else []), ANSWER]
+    placed = [DESIGN, STRATUM] if design == "top" else [STRATUM, SIZE] if thresholds else []
+    own = [ROW, *placed, ANSWER]
     with output.progress_bars(quiet=quiet) as steps:
         steps("Reading")
         rows = read_rows(file, data, cells=lambda names, _: _copied(file, names, columns, own))
     candidates = ~rows.labeled if rows.negative is None else ~(rows.labeled | rows.negative)
     rng = np.random.default_rng(seed)
-    stratum = strata_of(rows.scores, thresholds)
-    sizes = np.bincount(stratum[candidates], minlength=len(thresholds) + 1)
-    drawn = _draw(candidates, stratum, _allocation(n, sizes, thresholds, shares), rng)
+    if design == "top":
+        drawn, places = _draw_top(rows, candidates, n, rng, clean=clean)
+    else:
+        stratum = strata_of(rows.scores, thresholds)
+        sizes = np.bincount(stratum[candidates], minlength=len(thresholds) + 1)
+        drawn = _draw(candidates, stratum, _allocation(n, sizes, thresholds, shares), rng)
+        at = stratum[drawn].tolist() if thresholds else []
+        places = [[f"{h + 1}: {_describe(h, thresholds)}", int(sizes[h])] for h in at]
     lines, copied = [], rows.cells
-    for i in drawn.tolist():
-        h = int(stratum[i])
-        place = [f"{h + 1}: {_describe(h, thresholds)}", int(sizes[h])] if thresholds else []
+    for i, place in zip(drawn.tolist(), places or [[]] * drawn.size, strict=True):
         cells = [words.values[words.codes[i]] for words in copied.values()]
         lines.append([i + 1, *place, *cells, ""])
     text = output.csv_text([*own[:-1], *copied, ANSWER], lines)
@@ -179,8 +235,8 @@ def sample(
         with output.write_atomically("--out", path) as target:
             target.write(text.encode())
         output.note(
-            f"{drawn.size:,} of {int(candidates.sum()):,} unlabeled rows written to {path}; fill "
-            f"in its column {ANSWER!r} with yes or no",
+            f"{_drawn(drawn, rows, candidates)} written to {path}; fill in its column {ANSWER!r} "
+            "with yes or no",
             quiet=quiet,
         )
     rows.note_blanks(quiet=quiet)
@@ -253,6 +309,48 @@ def _draw(
     return np.asarray(rng.permutation(np.concatenate(parts)), dtype=np.int64)
 
 
+def _draw_top(
+    rows: Rows, candidates: BoolArray, n: int, rng: np.random.Generator, *, clean: bool
+) -> tuple[IntArray, list[list[Any]]]:
+    """Row positions in random order, with the design and the stratum of each."""
+    import numpy as np
+
+    from purecover.audit.top import Cut, top_cut
+
+    counts = pu.ScoreCounts.from_scores(rows.scores, rows.label_column, **rows.beside)
+    cut = top_cut(counts)
+    at = Cut.of(counts, cut)
+    if n > at.unlabeled[0]:
+        raise CommandError(
+            f"--n must be at most {at.unlabeled[0]:,}, the unlabeled rows with score >= {cut:g}, "
+            f"got {n}."
+        )
+    high = rows.scores >= cut
+    above, below = (0, 0) if clean else at.spread(n)
+    masks = candidates & high, rows.labeled & high, rows.labeled & ~high
+    found = [
+        (int(i), name)
+        for mask, size, name in zip(masks, (n, above, below), _STRATA, strict=True)
+        for i in rng.choice(np.flatnonzero(mask), size, replace=False)
+    ]
+    order = rng.permutation(len(found)).tolist()
+    words = (
+        f"top: {at.unlabeled[0]} of {sum(at.unlabeled)} unlabeled and {at.labeled[0]} of "
+        f"{sum(at.labeled)} labeled rows have score >= {cut!r}"
+    )
+    drawn = np.array([found[j][0] for j in order], dtype=np.int64)
+    return drawn, [[words, found[j][1]] for j in order]
+
+
+def _drawn(drawn: IntArray, rows: Rows, candidates: BoolArray) -> str:
+    """How many rows were drawn, in words."""
+    n_labeled = int(rows.labeled[drawn].sum())
+    words = f"{drawn.size - n_labeled:,} of {int(candidates.sum()):,} unlabeled"
+    if n_labeled:
+        words += f" and {n_labeled:,} of {int(rows.labeled.sum()):,} labeled"
+    return f"{words} rows"
+
+
 def _describe(h: int, thresholds: list[float]) -> str:
     """The scores of a stratum in words."""
     if h == len(thresholds):
@@ -321,6 +419,8 @@ def estimate(
     if strata:
         document["strata"] = strata
     alpha, words = audit.alpha, _words(audit, strata)
+    # A sample of high scores without labeled rows was drawn for clean labels.
+    clean |= isinstance(audit, pu.audit.TopAudit) and not any(audit.labeled_audited)
     if scores is not None:
         with output.progress_bars(quiet=quiet) as steps:
             steps("Reading")
@@ -376,8 +476,9 @@ def _read_answers(
     def request(available: list[str]) -> Request:
         why, hint = "where the answers should be", "; --answer names the right one"
         require_column(source, answer, available, why, hint)
-        strata = [STRATUM, SIZE] if {STRATUM, SIZE} <= set(available) else []
-        words = {"answer": answer} | {name: name for name in strata}
+        designs = ((DESIGN, STRATUM), (STRATUM, SIZE))
+        beside = next((each for each in designs if set(each) <= set(available)), ())
+        words = {"answer": answer} | {name: name for name in beside}
         return Request({}, words, frozenset({"answer"}))
 
     table = read_table(file, request, asked=[answer])
@@ -389,6 +490,10 @@ def _read_answers(
             "Hint: write yes or no into it, and leave blank what nobody judged."
         )
     n_blank = int((~judged).sum())
+    if DESIGN in table.words:
+        if unlabeled is not None:
+            raise CommandError(f"--unlabeled is known for {source}: its design says how many.")
+        return _top(source, table, positive, judged, level, seed), [], n_blank
     if STRATUM not in table.words:
         k, n = int(positive.sum()), int(judged.sum())
         return (
@@ -455,6 +560,47 @@ def _strata(source: str, table: Table) -> tuple[list[str], IntArray, IntArray]:
     return list(names), np.array(numbers), np.argsort(codes)[words.codes]
 
 
+def _top(
+    source: str, table: Table, positive: BoolArray, judged: BoolArray, level: float, seed: int
+) -> TopAudit:
+    """What the answers above a cut tell."""
+    designs, strata = table.words[DESIGN].values, table.words[STRATUM]
+    said = _TOP.fullmatch(designs[0].strip()) if len(designs) == 1 else None
+    if said is None or not set(_STRATA).issuperset(strata.values):
+        raise CommandError(
+            f"{source} has a design that audit sample did not write.\n"
+            f"Hint: columns {DESIGN!r} and {STRATUM!r} must stay as they were."
+        )
+    above, size, labeled_above, labeled_size = (int(each) for each in said.groups()[:4])
+    cut = float(said[5])
+    thresholds = [cut, math.nextafter(cut, -math.inf)]
+    labeled = [labeled_above, labeled_size - labeled_above]
+    counts = pu.ScoreCounts.from_counts(thresholds, labeled, [above, size - above])
+
+    def each_stratum(rows: BoolArray) -> list[int]:
+        named = [strata.values[code] for code in strata.codes[rows].tolist()]
+        return [named.count(name) for name in _STRATA]
+
+    k, *hits = each_stratum(positive)
+    n, *tries = each_stratum(judged)
+    drawn_labeled = len(strata.values) > 1
+    if n == 0 or (drawn_labeled and not any(tries)):
+        which, hint = "an unlabeled", "judge some of these"
+        if n > 0:
+            which, hint = "a labeled", "judge these too, or draw with --clean if no label is wrong"
+        raise CommandError(f"{source} has no answer for {which} row.\nHint: {hint}.")
+    return pu.audit.top_audit(
+        counts,
+        cut,
+        k,
+        n,
+        labeled_positive=hits if drawn_labeled else None,
+        labeled_audited=tries if drawn_labeled else None,
+        confidence_level=level,
+        random_state=seed,
+    )
+
+
 def _estimator(name: str | None, *, clean: bool) -> PriorEstimator:
     """The estimator of that name, or the default; with beta = 1 if labels are clean."""
     from purecover.estimators.choice import check_estimator, tell_clean
@@ -472,6 +618,8 @@ def _believed(audit: Audit, both: CombinedAudit) -> MixtureProportions:
     """Proportions of both, or with the alpha of the audit alone if the scores contradict it."""
     if not both.conflict:
         return both.proportions
+    if isinstance(audit, pu.audit.TopAudit):
+        return audit.proportions()
     try:
         return audit.proportions(both.proportions.beta)
     except IdentifiabilityError:
