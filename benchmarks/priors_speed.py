@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +27,7 @@ from purecover.estimators.base import PriorEstimator, prior_estimators
 from purecover.estimators.choice import default_estimator
 
 DEFAULT = "default"
+YARDSTICK = "alphamax"
 SMALL = (1000, 10_000)
 LARGE = (10**6, 10**7)
 RESAMPLES = 1000
@@ -49,9 +50,11 @@ def data(n_labeled: int, n_unlabeled: int, seed: int) -> tuple[Scores, Labels]:
     return sample.scores, sample.labeled
 
 
-def makers() -> dict[str, Callable[[], PriorEstimator]]:
-    """The default and every registered estimator, as they come."""
-    return {DEFAULT: default_estimator, **prior_estimators()}
+def makers(only: Sequence[str] = ()) -> dict[str, Callable[[], PriorEstimator]]:
+    """The default and every registered estimator, as they come, or those of some names."""
+    found: dict[str, Callable[[], PriorEstimator]] = {DEFAULT: default_estimator}
+    found |= prior_estimators()
+    return {name: make for name, make in found.items() if not only or name in {YARDSTICK, *only}}
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -61,14 +64,15 @@ def timed(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def fits(replicates: int, seed: int) -> tuple[list[list[str]], list[str]]:
+def fits(replicates: int, seed: int, only: Sequence[str]) -> tuple[list[list[str]], list[str]]:
     """Fits on the small sample; the estimators take turns."""
     scores, labeled = data(*SMALL, seed)
-    found: dict[str, list[float]] = {name: [] for name in makers()}
-    for make in makers().values():
+    chosen = makers(only)
+    found: dict[str, list[float]] = {name: [] for name in chosen}
+    for make in chosen.values():
         make().fit(scores, labeled)  # imports do not count
     for _ in range(replicates):
-        for name, make in makers().items():
+        for name, make in chosen.items():
             found[name].append(timed(lambda make=make: make().fit(scores, labeled)))  # type: ignore[misc]
     medians = {name: statistics.median(times) for name, times in found.items()}
     rows, failures = [], []
@@ -79,7 +83,7 @@ def fits(replicates: int, seed: int) -> tuple[list[list[str]], list[str]]:
                 name,
                 f"{1000 * seconds:.1f}",
                 f"{1000 * min(found[name]):.1f}",
-                f"{seconds / medians['alphamax']:.2f}",
+                f"{seconds / medians[YARDSTICK]:.2f}",
                 "" if limit is None else f"{1000 * limit:g}",
             ]
         )
@@ -123,10 +127,12 @@ def _with_interval(
     estimator.fit(scores, labeled).interval(n_resamples=n_resamples, method=method)
 
 
-def large(sizes: tuple[int, int], seed: int) -> tuple[list[list[str]], list[str]]:
+def large(
+    sizes: tuple[int, int], seed: int, only: Sequence[str]
+) -> tuple[list[list[str]], list[str]]:
     """Each fit in a process of its own, so that peaks do not mix."""
     rows, failures = [], []
-    for name in makers():
+    for name in makers(only):
         progress(f"{name} on {sizes[0]:,} + {sizes[1]:,}")
         command = [sys.executable, "-m", "benchmarks.priors_speed", "--child", name]
         command += ["--seed", str(seed), "--large", f"{sizes[0]}+{sizes[1]}"]
@@ -171,6 +177,7 @@ def main() -> int:
     parser = arguments(str(__doc__).splitlines()[0], replicates=9)
     parser.add_argument("--resamples", type=int, default=RESAMPLES, help="bootstrap replicates")
     parser.add_argument("--large", default=f"{LARGE[0]}+{LARGE[1]}", help="labeled + unlabeled")
+    parser.add_argument("--only", nargs="*", default=[], help="names of estimators")
     parser.add_argument("--child", help="time this estimator on the large sample only")
     options = parser.parse_args()
     n_labeled, n_unlabeled = (int(part) for part in options.large.split("+"))
@@ -179,11 +186,11 @@ def main() -> int:
         return 0
 
     progress(f"fits on {SMALL[0]} + {SMALL[1]}")
-    fit_rows, failures = fits(options.replicates, options.seed)
+    fit_rows, failures = fits(options.replicates, options.seed, options.only)
     progress("intervals")
     interval_rows, more = intervals(options.resamples, options.seed)
     failures += more
-    large_rows, more = large((n_labeled, n_unlabeled), options.seed)
+    large_rows, more = large((n_labeled, n_unlabeled), options.seed, options.only)
     failures += more
     body = (
         f"Normal scores two apart, alpha {ALPHA:g}, beta {BETA:g}; CPU time.\n\n"

@@ -18,8 +18,6 @@ from scipy import stats
 
 import purecover
 
-# == scores ====================================================================================
-
 ROOT = Path(__file__).parents[1]
 
 STUDIES = {
@@ -29,11 +27,13 @@ STUDIES = {
     "migration": ["--replicates", "2"],
     "trust": ["--replicates", "1", "--slow-replicates", "1"],
     "speed": ["--replicates", "1", "--sizes", "2000", "--resamples", "20"],
-    "report_speed": ["--replicates", "1", "--size", "2e4", "--resamples", "20"],
+    "report_speed": ["--replicates", "1", "--size", "3e3", "--resamples", "10"],
     "leaderboard": ["--tiny", "--parts", "a", "--no-slow"],
     "priors_speed_peers": ["--only", "dist-curve", "regrouping"],
-    "priors_speed": ["--replicates", "1", "--resamples", "10", "--large", "200+2000"],
-    "prior_coverage": ["--replicates", "1", "--n-resamples", "10"],
+    "priors_speed": [
+        *("--replicates", "1", "--resamples", "10", "--large", "200+2000", "--only", "bbe"),
+    ],
+    "prior_coverage": ["--replicates", "1", "--n-resamples", "10", "--estimators", "bbe"],
     "prior_peers": ["--replicates", "1", "--only", "tice", "dedpul"],
 }
 KINDS_OF_TABLES = {"leaderboard": 4, "priors_speed": 3}
@@ -186,10 +186,7 @@ def test_a_tiny_run_has_a_data_set_of_three_worlds_of_each_part(monkeypatch):
     assert len({(task.part, task.group) for task in tiny}) == 9
 
 
-# -- speed beside other packages --------------------------------------------------------
-
-
-# == peers =====================================================================================
+# -- peers ------------------------------------------------------------------------------
 
 
 @pytest.fixture
