@@ -488,16 +488,16 @@ def test_probabilities_of_whole_ranges_are_hypergeometric() -> None:
 def test_many_strata_drawn_together_are_as_one_by_one(monkeypatch) -> None:
     sizes, n = np.full(12, 1000), np.full(12, 15)
     k = np.array([15, 14, 9, 5, 2, 1, 0, 0, 1, 0, 0, 0])
-    together = stratified_audit(sizes, k, n, n_draws=100_000)
+    together = stratified_audit(sizes, k, n, n_draws=30_000)
     monkeypatch.setattr("purecover.audit.posterior._MANY", 12)
-    singly = stratified_audit(sizes, k, n, n_draws=100_000)
+    singly = stratified_audit(sizes, k, n, n_draws=30_000)
     for one, other in zip(
         (together.alpha, *together.precision, *together.recall),
         (singly.alpha, *singly.precision, *singly.recall),
         strict=True,
     ):
         assert (one.low, one.estimate, one.high) == pytest.approx(
-            (other.low, other.estimate, other.high), abs=0.006
+            (other.low, other.estimate, other.high), abs=0.01
         )
 
 
@@ -510,13 +510,12 @@ def designs() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
         (3, 100, steep),
         (5, 20, steep),
         (10, 10, flat),
-        (20, 5, middling),
         (20, 15, steep),
     ):
         shares = special.expit(slope * (middle - np.linspace(0, 1, n_strata)))
         sizes, n = np.full(n_strata, 20_000 // n_strata), np.full(n_strata, n_each)
         found[f"{n_strata} of {n_each}, middle at {middle}"] = sizes, shares, n
-    for n_strata in (3, 10):
+    for n_strata in (3, 6):
         sizes = np.rint(20_000 * 2.0 ** np.arange(n_strata) / 2**n_strata).astype(int)
         shares = special.expit(12 * (0.3 - np.linspace(0, 1, n_strata)))
         found[f"{n_strata} growing, as Neyman has it"] = (
@@ -604,7 +603,7 @@ def test_scores_that_leave_nothing_yield_to_an_audit_of_all() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [None, 400, 10_000])
+@pytest.mark.parametrize("size", [None, 400])
 def test_the_combination_covers(size) -> None:
     rng = np.random.default_rng(6)
     ends = special.logit([0.1, 0.4])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import json
 import math
@@ -140,22 +139,28 @@ def test_one_sided_estimators_take_labels_as_clean(make: Callable[[], PriorEstim
 
 
 @every
-def test_same_from_every_door_and_in_any_order(make: Callable[[], PriorEstimator]) -> None:
+def test_same_in_any_order_and_from_counts(make: Callable[[], PriorEstimator]) -> None:
     scores, labeled = easy(60, 200)
     expected = shares(make().fit(scores, labeled))
     order = np.random.default_rng(0).permutation(scores.size)
+    assert shares(make().fit(scores[order], labeled[order])) == expected
     negatives = np.concatenate([scores, scores[:1]]), np.concatenate([labeled.astype(int), [-1]])
-    doors: list[tuple[Any, ...]] = [
-        (scores[order], labeled[order]),
-        (pu.ScoreCounts.from_scores(*negatives, negative_label=-1),),
-        (pu.ScoreCounts.from_scores(scores, labeled),),
+    counts = pu.ScoreCounts.from_scores(*negatives, negative_label=-1)
+    assert shares(make().fit(counts)) == expected
+
+
+@pytest.mark.parametrize("name", sorted(QUICK))
+def test_same_from_every_door(name: str) -> None:
+    scores, labeled = easy(60, 200)
+    expected = shares(MAKERS[name]().fit(scores, labeled))
+    doors: list[tuple[Any, Any]] = [
         (scores.tolist(), labeled.tolist()),
         (scores[:, None], labeled.astype(int)),
         (pd.Series(scores), pl.Series(labeled)),
         (scores, np.where(labeled, "positive", "unlabeled")),
     ]
     for door in doors:
-        assert shares(make().fit(*door)) == expected
+        assert shares(MAKERS[name]().fit(*door)) == expected
 
 
 @every
@@ -166,9 +171,8 @@ def test_weights(make: Callable[[], PriorEstimator]) -> None:
             make().fit(scores, labeled, sample_weight=np.ones(scores.size))
         return
     expected = shares(make().fit(scores, labeled))
-    for weight in (1.0, 4.0, 0.125):
-        weighted = make().fit(scores, labeled, sample_weight=np.full(scores.size, weight))
-        assert shares(weighted) == pytest.approx(expected, abs=1e-6)
+    weighted = make().fit(scores, labeled, sample_weight=np.full(scores.size, 0.125))
+    assert shares(weighted) == pytest.approx(expected, abs=1e-6)
     kept = np.arange(scores.size) % 3 > 0
     fewer = make().fit(scores[kept], labeled[kept])
     weighted = make().fit(scores, labeled, sample_weight=kept.astype(float))
@@ -211,11 +215,10 @@ def test_a_second_fit_forgets_the_first(make: Callable[[], PriorEstimator]) -> N
 def test_copies(make: Callable[[], PriorEstimator]) -> None:
     estimator = make().fit(*easy(60, 200))
     vars(estimator)["interval_"] = estimator.interval(n_resamples=3)
-    for twin in (pickle.loads(pickle.dumps(estimator)), copy.deepcopy(estimator)):  # noqa: S301
-        assert twin.proportions_ == estimator.proportions_
-        assert twin.interval_ == estimator.interval_
-        assert dict(twin.diagnostics_).keys() == dict(estimator.diagnostics_).keys()
-        assert twin.interval(n_resamples=3) == estimator.interval(n_resamples=3)
+    twin = pickle.loads(pickle.dumps(estimator))  # noqa: S301
+    assert twin.proportions_ == estimator.proportions_
+    assert dict(twin.diagnostics_).keys() == dict(estimator.diagnostics_).keys()
+    assert twin.interval_ == estimator.interval_ == twin.interval(n_resamples=3)
     fresh = clone(estimator)
     assert not hasattr(fresh, "proportions_")
     assert repr(fresh) == repr(make())
@@ -400,11 +403,13 @@ FEW = ["ten labeled", "one labeled", "two rows the wrong way round", "two values
 
 @one_of_each
 @pytest.mark.parametrize(
-    "cases", [FEW, pytest.param(degenerate(), marks=pytest.mark.slow)], ids=["few", "all"]
+    "cases",
+    [FEW, pytest.param(degenerate().keys() - set(FEW), marks=pytest.mark.slow)],
+    ids=["few", "others"],
 )
 def test_degenerate_data(make: Callable[[], PriorEstimator], cases: Iterable[str]) -> None:
     data = degenerate()
-    for case in cases:
+    for case in sorted(cases):
         scores, labeled = data[case]
         estimator = make()
         try:
@@ -414,7 +419,7 @@ def test_degenerate_data(make: Callable[[], PriorEstimator], cases: Iterable[str
         check_result(estimator)
         if case in FLAGGED:
             assert estimator.diagnostics_["notes"], case
-        for interval in estimator.interval(n_resamples=3).values():
+        for interval in estimator.interval(n_resamples=2).values():
             assert 0 <= interval.low <= interval.high <= 1, case
 
 
