@@ -539,7 +539,7 @@ def test_intervals_of_strata_cover_in_many_designs(name) -> None:
     ]
     rng = np.random.default_rng(3)
     hits = np.zeros(len(truth))
-    runs = 200
+    runs = 120
     for _ in range(runs):
         k = rng.hypergeometric(positives, sizes - positives, n)
         found = stratified_audit(sizes, k, n, n_draws=500, random_state=rng)

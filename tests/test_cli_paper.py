@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -284,6 +285,7 @@ def test_ctrl_c_in_the_middle_of_the_true_study(data_folder, tmp_path) -> None:
         assert "0 of 120 runs" in running.stderr.readline()
         while not cells_in(tmp_path):
             assert running.poll() is None
+            time.sleep(0.1)
         os.killpg(running.pid, signal.SIGINT)
         said = running.stderr.read()
     assert running.returncode == 130
