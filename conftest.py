@@ -40,23 +40,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     A file names the kinds of its special tests, by which `.ci/run` finds it.
     """
-    guides = (
-        Path(__file__).parent / "docs" / "howto",
-        Path(__file__).parent / "docs" / "tutorial.rst",
-    )
     for item in items:
-        if any(item.path.is_relative_to(guide) for guide in guides):
+        is_guide, text = _about(item.path)
+        if is_guide:
             item.add_marker("slow")
-        for name in SPECIAL:
-            if item.get_closest_marker(name) and f"mark.{name}" not in _words_of(item.path):
-                raise pytest.UsageError(
-                    f"{item.nodeid} is of a kind that its file does not name: mark.{name}"
-                )
+        for name in {mark.name for mark in item.iter_markers()}.intersection(SPECIAL):
+            if f"mark.{name}" not in text:
+                raise pytest.UsageError(f"{item.nodeid}: its file does not name its mark.{name}")
 
 
 @cache
-def _words_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+def _about(path: Path) -> tuple[bool, str]:
+    """Whether a file is a guide, and what it says."""
+    docs = Path(__file__).parent / "docs"
+    guide = path.is_relative_to(docs / "howto") or path == docs / "tutorial.rst"
+    return guide, path.read_text(encoding="utf-8")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
@@ -130,14 +131,12 @@ def walk(
         )
 
 
+@cache
 def all_imports() -> list[Import]:
     found: list[Import] = []
     for path in sorted(PACKAGE.rglob("*.py")):
         found += walk(ast.parse(path.read_text(encoding="utf-8")), path)
     return found
-
-
-IMPORTS = all_imports()
 
 
 def violations(imports: list[Import]) -> list[str]:
@@ -160,12 +159,12 @@ def test_every_module_has_a_layer() -> None:
 
 
 def test_imports_point_down() -> None:
-    assert violations(IMPORTS) == []
+    assert violations(all_imports()) == []
 
 
 def test_no_circles() -> None:
     graph: dict[str, set[str]] = {}
-    for item in IMPORTS:
+    for item in all_imports():
         target = item.target_unit
         # The package's own list of names imports everything lazily; that is its job.
         if target and target != item.unit and not item.typing_only and item.unit != "__init__":
@@ -175,7 +174,7 @@ def test_no_circles() -> None:
 
 def test_no_circles_between_modules() -> None:
     graph: dict[str, set[str]] = {}
-    for item in IMPORTS:
+    for item in all_imports():
         module = f"purecover.{item.file.removesuffix('.py').replace('/', '.')}"
         module = module.removesuffix(".__init__")
         if item.target.startswith("purecover.") and not item.typing_only and module != "purecover":
@@ -186,7 +185,7 @@ def test_no_circles_between_modules() -> None:
 def test_private_modules_stay_in_their_folder() -> None:
     """What several folders need has a public name, or stands at the root."""
     bad = []
-    for item in IMPORTS:
+    for item in all_imports():
         *folders, module = item.target.split(".")
         private = module.startswith("_") and not module.startswith("__")
         if folders[:1] == ["purecover"] and private and len(folders) > 1:
@@ -198,7 +197,7 @@ def test_private_modules_stay_in_their_folder() -> None:
 def test_heavy_packages_are_imported_inside_functions() -> None:
     bad = [
         str(item)
-        for item in IMPORTS
+        for item in all_imports()
         if item.target.partition(".")[0] in ANYWHERE_INSIDE_FUNCTIONS_ONLY
         and not item.in_function
         and not item.typing_only
@@ -211,7 +210,7 @@ def test_recovery_and_report_do_not_draw() -> None:
     drawing = {"matplotlib"}
     bad = [
         str(item)
-        for item in IMPORTS
+        for item in all_imports()
         if item.target.partition(".")[0] in drawing and item.unit not in {"displays", "paper"}
     ]
     assert bad == []
@@ -265,7 +264,7 @@ def tool(import_tool: Callable[[str], ModuleType]) -> ModuleType:
 
 
 def test_the_picture_is_that_of_the_imports(tool: ModuleType) -> None:
-    assert tool.FIGURE.read_text(encoding="utf-8") == tool.picture(LAYERS, IMPORTS), (
+    assert tool.FIGURE.read_text(encoding="utf-8") == tool.picture(LAYERS, all_imports()), (
         "run: make architecture"
     )
 
@@ -273,7 +272,7 @@ def test_the_picture_is_that_of_the_imports(tool: ModuleType) -> None:
 def test_the_picture_leaves_out_only_what_follows(tool: ModuleType) -> None:
     graph = {"a": {"b", "c", "d"}, "b": {"c"}, "c": set(), "d": set()}
     assert tool.without_detours(graph) == {**graph, "a": {"b", "d"}}
-    whole = tool.imports_of(LAYERS, IMPORTS)
+    whole = tool.imports_of(LAYERS, all_imports())
     arrows = tool.without_detours(whole)
 
     def reached(unit: str) -> set[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.open_duckdb import connect
-from tests.test_engines import every_lazy, frame_of
+from tests.test_engines import frame_of
 
 import purecover as pu
 from purecover.engines import count as _joint
@@ -49,8 +49,9 @@ def lazy(columns: dict[str, Any] | None = None) -> pl.LazyFrame:
 
 
 @pytest.mark.slow
-# One of them is pytest.mark.spark.
-@every_lazy
+@pytest.mark.parametrize(
+    "engine", ["polars", "duckdb", pytest.param("spark", marks=pytest.mark.spark)]
+)
 def test_differences_are_those_of_rows_in_memory(
     engine: str, in_memory: pu.report.ScoreComparison
 ) -> None:

@@ -258,4 +258,4 @@ def picture(layers: Layers, imports: Sequence[Any]) -> str:
 
 if __name__ == "__main__":
     found = runpy.run_path(str(TEST))
-    FIGURE.write_text(picture(found["LAYERS"], found["IMPORTS"]), encoding="utf-8")
+    FIGURE.write_text(picture(found["LAYERS"], found["all_imports"]()), encoding="utf-8")
