@@ -567,15 +567,15 @@ def test_bounds_hold_for_bins_of_an_engine(data, tolerance, proportions):
 
 @pytest.mark.slow
 @given(data=rows(), n_bins=st.integers(1, 30), proportions=shares(), target=TARGETS)
-@settings(max_examples=1000)
-def test_bounds_hold_for_any_bins_a_thousand_times(data, n_bins, proportions, target):
+@settings(max_examples=250)
+def test_bounds_hold_for_any_bins_many_times(data, n_bins, proportions, target):
     check_thinned(data, n_bins, proportions, target)
 
 
 @pytest.mark.slow
 @given(data=rows(), tolerance=TOLERANCES, proportions=shares())
-@settings(max_examples=1000)
-def test_bounds_hold_for_bins_of_an_engine_a_thousand_times(data, tolerance, proportions):
+@settings(max_examples=250)
+def test_bounds_hold_for_bins_of_an_engine_many_times(data, tolerance, proportions):
     check_engine(data, tolerance, proportions)
 
 

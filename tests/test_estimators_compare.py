@@ -481,9 +481,9 @@ def test_by_default_only_scores_have_intervals() -> None:
     assert found.notes == (NO_FEATURE_INTERVALS,)
     only = compare_priors(labeled=LABELED, features=X, estimators=["tice"])
     assert (only.n_resamples, only.notes) == (0, (NO_FEATURE_INTERVALS,))
-    asked = compare_priors(labeled=LABELED, features=X, estimators=["tice"], n_resamples=40)
+    asked = compare_priors(labeled=LABELED, features=X, estimators=["tice"], n_resamples=3)
     assert asked["tice"].intervals
-    assert asked.notes == ()
+    assert NO_FEATURE_INTERVALS not in asked.notes
     assert compare_priors(SCORES, LABELED, estimators=["bbe"]).n_resamples == 200
 
 

@@ -1,6 +1,6 @@
 """Hostile input: always an error of purecover's own or a valid result, and no foreign warning.
 
-The fast tests try some examples of everything, the same tests marked slow thousands, and
+The fast tests try some examples of everything, the same tests marked slow more than a thousand, and
 `make fuzz` more than ten thousand.
 """
 
@@ -30,7 +30,7 @@ from tests.test_errors import ELSEWHERE, FREE_EVERYWHERE, VALID, find
 import purecover as pu
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
-N_SLOW = 500
+N_SLOW = 200
 
 
 def outcome(call: Callable[[], Any]) -> Any:

@@ -580,15 +580,15 @@ class TestCrowded:
         counts = pu.ScoreCounts.from_counts(range(4), labeled=labeled, unlabeled=unlabeled)
         rng = np.random.default_rng(0)
         resampler = MultinomialResampler(counts, crowded=True)
-        drawn = [resampler.draw(rng) for _ in range(20_000)]
+        drawn = [resampler.draw(rng) for _ in range(5_000)]
         for side in ("labeled", "unlabeled"):
             rows = np.array([getattr(each, side) for each in drawn])
             tally = getattr(counts, side)
             n, share = tally.sum(), tally / tally.sum()
             assert set(rows.sum(axis=1)) == {n}
-            np.testing.assert_allclose(rows.mean(axis=0), tally, atol=5 * np.sqrt(n / 20_000))
+            np.testing.assert_allclose(rows.mean(axis=0), tally, atol=5 * np.sqrt(n / 5_000))
             expected = n * (np.diag(share) - np.outer(share, share))
-            np.testing.assert_allclose(np.cov(rows.T), expected, atol=0.03 * n)
+            np.testing.assert_allclose(np.cov(rows.T), expected, atol=0.06 * n)
 
     @pytest.mark.slow
     def test_one_cell_is_binomial(self) -> None:

@@ -83,8 +83,10 @@ def main() -> int:
     print(f"{'all':<28}{lines:>8,}{files:>7}{names.get('(root)', '') or '':>7}")
     if package == PACKAGE:
         tests = sorted((ROOT / "tests").glob("*.py"))
+        code = sum(code_lines(path.read_bytes()) for path in tests)
         total = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in tests)
-        print(f"\ntests: {total:,} lines in {len(tests)} files\n\nothers, by the same counter:")
+        print(f"{'tests':<28}{code:>8,}{len(tests):>7}  ({total:,} lines with comments, blanks)")
+        print("\nothers, by the same counter:")
         for name, (lines, files, public) in ANCHORS.items():
             print(f"{name:<28}{lines:>8,}{files:>7}{public:>7}")
     return 0
