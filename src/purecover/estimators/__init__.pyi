@@ -29,6 +29,7 @@ from purecover.estimators.rows import FeaturePriorEstimator as FeaturePriorEstim
 from purecover.estimators.rows import Rows as Rows
 from purecover.estimators.samples import inclusion_bound as inclusion_bound
 from purecover.estimators.tice import TIcE as TIcE
+from purecover.estimators.two_views import TwoViews as TwoViews
 from purecover.estimators.wrappers import ClusteredLabels as ClusteredLabels
 from purecover.estimators.wrappers import MedianEnsemble as MedianEnsemble
 from purecover.estimators.wrappers import NoisyLabels as NoisyLabels
