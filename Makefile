@@ -20,7 +20,7 @@ EXAMPLE := src/purecover/data/example_scores.csv
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint type docs links bench report-speed files-speed coverage repairs peers trust fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
-	networks-times networks-paper app-load engines examples-check mutation \
+	networks-times networks-paper reality-collection app-load engines examples-check mutation \
 	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze size architecture path choosing paper-findings pictures vendor dist stranger clean
 
 help: ## List the targets
@@ -155,6 +155,9 @@ networks-times: $(VENV)/.dev ## Time the bagged networks on tables of different 
 
 networks-paper: $(VENV)/.dev ## Train the paper's networks on its data sets (PURECOVER_DATA; seconds on a CUDA card, else an hour)
 	$(BIN)/python -m benchmarks.networks_paper --jobs $(STUDY_JOBS) $(STUDY_ARGS)
+
+reality-collection: $(VENV)/.dev ## Make the reference collection of real problems (downloads packages; half an hour)
+	$(BIN)/python -m benchmarks.reality_collection $(STUDY_ARGS)
 
 engines: $(VENV)/.dev ## Time counts of 10^6 to 10^8 rows of Parquet beside the engine's own GROUP BY
 	$(BIN)/python -m benchmarks.engines $(STUDY_ARGS)
