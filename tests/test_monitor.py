@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as limited
 from hypothesis import strategies as st
 from scipy import stats
 from tests.command_line import call_main
@@ -17,7 +18,7 @@ from tests.command_line import call_main
 import purecover as pu
 from purecover import exceptions, simulate
 from purecover.monitoring import monitor as _file
-from purecover.monitoring.drift import _observed, binned, share_of_look, two_sided
+from purecover.monitoring.drift import _distributions, _observed, binned, share_of_look, two_sided
 
 WORLD = simulate.binormal(1.5)
 WORSE = simulate.binormal(0.5)
@@ -130,7 +131,8 @@ def test_what_looks_spend_sums_to_the_whole():
         [0.1 / 2, 0.1 / 6, 0.1 / 12]
     )
     test = monitor.partitions[-1].drift.tests["auc"]
-    assert test.limit == monitor.partitions[-1].drift.spent
+    # The recovered AUC, and the labeled and the unlabeled scores.
+    assert test.limit == monitor.partitions[-1].drift.spent / 3
 
 
 @pytest.mark.slow
@@ -178,11 +180,46 @@ def test_drift_of_an_estimated_alpha():
         monitor.add(f"day {i}", world.sample(300, 3000, alpha=0.1, random_state=i).counts)
     assert not any(p.drift.drifted for p in monitor.partitions[1:])
     more = monitor.add("more", world.sample(300, 3000, alpha=0.5, random_state=7).counts)
-    assert set(more.drift.tests) == {"alpha", "auc_pu", "auc"}
+    assert set(more.drift.tests) == {"alpha", "auc_pu", "auc", "labeled", "unlabeled"}
     assert more.drift.tests["alpha"].drifted
     assert more.drift.tests["alpha"].difference == pytest.approx(0.4, abs=0.1)
     assert not more.drift.tests["auc"].drifted
-    assert more.drift.tests["auc"].limit == more.drift.spent / 3
+    assert more.drift.tests["auc"].limit == more.drift.spent / 5
+
+
+@pytest.mark.parametrize("settings", [{"alpha": 0.25}, {"max_thresholds": 64, "alpha": 0.25}])
+@given(shift=st.sampled_from([-2.0, -0.5, 0.5, 2.0]), seed=st.integers(0, 2**20))
+@limited(max_examples=15, deadline=None)
+def test_scores_that_all_move_together_are_different(settings, shift, seed):
+    """No area changes, and every threshold flags others than before."""
+    monitor = pu.monitoring.ScoreMonitor(threshold=1.0, **settings)
+    monitor.add("before", day(seed))
+    sample = WORLD.sample(100, 1000, alpha=0.25, random_state=seed + 1)
+    moved = monitor.add("moved", sample.scores + shift, sample.labeled)
+    tests = moved.drift.tests
+    assert moved.drift.drifted
+    assert tests["unlabeled"].drifted
+    assert tests["flagged"].drifted
+    assert abs(shift) < 1 or tests["labeled"].drifted
+    assert np.sign(tests["flagged"].difference) == np.sign(shift)
+    assert moved.flagged == pytest.approx(np.mean(sample.scores[~sample.labeled] + shift >= 1))
+    plain = pu.monitoring.ScoreMonitor(**settings)
+    plain.add("before", day(seed))
+    same = plain.add("same", sample.scores, sample.labeled).drift.tests["auc"]
+    assert tests["auc"].value == pytest.approx(same.value, abs=0.03)
+    assert f"unlabeled scores  distance {tests['unlabeled'].value:.3f}" in str(monitor)
+    assert "share flagged" in str(monitor)
+
+
+def test_distances_are_those_of_the_rows():
+    new, before = day(1, sizes=(50, 300)), day(2, sizes=(80, 900))
+    found = _distributions(new, before)
+    for side in ("labeled", "unlabeled"):
+        rows = [np.repeat(counts.thresholds, getattr(counts, side)) for counts in (new, before)]
+        expected = stats.ks_2samp(*rows, method="asymp")
+        assert found[side].value == pytest.approx(expected.statistic)
+        exact = stats.ks_2samp(*rows, method="exact").pvalue
+        assert exact <= found[side].p_value <= exact + 0.12
 
 
 @pytest.mark.slow
@@ -190,7 +227,7 @@ def test_false_alarms_of_many_looks_are_bounded():
     n_series, n_days, alarms = 200, 12, 0
     rng = np.random.default_rng(1)
     for _ in range(n_series):
-        monitor = pu.monitoring.ScoreMonitor(alpha=0.25, window=5)
+        monitor = pu.monitoring.ScoreMonitor(alpha=0.25, window=5, threshold=1.0)
         for i in range(n_days):
             monitor.add(str(i), day(int(rng.integers(2**31)), sizes=(40, 300)))
         alarms += any(p.drift.drifted for p in monitor.partitions[1:])

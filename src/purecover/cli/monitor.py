@@ -42,6 +42,8 @@ class MonitorOptions(opt.Options):
         Compare a partition with up to so many before it; 30 by default.
     false_alarms
         Probability with which any look ever finds drift where there is none; 0.05 by default.
+    threshold
+        Scores from here on are flagged: watch the share of unlabeled rows that are.
     n_resamples
         Bootstrap resamples where alpha is estimated; 500 by default, 0 for none.
     confidence_level
@@ -52,6 +54,7 @@ class MonitorOptions(opt.Options):
 
     window: Annotated[opt.Positive | None, Parameter(group=DRIFT)] = None
     false_alarms: Annotated[opt.Share | None, Parameter(group=DRIFT)] = None
+    threshold: Annotated[opt.Number | None, Parameter(group=DRIFT)] = None
     n_resamples: Annotated[opt.Whole | None, Parameter("--resamples", group=opt.RESAMPLING)] = None
     confidence_level: Annotated[opt.Share | None, Parameter(group=opt.RESAMPLING)] = None
     random_state: Annotated[opt.Whole | None, Parameter("--seed", group=opt.RESAMPLING)] = None

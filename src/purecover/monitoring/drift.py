@@ -124,7 +124,8 @@ class DriftTest:
     Attributes
     ----------
     value, before : float
-        The figure, from the new partition and from those before it together.
+        The figure, from the new partition and from those before it together. Of distributions
+        of scores the value is their distance from those before, which have none.
     difference : float
         ``value - before``.
     z : float
@@ -166,8 +167,11 @@ class MonitorDrift(Frozen):
     spent : float
         The part of the false-alarm probability that this look may spend.
     tests : mapping of str to DriftTest
-        By figure: ``"auc"``, the recovered AUC, and where alpha is estimated also ``"alpha"``
-        and ``"auc_pu"``, the observed AUC. Empty where nothing could be compared.
+        By figure: ``"auc"``, the recovered AUC; where alpha is estimated also ``"alpha"`` and
+        ``"auc_pu"``, the observed AUC; ``"flagged"``, the share of unlabeled scores at or above
+        the threshold, if there is one; ``"labeled"`` and ``"unlabeled"``, the largest
+        difference between the distribution functions of these scores and those before. Empty
+        where nothing could be compared.
     note : str or None
         Why something could not be compared.
     """
@@ -209,6 +213,8 @@ class MonitorPartition:
         Share of positives among the labeled.
     auc : Interval or None
         The recovered AUC.
+    flagged : float or None
+        Share of unlabeled scores at or above the threshold, if there is one.
     drift : MonitorDrift or None
         How it compares with the partitions before it; None for the first.
     note : str or None
@@ -227,6 +233,7 @@ class MonitorPartition:
     alpha: Interval | None
     beta: float | None
     auc: Interval | None
+    flagged: float | None = None
     drift: MonitorDrift | None = None
     note: str | None = None
     counts: ScoreCounts | None = None
@@ -365,6 +372,7 @@ def compare(
     before: list[ScoreCounts],
     given: GivenProportions,
     *,
+    threshold: float | None,
     look: int,
     false_alarms: float,
     n_draws: int,
@@ -392,6 +400,9 @@ def compare(
                 found |= _estimated(new, reference, given, n_draws, rng)
             except PurecoverError as error:
                 note = f"alpha is not compared: {str(error).partition(chr(10))[0]}"
+    found |= _distributions(new, reference)
+    if threshold is not None:
+        found["flagged"] = _flagged(new, reference, threshold)
     limit = spent / len(found)
     return MonitorDrift(
         look=look,
@@ -415,6 +426,52 @@ def _too_few(new: ScoreCounts, reference: ScoreCounts) -> str | None:
             if size < FEWEST:
                 return f"{which} {size:.3g} {kind} rows, and {FEWEST} are needed to compare"
     return None
+
+
+# -- the scores themselves --------------------------------------------------------------------
+
+
+def _distributions(new: ScoreCounts, reference: ScoreCounts) -> dict[str, DriftTest]:
+    r"""Kolmogorov's and Smirnov's distances of labeled and of unlabeled scores.
+
+    Areas compare labeled with unlabeled scores and remain as they are where all scores move
+    together. With :math:`n = n_1 n_2/(n_1+n_2)` the distance D has Kolmogorov's distribution of
+    :math:`\sqrt{n}\,D`, which for small samples and for ties is too large a p-value, not too small.
+    """
+    from scipy.special import kolmogorov
+
+    grid = new + reference
+    found = {}
+    sizes = zip(effective_sizes(new), effective_sizes(reference), strict=True)
+    for side, (few, many) in zip(("labeled", "unlabeled"), sizes, strict=True):
+        shares = []
+        for counts in (new, reference):
+            place = np.searchsorted(-grid.thresholds, -counts.thresholds)
+            tally = np.bincount(place, getattr(counts, side), minlength=grid.n_thresholds)
+            shares.append(np.cumsum(tally) / tally.sum())
+        distance = float(np.abs(shares[0] - shares[1]).max())
+        z = math.sqrt(few * many / (few + many)) * distance
+        found[side] = _test(distance, 0.0, z, float(kolmogorov(z)))
+    return found
+
+
+def flagged(counts: ScoreCounts, threshold: float) -> float:
+    """Share of unlabeled scores at or above a threshold."""
+    return float(counts.unlabeled[counts.thresholds >= threshold].sum()) / counts.n_unlabeled
+
+
+def _flagged(new: ScoreCounts, reference: ScoreCounts, threshold: float) -> DriftTest:
+    """Shares at or above the threshold, by the spread and the skewness of both together."""
+    value, before = (flagged(counts, threshold) for counts in (new, reference))
+    few, many = (effective_sizes(counts)[1] for counts in (new, reference))
+    share = (few * value + many * before) / (few + many)
+    spread = share * (1 - share)
+    variance = spread / few + spread / many
+    if not variance > 0:
+        return _test(value, before, 0.0, 1.0)
+    third = spread * (1 - 2 * share) * (1 / few**2 - 1 / many**2)
+    z = (value - before) / math.sqrt(variance)
+    return _test(value, before, z, two_sided(z, third / variance**1.5))
 
 
 # -- where alpha is known ---------------------------------------------------------------------

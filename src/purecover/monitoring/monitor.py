@@ -36,7 +36,14 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import LEVEL, Interval
-from purecover.monitoring.drift import DriftTest, MonitorPartition, binned, compare, figures
+from purecover.monitoring.drift import (
+    DriftTest,
+    MonitorPartition,
+    binned,
+    compare,
+    figures,
+    flagged,
+)
 from purecover.proportions import GivenProportions
 from purecover.recovery.bounds import BinningBounds, binning_bounds
 
@@ -233,6 +240,7 @@ class Settings(Saved):
     max_thresholds: int
     random_state: int
     columns: dict[str, str]
+    threshold: float | None
 
     @property
     def given(self) -> GivenProportions:
@@ -283,6 +291,8 @@ def make_settings(given: dict[str, Any]) -> Settings:
     shares = {name: vars(known)[name] for name in ("alpha", "beta", "prior", "label_frequency")}
     numbers = {name: None if value is None else float(value) for name, value in shares.items()}
     checked = {name: check(name, given[name]) for name, check in _CHECKS.items()}
+    if given["threshold"] is not None:
+        checked["threshold"] = check_real("threshold", given["threshold"])
     return Settings(**{**given, **numbers, **checked, "columns": dict(columns)})
 
 
@@ -316,6 +326,13 @@ def check_name(name: object) -> str:
 
 TITLES = {"alpha": "alpha", "auc_pu": "observed AUC", "auc": "recovered AUC"}
 """The figures, in the order shown."""
+
+COMPARED = TITLES | {
+    "flagged": "share flagged",
+    "labeled": "labeled scores",
+    "unlabeled": "unlabeled scores",
+}
+"""What is compared with earlier partitions, in the order shown."""
 
 _HEAD = ("partition", "labeled", "unlabeled", *TITLES.values(), "drift")
 _RIGHT = (1, 2)
@@ -404,10 +421,10 @@ def statement(monitor: ScoreMonitor, partition: MonitorPartition) -> list[str]:
         return [*lines, f"{partition.name} is not compared with {before}: {drift.note}."]
     verdict = "differs" if drift.drifted else "does not differ"
     lines.append(f"{partition.name} {verdict} from {before} beyond chance:")
-    width = max(len(TITLES[name]) for name in drift.tests)
+    width = max(len(COMPARED[name]) for name in drift.tests)
     lines += [
-        f"  {TITLES[name]:{width}}  {_compared(drift.tests[name])}"
-        for name in TITLES
+        f"  {title:{width}}  {_compared(name, drift.tests[name])}"
+        for name, title in COMPARED.items()
         if name in drift.tests
     ]
     if drift.note is not None:
@@ -422,12 +439,12 @@ def statement(monitor: ScoreMonitor, partition: MonitorPartition) -> list[str]:
     return lines
 
 
-def _compared(test: DriftTest) -> str:
+def _compared(name: str, test: DriftTest) -> str:
     word = "drift" if test.drifted else "no drift"
-    return (
-        f"{test.value:.3f}, before {test.before:.3f}, difference {test.difference:+.3f}: {word} "
-        f"(p = {test.p_value:.2g}, limit {test.limit:.2g})"
-    )
+    figures = f"{test.value:.3f}, before {test.before:.3f}, difference {test.difference:+.3f}"
+    if name in ("labeled", "unlabeled"):
+        figures = f"distance {test.value:.3f} from those before"
+    return f"{figures}: {word} (p = {test.p_value:.2g}, limit {test.limit:.2g})"
 
 
 # -- `ScoreMonitor`: counts and figures of partitions, one after another -------------------------
@@ -484,6 +501,8 @@ class ScoreMonitor(Tabular):
         Seed of the replicates.
     columns : mapping of str to str, optional
         Which columns of the files hold what; only kept, for whoever reads the files.
+    threshold : float, optional
+        Scores from here on are flagged; the share of unlabeled ones that are is watched too.
 
     See Also
     --------
@@ -498,6 +517,10 @@ class ScoreMonitor(Tabular):
     differences of alpha and of the recovered AUC stand beside those of pairs of samples of the
     same sizes drawn from all scores together, which takes out a bias that depends on the size, by
     Student's distribution. The observed AUC is tested too.
+
+    None of these sees scores that all move together, which a threshold does. So the labeled and
+    the unlabeled scores are compared too, by the largest difference of their distribution
+    functions and Kolmogorov's distribution, and the share at or above a given threshold.
 
     Look :math:`t` may spend :math:`\epsilon/(t(t+1))` of the false-alarm probability
     :math:`\epsilon`, in equal parts for the figures it tests. The sum over all looks is
@@ -539,6 +562,7 @@ class ScoreMonitor(Tabular):
         max_thresholds: int = 4096,
         random_state: int = 0,
         columns: Mapping[str, str] | None = None,
+        threshold: float | None = None,
     ) -> None:
         asked = {name: value for name, value in locals().items() if name != "self"}
         self._settings = make_settings(asked)
@@ -620,6 +644,7 @@ class ScoreMonitor(Tabular):
                 small,
                 before[-keep.window :],
                 keep.given,
+                threshold=keep.threshold,
                 look=self._n_looks + 1,
                 false_alarms=keep.false_alarms,
                 n_draws=min(keep.n_resamples, _DRAWS),
@@ -631,6 +656,7 @@ class ScoreMonitor(Tabular):
             n_labeled=counts.n_labeled,
             n_unlabeled=counts.n_unlabeled,
             n_negative=counts.n_negative,
+            flagged=None if keep.threshold is None else flagged(counts, keep.threshold),
             drift=drift,
             counts=small,
             **figures(
@@ -812,6 +838,12 @@ class ScoreMonitor(Tabular):
             for end, column in (("estimate", key), ("low", f"{key}_low"), ("high", f"{key}_high")):
                 values = [math.nan if i is None else getattr(i, end) for i in found]
                 columns[column] = np.array(values, dtype=np.float64)
+        flags = [math.nan if p.flagged is None else p.flagged for p in self._partitions]
+        columns["flagged"] = np.array(flags, dtype=np.float64)
+        for side in ("labeled", "unlabeled"):
+            tests = [None if p.drift is None else p.drift.tests.get(side) for p in self._partitions]
+            distances = [math.nan if test is None else test.value for test in tests]
+            columns[f"{side}_distance"] = np.array(distances, dtype=np.float64)
         drifted = [p.drift is not None and p.drift.drifted for p in self._partitions]
         return {**columns, "drifted": np.array(drifted, dtype=np.bool_)}
 
