@@ -265,6 +265,12 @@ CASES = {
             lambda: replace(drawn(BINORMAL, threshold=0.7), threshold_chosen=False),
             "fired",
         ),
+        "corrected": (
+            lambda: replace(
+                drawn(BINORMAL, threshold=0.7), threshold_chosen=False, optimism=(0.02, -0.01)
+            ),
+            "quiet",
+        ),
         "given": (lambda: drawn(BINORMAL, threshold=0.7), "quiet"),
         "none": (lambda: drawn(BINORMAL), "not applicable"),
     },

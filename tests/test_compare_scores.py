@@ -204,7 +204,9 @@ def test_reports_are_those_of_evaluate(known: pu.report.ScoreComparison) -> None
     for name, scores in SCORES.items():
         alone = pu.evaluate(scores, LABELED, alpha=0.25, n_resamples=0, truth=SAMPLE.truth)
         report = known.reports[name]
-        assert dict(report.metrics) == dict(alone.metrics)
+        for metric, value in alone.metrics.items():
+            if pu.METRICS[metric].kind != "threshold":  # replicates have corrected the others
+                assert report.metrics[metric] == value
         assert report.intervals["roc_auc"] == alone.intervals["roc_auc"]
         assert report.truth.metrics == alone.truth.metrics
         assert [check.code for check in report.checks] == [check.code for check in alone.checks]

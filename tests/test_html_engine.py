@@ -113,11 +113,12 @@ def settings_of(name: str, counts: pu.ScoreCounts) -> list[dict[str, Any]]:
             AREA_RULES, TARGETS, ("case-control", "censoring"), thresholds,
             (1.0, 0.5, 2.0), (1.0, 5.0), (1.0, 0.0, 0.3), (0.1, 1.0, 0.02),
             (None, 1, int(counts.n_unlabeled), max(int(counts.n_unlabeled) // 3, 1)),
+            (None, (0.03, -0.01), (-0.2, 0.4)),
         )
     ]  # fmt: skip
     keys = (
         "area", "target", "scenario", "threshold", "f_beta", "cost_fn", "cost_fp", "max_fpr",
-        "top_k",
+        "top_k", "optimism",
     )  # fmt: skip
     found = []
     for (alpha, beta), repair in itertools.product(PAIRS, (None, *REPAIRS)):
@@ -151,6 +152,7 @@ def python_answer(counts: pu.ScoreCounts, s: dict[str, Any]) -> dict[str, Any]:
         warnings.simplefilter("ignore", RecoveryWarning)  # of the concavity guard
         roc, roc_pr = recover_both(counts, proportions, s["repair"])
         prior = proportions.prior(s["target"], counts)
+        optimism = s.get("optimism") or (0.0, 0.0)
         metrics = metrics_from_roc(
             roc,
             roc_pr,
@@ -159,9 +161,10 @@ def python_answer(counts: pu.ScoreCounts, s: dict[str, Any]) -> dict[str, Any]:
             prior=prior,
             metrics=resolve_metrics(None, counts, options),
             options=options,
+            optimism=optimism,
         )
         pr = pr_from_roc(roc_pr, counts, prior, options.area)
-        confusion = confusion_from_roc(roc, counts, s["threshold"])
+        confusion = confusion_from_roc(roc, counts, s["threshold"], optimism=optimism)
     return {
         "feasible": 0 <= roc.auc_direct <= 1,
         "auc_pu": pu.recovery.auc_pu(counts),

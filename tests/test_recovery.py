@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import math
 import warnings
 from pathlib import Path
 
@@ -1015,3 +1016,22 @@ def test_without_clipping_only_possible_points_have_a_value():
     raw = correct_posterior(tau, share, proportions, prior=0.4, clip=False)
     assert np.isnan(raw).tolist() == [True, False, True]
     assert raw[1] == correct_posterior(tau, share, proportions, prior=0.4)[1]
+
+
+@given(st.data())
+def test_counts_lie_within_their_margins(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 6))
+    sides = st.lists(st.integers(0, 40), min_size=size, max_size=size).filter(any)
+    labeled, unlabeled = data.draw(sides), data.draw(sides)
+    counts = pu.ScoreCounts.from_counts(range(size, 0, -1), labeled, unlabeled)
+    alpha = data.draw(st.floats(0, 0.95))
+    proportions = pu.MixtureProportions(alpha, data.draw(st.floats(alpha + 0.01, 1)))
+    threshold = data.draw(st.integers(0, size + 1))
+    found = pu.recovery.recover_confusion(counts, proportions, threshold)
+    assert min(found.tp, found.fp, found.fn, found.tn) >= -1e-9
+    flagged = sum(unlabeled[: size - threshold + 1]) if threshold else sum(unlabeled)
+    assert found.flagged == pytest.approx(flagged)
+    assert found.tp + found.fn == pytest.approx(alpha * sum(unlabeled))
+    precision = pu.recover_metrics(counts, proportions, threshold=threshold, metrics=["precision"])
+    if flagged and not math.isnan(precision["precision"]):
+        assert found.tp / flagged == pytest.approx(precision["precision"], abs=1e-9)

@@ -339,14 +339,14 @@ def unlabeled_section(report: PUReport) -> Section:
         },
     }
     rows = [
-        Row(title, {key: f"{value:,.0f}" for key, value in cells.items()})
+        Row(title, {key: f"{value:,.0f}{c.between(key)}" for key, value in cells.items()})
         for title, cells in numbers.items()
     ]
     caption = "Expected sums of weights" if report.counts.is_weighted else "Expected numbers"
     columns = {"positive": "Positive", "negative": "Negative", "both": "Both"}
     sentence = (
-        f"Of the {c.flagged:,.0f} unlabeled at or above the threshold, about {c.tp:,.0f} are "
-        f"positive; of those below, about {c.fn:,.0f}."
+        f"Of the {c.flagged:,.0f} unlabeled at or above the threshold, about {c.tp:,.0f}"
+        f"{c.between('tp')} are positive; of those below, about {c.fn:,.0f}{c.between('fn')}."
     )
     return Section("The unlabeled at the threshold", [Table(caption, columns, rows)], sentence)
 

@@ -91,6 +91,9 @@ class CheckContext:
         The threshold in use, if one was named.
     threshold_chosen : bool
         Whether the threshold was named by the caller, not chosen on these data.
+    optimism : tuple of float or None
+        What replicates found that the observed true- and false-positive rate owe to a choice on
+        these data, if it was taken off the figures.
     prior : float or None
         Share of positives in the population that precision speaks of, if known.
     n_groups : int or None
@@ -106,6 +109,7 @@ class CheckContext:
     roc: RecoveredRoc
     threshold: float | None = None
     threshold_chosen: bool = True
+    optimism: tuple[float, float] | None = None
     prior: float | None = None
     n_groups: int | None = None
     interval_varies_proportions: bool = False

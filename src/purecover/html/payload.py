@@ -372,6 +372,7 @@ def _thinned(report: PUReport, thinned: ThinnedCounts) -> dict[str, Any]:
         prior=report.metrics.prior,
         metrics=tuple(METRICS[name] for name in report.metrics),
         options=report.metrics.options,
+        optimism=_optimism(report) or (0.0, 0.0),
     )
     differences = {name: abs(again[name] - value) for name, value in report.metrics.items()}
     return {
@@ -393,8 +394,13 @@ def _settings(report: PUReport) -> dict[str, Any]:
         "repair": report.roc.repair,
         "repair_pr": report.pr.repair,
         "threshold": plain(report.metrics.threshold),
+        "optimism": plain(_optimism(report)),
         **plain(vars(report.metrics.options)),
     }
+
+
+def _optimism(report: PUReport) -> tuple[float, float] | None:
+    return None if report.bootstrap is None else report.bootstrap.optimism
 
 
 def _target(report: PUReport) -> Target:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -38,13 +39,20 @@ from purecover.intervals.resampling import (
 )
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.metrics import (
+    METRICS,
     Metric,
     MetricKeywords,
     RecoveryOptions,
     compute_metrics,
+    less_optimistic,
+    position,
+    positives_flagged,
+    rates_at,
+    rates_at_thresholds,
     recover_both,
     resolve_metrics,
     view_of,
+    within_margins,
     youden_threshold,
 )
 from purecover.recovery.rates import check_data, effective_size
@@ -142,6 +150,9 @@ class BootstrapResult(Frozen):
         What was taken as uncertain; see :class:`Interval`.
     n_rejected : int
         Draws left out because they allow no estimate of alpha below beta.
+    optimism : tuple of float or None
+        What the observed true- and false-positive rate at the threshold owe to its choice on the
+        same data, taken off ``estimates`` and ``replicates``; None for a threshold that was given.
     """
 
     estimates: Mapping[str, float]
@@ -151,7 +162,9 @@ class BootstrapResult(Frozen):
     method: str
     varied: Varied = "scores"
     n_rejected: int = 0
+    optimism: tuple[float, float] | None = None
     _curves: Mapping[str, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
+    _numbers: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         rejected = f", {self.n_rejected:,} rejected" if self.n_rejected else ""
@@ -200,6 +213,8 @@ class BootstrapResult(Frozen):
                     ends = _bias_corrected(defined, estimate, tail)
                     low, high = min(low, ends[0]), max(high, ends[1])
                     method = f"bootstrap percentile, plain or bias-corrected, {self.method}"
+        if self.optimism is not None and metric in METRICS and METRICS[metric].kind == "threshold":
+            method += ", less the optimism of the threshold"
         if metric == "roc_auc":  # the direct value, which can leave [0, 1]
             estimate, low, high = (min(max(v, 0.0), 1.0) for v in (estimate, low, high))
         if self.n_rejected:
@@ -217,6 +232,15 @@ class BootstrapResult(Frozen):
     def intervals(self) -> dict[str, Interval]:
         """Intervals of all metrics, and of the proportions if they were estimated again."""
         return {name: self.interval(name) for name in self.replicates}
+
+    def number_intervals(self) -> dict[str, tuple[float, float]]:
+        """Percentile intervals of the numbers of true and false predictions at the threshold."""
+        tail = (1 - self.confidence_level) / 2
+        ends = {}
+        for name, values in self._numbers.items():
+            low, high = (float(q) for q in np.quantile(values, [tail, 1 - tail]))
+            ends[name] = (low, high)
+        return ends
 
     @public
     def roc_band(self, kind: Literal["pointwise", "simultaneous"] = "pointwise") -> CurveBand:
@@ -375,7 +399,8 @@ def bootstrap(
     metrics : iterable of str, optional
         Names from ``METRICS``; all that apply by default.
     threshold : float, optional
-        As in :func:`recover_metrics`; it stays fixed over replicates.
+        As in :func:`recover_metrics`; it stays fixed over replicates. Where it is left out, each
+        replicate also chooses its own, and what the choice adds is taken off (see Notes).
     curves : bool, default=True
         Whether to keep what bands of both curves need.
     n_resamples : int, default=2000
@@ -405,6 +430,22 @@ def bootstrap(
     See Also
     --------
     auc_interval : An interval of the AUC without resampling.
+
+    Notes
+    -----
+    A threshold that is the best of the data is better there than elsewhere. A replicate :math:`b`
+    with the best threshold :math:`t_b` of its own shows how much: its observed rates at
+    :math:`t_b`, less those of the data there. Of this optimism it shows only a part, since the
+    noise of the data, which are its truth, took part in the choice as well. Near the best threshold
+    the Youden index is a parabola plus noise whose best value grows with the power 2/3 of the
+    noise's variance [1]_; doubled, it grows by :math:`2^{2/3}`, of which half is the replicate's.
+    The mean over replicates is therefore multiplied by :math:`2^{1/3}`, carried over to the true
+    rates by the linear map, and taken off those of the data and of every replicate; replicates also
+    spread as far as the corrected rates make them, as in Wilson's interval of a share.
+
+    References
+    ----------
+    .. [1] J. Kim, D. Pollard, "Cube root asymptotics", Annals of Statistics 18(1), 191-219, 1990.
 
     Examples
     --------
@@ -436,6 +477,7 @@ def bootstrap(
     wanted = resolve_metrics(metrics, counts, given)
 
     roc, roc_pr = recover_both(counts, proportions, given.repair)
+    chosen = threshold is None
     threshold = youden_threshold(roc) if threshold is None else check_real("threshold", threshold)
     many = resampler is None and counts.n_thresholds > MANY_THRESHOLDS
     if resampler is None:
@@ -459,34 +501,63 @@ def bootstrap(
         drawn = "groups"
     repairs = (roc.repair, roc_pr.repair)
     job = _Job(wanted, threshold, given, repairs, curves)
-    estimates, roc_curve, pr_curve = job.measure(Draw(counts, proportions), (roc, roc_pr))
+    first = job.measure(Draw(counts, proportions), (roc, roc_pr))
+    estimates = first.values
     if estimator is None:
         replicates = draws(resampler, proportions, n_resamples, rng)
     else:
         replicates = draws_with_proportions(resampler, proportions, estimator, n_resamples, rng)
         estimates |= _shares(proportions)
     values = {key: np.empty(n_resamples) for key in estimates}
+    points: FloatArray = np.empty((n_resamples, len(_POINT)))
+    gains: FloatArray = np.zeros((n_resamples, 2))
     roc_draws = np.empty((n_resamples, GRID.size))
     pr_draws = np.empty((n_resamples, GRID.size - 1))
     n_rejected = 0
     for i, draw in enumerate(replicates):
-        measured, tpr_at, precision_at = job.measure(draw)
+        measured = job.measure(draw)
         if estimator is not None:
-            measured |= _shares(draw.proportions)
-        for key, value in measured.items():
+            measured.values.update(_shares(draw.proportions))
+        for key, value in measured.values.items():
             values[key][i] = value
+        points[i] = measured.point
+        if chosen and measured.roc is not None:
+            gains[i] = _gain(measured.roc, roc, counts)
         if curves:
-            roc_draws[i], pr_draws[i] = tpr_at, precision_at
+            roc_draws[i], pr_draws[i] = measured.tpr_at, measured.precision_at
         n_rejected = draw.n_rejected
         if progress is not None and (i + 1) % 50 == 0:
             progress(i + 1, n_resamples)
+    numbers: dict[str, FloatArray] = {}
+    at_threshold = tuple(metric for metric in wanted if metric.kind == "threshold")
+    optimism = None
+    if at_threshold:
+        seen_tpr, seen_fpr = (float(gain) for gain in CHOSEN_TWICE * gains.mean(axis=0))
+        optimism = (seen_tpr, seen_fpr) if chosen else None
+        at = position(counts, threshold)
+        view = view_of(roc, roc_pr, counts, rates_at(roc, counts, at, optimism or (0.0, 0.0)))
+        estimates |= compute_metrics(at_threshold, view, first.point[-1], given)
+        found = _at_threshold(
+            points,
+            at_threshold,
+            given,
+            optimism,
+            first=(first.point[2], first.point[3]),
+            flagged_of=(float(counts.unlabeled[:at].sum()), float(counts.n_unlabeled)),
+        )
+        numbers = {key: found.pop(key) for key in _NUMBERS}
+        values |= found
+    order = [metric.name for metric in wanted]
+    order += [key for key in estimates if key not in order]
+    estimates = {key: estimates[key] for key in order}
+    values = {key: values[key] for key in order}
     kept = {}
     if curves:
         kept = {
-            "roc": (GRID.copy(), roc_curve, roc_draws, highest_tpr(counts, proportions, level)),
+            "roc": (GRID.copy(), first.tpr_at, roc_draws, highest_tpr(counts, proportions, level)),
             "pr": (
                 GRID[1:].copy(),
-                pr_curve,
+                first.precision_at,
                 pr_draws,
                 highest_precision(
                     counts, proportions, level, proportions.prior(given.target, counts)
@@ -501,12 +572,97 @@ def bootstrap(
         method=drawn,
         varied="scores" if estimator is None else "scores and proportions",
         n_rejected=n_rejected,
+        optimism=optimism,
         _curves=kept,
+        _numbers=numbers,
     )
+
+
+# -- The threshold: what is measured there, and what it owes to having been chosen ---------------
+
+
+CHOSEN_TWICE = 2 ** (1 / 3)
+"""The optimism of a chosen threshold, as a multiple of what a replicate shows of it."""
+
+_POINT = ("fpr", "tpr", "tpr_pu", "flagged", "alpha", "beta", "prior")
+"""What all metrics at a threshold follow from."""
+
+_NUMBERS = ("tp", "fp", "fn", "tn")
+
+
+def _gain(replicate: RecoveredRoc, roc: RecoveredRoc, counts: ScoreCounts) -> tuple[float, float]:
+    """Observed tpr and fpr of a replicate at its own best threshold, less those of the data."""
+    best = int(np.argmax(replicate.tpr_pu[1:] - replicate.fpr_pu[1:])) + 1
+    at = position(counts, float(replicate.thresholds_raw[best]))
+    return (
+        float(replicate.tpr_pu[best] - roc.tpr_pu[at]),
+        float(replicate.fpr_pu[best] - roc.fpr_pu[at]),
+    )
+
+
+def _studentized(replicates: FloatArray, apparent: float, corrected: float) -> FloatArray:
+    r"""Replicates of an observed rate moved to a corrected one, with the spread it has there.
+
+    The best threshold of the data has rates nearer to 0 and 1 than they truly are, where shares
+    vary less. A replicate that is :math:`u = (p_b - p)/\sqrt{p(1-p)}` away from the apparent rate
+    :math:`p` is put where Wilson's score interval of the corrected rate :math:`q` would have an
+    end: at the root :math:`r` of :math:`r - q = u \sqrt{r(1-r)}`.
+    """
+    spread = apparent * (1 - apparent)
+    if spread <= 0:
+        return replicates + (corrected - apparent)
+    u = (replicates - apparent) / math.sqrt(spread)
+    q = min(max(corrected, 0.0), 1.0)
+    root: FloatArray = np.sqrt(q * (1 - q) + u**2 / 4)
+    return (q + u**2 / 2 + u * root) / (1 + u**2)
+
+
+def _at_threshold(
+    points: FloatArray,
+    metrics: tuple[Metric, ...],
+    options: RecoveryOptions,
+    optimism: tuple[float, float] | None,
+    first: tuple[float, float],
+    flagged_of: tuple[float, float],
+) -> dict[str, FloatArray]:
+    """Metrics at the threshold of many replicates at once, and expected numbers there.
+
+    ``first`` are the observed tpr and fpr of the data. The numbers speak of the unlabeled of the
+    data, of whom it is known how many are flagged.
+    """
+    fpr, tpr, seen_tpr, flagged, alpha, beta, prior = points.T
+    if optimism is not None:
+        less = (
+            observed - _studentized(observed, apparent, apparent - gain)
+            for observed, apparent, gain in zip((seen_tpr, flagged), first, optimism, strict=True)
+        )
+        fpr, tpr = less_optimistic(fpr, tpr, alpha, beta, tuple(less))
+    fpr, tpr = within_margins(fpr, tpr, flagged, alpha)
+    found: dict[str, FloatArray] = {}
+    for metric in metrics:
+        assert metric.of_rates is not None  # noqa: S101 - for the type checker: they all have one
+        value = np.array(metric.of_rates(tpr, fpr, prior, options), dtype=np.float64)
+        value[np.isinf(value)] = np.nan  # a lift over next to no positives
+        found[metric.name] = value
+    above, n = flagged_of
+    tp = positives_flagged(fpr, tpr, above, n, alpha)
+    fn = n * alpha - tp
+    return found | dict(zip(_NUMBERS, (tp, above - tp, fn, n - above - fn), strict=True))
 
 
 def _shares(proportions: MixtureProportions) -> dict[str, float]:
     return {key: getattr(proportions, key) for key in PROPORTIONS}
+
+
+class _Measured(NamedTuple):
+    """What is kept of the data or of a replicate."""
+
+    values: dict[str, float]
+    """Metrics that do not depend on the threshold."""
+    point: tuple[float, ...] = (math.nan,) * len(_POINT)
+    tpr_at: FloatArray = GRID
+    precision_at: FloatArray = GRID[1:]
+    roc: RecoveredRoc | None = None
 
 
 @dataclass(frozen=True)
@@ -521,18 +677,24 @@ class _Job:
 
     def measure(
         self, draw: Draw, recovered: tuple[RecoveredRoc, RecoveredRoc] | None = None
-    ) -> tuple[dict[str, float], FloatArray, FloatArray]:
+    ) -> _Measured:
         counts, proportions = draw.counts, draw.proportions
         if not self.curves and all(metric.name == "roc_auc" for metric in self.metrics):
             value = 0.5 + (counts.auc_pu - 0.5) / proportions.delta
-            return {metric.name: value for metric in self.metrics}, GRID, GRID[1:]
+            return _Measured({metric.name: value for metric in self.metrics})
         roc, roc_pr = recovered or self._recover(counts, proportions)
         prior = proportions.prior(self.options.target, counts)
-        view = view_of(roc, roc_pr, counts, self.threshold)
-        values = compute_metrics(self.metrics, view, prior, self.options)
+        # All replicates are measured at the threshold at once, when they are all there.
+        others = tuple(metric for metric in self.metrics if metric.kind != "threshold")
+        values = compute_metrics(others, view_of(roc, roc_pr, counts), prior, self.options)
+        fpr, tpr = rates_at_thresholds(roc, counts)
+        at = position(counts, self.threshold)
+        rates = tuple(float(rate[at]) for rate in (fpr, tpr, roc.tpr_pu, roc.fpr_pu))
+        found = _Measured(values, (*rates, proportions.alpha, proportions.beta, prior), roc=roc)
         if not self.curves:
-            return values, GRID, GRID[1:]
-        return values, np.interp(GRID, roc.fpr, roc.tpr), precision_line(roc_pr, prior)
+            return found
+        line = precision_line(roc_pr, prior)
+        return found._replace(tpr_at=np.interp(GRID, roc.fpr, roc.tpr), precision_at=line)
 
     def _recover(
         self, counts: ScoreCounts, proportions: MixtureProportions

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict, Unpack
@@ -42,6 +42,8 @@ from purecover.recovery.roc import (
     recover_roc,
     roc_from_counts,
 )
+
+Pair = tuple[float, float]
 
 
 class ThresholdKeywords(TypedDict, total=False):
@@ -437,19 +439,25 @@ def metrics_from_roc(
     prior: float,
     metrics: tuple[Metric, ...],
     options: MetricOptions,
+    optimism: Pair = (0.0, 0.0),
 ) -> RecoveredMetrics:
-    """Metrics of recovered curves; ``roc_pr`` is the one precision-recall areas are taken from."""
+    """Metrics of recovered curves; ``roc_pr`` is the one precision-recall areas are taken from.
+
+    ``optimism`` is what the observed tpr and fpr owe to the choice of the threshold.
+    """
     observed = (roc.fpr_pu, roc.tpr_pu, counts.auc_pu)
+    at = position(counts, threshold)
     as_observed = View(
         curve=observed,
         curve_pr=observed,
         rates=(roc.fpr_pu, roc.tpr_pu),
         flagged_unlabeled=roc.fpr_pu,
-        at=position(counts, threshold),
+        point=(float(roc.fpr_pu[at]), float(roc.tpr_pu[at])),
         n_unlabeled=counts.n_unlabeled,
         prior_at_k=counts.labeled_share,
     )
-    values = compute_metrics(metrics, view_of(roc, roc_pr, counts, threshold), prior, options)
+    point = rates_at(roc, counts, at, optimism)
+    values = compute_metrics(metrics, view_of(roc, roc_pr, counts, point), prior, options)
     if "roc_auc" in values:  # the direct value, which can leave [0, 1]
         values["roc_auc"] = min(max(values["roc_auc"], 0.0), 1.0)
     return RecoveredMetrics(
@@ -474,21 +482,26 @@ class View:
     """fpr and tpr at every threshold, after (0, 0)."""
     flagged_unlabeled: FloatArray
     """Share of the unlabeled at or above every threshold, after 0."""
-    at: int
-    """Where among them the threshold in use is."""
+    point: tuple[float, float]
+    """fpr and tpr at the threshold in use."""
     n_unlabeled: float
     prior_at_k: float
     """Share of positives among those whose best k are looked at: the unlabeled."""
 
 
-def view_of(roc: RecoveredRoc, roc_pr: RecoveredRoc, counts: ScoreCounts, threshold: float) -> View:
-    """Recovered curves as metrics look at them."""
+def view_of(
+    roc: RecoveredRoc,
+    roc_pr: RecoveredRoc,
+    counts: ScoreCounts,
+    point: Pair = (math.nan, math.nan),
+) -> View:
+    """Recovered curves as metrics look at them; ``point`` for those at a threshold."""
     return View(
         curve=(roc.fpr, roc.tpr, roc.auc_direct),
         curve_pr=(roc_pr.fpr, roc_pr.tpr, roc_pr.auc_direct),
         rates=rates_at_thresholds(roc, counts),
         flagged_unlabeled=roc.fpr_pu,
-        at=position(counts, threshold),
+        point=point,
         n_unlabeled=counts.n_unlabeled,
         prior_at_k=roc.proportions.alpha,
     )
@@ -498,7 +511,7 @@ def compute_metrics(
     metrics: tuple[Metric, ...], view: View, prior: float, options: MetricOptions
 ) -> dict[str, float]:
     """Values of metrics by name."""
-    fpr, tpr = (float(rate[view.at]) for rate in view.rates)
+    fpr, tpr = view.point
     fpr_at_k = tpr_at_k = math.nan
     if options.top_k is not None:
         # Between two thresholds ties are broken at random, hence the straight line.
@@ -531,6 +544,53 @@ def rates_at_thresholds(roc: RecoveredRoc, counts: ScoreCounts) -> tuple[FloatAr
     return roc.fpr, roc.tpr
 
 
+def rates_at(
+    roc: RecoveredRoc, counts: ScoreCounts, at: int, optimism: Pair = (0.0, 0.0)
+) -> tuple[float, float]:
+    """Fpr and tpr at one place on the curve, as metrics and the confusion matrix take them."""
+    fpr, tpr = (float(rate[at]) for rate in rates_at_thresholds(roc, counts))
+    p = roc.proportions
+    fpr, tpr = less_optimistic(fpr, tpr, p.alpha, p.beta, optimism)
+    fpr, tpr = within_margins(fpr, tpr, float(roc.fpr_pu[at]), p.alpha)
+    return float(fpr), float(tpr)
+
+
+def less_optimistic(
+    fpr: Any, tpr: Any, alpha: Any, beta: Any, optimism: tuple[Any, Any]
+) -> tuple[Any, Any]:
+    """Recovered rates without what the observed ones owe to the choice of the threshold.
+
+    The map from observed to recovered rates is linear, and takes the optimism along.
+    """
+    seen_tpr, seen_fpr = optimism
+    tpr_less = tpr - ((1 - alpha) * seen_tpr - (1 - beta) * seen_fpr) / (beta - alpha)
+    fpr_less = fpr - (beta * seen_fpr - alpha * seen_tpr) / (beta - alpha)
+    # Rates that no repair has brought into [0, 1] need not be there now.
+    return (
+        np.clip(fpr_less, np.minimum(fpr, 0.0), np.maximum(fpr, 1.0)),
+        np.clip(tpr_less, np.minimum(tpr, 0.0), np.maximum(tpr, 1.0)),
+    )
+
+
+def within_margins(fpr: Any, tpr: Any, flagged: Any, alpha: Any) -> tuple[Any, Any]:
+    r"""Rates that a table of the unlabeled can have, given how many are flagged and positive.
+
+    Of the share :math:`m` of the unlabeled at or above the threshold, precision
+    :math:`\rho = \alpha\,tpr/(\alpha\,tpr + (1-\alpha)\,fpr)` makes positives. They are at most
+    :math:`\alpha`, and those that are not at most :math:`1-\alpha`; where a repair has moved the
+    rates so far that either fails, the rate that makes precision what the margin allows is taken.
+    """
+    ours, theirs = alpha * tpr, (1 - alpha) * fpr
+    share = ours + theirs
+    repaired = (np.minimum(fpr, tpr) >= 0) & (np.maximum(fpr, tpr) <= 1)
+    hair = share * (1 + 1e-12)  # of rounding
+    many = repaired & (flagged * ours > alpha * hair)
+    few = repaired & ~many & (flagged * theirs > (1 - alpha) * hair)
+    least = tpr * (flagged - alpha) / (1 - alpha)
+    most = fpr * (flagged - (1 - alpha)) / np.where(few, alpha, 1.0)
+    return np.where(many, least, fpr), np.where(few, most, tpr)
+
+
 def position(counts: ScoreCounts, threshold: float) -> int:
     """How many distinct scores reach the threshold: its place on a curve."""
     below = int(np.searchsorted(counts.thresholds[::-1], threshold, side="left"))
@@ -553,11 +613,15 @@ class RecoveredConfusion(Saved):
     Attributes
     ----------
     tp, fp, fn, tn : float
-        Expected numbers; they add up to the size of the sample.
+        Expected numbers, none below 0; they add up to the size of the sample.
     threshold : float
         Positive is a score of at least this.
     among : {"unlabeled", "pooled"}
         The sample spoken of.
+    intervals : dict of str to tuple of float
+        Both ends of an interval of each of the four numbers by name, where there are replicates.
+        How many are flagged is known, so that those of ``tp`` and ``fp`` mirror each other, as
+        those of ``fn`` and ``tn`` do.
     """
 
     tp: float
@@ -566,6 +630,7 @@ class RecoveredConfusion(Saved):
     tn: float
     threshold: float
     among: Literal["unlabeled", "pooled"]
+    intervals: dict[str, Pair] = field(default_factory=dict)
 
     @property
     def flagged(self) -> float:
@@ -579,8 +644,16 @@ class RecoveredConfusion(Saved):
     def __str__(self) -> str:
         return (
             f"of the {self.flagged:,.0f} {self.among} at or above {self.threshold:.6g} about "
-            f"{self.tp:,.0f} are positive; about {self.fn:,.0f} positives are below"
+            f"{self.tp:,.0f}{self.between('tp')} are positive; about "
+            f"{self.fn:,.0f}{self.between('fn')} positives are below"
         )
+
+    def between(self, number: str) -> str:
+        """The interval of one of the numbers in parentheses; empty if there is none."""
+        if number not in self.intervals:
+            return ""
+        low, high = self.intervals[number]
+        return f" ({low:,.0f} to {high:,.0f})"
 
 
 @public
@@ -621,8 +694,10 @@ def recover_confusion(
     Notes
     -----
     With :math:`n` examples, the prior :math:`\pi` of the sample and the number :math:`m` at or
-    above the threshold, :math:`tp = n\pi\,tpr` (at most :math:`m`), :math:`fp = m - tp` and
-    :math:`fn = n\pi - tp`.
+    above the threshold, :math:`tp = m\,\rho` with the precision :math:`\rho` of
+    :func:`recover_metrics` at that prior, :math:`fp = m - tp` and :math:`fn = n\pi - tp`. No
+    number is below 0: where noise would have more positives above the threshold than there are, or
+    more negatives, there are as many as there can be, and :func:`recover_metrics` says the same.
 
     Examples
     --------
@@ -644,21 +719,29 @@ def confusion_from_roc(
     counts: ScoreCounts,
     threshold: float,
     among: Literal["unlabeled", "pooled"] = "unlabeled",
+    optimism: Pair = (0.0, 0.0),
 ) -> RecoveredConfusion:
     """The confusion matrix of a recovered curve."""
     at = position(counts, threshold)
-    tpr = float(rates_at_thresholds(roc, counts)[1][at])
+    prior = roc.proportions.prior("pooled" if among == "pooled" else "deployment", counts)
     n, flagged = counts.n_unlabeled, float(counts.unlabeled[:at].sum())
     if among == "pooled":
         n, flagged = n + counts.n_labeled, flagged + float(counts.labeled[:at].sum())
-    positives = n * roc.proportions.prior("pooled" if among == "pooled" else "deployment", counts)
-    # How many are flagged is known; only how many of them are positive is estimated.
-    tp = min(positives * tpr, flagged)
+    fpr, tpr = rates_at(roc, counts, at, optimism)
+    tp = float(positives_flagged(fpr, tpr, flagged, n, prior))
     return RecoveredConfusion(
         tp=tp,
         fp=flagged - tp,
-        fn=positives - tp,
-        tn=n - flagged - (positives - tp),
+        fn=n * prior - tp,
+        tn=max(n - flagged - (n * prior - tp), 0.0),
         threshold=threshold,
         among=among,
     )
+
+
+def positives_flagged(fpr: Any, tpr: Any, flagged: float, n: float, prior: Any) -> Any:
+    """How many of the flagged are positive: what precision says, within the margins."""
+    share = prior * tpr + (1 - prior) * fpr
+    precision = prior * tpr / np.where(share > 0, share, 1.0)
+    least = np.maximum(flagged - n * (1 - prior), 0.0)
+    return np.clip(flagged * precision, least, np.minimum(flagged, n * prior))

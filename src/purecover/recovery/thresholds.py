@@ -35,6 +35,7 @@ from purecover.recovery.metrics import (
     metrics_from_roc,
     rates_at_thresholds,
     resolve_metrics,
+    within_margins,
 )
 from purecover.recovery.rates import check_data
 from purecover.recovery.roc import RecoveredRoc, recover_roc
@@ -167,6 +168,7 @@ def _curves(roc: RecoveredRoc, counts: ScoreCounts, options: RecoveryOptions) ->
     """All threshold metrics of a recovered curve."""
     prior = roc.proportions.prior(options.target, counts)
     fpr, tpr = rates_at_thresholds(roc, counts)
+    fpr, tpr = within_margins(fpr, tpr, roc.fpr_pu, roc.proportions.alpha)
     curves = {
         name: np.asarray(_of_rates(name)(tpr[1:], fpr[1:], prior, options))
         for name in THRESHOLD_METRICS

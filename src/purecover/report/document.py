@@ -190,6 +190,9 @@ class SavedBootstrap(Struct, kw_only=True):
         How they were drawn.
     varied : str
         What was taken as uncertain.
+    optimism : list or None
+        What the observed true- and false-positive rate at the threshold owe to its choice on the
+        same data, taken off all figures there; null for a threshold that was given.
     roc_band : object
         Bands of the ROC curve.
     pr_band : object
@@ -203,6 +206,7 @@ class SavedBootstrap(Struct, kw_only=True):
     varied: Varied
     roc_band: SavedBand
     pr_band: SavedBand
+    optimism: Pair | None = None
 
 
 class SavedTrueRoc(Struct):

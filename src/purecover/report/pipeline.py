@@ -606,7 +606,8 @@ class Recovery:
         """What `bootstrap` is told, so that it measures replicates in the same way."""
         settings = self.settings
         return {
-            "threshold": self.threshold,
+            # One that was chosen here is chosen again in each replicate.
+            "threshold": settings.threshold,
             "target": settings.target,
             # What the guard of a repair has decided holds for replicates, too.
             "repair": None if settings.repair is None else self.roc.repair,
@@ -637,6 +638,12 @@ class Recovery:
         """The curve that areas under the precision-recall curve are taken from."""
         return self.roc if self.settings.repair is not None else blended(self.roc, self.rows.counts)
 
+    @property
+    def optimism(self) -> tuple[float, float]:
+        """What the observed rates at the threshold owe to its choice, as far as it is known."""
+        found = None if self.bootstrap is None else self.bootstrap.optimism
+        return found or (0.0, 0.0)
+
     @cached_property
     def metrics(self) -> RecoveredMetrics:
         """All metrics."""
@@ -649,6 +656,7 @@ class Recovery:
             prior=self.proportions.prior(self.settings.target, counts),
             metrics=resolve_metrics(None, counts, self.options),
             options=self.options,
+            optimism=self.optimism,
         )
 
     @cached_property
@@ -659,7 +667,12 @@ class Recovery:
     @cached_property
     def confusion(self) -> RecoveredConfusion:
         """Expected numbers among the unlabeled at the threshold."""
-        return confusion_from_roc(self.roc, self.rows.counts, self.threshold)
+        found = confusion_from_roc(
+            self.roc, self.rows.counts, self.threshold, optimism=self.optimism
+        )
+        if self.bootstrap is None:
+            return found
+        return replace(found, intervals=self.bootstrap.number_intervals())
 
     @cached_property
     def intervals(self) -> FrozenDict[str, Interval]:
@@ -685,6 +698,7 @@ class Recovery:
             roc=self.roc,
             threshold=self.threshold,
             threshold_chosen=self.settings.threshold is not None,
+            optimism=None if self.bootstrap is None else self.bootstrap.optimism,
             prior=self.metrics.prior,
             n_groups=self.rows.n_groups,
             interval_varies_proportions=not (self.estimation is None or self.bootstrap is None),
@@ -699,6 +713,7 @@ class Recovery:
         if truth is None:
             return None
         roc = pu_roc_curve(truth.counts)
+        at = position(truth.counts, self.threshold)
         prior = truth.alpha
         target, scenario = self.settings.target, self.proportions.scenario
         if not isinstance(target, str):
@@ -712,7 +727,7 @@ class Recovery:
             curve_pr=curve,
             rates=(roc.fpr_pu, roc.tpr_pu),
             flagged_unlabeled=truth.alpha * roc.tpr_pu + (1 - truth.alpha) * roc.fpr_pu,
-            at=position(truth.counts, self.threshold),
+            point=(float(roc.fpr_pu[at]), float(roc.tpr_pu[at])),
             n_unlabeled=counts.n_unlabeled,
             prior_at_k=truth.alpha,
         )

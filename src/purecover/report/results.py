@@ -577,6 +577,7 @@ def _bootstrap(
         method=saved.method,
         varied=saved.varied,
         n_rejected=saved.n_rejected,
+        optimism=saved.optimism,
         _curves={},
         bands=bands,
     )

@@ -83,12 +83,14 @@ def render_text(report: PUReport) -> str:
         )
     lines.append(_row(report, "auc_pr"))
     how = "given" if report.threshold_chosen else "highest Youden index"
+    if report.bootstrap is not None and report.bootstrap.optimism is not None:
+        how += ", less what its choice adds"
     lines.append(f"at threshold {report.metrics.threshold:.6g} ({how}):")
     asked = asked_for(report.metrics.options)
     at_k = [name for name in asked if METRICS[name].kind == "top_k"]
     at_threshold = [*_AT_THRESHOLD, *(name for name in asked if name not in at_k)]
     lines += [_row(report, name) for name in at_threshold]
-    lines.append(str(report.confusion))
+    lines += _wrapped(str(report.confusion))
     if at_k:
         lines.append(f"among the {report.metrics.options.top_k} highest unlabeled scores:")
         lines += [_row(report, name) for name in at_k]

@@ -3,7 +3,7 @@
   "use strict";
 
   const parts = globalThis.purecoverParts;
-  const { sum, lastAtMost, interpolate, trapezoid } = parts.arrays;
+  const { clip, sum, lastAtMost, interpolate, trapezoid } = parts.arrays;
   const AREA_RULES = ["davis-goadrich", "average-precision", "trapezoid"];
 
   // -- areas ------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@
       ),
       normalized_auc_pr: smallest < 1 ? (area - smallest) / (1 - smallest) : NaN,
     };
-    const [t, f] = [view.rates.tpr[view.at], view.rates.fpr[view.at]];
+    const [f, t] = view.point;
     for (const [name, metric] of Object.entries(OF_RATES)) out[name] = metric(t, f, prior, s);
     if (s.top_k != null) {
       // Between two thresholds ties are broken at random, hence the straight line.
@@ -147,14 +147,52 @@
     return out;
   }
 
-  /** Expected numbers among the unlabeled: tp = n alpha tpr, at most all flagged, and the rest. */
-  function confusionFromRoc(rates, o, p, threshold, at) {
-    const flagged = sum((i) => o.unlabeled[i], 0, at);
-    const positives = o.nUnlabeled * p.alpha;
-    const tp = Math.min(positives * rates.tpr[at], flagged);
-    const fn = positives - tp;
-    return { threshold, tp, fp: flagged - tp, fn, tn: o.nUnlabeled - flagged - fn, flagged };
+  /** fpr and tpr at one place on the curve, as metrics and the confusion matrix take them. */
+  function ratesAt(rates, o, p, at, optimism) {
+    const less = lessOptimistic(rates.fpr[at], rates.tpr[at], p, optimism);
+    return withinMargins(...less, o.fprPu[at], p.alpha);
   }
 
-  parts.metrics = Object.freeze({ AREA_RULES, precisionOf, computeMetrics, confusionFromRoc });
+  /** Recovered rates without what the observed ones owe to the choice of the threshold. */
+  function lessOptimistic(fpr, tpr, p, optimism) {
+    if (optimism == null) return [fpr, tpr];
+    const [seenTpr, seenFpr] = optimism;
+    const tprLess = tpr - ((1 - p.alpha) * seenTpr - (1 - p.beta) * seenFpr) / p.delta;
+    const fprLess = fpr - (p.beta * seenFpr - p.alpha * seenTpr) / p.delta;
+    return [
+      clip(fprLess, Math.min(fpr, 0), Math.max(fpr, 1)),
+      clip(tprLess, Math.min(tpr, 0), Math.max(tpr, 1)),
+    ];
+  }
+
+  /** Rates that a table of the unlabeled can have, given how many are flagged and positive. */
+  function withinMargins(fpr, tpr, flagged, alpha) {
+    const [ours, theirs] = [alpha * tpr, (1 - alpha) * fpr];
+    const hair = (ours + theirs) * (1 + 1e-12);
+    if (Math.min(fpr, tpr) < 0 || Math.max(fpr, tpr) > 1) return [fpr, tpr];
+    if (flagged * ours > alpha * hair) return [(tpr * (flagged - alpha)) / (1 - alpha), tpr];
+    if (flagged * theirs > (1 - alpha) * hair)
+      return [fpr, (fpr * (flagged - (1 - alpha))) / alpha];
+    return [fpr, tpr];
+  }
+
+  /** Expected numbers among the unlabeled: what precision says of those flagged, and the rest. */
+  function confusionFromRoc([fpr, tpr], o, p, threshold, at) {
+    const flagged = sum((i) => o.unlabeled[i], 0, at);
+    const n = o.nUnlabeled;
+    const share = flaggedShare(tpr, fpr, p.alpha);
+    const precision = share > 0 ? (p.alpha * tpr) / share : 0;
+    const least = Math.max(flagged - n * (1 - p.alpha), 0);
+    const tp = clip(flagged * precision, least, Math.min(flagged, n * p.alpha));
+    const fn = n * p.alpha - tp;
+    return { threshold, tp, fp: flagged - tp, fn, tn: Math.max(n - flagged - fn, 0), flagged };
+  }
+
+  parts.metrics = Object.freeze({
+    AREA_RULES,
+    precisionOf,
+    computeMetrics,
+    ratesAt,
+    confusionFromRoc,
+  });
 })();

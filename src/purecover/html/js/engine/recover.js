@@ -15,7 +15,7 @@
   const { clip, total, position, trapezoid } = arrays;
   const { observe } = observed;
   const { KEEPS_THRESHOLDS, REPAIRS, aucFromPu, recoverRoc } = repairs;
-  const { AREA_RULES, precisionOf, computeMetrics, confusionFromRoc } = measures;
+  const { AREA_RULES, precisionOf, computeMetrics, ratesAt, confusionFromRoc } = measures;
 
   function proportions({ alpha, beta, scenario }) {
     if (!(alpha >= 0 && alpha < beta && beta <= 1)) {
@@ -67,9 +67,10 @@
     const direct = aucFromPu(o.aucPu, p.delta);
     const auc = clip(direct, 0, 1);
     const seen = { tpr: o.tprPu, fpr: o.fprPu };
-    const shared = { at, flagged: o.fprPu, nUnlabeled: o.nUnlabeled };
+    const point = ratesAt(rates, o, p, at, s.optimism);
+    const shared = { flagged: o.fprPu, nUnlabeled: o.nUnlabeled };
     const metrics = computeMetrics(
-      { ...shared, curve: roc, curvePr: rocPr, rates, auc, priorAtK: p.alpha },
+      { ...shared, curve: roc, curvePr: rocPr, rates, point, auc, priorAtK: p.alpha },
       prior,
       s,
     );
@@ -79,6 +80,7 @@
         curve: seen,
         curvePr: seen,
         rates: seen,
+        point: [o.fprPu[at], o.tprPu[at]],
         auc: o.aucPu,
         priorAtK: o.labeledShare,
       },
@@ -115,7 +117,7 @@
       },
       metrics,
       observed,
-      confusion: confusionFromRoc(rates, o, p, threshold, at),
+      confusion: confusionFromRoc(point, o, p, threshold, at),
     };
   }
 

@@ -27,8 +27,12 @@
       costs: state.cost_fn !== OWN.cost_fn || state.cost_fp !== OWN.cost_fp,
     };
     moved.any = moved.proportions || moved.threshold || moved.costs;
+    // A threshold set on the page was not chosen on the data.
+    const optimism = moved.threshold ? null : settings.optimism;
     const result =
-      state.alpha < state.beta ? engine.recover(counts, { ...settings, ...state }) : null;
+      state.alpha < state.beta
+        ? engine.recover(counts, { ...settings, ...state, optimism })
+        : null;
     // Alpha and beta of the report are the report's affair: its headline and checks speak of them.
     const fits = result !== null && (result.feasible || !moved.proportions);
     return { moved, result, fits, problem: problem(result) };
