@@ -19,6 +19,7 @@ from purecover.checks.base import contrast, critical_value, shortfall
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
+from purecover.intervals import Interval
 from purecover.proportions import MixtureProportions
 from purecover.recovery.roc import recover_roc
 
@@ -156,22 +157,22 @@ CASES = {
         "given": (lambda: drawn(BINORMAL), "not applicable"),
     },
     "PU011": {
-        "taken as clean": (lambda: estimated(beta_estimated=True, clean_p_value=0.4), "fired"),
+        "taken as clean": (lambda: estimated(beta_estimated=True, clean_p_value=0.4), "quiet"),
         "noisy, perhaps": (
             lambda: estimated(beta=0.97, beta_estimated=True, clean_p_value=0.06),
             "fired",
         ),
         "noisy": (
             lambda: estimated(beta=0.8, beta_estimated=True, clean_p_value=0.001),
-            "quiet",
+            "fired",
         ),
         "probably clean": (
             lambda: estimated(beta=0.99, beta_estimated=True, clean_probability=0.7),
-            "fired",
+            "quiet",
         ),
         "hardly clean": (
             lambda: estimated(beta=0.9, beta_estimated=True, clean_probability=0.01),
-            "quiet",
+            "fired",
         ),
         "not asked": (estimated, "not applicable"),
         "no test": (lambda: estimated(beta_estimated=True), "not applicable"),
@@ -188,6 +189,28 @@ CASES = {
         ),
         "agree": (
             lambda: estimated(spread={"AlphaMax": (0.25, 1.0), "bbe": (0.34, 0.95)}),
+            "quiet",
+        ),
+        "one of three differs": (
+            lambda: estimated(
+                spread={
+                    "AlphaMax": (0.25, 1.0),
+                    "bbe": (0.3, 1.0),
+                    "tice": (0.2, 1.0),
+                    "dedpul": (0.5, 1.0),
+                }
+            ),
+            "quiet",
+        ),
+        "the interval holds them": (
+            lambda: estimated(
+                spread={"AlphaMax": (0.25, 1.0), "bbe": (0.45, 1.0)},
+                intervals={
+                    "alpha": Interval(
+                        estimate=0.25, low=0.1, high=0.5, confidence_level=0.95, method="posterior"
+                    )
+                },
+            ),
             "quiet",
         ),
         "alone": (lambda: estimated(spread={"AlphaMax": (0.25, 1.0)}), "not applicable"),
@@ -211,6 +234,21 @@ CASES = {
         ),
         "no test": (estimated, "not applicable"),
         "given": (lambda: drawn(BINORMAL), "not applicable"),
+        "alpha given, labels wrong": (
+            lambda: replace(
+                drawn(simulate.binormal(3), beta=0.8, says=(0.25, 1.0)), beta_given=False
+            ),
+            "fired",
+        ),
+        "alpha given, labels clean": (lambda: replace(drawn(BINORMAL), beta_given=False), "quiet"),
+        "alpha given, weak scores": (
+            lambda: replace(drawn(simulate.binormal(0.4)), beta_given=False),
+            "quiet",
+        ),
+        "alpha given, not concave": (
+            lambda: replace(drawn(simulate.nonconcave()), beta_given=False),
+            "not applicable",
+        ),
     },
     "PU005": {
         "one digit": (lambda: tied(1), "fired"),

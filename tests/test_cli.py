@@ -568,3 +568,29 @@ def test_progress_is_shown_on_a_terminal_only(run, monkeypatch: pytest.MonkeyPat
     assert "Resampling" in shown.err
     assert shown.json == plain.json
     assert run(*options, "--quiet").err == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate",),
+        ("evaluate", "--html", "page.html"),
+        ("evaluate-many",),
+        ("threshold", "--best=f1"),
+    ],
+)
+def test_what_contradicts_the_scores_ends_with_1(
+    run, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(command[0], EXAMPLE, *command[1:], "--alpha", "0.6", *FEW)
+    assert result.code == 1
+    assert "contradict" in result.err
+    assert "1.0000" not in result.out
+
+
+def test_what_contradicts_the_scores_is_null_in_json(run) -> None:
+    document = json.loads(run("evaluate", EXAMPLE, "--alpha", "0.6", *FEW, "--json").out)
+    assert document["contradicted"] is True
+    assert document["auc"] is None
+    assert document["auc_pu"] > 0.7

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import pickle
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -154,25 +156,63 @@ def infeasible() -> pu.PUReport:
     return pu.evaluate(s.scores, s.labeled, alpha=0.9, n_resamples=20)
 
 
-class TestInfeasible:
-    """One story in all outputs, and no false certainty."""
+class TestContradicted:
+    """One story in all outputs, and no figure that rests on what cannot be."""
 
-    def test_one_auc_everywhere(self, infeasible: pu.PUReport) -> None:
+    def test_nothing_rests_on_what_cannot_be(self, infeasible: pu.PUReport) -> None:
         report = infeasible
         assert report.infeasible
+        assert report.contradicted
         assert report.auc_direct > 2
-        assert report.auc == report.metrics["roc_auc"] == report.intervals["roc_auc"].estimate == 1
+        assert math.isnan(report.auc)
+        assert all(math.isnan(value) for value in report.metrics.values())
+        assert report.metrics.observed["roc_auc"] == report.auc_pu
+        assert not report.intervals
+        assert report.roc_band is None
         data = json.loads(report.to_json())
-        assert data["auc"] == data["metrics"]["recovered"]["roc_auc"] == 1
-        assert data["auc_direct"] == report.auc_direct
-        assert data["infeasible"] is True
+        assert data["auc"] is data["auc_repaired"] is data["confusion"]["tp"] is None
+        assert set(data["metrics"]["recovered"].values()) == {None}
+        assert data["auc_pu"] == report.auc_pu
+        assert data["contradicted"] is True
+        assert str(pu.PUReport.from_dict(data)) == str(report)
+        for text in (report.to_markdown(), report.to_html(), report._repr_html_()):
+            assert "contradict these scores" in text
+            assert "1.0000" not in text
+
+    def test_the_message_names_what_would_fit(self, infeasible: pu.PUReport) -> None:
+        most = re.search(r"alpha can be at most (0\.[0-9]+)", infeasible.contradiction)
+        assert most is not None
+        again = pu.evaluate(infeasible.counts, alpha=float(most[1]), n_resamples=0)
+        assert not again.contradicted
+        assert pu.evaluate(
+            infeasible.counts, alpha=float(most[1]) + 0.001, n_resamples=0
+        ).contradicted
+
+    def test_chance_is_no_contradiction(self) -> None:
+        s = pu.simulate.binormal(20).sample(200, 2000, alpha=0.25, random_state=1)
+        for alpha in (0.25, 0.26):
+            report = pu.evaluate(s.scores, s.labeled, alpha=alpha, n_resamples=0)
+            assert report.auc > 0.97
+            assert not report.contradicted
+
+    def test_scorers_give_no_score(self) -> None:
+        from sklearn.dummy import DummyClassifier
+
+        class Same(DummyClassifier):
+            def decision_function(self, X: Any) -> Any:
+                return X[:, 0]
+
+        s = WORLD.sample(200, 2000, alpha=0.25, random_state=0)
+        X = s.scores.reshape(-1, 1)
+        model = Same().fit(X, s.labeled)
+        with pytest.raises(IdentifiabilityError, match="contradict"):
+            pu.make_pu_scorer("roc_auc", alpha=0.9)(model, X, s.labeled)
 
     def test_text(self, infeasible: pu.PUReport) -> None:
         report = infeasible
         lines = str(report).splitlines()
         auc = next(line for line in lines if line.startswith("AUC "))
-        assert auc.endswith("infeasible")
-        assert f"{report.auc_direct:.4f}: alpha and beta do not fit" in str(report)
+        assert auc.endswith(" -")
         assert "area of the" not in str(report)
         spoke = [line.split()[0] for line in lines if line.startswith("  PU")]
         assert spoke[0] == "PU008"  # the gravest first
@@ -281,13 +321,28 @@ class TestEstimated:
         assert found.identification["alpha"][1] > a
         assert found.identification["beta"][0] < 1 - b
         low, high = found.identification["auc"]
-        assert low == estimated.auc_pu
+        assert low == pu.intervals.auc_interval(estimated.counts, pu.MixtureProportions(0)).low
         assert high > estimated.auc
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("alpha", [0.0, 0.005, 0.02, 0.2])
+    @pytest.mark.parametrize("beta", [1.0, None])
+    def test_identification_interval_holds(self, alpha: float, beta: float | None) -> None:
+        from purecover.proportions import GivenProportions
+        from purecover.report.pipeline import _identification
+
+        used, given = pu.MixtureProportions(alpha), GivenProportions(beta=beta)
+        held = 0
+        for seed in range(300):
+            sample = WORLD.sample(100, 1000, alpha=alpha, random_state=seed)
+            low, high = _identification(sample.counts, used, given)["auc"]
+            held += low <= WORLD.auc <= high
+        assert held >= 0.95 * 300
 
     def test_what_checks_learn(self, estimated: pu.PUReport) -> None:
         states = {check.code: check.status for check in estimated.checks}
         assert states["PU004"] == "fired"
-        assert states["PU011"] == "quiet"  # noise is significant
+        assert states["PU011"] == "fired"  # figures are corrected for noise
         assert states["PU017"] == "quiet"
 
     def test_text(self, estimated: pu.PUReport) -> None:

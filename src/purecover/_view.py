@@ -64,6 +64,8 @@ class Section:
 
 
 UNDEFINED = "undefined"
+WITHHELD = "–"
+"""In place of a figure that rests on what contradicts the data."""
 
 _CONTROLS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
 _TURNING = _CONTROLS | {"R", "AL", "AN"}
@@ -217,6 +219,8 @@ def _finding(report: PUReport) -> str:
     shares = f"{share(p.alpha)} of the unlabeled"
     if p.beta != 1:
         shares += f" and {share(p.beta)} of the labeled"
+    if report.contradicted:
+        return f"Observed AUC {report.auc_pu:.3f}; {report.contradiction}"
     if report.infeasible:
         return (
             f"Observed AUC {report.auc_pu:.3f}; if {shares} were positive, the true AUC would be "
@@ -276,6 +280,8 @@ def metric_row(report: PUReport, name: str) -> Row:
         "observed": number(report.metrics.observed[name]),
         "recovered": "infeasible" if infeasible else number(report.metrics[name]),
     }
+    if report.contradicted:
+        cells["recovered"] = WITHHELD
     if report.intervals:
         cells["interval"] = "" if infeasible else ends(report.intervals.get(name))
     if report.truth is not None:
@@ -344,6 +350,9 @@ def unlabeled_section(report: PUReport) -> Section:
     ]
     caption = "Expected sums of weights" if report.counts.is_weighted else "Expected numbers"
     columns = {"positive": "Positive", "negative": "Negative", "both": "Both"}
+    if report.contradicted:
+        rows = [Row(row.title, dict.fromkeys(row.cells, WITHHELD)) for row in rows]
+        return Section("The unlabeled at the threshold", [Table(caption, columns, rows)])
     sentence = (
         f"Of the {c.flagged:,.0f} unlabeled at or above the threshold, about {c.tp:,.0f}"
         f"{c.between('tp')} are positive; of those below, about {c.fn:,.0f}{c.between('fn')}."
@@ -542,6 +551,10 @@ def comparison_headline(comparison: ScoreComparison) -> list[str]:
     p = comparison.proportions
     shares = f"{share(p.alpha)} of the unlabeled and {share(p.beta)} of the labeled"
     unfit = [name for name, report in reports.items() if report.infeasible]
+    contradicted = [name for name in unfit if reports[name].contradicted]
+    if contradicted:
+        first = contradicted[0]
+        return [f"{shortened(first, _NAMED)}: {reports[first].contradiction}"]
     if unfit:
         worst = max(unfit, key=lambda name: abs(reports[name].auc_direct - 0.5))
         first = (

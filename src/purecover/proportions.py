@@ -450,6 +450,11 @@ class GivenProportions(Parameters):
     )
 
     @property
+    def says_beta(self) -> bool:
+        """Whether beta was given, by itself or among the proportions."""
+        return self.beta is not None or self.proportions is not None
+
+    @property
     def ways(self) -> list[str]:
         """Names of the parameters that say what alpha is."""
         names = ("alpha", "prior", "label_frequency", "proportions")

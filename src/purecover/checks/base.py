@@ -102,6 +102,8 @@ class CheckContext:
         Whether the intervals of the report vary alpha and beta too.
     estimation : PriorEstimate or None
         How alpha and beta were estimated, if they were.
+    beta_given : bool
+        Whether the caller said what beta is; False where it is 1 by default beside a given alpha.
     """
 
     counts: ScoreCounts
@@ -114,6 +116,7 @@ class CheckContext:
     n_groups: int | None = None
     interval_varies_proportions: bool = False
     estimation: PriorEstimate | None = None
+    beta_given: bool = True
 
     @public
     def __post_init__(self) -> None:

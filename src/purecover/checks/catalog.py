@@ -32,6 +32,8 @@ from purecover.checks.base import (
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
+from purecover.intervals.interval import least_delta
+from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import effective_size, effective_sizes, posterior_band
 from purecover.recovery.roc import concavity_excess
 
@@ -530,10 +532,14 @@ def infeasible_auc(context: CheckContext) -> Finding:
         )
     else:
         return quiet(f"the recovered AUC {recovered:.4f} is in (0.5, 1].")
-    if observed > 0.5 and observed <= (1 + _largest_delta(context)) / 2:
+    largest = largest_delta(context.estimation, context.proportions)
+    if observed > 0.5 and observed <= (1 + largest) / 2:
         return quiet(f"{says}, which the estimate of beta - alpha leaves open.")
     # Constant scores have no error and are no accident.
-    if error > 0 and beyond <= 2 * error:
+    chance = error > 0 and beyond <= 2 * error
+    if observed > 0.5:
+        chance = least_delta(context.counts) <= largest  # as a report says that they contradict it
+    if chance:
         noise = (
             "an unknown error" if math.isinf(error) else f"two standard errors ({2 * error:.2g})"
         )
@@ -541,14 +547,13 @@ def infeasible_auc(context: CheckContext) -> Finding:
     return fired(f"{says}.", hint)
 
 
-def _largest_delta(context: CheckContext) -> float:
+def largest_delta(estimation: PriorEstimate | None, proportions: MixtureProportions) -> float:
     """The largest beta - alpha that an estimate allows; the given one without an estimate."""
-    estimation = context.estimation
     if estimation is None:
-        return context.proportions.delta
+        return proportions.delta
     if "delta" in estimation.intervals:
         return estimation.intervals["delta"].high
-    return estimation.identification.get("delta", (0.0, context.proportions.delta))[1]
+    return estimation.identification.get("delta", (0.0, proportions.delta))[1]
 
 
 @check("PU015", "the target population has one class only", "note")
@@ -574,7 +579,6 @@ SIGNIFICANCE = 0.05
 UNLIKELY, LIKELY = 0.05, 0.5
 """Probabilities of clean labels below and above which one may say so."""
 
-_IF_WRONG = "if you know that some labels are wrong, pass beta."
 _IF_CLEAN = "if you know that the labels are clean, pass beta=1."
 
 
@@ -590,9 +594,9 @@ def estimate_at_edge(estimation: PriorEstimate) -> Finding:
     )
 
 
-@check_of_estimate("PU011", "label noise not significantly above 0", "note")
-def noise_not_significant(estimation: PriorEstimate) -> Finding:
-    """The scores do not contradict clean labels."""
+@check_of_estimate("PU011", "some labels are taken to be wrong", "note")
+def noise_corrected(estimation: PriorEstimate) -> Finding:
+    """Figures are corrected for wrong labels that nobody has seen."""
     p_value, beta = estimation.clean_p_value, estimation.proportions.beta
     if not estimation.beta_estimated:
         return not_applicable("beta was not estimated.")
@@ -601,30 +605,36 @@ def noise_not_significant(estimation: PriorEstimate) -> Finding:
     if p_value is None or math.isnan(p_value):
         return not_applicable("the labels could not be tested.")
     says = f"the test of clean labels has p = {p_value:.2g}"
-    if p_value <= SIGNIFICANCE:
-        return quiet(f"{says}: some labels are wrong, beta is estimated as {beta:.3f}.")
     if beta == 1:
-        return fired(
-            f"{says}: the scores do not contradict clean labels, and beta is taken as 1.",
-            _IF_WRONG,
-        )
-    return fired(
-        f"{says}: beta is estimated as {beta:.3f}, but clean labels are not ruled out.", _IF_CLEAN
-    )
+        return quiet(f"{says}: the scores do not contradict clean labels, and beta is taken as 1.")
+    if p_value <= SIGNIFICANCE:
+        return fired(f"{says}: {_corrected(beta)}.", _IF_CLEAN)
+    return fired(f"{says}, so that clean labels are not ruled out: {_corrected(beta)}.", _IF_CLEAN)
 
 
 def _by_probability(probability: float, beta: float) -> Finding:
-    says = f"clean labels have probability {probability:.2g}, and beta is estimated as {beta:.3f}"
-    if probability < UNLIKELY:
-        return quiet(f"{says}: some labels are probably wrong.")
+    says = f"clean labels have probability {probability:.2g}"
     if probability > LIKELY:
-        return fired(f"{says}: the labels are probably clean.", _IF_CLEAN)
-    return fired(f"{says}: the scores leave open whether labels are clean.", _IF_CLEAN)
+        return quiet(f"{says}, and beta is estimated as {beta:.3f}: the labels are probably clean.")
+    if probability < UNLIKELY:
+        return fired(f"{says}: {_corrected(beta)}.", _IF_CLEAN)
+    return fired(f"{says}, which leaves it open: {_corrected(beta)}.", _IF_CLEAN)
+
+
+def _corrected(beta: float) -> str:
+    return (
+        f"beta is estimated as {beta:.3f}, and all figures are corrected for "
+        f"{100 * (1 - beta):.2g} % wrong labels"
+    )
 
 
 @check_of_estimate("PU012", "estimators disagree", "warning")
 def estimators_disagree(estimation: PriorEstimate) -> Finding:
-    """Estimators of unlike methods agree where the scores tell, and differ where they do not."""
+    """Estimators of unlike methods agree where the scores tell, and differ where they do not.
+
+    One that stands alone, as those that smooth densities do on a few distinct scores, says little;
+    nor do those whose estimates the interval in the report holds anyway.
+    """
     n = len(estimation.spread)
     if n < 2:
         return not_applicable("no other estimator found an estimate.")
@@ -632,11 +642,24 @@ def estimators_disagree(estimation: PriorEstimate) -> Finding:
     says = f"{n} estimators put alpha at {_range(alphas)} and beta at {_range(betas)}"
     if estimation.disagreement <= DISAGREEMENT:
         return quiet(f"{says}.")
+    far = sum(_far(estimation, pair) for pair in estimation.others.values())
+    if 2 * far < len(estimation.others):
+        return quiet(f"{says}; the interval of {estimation.estimator} holds most of them.")
     return fired(
         f"{says}: the estimate is unreliable. {_allowed(estimation)}",
         "look at all of them (purecover priors), report the range, and pass alpha if it can be "
         "found out otherwise; better scores separate the classes more and settle it.",
     )
+
+
+def _far(estimation: PriorEstimate, pair: tuple[float, float]) -> bool:
+    """Whether another estimate is far from the one in use, and outside its interval."""
+    for name, other in zip(("alpha", "beta"), pair, strict=True):
+        interval = estimation.intervals.get(name)
+        own = getattr(estimation.proportions, name)
+        if abs(other - own) > DISAGREEMENT and (interval is None or other not in interval):
+            return True
+    return False
 
 
 @check_of_estimate("PU017", "the scores do not tell alpha and beta", "warning")
@@ -651,9 +674,12 @@ def not_identifiable(estimation: PriorEstimate) -> Finding:
     )
 
 
-@check_of_estimate("PU018", "labels taken as clean do not look it", "warning")
-def noise_overlooked(estimation: PriorEstimate) -> Finding:
-    """A method for clean labels, on labels that are not."""
+@check("PU018", "labels taken as clean do not look it", "warning")
+def noise_overlooked(context: CheckContext) -> Finding:
+    """Labels taken as clean by a method, or because nobody said what beta is, and are not."""
+    estimation = context.estimation
+    if estimation is None:
+        return _noise_beside_alpha(context)
     if estimation.beta_given or estimation.beta_estimated:
         return not_applicable("beta was given or estimated.")
     p_value = estimation.clean_p_value
@@ -667,6 +693,60 @@ def noise_overlooked(estimation: PriorEstimate) -> Finding:
         "use NoisyLabels around the estimator, or the default, which estimates beta too; pass beta "
         "if you know it.",
     )
+
+
+LOWEST = 0.2
+"""Share of the unlabeled, those with the lowest scores, among whom wrong labels are sought."""
+
+FEW_POSITIVES = 0.01
+"""Positives that score so low, at least, as :func:`purecover.estimators.clean_test` assumes."""
+
+
+def _noise_beside_alpha(context: CheckContext) -> Finding:
+    r"""More labeled examples among the lowest scores than scores as good as these explain.
+
+    How many positives score so low follows, for normal scores, from alpha and the recovered AUC;
+    twice as many are granted. Wrong labels lower the AUC, so that more are granted where there are
+    some: the check errs on the quiet side.
+    """
+    from scipy.special import betainc, ndtr, ndtri
+
+    counts, p = context.counts, context.proportions
+    if context.beta_given:
+        return not_applicable("beta was given.")
+    auc = context.roc.auc_direct
+    if not 0.5 < auc <= 1 or p.beta != 1:
+        return not_applicable("the recovered AUC does not tell how low positives may score.")
+    excess, error = concavity_excess(counts, _observed(context))
+    if excess > 2 * error:
+        return not_applicable("scores whose curve is not concave do not tell (PU009).")
+    distance = math.sqrt(2) * float(ndtri(min(auc, 1 - 1e-9)))
+    borders = np.linspace(-8.0, 8.0 + distance, 4001)
+    below = p.alpha * ndtr(borders - distance) + (1 - p.alpha) * ndtr(borders)
+    explained = float(ndtr(np.interp(LOWEST, below, borders) - distance))
+    granted = min(max(FEW_POSITIVES, 2 * explained), 1 - 1e-9)
+    passed = np.append(0.0, np.cumsum(counts.unlabeled[::-1]) / counts.n_unlabeled)
+    labeled = np.append(0.0, np.cumsum(counts.labeled[::-1]) / counts.n_labeled)
+    size = effective_sizes(counts)[0]
+    found = float(np.interp(LOWEST, passed, labeled))
+    k = found * size
+    p_value = float(betainc(k, size - k + 1, granted)) if k > 0 else 1.0
+    says = (
+        f"{100 * found:.2g} % of the labeled score among the lowest fifth of the unlabeled, where "
+        f"scores as good as these would have up to {100 * granted:.2g} % of the positives"
+    )
+    if p_value > FALSE_ALARM_RATE:
+        return quiet(f"{says}.")
+    return fired(
+        f"{says}: some labels are probably wrong, while beta is 1 because nothing was said of it.",
+        "pass beta if you know it, or leave alpha out to have both estimated; if the labels are "
+        "verified, pass beta=1.",
+    )
+
+
+def _observed(context: CheckContext) -> PURoc:
+    roc = context.roc
+    return PURoc(fpr_pu=roc.fpr_pu, tpr_pu=roc.tpr_pu, thresholds=roc.thresholds_raw)
 
 
 def _shares(estimation: PriorEstimate) -> str:

@@ -92,7 +92,8 @@ def _command(file: str, request: ReportRequest) -> str:
 
 def _figures(report: Any) -> dict[str, float]:
     """The few figures that the list of reports shows."""
-    figures = {} if report.infeasible else {"auc": report.auc}  # clipped, it is no finding
+    withheld = report.infeasible or report.contradicted  # clipped, it is no finding
+    figures = {} if withheld else {"auc": report.auc}
     shares = report.proportions
     return figures | {"auc_pu": report.auc_pu, "alpha": shares.alpha, "beta": shares.beta}
 

@@ -81,7 +81,7 @@ def evaluate(
     serious = (deliver if counting.by is None else _deliver_groups)(found, source, wanted)
     if blank is not None:
         output.note(blank, quiet=wanted.quiet)
-    return 1 if wanted.strict and serious else 0
+    return 1 if say_contradicted(found) or (wanted.strict and serious) else 0
 
 
 def evaluate_rows(rows: Rows, **settings: Any) -> Any:
@@ -182,7 +182,7 @@ def evaluate_data(
     source = rows.source(file) | {"features": features.to_dict()}
     serious = deliver(report, source, wanted)
     rows.note_blanks(quiet=wanted.quiet)
-    return 1 if wanted.strict and serious else 0
+    return 1 if say_contradicted(report) or (wanted.strict and serious) else 0
 
 
 def _scores_as_csv(rows: Rows, scores: FloatArray) -> str:
@@ -217,6 +217,28 @@ def deliver(found: Any, source: dict[str, Any], wanted: opt.ReportOptions) -> bo
         output.note(f"report written to {path}", quiet=wanted.quiet)
     reports = [found] if isinstance(found, pu.PUReport) else found.reports.values()
     return any_serious(check for report in reports for check in report.checks)
+
+
+def say_contradicted(found: Any) -> bool:
+    """Say on standard error, however quiet, where alpha and beta contradict the scores."""
+    if isinstance(found, pu.PUReport):
+        said = [found.contradiction]
+    elif hasattr(found, "baseline"):
+        said = [
+            f"{name}: {report.contradiction}"
+            for name, report in found.reports.items()
+            if report.contradicted
+        ]
+    else:
+        said = [
+            f"task {show(row.task)}, score {show(row.score)}: alpha and beta contradict the "
+            "scores; evaluate it alone to see which alpha they allow"
+            for row in found
+            if row.contradicted
+        ]
+    for message in filter(None, said):
+        output.say(f"purecover: {message}")
+    return any(said)
 
 
 def render(found: Any, command: str) -> str:
@@ -391,7 +413,7 @@ def evaluate_many(
         output.write_file("--csv", csv, _as_csv(found), "table", quiet=quiet)
     if data.missing_is_unlabeled:
         output.note(f"{rows.n_blank:,} blank labels count as unlabeled", quiet=quiet)
-    return 1 if strict and _any_grave(found) else 0
+    return 1 if say_contradicted(found) or (strict and _any_grave(found)) else 0
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 import purecover as pu
 import purecover.cli.options as opt
 from purecover.cli.evaluate import any_serious
-from purecover.cli.output import CommandError, in_words, print_json, progress_bars, show
+from purecover.cli.output import CommandError, in_words, print_json, progress_bars, say, show
 
 if TYPE_CHECKING:
     from purecover.checks import CheckResult
@@ -93,12 +93,14 @@ def threshold(
     """
     criterion, value = _criterion(vars(wish), best)
     from purecover.checks import CheckContext, run_checks
+    from purecover.checks.catalog import largest_delta
     from purecover.cli.rows import read_rows
     from purecover.estimators.choice import check_estimator
-    from purecover.intervals.interval import check_level
+    from purecover.intervals.interval import check_level, least_delta
     from purecover.intervals.replicates import bootstrap
     from purecover.proportions import GivenProportions
     from purecover.report.pipeline import find_proportions, read_marks, resampled
+    from purecover.report.results import contradiction_of
 
     level, known = check_level(intervals.confidence_level), vars(assumptions)
     given = GivenProportions.among(known).validated(can_estimate=True)
@@ -137,6 +139,7 @@ def threshold(
     if estimation is not None:
         independent = rows.n_groups is None
         found = estimation.with_replicates(replicates, level=level, independent=independent)
+    contradicted = rows.n_groups is None and least_delta(counts) > largest_delta(found, proportions)
     checks = run_checks(
         CheckContext(
             counts=counts,
@@ -147,11 +150,30 @@ def threshold(
             n_groups=rows.n_groups,
             interval_varies_proportions=found is not None and replicates is not None,
             estimation=found,
+            beta_given=given.says_beta,
         ),
         ignore=intervals.ignore_checks,
     )
+    if contradicted:
+        # No threshold rests on an alpha that cannot be.
+        if json:
+            print_json(
+                {
+                    **dict.fromkeys(choice.to_dict()),
+                    "criterion": criterion,
+                    "wanted": value,
+                    "contradicted": True,
+                    "interval": None,
+                    "proportions": proportions.to_dict(),
+                    "estimation": None if found is None else found.to_dict(),
+                    "checks": [check.to_dict() for check in checks],
+                    "source": read.source(file),
+                }
+            )
+        say(f"purecover: {contradiction_of(counts, proportions)}")
+        return 1
     if json:
-        document = choice.to_dict()
+        document = choice.to_dict() | {"contradicted": False}
         document["interval"] = None if interval is None else interval.to_dict()
         document["proportions"] = proportions.to_dict()
         document["estimation"] = None if found is None else found.to_dict()

@@ -790,8 +790,8 @@ CLEAN_PRIORS = {"weigh": 0.6, "never": 0.0, "always": 1.0}
 WIDE = 0.5
 """If alpha or delta can be anywhere in an interval as wide, the scores do not tell them."""
 
-_FEWEST_BINS = 6
-"""The curve has as many parameters."""
+_FEWEST_BINS = 4
+"""With fewer different scores the curve is all prior; of five and more the intervals hold."""
 
 _SMALLEST_DELTA = 0.02
 """If delta may be smaller, labeled and unlabeled may be the same."""

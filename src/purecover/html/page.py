@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 # -- The curves of the page as they stand in the file, before a script draws them anew -----------
 
 
+_NONE = "; there is no recovered one."
+
+
 def roc_chart(report: PUReport) -> Chart:
     """Observed and recovered ROC curve."""
     roc = report.roc
@@ -54,8 +57,9 @@ def roc_chart(report: PUReport) -> Chart:
     curves = [
         ("chance", "chance", ends, ends),
         ("observed", f"observed (AUC {report.auc_pu:.3f})", roc.fpr_pu, roc.tpr_pu),
-        ("recovered", f"recovered (AUC {area})", roc.fpr, roc.tpr),
     ]
+    if not report.contradicted:
+        curves.append(("recovered", f"recovered (AUC {area})", roc.fpr, roc.tpr))
     if report.truth is not None:
         known = number(report.truth.metrics["roc_auc"], 3)
         true = report.truth.roc
@@ -65,7 +69,12 @@ def roc_chart(report: PUReport) -> Chart:
         "roc",
         "ROC curve",
         f"True-positive rate against false-positive rate. The observed curve has an AUC of "
-        f"{report.auc_pu:.3f}, the recovered one {area}.",
+        f"{report.auc_pu:.3f}"
+        + (
+            "; there is no recovered one."
+            if report.contradicted
+            else f", the recovered one {area}."
+        ),
         axes=("False-positive rate", "True-positive rate"),
         curves=curves,
         band=report.roc_band,
@@ -80,21 +89,23 @@ def pr_chart(report: PUReport) -> Chart:
     curves = [
         ("chance", f"chance (prior {pr.prior:.3g})", np.array([0.0, 1.0]), np.full(2, pr.prior)),
         ("observed", f"observed (area {number(pr.auc_pr_pu, 3)})", pr.recall_pu, pr.precision_pu),
-        ("recovered", f"recovered (area {number(pr.auc_pr, 3)})", pr.recall, pr.precision),
     ]
+    area = number(pr.auc_pr, 3)
+    if not report.contradicted:
+        curves.append(("recovered", f"recovered (area {area})", pr.recall, pr.precision))
     precision = METRICS["precision"].of_rates
     if report.truth is not None and precision is not None:
         true = report.truth.roc
         values = precision(true.tpr_pu, true.fpr_pu, report.truth.prior, report.metrics.options)
-        area = number(report.truth.metrics["auc_pr"], 3)
-        curves.append(("true", f"true (area {area})", true.tpr_pu, np.asarray(values)))
+        known = number(report.truth.metrics["auc_pr"], 3)
+        curves.append(("true", f"true (area {known})", true.tpr_pu, np.asarray(values)))
     at = (report.metrics.get("recall", math.nan), report.metrics.get("precision", math.nan))
     return make_chart(
         "pr",
         "Precision-recall curve",
         f"Precision against recall, for a population with a share of {pr.prior:.3g} positives. "
-        f"The area under the observed curve is {number(pr.auc_pr_pu, 3)}, under the recovered "
-        f"one {number(pr.auc_pr, 3)}.",
+        f"The area under the observed curve is {number(pr.auc_pr_pu, 3)}"
+        + (_NONE if report.contradicted else f", under the recovered one {area}."),
         axes=("Recall", "Precision"),
         curves=curves,
         band=report.pr_band,
@@ -308,6 +319,8 @@ def curves_of(comparison: ScoreComparison) -> list[Curves]:
     """ROC and precision-recall curves."""
     rocs, prs = {}, {}
     for name, report in comparison.reports.items():
+        if report.contradicted:
+            continue
         area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
         rocs[name] = (area, report.roc.fpr, report.roc.tpr)
         prs[name] = (number(report.pr.auc_pr, 3), report.pr.recall, report.pr.precision)

@@ -414,7 +414,7 @@ def _target(report: PUReport) -> Target:
 
 def _figures(report: PUReport) -> dict[str, Any]:
     return {
-        **picked(report, "auc", "auc_pu", "auc_direct", "infeasible"),
+        **picked(report, "auc", "auc_pu", "auc_direct", "infeasible", "contradicted"),
         "metrics": plain(dict(report.metrics)),
         "observed": plain(report.metrics.observed),
         "intervals": {name: _ends(interval) for name, interval in report.intervals.items()},

@@ -197,6 +197,20 @@ def auc_interval(
     )
 
 
+_TWO_ERRORS = 0.9545
+"""Confidence between two standard errors below and two above."""
+
+
+def least_delta(counts: ScoreCounts) -> float:
+    """The least beta - alpha that the observed AUC allows, two standard errors granted.
+
+    No classifier has an observed AUC further above 1/2 than half of beta - alpha. One below 1/2
+    says that labels or scores are the wrong way round, and nothing of alpha and beta.
+    """
+    seen = auc_interval(counts, MixtureProportions(0.0, 1.0), confidence_level=_TWO_ERRORS)
+    return max(2 * seen.low - 1, 0.0)
+
+
 def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tuple[float, float]:
     """Newcombe's fifth method: invert a score test with Hanley and McNeil's variance."""
     from scipy.optimize import brentq

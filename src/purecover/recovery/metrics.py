@@ -19,7 +19,7 @@ import numpy as np
 from purecover._codec import Saved, picked
 from purecover._frames import Tabular
 from purecover._parameters import Parameters, parameter
-from purecover._typing import AreaRule, FloatArray, Repair, Target
+from purecover._typing import AreaRule, FloatArray, OrNan, Repair, Target
 from purecover._validation import (
     Frozen,
     bad_value,
@@ -613,7 +613,8 @@ class RecoveredConfusion(Saved):
     Attributes
     ----------
     tp, fp, fn, tn : float
-        Expected numbers, none below 0; they add up to the size of the sample.
+        Expected numbers, none below 0; they add up to the size of the sample. NaN in a report
+        whose alpha and beta contradict the scores.
     threshold : float
         Positive is a score of at least this.
     among : {"unlabeled", "pooled"}
@@ -624,10 +625,10 @@ class RecoveredConfusion(Saved):
         those of ``fn`` and ``tn`` do.
     """
 
-    tp: float
-    fp: float
-    fn: float
-    tn: float
+    tp: OrNan
+    fp: OrNan
+    fn: OrNan
+    tn: OrNan
     threshold: float
     among: Literal["unlabeled", "pooled"]
     intervals: dict[str, Pair] = field(default_factory=dict)
@@ -642,6 +643,8 @@ class RecoveredConfusion(Saved):
         return np.array([[self.tn, self.fp], [self.fn, self.tp]])
 
     def __str__(self) -> str:
+        if math.isnan(self.tp):
+            return f"how many {self.among} at or above {self.threshold:.6g} are positive is unknown"
         return (
             f"of the {self.flagged:,.0f} {self.among} at or above {self.threshold:.6g} about "
             f"{self.tp:,.0f}{self.between('tp')} are positive; about "

@@ -367,7 +367,8 @@ def find_differences(
 
 def _value(report: PUReport, metric: str) -> float:
     # The direct AUC, whose difference is that of the observed ones over beta - alpha.
-    return report.auc_direct if metric == "roc_auc" else report.metrics[metric]
+    direct = metric == "roc_auc" and not report.contradicted
+    return report.auc_direct if direct else report.metrics[metric]
 
 
 def _draws(
@@ -379,7 +380,9 @@ def _draws(
     for name in others:
         replicates = reports[name].bootstrap
         assert replicates is not None  # noqa: S101 - all have them or none
-        columns.append(replicates.replicates[metric] - base.bootstrap.replicates[metric])
+        gap = replicates.replicates[metric] - base.bootstrap.replicates[metric]
+        unknown = reports[name].contradicted or base.contradicted
+        columns.append(np.full(gap.size, math.nan) if unknown else gap)
     return np.stack(columns, axis=1)
 
 
@@ -403,6 +406,8 @@ def _area_interval(
 
     .. math:: A_1 - A_2 = (A_{pu,1} - A_{pu,2})/\Delta, \qquad se = se_{pu}/\Delta.
     """
+    if math.isnan(by_replicates.estimate):  # alpha and beta contradict the scores
+        return by_replicates
     resampled = report.bootstrap is not None
     varies_proportions = report.estimation is not None and resampled
     if varies_proportions or (resampled and n_together > 1):
@@ -740,7 +745,12 @@ def compare_scores(
     reference = estimate_from or max(names, key=lambda name: counted[name].counts.auc_pu)
     used, estimation = find_proportions(counted[reference].counts, given, asked)
     found = {
-        name: recover(counted[name], used, replace(settings, threshold=thresholds[name]))
+        name: recover(
+            counted[name],
+            used,
+            replace(settings, threshold=thresholds[name]),
+            given,
+        )
         for name in names
     }
     limits = {name: one.threshold for name, one in found.items()}
@@ -775,7 +785,7 @@ def compare_scores(
             estimate = estimation.with_replicates(
                 drawn, level=settings.confidence_level, independent=independent
             )
-            estimate = as_seen_by(estimate, one.rows.counts.auc_pu, reference)
+            estimate = as_seen_by(estimate, one.rows.counts, reference)
         reports[name] = one.report(estimate, drawn)
     paired = rows.paired_rows()
     differences, better = find_differences(

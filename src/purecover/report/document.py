@@ -335,16 +335,19 @@ class SavedReport(Struct, kw_only=True):
         Alpha and beta as used.
     estimation : object or None
         How alpha and beta were estimated; null if they were given.
-    auc : float
-        The recovered AUC: the direct value, clipped to [0, 1].
+    auc : float or None
+        The recovered AUC: the direct value, clipped to [0, 1]; null where contradicted is true.
     auc_direct : float
         The direct value before clipping.
     infeasible : bool
         Whether it leaves [0, 1], so that alpha and beta do not fit the scores.
+    contradicted : bool
+        Whether it does so by more than chance explains. All that rests on alpha and beta is null
+        then: areas, recovered metrics, bands and expected numbers.
     auc_pu : float
         The observed AUC, labeled against unlabeled.
-    auc_repaired : float
-        Area under the repaired ROC curve.
+    auc_repaired : float or None
+        Area under the repaired ROC curve; null where contradicted is true.
     repair : str
         The repair of the ROC curve.
     repair_requested : str
@@ -394,11 +397,11 @@ class SavedReport(Struct, kw_only=True):
     scores_from: str | None
     proportions: MixtureProportions
     estimation: SavedEstimation | None
-    auc: Share
+    auc: Share | None
     auc_direct: float
     infeasible: bool
     auc_pu: Share
-    auc_repaired: float
+    auc_repaired: float | None
     repair: Repair
     repair_requested: Repair
     repair_pr: Repair
@@ -413,6 +416,7 @@ class SavedReport(Struct, kw_only=True):
     bootstrap: SavedBootstrap | None
     truth: SavedTruth | None
     counts: ScoreCounts | None
+    contradicted: bool = False
     binning: BinningBounds | UnsetType = UNSET
     roc: SavedRoc | UnsetType = UNSET
     pr: SavedPr | UnsetType = UNSET

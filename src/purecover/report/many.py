@@ -95,6 +95,9 @@ class ManyRow(Frozen):
         The seed of the bootstrap: ``evaluate(..., random_state=row.seed)`` draws the same.
     report : PUReport or None
         The whole report, if reports were to be kept.
+    contradicted : bool
+        Whether alpha and beta contradict the scores, so that recovered metrics are NaN; see
+        :class:`PUReport`.
     """
 
     task: Any
@@ -111,6 +114,7 @@ class ManyRow(Frozen):
     threshold: float = math.nan
     findings: tuple[tuple[str, str], ...] = ()
     report: PUReport | None = field(default=None, repr=False)
+    contradicted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -716,6 +720,7 @@ def run_job(job: Job) -> tuple[ManyRow, Shared | None]:
         threshold=report.metrics.threshold,
         findings=tuple((check.code, check.severity) for check in report.findings),
         report=report if job.keep else None,
+        contradicted=report.contradicted,
     )
     return row, shared
 
@@ -737,7 +742,7 @@ def _with_shared(counts: ScoreCounts, options: Mapping[str, Any], shared: Shared
     replicates, n = None, len(shared.draws)
     if n:
         replicates = found.resample(Replayed(shared.draws), n, options["random_state"])
-    estimate = as_seen_by(shared.estimate, counts.auc_pu, shared.reference)
+    estimate = as_seen_by(shared.estimate, counts, shared.reference)
     return found.report(estimate, replicates)
 
 
@@ -747,7 +752,8 @@ def _at_level(report: PUReport, level: float) -> PUReport:
         return report
     intervals = {n: _stretched(n, i, level) for n, i in report.intervals.items()}
     estimation = report.estimation
-    if estimation is None or report.bootstrap is None:  # the closed form knows every level
+    closed = estimation is None or report.bootstrap is None
+    if closed and not report.contradicted:  # the closed form knows every level
         intervals["roc_auc"] = auc_interval(
             report.counts, report.proportions, confidence_level=level
         )

@@ -6,6 +6,7 @@ estimates once and resamples all scores together; a table of many tasks shares a
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -33,6 +34,7 @@ from purecover._validation import (
     to_numpy,
 )
 from purecover.checks import CHECKS, CheckContext, CheckResult, run_checks
+from purecover.checks.catalog import largest_delta
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
 from purecover.estimators.choice import tell_clean
@@ -43,7 +45,7 @@ from purecover.exceptions import (
     PurecoverError,
     RecoveryWarning,
 )
-from purecover.intervals.interval import Interval, auc_interval
+from purecover.intervals.interval import Interval, auc_interval, least_delta
 from purecover.intervals.replicates import (
     MANY_THRESHOLDS,
     MAX_THRESHOLDS,
@@ -70,7 +72,6 @@ from purecover.recovery.metrics import (
     youden_threshold,
 )
 from purecover.recovery.pr import RecoveredPr, pr_from_roc
-from purecover.recovery.rates import auc_identification_interval
 from purecover.recovery.roc import RecoveredRoc, blended, roc_from_counts
 from purecover.report.results import PUReport, TrueFigures
 
@@ -502,13 +503,10 @@ def registered_name(estimator: PriorEstimator, known: Mapping[str, type[PriorEst
     return f"{name}({registered_name(inner, known)})" if isinstance(inner, PriorEstimator) else name
 
 
-def as_seen_by(found: PriorEstimate, observed: float, reference: str) -> PriorEstimate:
+def as_seen_by(found: PriorEstimate, counts: ScoreCounts, reference: str) -> PriorEstimate:
     """An estimate from one score, in the report of another: its AUC has ends of its own."""
     ends = dict(found.identification)
-    if found.beta_given:
-        ends["auc"] = _auc_between(observed, ends["delta"])
-    else:
-        ends["auc"] = _auc_allowed(observed, ends["alpha"][1], 1 - ends["beta"][0])
+    ends["auc"] = _auc_between(counts, ends["delta"])
     note = f"estimated from the scores in {show(reference)}, for all scores compared"
     return replace(found, identification=ends, notes=(*found.notes, note))
 
@@ -519,16 +517,16 @@ def _identification(
     """What the data allow without the assumption that some scores are pure.
 
     Any alpha <= a beta and 1 - beta <= b (1 - alpha) then fits. The inclusions a and b are taken
-    at upper bounds that hold together with 95 % confidence.
+    at upper bounds that hold together with 95 % confidence, and the observed AUC at the ends of its
+    95 % interval.
     """
     from purecover.estimators.samples import flipped_counts, inclusion_bound
 
-    observed = counts.auc_pu
     level = 0.95 if given.beta is not None else 0.975
     a = min(max(inclusion_bound(counts, confidence_level=level), used.unlabeled_inclusion), 1.0)
     if given.beta is not None:
         ends = {"alpha": (0.0, a * used.beta), "delta": ((1 - a) * used.beta, used.beta)}
-        return ends | {"auc": _auc_between(observed, ends["delta"])}
+        return ends | {"auc": _auc_between(counts, ends["delta"])}
     b = inclusion_bound(flipped_counts(counts), confidence_level=level)
     b = min(max(b, used.labeled_inclusion), 1.0)
     least = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
@@ -536,19 +534,23 @@ def _identification(
         "alpha": (0.0, a),
         "beta": (1 - b, 1.0),
         "delta": (least, 1.0),
-        "auc": _auc_allowed(observed, a, b),
+        "auc": _auc_between(counts, (least, 1.0)),
     }
 
 
-def _auc_between(observed: float, deltas: tuple[float, float]) -> tuple[float, float]:
-    """The least and the greatest AUC while beta - alpha runs from end to end."""
-    far = [min(max(0.5 + (observed - 0.5) / max(d, 1e-12), 0.0), 1.0) for d in deltas]
+def _auc_between(counts: ScoreCounts, deltas: tuple[float, float]) -> tuple[float, float]:
+    """The least and the greatest AUC while beta - alpha runs from end to end.
+
+    So does the observed AUC, within its interval: even if nothing is to be corrected, chance has
+    had its part in it.
+    """
+    seen = auc_interval(counts, MixtureProportions(0.0, 1.0))
+    far = [
+        min(max(0.5 + (observed - 0.5) / max(delta, 1e-12), 0.0), 1.0)
+        for observed in (seen.low, seen.high)
+        for delta in deltas
+    ]
     return min(far), max(far)
-
-
-def _auc_allowed(observed: float, a: float, b: float) -> tuple[float, float]:
-    """The same for inclusions, also for those that leave nothing to tell."""
-    return auc_identification_interval(observed, min(a, 1 - 1e-12), min(b, 1 - 1e-12))
 
 
 # -- Replicates for a report, and what becomes of an estimate that they cannot repeat ------------
@@ -589,6 +591,7 @@ class Recovery:
     roc: RecoveredRoc
     estimation: PriorEstimate | None = None
     bootstrap: BootstrapResult | None = None
+    given: GivenProportions | None = None
 
     @cached_property
     def threshold(self) -> float:
@@ -638,6 +641,23 @@ class Recovery:
         """The curve that areas under the precision-recall curve are taken from."""
         return self.roc if self.settings.repair is not None else blended(self.roc, self.rows.counts)
 
+    @cached_property
+    def contradicted(self) -> bool:
+        """Whether alpha and beta cannot be what they are said to be, chance granted."""
+        if self.roc.auc_direct <= 1:
+            return False
+        if self.rows.n_groups is None:
+            return least_delta(self.rows.counts) > largest_delta(self.estimation, self.proportions)
+        if self.bootstrap is None:  # how far chance goes with groups, only replicates know
+            return False
+        # As far as two standard errors.
+        return bool(np.quantile(self.bootstrap.replicates["roc_auc"], 0.02275) > 1)
+
+    @property
+    def auc(self) -> float:
+        """The headline."""
+        return math.nan if self.contradicted else min(max(self.roc.auc_direct, 0.0), 1.0)
+
     @property
     def optimism(self) -> tuple[float, float]:
         """What the observed rates at the threshold owe to its choice, as far as it is known."""
@@ -648,7 +668,7 @@ class Recovery:
     def metrics(self) -> RecoveredMetrics:
         """All metrics."""
         counts = self.rows.counts
-        return metrics_from_roc(
+        found = metrics_from_roc(
             self.roc,
             self.roc_pr,
             counts,
@@ -658,6 +678,9 @@ class Recovery:
             options=self.options,
             optimism=self.optimism,
         )
+        if self.contradicted:
+            found = replace(found, values_=dict.fromkeys(found, math.nan))
+        return found
 
     @cached_property
     def pr(self) -> RecoveredPr:
@@ -670,6 +693,8 @@ class Recovery:
         found = confusion_from_roc(
             self.roc, self.rows.counts, self.threshold, optimism=self.optimism
         )
+        if self.contradicted:
+            return replace(found, tp=math.nan, fp=math.nan, fn=math.nan, tn=math.nan)
         if self.bootstrap is None:
             return found
         return replace(found, intervals=self.bootstrap.number_intervals())
@@ -677,7 +702,9 @@ class Recovery:
     @cached_property
     def intervals(self) -> FrozenDict[str, Interval]:
         """Intervals of metrics, as far as there are any."""
-        intervals = {}
+        intervals: dict[str, Interval] = {}
+        if self.contradicted:
+            return FrozenDict(intervals)
         if self.bootstrap is not None:
             every = self.bootstrap.intervals()
             intervals = {name: every[name] for name in self.metrics}
@@ -703,6 +730,7 @@ class Recovery:
             n_groups=self.rows.n_groups,
             interval_varies_proportions=not (self.estimation is None or self.bootstrap is None),
             estimation=self.estimation,
+            beta_given=self.given is None or self.given.says_beta,
         )
         return run_checks(context, ignore=self.settings.ignore_checks)
 
@@ -744,7 +772,6 @@ class Recovery:
             replace(self, rows=rows, estimation=estimation, bootstrap=replicates),
             counts=self.rows.counts,
             proportions=self.proportions,
-            auc=min(max(self.roc.auc_direct, 0.0), 1.0),
             auc_pu=self.rows.counts.auc_pu,
             roc=self.roc,
             bootstrap=replicates,
@@ -764,11 +791,16 @@ def find_proportions(
     return estimation.estimate.proportions, estimation
 
 
-def recover(rows: Rows, proportions: MixtureProportions, settings: Settings) -> Recovery:
+def recover(
+    rows: Rows,
+    proportions: MixtureProportions,
+    settings: Settings,
+    given: GivenProportions | None = None,
+) -> Recovery:
     """The curve, once it is known that all metrics can be had."""
     resolve_metrics(None, rows.counts, settings)
     roc = roc_from_counts(rows.counts, proportions, settings.repair or "isotonic")
-    return Recovery(rows, proportions, settings, roc)
+    return Recovery(rows, proportions, settings, roc, given=given)
 
 
 def make_report(
@@ -779,7 +811,7 @@ def make_report(
 ) -> PUReport:
     """All steps after reading, for one score; ``estimator`` is None where alpha is given."""
     used, estimation = find_proportions(rows.counts, given, estimator)
-    found = recover(rows, used, settings)
+    found = recover(rows, used, settings, given)
     n_resamples = settings.n_resamples
     if n_resamples is None:
         n_resamples = USUAL // 2 if rows.counts.n_thresholds > MANY_THRESHOLDS else USUAL

@@ -23,7 +23,7 @@ from purecover.counts import ScoreCounts
 from purecover.curves import PURoc
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import CurveBand, Interval, ends_of
+from purecover.intervals.interval import CurveBand, Interval, ends_of, least_delta
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery.bounds import BinningBounds, binning_bounds
@@ -66,8 +66,12 @@ def make_document(report: PUReport, *, curves: bool, counts: bool) -> dict[str, 
     from purecover.report.document import SavedBootstrap, SavedOptions, SavedReport
 
     drawn, truth = report.bootstrap, report.truth
+    withheld = report.contradicted
     if drawn is not None:
-        bands = {"roc_band": _bands(drawn.roc_band), "pr_band": _bands(drawn.pr_band)}
+        bands = {
+            "roc_band": _bands(drawn.roc_band, withheld),
+            "pr_band": _bands(drawn.pr_band, withheld),
+        }
     curve = None
     if truth is not None and counts:
         roc = truth.roc
@@ -82,7 +86,7 @@ def make_document(report: PUReport, *, curves: bool, counts: bool) -> dict[str, 
         n_unlabeled=report.counts.n_unlabeled,
         n_negative=report.counts.n_negative,
         n_thresholds=report.counts.n_thresholds,
-        auc_repaired=report.roc.auc,
+        auc_repaired=math.nan if withheld else report.roc.auc,
         repair=report.roc.repair,
         repair_requested=report.roc.repair_requested,
         repair_pr=report.pr.repair,
@@ -92,18 +96,42 @@ def make_document(report: PUReport, *, curves: bool, counts: bool) -> dict[str, 
         truth=None if truth is None else truth.to_dict() | {"roc": curve},
         counts=report.counts if counts else None,
         binning=UNSET if report.bounds is None else report.bounds,
-        roc=report.roc if curves else UNSET,
-        pr=report.pr if curves else UNSET,
+        roc=report.roc if curves and not withheld else UNSET,
+        pr=report.pr if curves and not withheld else UNSET,
         source=UNSET,  # of which only the command line knows
     )
 
 
-def _bands(band: Callable[[Any], CurveBand]) -> dict[str, Any]:
-    """Both bands of a curve, which share their x and the curve itself."""
+def _bands(band: Callable[[Any], CurveBand], withheld: bool) -> dict[str, Any]:
+    """Both bands of a curve, which share their x and the curve itself; nulls if withheld."""
     found = {kind: band(kind) for kind in KINDS}
     first = found["pointwise"]
-    ends = {str(kind): {"low": each.low, "high": each.high} for kind, each in found.items()}
-    return {"x": first.x, "estimate": first.estimate, **ends}
+    nothing = np.full(first.x.size, math.nan) if withheld else None
+    ends = {
+        str(kind): {
+            "low": each.low if nothing is None else nothing,
+            "high": each.high if nothing is None else nothing,
+        }
+        for kind, each in found.items()
+    }
+    return {"x": first.x, "estimate": first.estimate if nothing is None else nothing, **ends}
+
+
+def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> str:
+    """What alpha and beta the scores allow at most, and what to do."""
+    p, least = proportions, least_delta(counts)
+    most = p.beta - least
+    allowed = (
+        f"with beta {p.beta:.4g}, alpha can be at most {math.floor(most * 1e4) / 1e4:.4g}"
+        if most >= 0
+        else f"beta must be at least {math.ceil(least * 1e4) / 1e4:.4g}"
+    )
+    return (
+        f"alpha {p.alpha:.4g} and beta {p.beta:.4g} contradict these scores: their observed AUC of "
+        f"{counts.auc_pu:.4f} needs a beta - alpha of at least {least:.3g}, even if chance has "
+        f"helped, and {p.delta:.3g} is given; {allowed}. Correct alpha or beta, or leave alpha out "
+        "to have it estimated; nothing that rests on them is shown."
+    )
 
 
 # -- `PUReport`: holds results, offers views of them, computes nothing new -----------------------
@@ -148,7 +176,7 @@ class PUReport(Frozen):
         Alpha and beta.
     auc : float
         The headline: the direct AUC, clipped to [0, 1]. ``roc.auc`` is the area under the
-        repaired curve.
+        repaired curve. NaN where alpha and beta contradict the scores.
     auc_pu : float
         The observed AUC.
     roc : RecoveredRoc
@@ -175,6 +203,12 @@ class PUReport(Frozen):
         The seed, if there was one.
     scores_from : str or None
         How the scores were made, if :func:`evaluate_model` made them.
+    contradicted : bool
+        Whether alpha and beta contradict the scores by more than chance explains: no classifier has
+        an observed AUC as far from 1/2 as these, less two standard errors. What rests on them is
+        NaN then, in ``auc``, ``metrics`` and ``confusion``, or left out, as ``intervals`` and bands
+        are; None in JSON, a dash in text and on pages. What was observed stays. ``roc`` and ``pr``
+        keep the curves as they come out, to see where they leave the unit square.
     """
 
     counts: ScoreCounts
@@ -192,6 +226,7 @@ class PUReport(Frozen):
     truth: TrueFigures | None
     threshold_chosen: bool
     random_state: int | None
+    contradicted: bool
     scores_from: str | None = None
 
     @classmethod
@@ -223,21 +258,29 @@ class PUReport(Frozen):
         return not 0 <= self.roc.auc_direct <= 1
 
     @property
+    def contradiction(self) -> str:
+        """In what way alpha and beta contradict the scores, and what to do; empty if not."""
+        return contradiction_of(self.counts, self.proportions) if self.contradicted else ""
+
+    @property
     def bounds(self) -> BinningBounds | None:
         """Where AUC and AUC-PR of the exact scores lie, if scores were counted in bins."""
         if not self.counts.is_binned:
             return None
-        return binning_bounds(self.counts, self.proportions, target=self.metrics.prior)
+        used = None if self.contradicted else self.proportions
+        return binning_bounds(self.counts, used, target=self.metrics.prior)
 
     @property
     def roc_band(self) -> CurveBand | None:
         """Pointwise band of the ROC curve, if there are replicates."""
-        return None if self.bootstrap is None else self.bootstrap.roc_band()
+        drawn = None if self.contradicted else self.bootstrap
+        return None if drawn is None else drawn.roc_band()
 
     @property
     def pr_band(self) -> CurveBand | None:
         """Pointwise band of the precision-recall curve, if there are replicates."""
-        return None if self.bootstrap is None else self.bootstrap.pr_band()
+        drawn = None if self.contradicted else self.bootstrap
+        return None if drawn is None else drawn.pr_band()
 
     @property
     def findings(self) -> tuple[CheckResult, ...]:
@@ -473,7 +516,8 @@ def read_report(source: Source, saved: SavedReport) -> PUReport:
     return PUReport(
         counts=counts,
         proportions=saved.proportions,
-        auc=saved.auc,
+        auc=math.nan if saved.auc is None else saved.auc,
+        contradicted=saved.contradicted,
         auc_pu=saved.auc_pu,
         roc=roc,
         pr=pr_from_roc(roc_pr, counts, metrics.prior, options.area),

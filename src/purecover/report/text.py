@@ -75,7 +75,9 @@ def render_text(report: PUReport) -> str:
     lines = [*_data_lines(report), *_proportions_lines(report), *_bounds_lines(report)]
     lines += ["", head.rstrip()]
     lines.append(_row(report, "roc_auc"))
-    if report.infeasible:
+    if report.contradicted:
+        lines += _wrapped(f"  ({report.contradiction})", "")
+    elif report.infeasible:
         lines.append(f"  (the formula gives {report.auc_direct:.4f}: alpha and beta do not fit)")
     elif abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
         lines.append(
@@ -83,7 +85,8 @@ def render_text(report: PUReport) -> str:
         )
     lines.append(_row(report, "auc_pr"))
     how = "given" if report.threshold_chosen else "highest Youden index"
-    if report.bootstrap is not None and report.bootstrap.optimism is not None:
+    corrected = report.bootstrap is not None and report.bootstrap.optimism is not None
+    if corrected and not report.contradicted:
         how += ", less what its choice adds"
     lines.append(f"at threshold {report.metrics.threshold:.6g} ({how}):")
     asked = asked_for(report.metrics.options)
@@ -156,7 +159,7 @@ def _row(report: PUReport, name: str) -> str:
     title, cells = METRICS[name].title, metric_row(report, name).cells
     if name == "auc_pr" and report.pr.area != "davis-goadrich":
         title += f" ({report.pr.area})"
-    text = f"{title:<26}{cells['observed']:>10}{cells['recovered']:>11}"
+    text = f"{title:<26}{cells['observed']:>10}{_typed(cells['recovered']):>11}"
     if "interval" in cells:
         text += f"   {_typed(cells['interval']):<19}"
     if "true" in cells:
@@ -363,10 +366,13 @@ def _many_rows(many: ManyReports) -> list[str]:
         value = number(row.recovered[first])
         if interval is not None and bounded(interval):
             value += f" [{number(interval.low)}, {number(interval.high)}]"
+        if row.contradicted:
+            value = "-"
         alpha = math.nan if row.proportions is None else row.proportions.alpha
         text = f"{_short(row.task):<{wide[0]}}{_short(row.score):<{wide[1]}}"
         text += f"{row.n_labeled:>8,.5g}{alpha:>7.3f}{number(row.observed[first]):>10}  "
-        text += f"{value:<25}" + "".join(f"{number(row.recovered[n]):>11}" for n in others)
+        values = ["-" if row.contradicted else number(row.recovered[name]) for name in others]
+        text += f"{value:<25}" + "".join(f"{each:>11}" for each in values)
         lines.append(text.rstrip())
     rest = len(many.evaluated) - len(shown)
     if rest:

@@ -34,7 +34,8 @@
         ? engine.recover(counts, { ...settings, ...state, optimism })
         : null;
     // Alpha and beta of the report are the report's affair: its headline and checks speak of them.
-    const fits = result !== null && (result.feasible || !moved.proportions);
+    const fits =
+      result !== null && (result.feasible || !(moved.proportions || report.contradicted));
     return { moved, result, fits, problem: problem(result) };
   }
 
