@@ -352,7 +352,7 @@ def test_best_threshold(run, best: str) -> None:
 @pytest.mark.parametrize("group", [False, True])
 def test_threshold_has_the_interval_of_the_library(run, tmp_path: Path, group: bool) -> None:
     path = write_sample(tmp_path / "a.csv", 200, g=lambda i: f"g{i // 4:03}")
-    options = ("--alpha", ".1", "--recall", ".9", "--resamples", "40", "--seed", "7")
+    options = ("--alpha", ".02", "--recall", ".9", "--resamples", "40", "--seed", "7")
     more = ("--confidence-level", "0.8", *(("--group", "g") if group else ()))
     document = run("threshold", path, *options, *more, "--json").json
     rows = [line.split(",") for line in path.read_text(encoding="utf-8").split()[1:]]
