@@ -20,7 +20,7 @@ EXAMPLE := src/purecover/data/example_scores.csv
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint type docs links bench report-speed files-speed coverage repairs peers trust fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
-	networks-times networks-paper reality-collection app-load engines examples-check mutation \
+	networks-times networks-paper reality-collection reality-learn reality app-load engines examples-check mutation \
 	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze size architecture path choosing paper-findings pictures vendor dist stranger clean
 
 help: ## List the targets
@@ -158,6 +158,12 @@ networks-paper: $(VENV)/.dev ## Train the paper's networks on its data sets (PUR
 
 reality-collection: $(VENV)/.dev ## Make the reference collection of real problems (downloads packages; half an hour)
 	$(BIN)/python -m benchmarks.reality_collection $(STUDY_ARGS)
+
+reality-learn: $(VENV)/.dev ## Learn the default estimator from the first part of that collection (minutes)
+	$(BIN)/python -m benchmarks.reality_learn --stretch 1.05 --risk 0.12 $(STUDY_ARGS)
+
+reality: $(VENV)/.dev ## Judge reports on the second part of that collection, which no choice has seen (a quarter of an hour)
+	$(BIN)/python -m benchmarks.reality --jobs $(STUDY_JOBS) $(STUDY_ARGS)
 
 engines: $(VENV)/.dev ## Time counts of 10^6 to 10^8 rows of Parquet beside the engine's own GROUP BY
 	$(BIN)/python -m benchmarks.engines $(STUDY_ARGS)

@@ -154,7 +154,7 @@ def test_evaluate_takes_the_name_of_an_estimator_and_a_beta(run) -> None:
 
 
 def test_threshold_estimates_what_is_not_known(run) -> None:
-    asked = ("threshold", EXAMPLE, "--precision", "0.8", *FEW)
+    asked = ("threshold", EXAMPLE, "--precision", "0.5", *FEW)
     document = run(*asked, "--json").json
     report = run("evaluate", EXAMPLE, *FEW, "--json").json
     assert document["proportions"] == report["proportions"]
@@ -167,7 +167,7 @@ def test_threshold_estimates_what_is_not_known(run) -> None:
     assert known["interval"]["varied"] == "scores"
     text = run(*asked).out
     assert f"alpha {document['proportions']['alpha']:.3f} [" in text
-    assert ", estimated by label-curve" in text
+    assert ", estimated by reference" in text
     assert "estimated by" not in run("threshold", EXAMPLE, *ALPHA, "--best", "f1", *FEW).out
 
 

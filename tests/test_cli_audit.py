@@ -269,7 +269,9 @@ def test_where_they_contradict_the_audit_is_believed(run, tmp_path) -> None:
     path = tmp_path / "audit.csv"
     run("sample", scores, "--n", "400", "--out", path)
     fill(path, ["yes"] * 100 + ["no"] * 300)
-    options = ("--scores", scores, "--resamples", "0", "--clean")
+    options = (
+        "--scores", scores, "--resamples", "0", "--clean", "--estimator", "label-curve",
+    )  # fmt: skip
     document = run("estimate", path, *options, "--json").json
     assert document["combined"]["conflict"]
     assert document["report"]["proportions"]["beta"] == 1

@@ -198,7 +198,9 @@ def test_several_scores_are_compared(run, folder, engine, tmp_path):
         assert found[name] == expected[name]
     for name in ("score", "w"):
         ours, theirs = (d["reports"][name]["metrics"]["recovered"] for d in (found, expected))
-        assert ours == pytest.approx(theirs)
+        # What the choice of a threshold adds is told by replicates, which are not the same.
+        assert ours == pytest.approx(theirs, abs=0.1)
+        assert ours["roc_auc"] == pytest.approx(theirs["roc_auc"])
     ours, theirs = (d["differences"]["roc_auc"]["w"] for d in (found, expected))
     assert [ours[end] for end in ("estimate", "low", "high")] == pytest.approx(
         [theirs[end] for end in ("estimate", "low", "high")], abs=0.02

@@ -99,9 +99,9 @@ def test_metrics_intervals_and_strictness(run, file):
     )  # fmt: skip
     assert list(result.json["rows"][0]["recovered"]) == ["f1", "precision_at_k"]
     assert result.json["simultaneous"] == "sidak"
-    # Alpha far too high for such scores: a check of severity error.
+    # Alpha far too high for such scores: a contradiction, whether strict or not.
     asked = (file, "--labeled", "y", "--score", "model_a", "--alpha", "0.9", "--resamples", 0)
-    assert run(*asked).code == 0
+    assert run(*asked).code == 1
     assert run(*asked, "--strict").code == 1
 
 

@@ -156,7 +156,7 @@ def test_one_estimate_serves_all(estimated: pu.report.ScoreComparison) -> None:
     assert np.ptp(replicates[0]["alpha"]) > 0
     for name, report in estimated.reports.items():
         assert report.proportions is estimated.proportions
-        assert report.estimation.notes[-1].startswith("estimated from the scores in 'good'")
+        assert report.estimation.notes[-1].endswith("estimated from the scores in 'good'")
         low, high = report.estimation.identification["auc"]
         assert low <= report.auc <= high, name
     interval = estimated.differences["roc_auc"]["good"]

@@ -330,7 +330,7 @@ def test_disagreement_is_the_largest_difference_in_either_share():
 
 def test_an_estimator_by_name_by_example_or_by_default() -> None:
     assert repr(check_estimator(None)) == repr(check_estimator("default"))
-    assert repr(check_estimator(None)) == "LabelCurve()"
+    assert repr(check_estimator(None)) == "ReferencePosterior()"
     assert repr(check_estimator("bbe")) == "NoisyLabels(estimator=BBE())"
     assert repr(check_estimator("alphamax-n")) == "AlphaMaxN()"
     own = BBE(error=0.2)

@@ -317,7 +317,7 @@ class TestBootstrapWithEstimator:
     """Replicates that estimate alpha and beta again."""
 
     def test_each_replicate_has_proportions_of_its_own(self) -> None:
-        s = draw()
+        s = draw(n_labeled=100, n_unlabeled=500)
         estimator = TopRatio()
         result = pu.intervals.bootstrap(
             s.counts,
@@ -383,8 +383,8 @@ class TestBootstrapWithEstimator:
         )
 
     def test_rejected_draws_are_counted_and_drawn_again(self) -> None:
-        s = draw()
-        high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 200
+        s = draw(n_labeled=100, n_unlabeled=500)
+        high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 100
         estimator = Refuses(high - 0.01)
         result = pu.intervals.bootstrap(
             s.counts, s.proportions, estimator=estimator, n_resamples=100, random_state=0
@@ -400,8 +400,8 @@ class TestBootstrapWithEstimator:
         assert "rejected" not in repr(plain) + plain.interval("f1").method
 
     def test_more_than_half_rejected_is_no_interval(self) -> None:
-        s = draw()
-        high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 200
+        s = draw(n_labeled=100, n_unlabeled=500)
+        high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 100
         with pytest.raises(IdentifiabilityError, match=r"of 200 samples.*\(PU017\)"):
             pu.intervals.bootstrap(
                 s.counts,
@@ -414,8 +414,8 @@ class TestBootstrapWithEstimator:
     def test_work_is_cut_into_pieces_without_changing_it(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        s = draw()
-        high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 200
+        s = draw(n_labeled=100, n_unlabeled=500)
+        high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 100
         runs = []
         for cells in (2**20, 7 * s.counts.n_thresholds):
             monkeypatch.setattr("purecover.intervals.resampling.CELLS", cells)

@@ -41,7 +41,7 @@ def test_tables_are_those_of_the_study(tool: ModuleType) -> None:
         assert stored == content, "run: make choosing"
 
 
-DEFAULT = "label-curve (default)"
+DEFAULT = "label-curve"
 
 
 def test_what_the_page_reads_from_the_tables() -> None:

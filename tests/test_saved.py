@@ -42,12 +42,13 @@ def printed(name: str) -> str:
 def test_saved_results_are_read(name: str) -> None:
     text = old(name)
     result: Any = READERS[name](text)
-    assert str(result) == printed(name)
+    # Later versions say more; what was said then is still said.
+    assert set(printed(name).splitlines()) <= set(str(result).splitlines())
     was, now = json.loads(text), result.to_dict(counts=True)
     assert now["schema"] == was["schema"]
     # The command line adds where the data came from, and curves are made again when asked for.
     assert set(was) - set(now) <= {"source", "roc", "pr"}
-    assert str(READERS[name](result.to_json(counts=True))) == printed(name)
+    assert str(READERS[name](result.to_json(counts=True))) == str(result)
 
 
 @pytest.mark.parametrize("name", ["report", "report-weighted"])
@@ -61,7 +62,10 @@ def test_a_saved_monitor_goes_on(tmp_path: Path) -> None:
     monitor = pu.monitoring.ScoreMonitor.load(path)
     assert str(monitor) == printed("monitor")
     was = json.loads(path.read_bytes())["state"]
-    assert monitor._state() == was
+    now = monitor._state()
+    assert {name: now["settings"][name] for name in was["settings"]} == was["settings"]
+    for one, other in zip(now["partitions"], was["partitions"], strict=True):
+        assert {name: one[name] for name in other} == other
     day = pu.simulate.binormal(2.0).sample(40, 120, alpha=0.25, random_state=9).counts
     monitor.add("day 4", day)
     monitor.save(path)

@@ -147,8 +147,8 @@ STEPS = (
     ),
 )
 LAST = (
-    "LabelCurve, the default: evaluate(scores, labeled)\n"
-    "labels verified: beta=1.  What other estimators say: compare_priors"
+    "The default: evaluate(scores, labeled)\n"
+    "pure ends: assume=['pure-top'].  Labels verified: beta=1"
 )
 BLUE, GREEN, GRAY = "#0072B2", "#009E73", "#555555"
 LEFT, RIGHT, HALF = 3.35, 4.35, 0.29  # where boxes end and begin, and half their height

@@ -231,6 +231,12 @@ def _finding(report: PUReport) -> str:
     if interval is not None and bounded(interval):
         low, high = number(interval.low, 3), number(interval.high, 3)
         bounds = f", {percent(interval.confidence_level)} interval {low} to {high},"
+    if (pure := unsure(report)) is not None:
+        return (
+            f"The true AUC is between {report.auc_pu:.3f}, the observed one, and {pure:.3f}, if "
+            "the best scores are all positives. These scores do not tell more: "
+            f"{report.auc:.3f}{bounds} is a guess from comparable data."
+        )
     about = "" if report.estimation is None else "about "
     return (
         f"Observed AUC {report.auc_pu:.3f}; the true AUC is about {report.auc:.3f}{bounds} if "
@@ -238,11 +244,19 @@ def _finding(report: PUReport) -> str:
     )
 
 
+def unsure(report: PUReport) -> float | None:
+    """The AUC that pure ends would give, where the scores do not tell how pure they are."""
+    found = report.estimation
+    if found is None or found.identifiable or found.delta_pure is None:
+        return None
+    return min(0.5 + (report.auc_pu - 0.5) / found.delta_pure, 1.0)
+
+
 def sections(report: PUReport) -> dict[str, Section]:
     """All that a report says, by name, in the order in which it is written."""
-    found = {"checks": checks_section(report)}
+    found = {"checks": checks_section(report), "assumptions": assumptions_section(report)}
     if report.estimation is not None:
-        found["estimation"] = estimation_section(report, report.estimation)
+        found["estimation"] = estimation_section(report.estimation)
     return found | {
         "metrics": metrics_section(report),
         "unlabeled": unlabeled_section(report),
@@ -263,6 +277,16 @@ def checks_section(report: PUReport) -> Section:
         return Section("Checks", [], f"All {len(report.checks)} checks are quiet.")
     columns = {"message": "What was found", "hint": "What to do"}
     return Section("Checks", [Table("Check", columns, rows, numbers=False)])
+
+
+def assumptions_section(report: PUReport) -> Section:
+    """What the figures rest on."""
+    rows = [
+        Row(each.statement, {"verdict": each.verdict, "why": each.evidence, "auc": each.without})
+        for each in report.assumptions
+    ]
+    columns = {"verdict": "The data", "why": "Why", "auc": "AUC without it"}
+    return Section("What the figures rest on", [Table("Assumption", columns, rows, numbers=False)])
 
 
 def level(report: PUReport) -> float | None:
@@ -360,7 +384,7 @@ def unlabeled_section(report: PUReport) -> Section:
     return Section("The unlabeled at the threshold", [Table(caption, columns, rows)], sentence)
 
 
-def estimation_section(report: PUReport, found: PriorEstimate) -> Section:
+def estimation_section(found: PriorEstimate) -> Section:
     """How alpha and beta were found, as they were not given."""
     p = found.proportions
     sentence = (
@@ -376,10 +400,11 @@ def estimation_section(report: PUReport, found: PriorEstimate) -> Section:
         sentence += f" In parentheses stand {percent(coverage)} intervals."
     rows = [_estimate_row(found.estimator, p.alpha, p.beta, found.intervals)]
     for name, (alpha, beta) in found.others.items():
-        rows.append(_estimate_row(name, alpha, beta, found.other_intervals.get(name, {})))
+        rows.append(_estimate_row(name, alpha, beta, {}))
     columns = {"alpha": "Alpha", "beta": "Beta", "delta": "Beta − alpha"}
-    notes = (*found.notes, *_of_others(report, found))
-    return Section("Alpha and beta", [Table("Estimator", columns, rows)], sentence, notes=notes)
+    return Section(
+        "Alpha and beta", [Table("Estimator", columns, rows)], sentence, notes=found.notes
+    )
 
 
 def _estimate_row(title: str, alpha: float, beta: float, intervals: Mapping[str, Interval]) -> Row:
@@ -388,17 +413,6 @@ def _estimate_row(title: str, alpha: float, beta: float, intervals: Mapping[str,
         bounds = ends(intervals.get(name))
         cells[name] = f"{number(value)} ({bounds})" if bounds else number(value)
     return Row(title, cells)
-
-
-def _of_others(report: PUReport, found: PriorEstimate) -> list[str]:
-    """Where the intervals of the other estimators come from, or why there are none."""
-    if not found.others or report.bootstrap is None:
-        return []
-    methods = {i.method for each in found.other_intervals.values() for i in each.values()}
-    if not methods:
-        return ["The other estimators have no intervals: theirs need independent rows."]
-    told = f"Intervals of the other estimators: {'; '.join(sorted(methods))}."
-    return [f"{told} They tell what another sample would change, not whether a method is biased."]
 
 
 def facts(report: PUReport) -> list[Table]:

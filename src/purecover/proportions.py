@@ -6,9 +6,10 @@ came from: a known prior, an estimate and a colleague's method are equal guests.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, Self, TypedDict
+from typing import Any, Protocol, Self, TypedDict
 
 from purecover._codec import Saved
 from purecover._parameters import Parameters, parameter
@@ -18,6 +19,7 @@ from purecover._validation import (
     bad_value,
     check_choice,
     check_instance,
+    check_names,
     check_real,
     public,
     show,
@@ -369,6 +371,10 @@ def _labeled_share(counts: ScoreCounts) -> float:
 # -- The four ways a caller can say what alpha and beta are, and the fifth: to be estimated ------
 
 
+ASSUMABLE = ("pure-top", "clean-labels")
+"""What a caller may know of scores and labels whose alpha is estimated."""
+
+
 class ProportionEstimator(Protocol):
     """What can estimate alpha and beta of many replicates at once."""
 
@@ -394,6 +400,7 @@ class ProportionKeywords(KnownKeywords, total=False):
     """The same, and what estimates them where nothing is known."""
 
     estimator: ProportionEstimator | str | None
+    assume: Collection[str]
 
 
 @dataclass(frozen=True)
@@ -448,6 +455,14 @@ class GivenProportions(Parameters):
         """What estimates alpha and beta where nothing is said of alpha: an estimator such as
         ``AlphaMaxN()``, or a name from ``prior_estimators()``; ours by default.""",
     )
+    assume: Collection[str] = parameter(
+        (),
+        "collection of str",
+        """What you know where alpha is estimated: ``"pure-top"``, that the best scores are all
+        positives (and the worst all negatives), which makes intervals narrow; and
+        ``"clean-labels"``, which is ``beta=1``.""",
+        partial(check_names, choices=ASSUMABLE),
+    )
 
     @property
     def says_beta(self) -> bool:
@@ -483,6 +498,8 @@ class GivenProportions(Parameters):
                 "leave both out to have alpha and beta estimated by the default estimator",
             )
         super().validated()
+        if self.assume:
+            return self._assuming().validated(can_estimate=can_estimate)
         if not given and self.beta is not None:
             # Where alpha is to be estimated it must find room below beta.
             check_share("beta", self.beta, closed="right")
@@ -518,6 +535,23 @@ class GivenProportions(Parameters):
                 "positives got labeled",
             )
         return self
+
+    def _assuming(self) -> Self:
+        """The same with what is assumed put where it belongs, or a complaint."""
+        if self.ways:
+            must = f"left out where {self.ways[0]!r} is given, which says all of it"
+            raise bad_value("assume", must, show(self.assume), "assume is for an estimated alpha")
+        changed: dict[str, Any] = {"assume": ()}
+        if "pure-top" in self.assume:
+            if self.estimator is not None:
+                must = "left out where 'estimator' is given: each has assumptions of its own"
+                raise bad_value("assume", must, show(self.assume))
+            changed["estimator"] = "label-curve"
+        if "clean-labels" in self.assume:
+            if self.beta not in (None, 1):
+                raise bad_value("beta", "1 where clean labels are assumed", f"{self.beta:g}")
+            changed["beta"] = 1.0
+        return replace(self, **changed)
 
     @property
     def _beta(self) -> float:

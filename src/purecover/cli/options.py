@@ -160,6 +160,7 @@ Flag = Annotated[bool, Parameter(show_default=False)]
 Quiet = Annotated[bool, Parameter(alias="-q", show_default=False)]
 Text = Annotated[str | None, Parameter(show_default=False)]
 Names = Annotated[tuple[str, ...], Parameter(show_default=False)]
+Assumed = Annotated[tuple[Literal["pure-top", "clean-labels"], ...], Parameter(show_default=False)]
 
 # Options that mean the same wherever they stand.
 Json = Annotated[Flag, Parameter(group=OUTPUT, help="Print one JSON document and nothing else.")]
@@ -345,7 +346,16 @@ class CurveOptions(Options, group=ASSUMPTIONS):
 
 
 class AssumptionOptions(CurveOptions, PriorOptions, group=ASSUMPTIONS):
-    """What is known about the labels, and what figures speak of."""
+    """What is known about the labels, and what figures speak of.
+
+    Parameters
+    ----------
+    assume
+        What you know where alpha is estimated; repeat it for both. pure-top: the best scores are
+        all positives. clean-labels: every label was verified, the same as --beta 1.
+    """
+
+    assume: Assumed = ()
 
     def __post_init__(self) -> None:
         given = (self.alpha, self.prior, self.label_frequency)

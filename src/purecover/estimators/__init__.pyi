@@ -25,6 +25,7 @@ from purecover.estimators.ratios import ElkanNoto as ElkanNoto
 from purecover.estimators.ratios import FittedRoc as FittedRoc
 from purecover.estimators.ratios import PatraSen as PatraSen
 from purecover.estimators.ratios import RocSlope as RocSlope
+from purecover.estimators.reference import ReferencePosterior as ReferencePosterior
 from purecover.estimators.rows import FeaturePriorEstimator as FeaturePriorEstimator
 from purecover.estimators.rows import Rows as Rows
 from purecover.estimators.samples import inclusion_bound as inclusion_bound

@@ -17,9 +17,9 @@ if TYPE_CHECKING:  # estimators bring scikit-learn, which a report with a known 
 
 def default_estimator() -> PriorEstimator:
     """The default estimator of alpha and beta."""
-    from purecover.estimators.label_curve import LabelCurve
+    from purecover.estimators.reference import ReferencePosterior
 
-    return LabelCurve()
+    return ReferencePosterior()
 
 
 def check_estimator(value: Any, parameter: str = "estimator") -> PriorEstimator:
@@ -83,6 +83,17 @@ class KnownBeta:
         alpha, beta = draws.T
         own = alpha / beta * self.beta
         return np.column_stack((own, np.where(np.isnan(own), np.nan, self.beta)))
+
+
+def careful_auc_of(estimator: Any, counts: ScoreCounts) -> float | None:
+    """The AUC to show beside an estimate of the default; None where the direct one will do."""
+    from purecover.estimators.reference import ReferencePosterior, careful_auc
+
+    inner = estimator.estimator if isinstance(estimator, KnownBeta) else estimator
+    if not isinstance(inner, ReferencePosterior):
+        return None
+    draws = inner.draws(2**12)
+    return careful_auc(counts, draws if inner is estimator else estimator.of_draws(draws))
 
 
 def full_name(estimator: PriorEstimator) -> str:

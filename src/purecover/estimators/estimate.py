@@ -33,10 +33,6 @@ class PriorEstimate(Frozen):
         were replicates; without ``"beta"`` where it was given.
     spread : mapping of str to tuple of float
         Alpha and beta of the estimator and of several others on the same scores, by name.
-    other_intervals : mapping of str to mapping of str to Interval
-        Intervals of ``"alpha"``, ``"delta"`` and, where it is estimated, ``"beta"`` of the
-        others, by name, from a few replicates; empty without replicates, and where rows come in
-        groups.
     identification : mapping of str to tuple of float
         The ends between which ``"alpha"``, ``"beta"``, ``"delta"`` and ``"auc"`` lie, with 95 %
         confidence, even if no region of the scores is pure; see :func:`inclusion_bound`.
@@ -56,13 +52,18 @@ class PriorEstimate(Frozen):
         Probability of beta = 1, if beta was estimated by a method that gives one.
     n_rejected : int
         Replicates left out because they allow no estimate.
+    n_alike : float or None
+        How many real problems of equal weight the estimate rests on, where it does so.
+    delta_pure : float or None
+        Beta - alpha if both ends of the ranking were pure, where that is not assumed.
+    delta_clean, delta_noisy : float or None
+        Mean of beta - alpha if labels are clean and if some are wrong, where both are weighed.
     """
 
     estimator: str
     proportions: MixtureProportions
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     spread: Mapping[str, Ends] = field(default_factory=dict)
-    other_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
     identification: Mapping[str, Ends] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     identifiable: bool = True
@@ -72,6 +73,10 @@ class PriorEstimate(Frozen):
     clean_p_value: float | None = None
     clean_probability: float | None = None
     n_rejected: int = 0
+    n_alike: float | None = None
+    delta_pure: float | None = None
+    delta_clean: float | None = None
+    delta_noisy: float | None = None
 
     @property
     def disagreement(self) -> float:

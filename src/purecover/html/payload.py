@@ -489,7 +489,7 @@ def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, A
     p = found.proportions
     rows = [(found.estimator, p.alpha, p.beta, found.intervals)]
     for name, (alpha, beta) in found.others.items():
-        rows.append((name, alpha, beta, found.other_intervals.get(name, {})))
+        rows.append((name, alpha, beta, {}))
     return {
         "estimator": found.estimator,
         "rows": [

@@ -250,7 +250,7 @@ def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> RowChart:
     pairs = {estimation.estimator: (p.alpha, p.beta), **estimation.others}
     rows = []
     for i, (name, (alpha, beta)) in enumerate(pairs.items()):
-        known = estimation.other_intervals.get(name, {}) if i else estimation.intervals
+        known = {} if i else estimation.intervals
         ends = [known[key] for key in ("alpha", "beta") if key in known]
         rows.append(
             {

@@ -321,7 +321,7 @@ it does to the metrics, in standard errors, ``benchmarks/report_speed.py`` measu
 groups are finer, for metrics that look at the top k or at few false positives.
 """
 
-MAX_ESTIMATED = 2**12
+MAX_ESTIMATED = 2**10
 """The same where every replicate estimates alpha and beta, whose errors are larger by far."""
 
 Progress = Callable[[int, int], None]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, check_array, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -38,7 +38,14 @@ from purecover.models.classifier import (
     log_odds,
     row_scores,
 )
-from purecover.models.cross_fit import METHODS, Split, check_settings, make_splits, unseen_scores
+from purecover.models.cross_fit import (
+    METHODS,
+    Split,
+    check_settings,
+    cross_fit,
+    make_splits,
+    unseen_scores,
+)
 from purecover.models.tables import Examples, read_labeling
 
 # -- The classifiers that `BestScorer` tries where nobody names others ---------------------------
@@ -90,6 +97,36 @@ def default_candidates(
                 "networks too long; reduce them first, for example with TruncatedSVD"
             )
     return candidates, left_out
+
+
+def consensus_scores(
+    examples: Examples, *, cv: Any, random_state: RandomState, n_jobs: int | None = None
+) -> FloatArray | None:
+    """The mean rank of every row by three unlike classifiers that have not seen it.
+
+    Alpha belongs to the data, not to the scorer under evaluation; the ends of a ranking by several
+    are purer than those of most single ones. None where the features are not numbers.
+    """
+    try:
+        X = check_array(examples.X, accept_sparse="csr", ensure_all_finite="allow-nan")
+    except (ValueError, TypeError):  # only the model under evaluation knows what to do with them
+        return None
+    examples = replace(examples, X=X)
+    seed = check_seed(random_state)
+    candidates, _ = default_candidates(examples.X, seed, n_jobs)
+    ranks = [
+        cross_fit(
+            candidates[name],
+            examples,
+            cv=cv,
+            combine="rank",
+            random_state=seed,
+            n_jobs=n_jobs,
+        ).scores
+        for name in ("logistic", "boosting", "forest")
+        if name in candidates
+    ]
+    return np.asarray(np.mean(ranks, axis=0))
 
 
 # -- Candidates tried on the same rows, and the choice among them --------------------------------

@@ -21,7 +21,7 @@ from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu
 from purecover.estimators.alphamax import AlphaMaxN
 from purecover.estimators.base import PriorEstimator, prior_estimators
-from purecover.estimators.choice import default_estimator
+from purecover.estimators.label_curve import LabelCurve
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.replicates import bootstrap
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 
 DEFAULT = "label-curve"
+"""What the tables call ours: like the paper's methods, it takes the ends of a ranking as pure."""
+WITH_INTERVALS = (DEFAULT, "reference")
+"""The latter is what reports use, and does not."""
 RELEASED = "alphamax-n-released"
 """The paper's own estimator: AlphaMax-N with the elbow of the released code."""
 DEFAULT_REPAIR: Mapping[str, Repair] = {"auc": "isotonic", "auc_pr": "blend"}
@@ -55,7 +58,7 @@ _NO_PROPORTIONS = MixtureProportions(alpha=0.0, beta=1.0)
 
 def estimators() -> dict[str, Callable[[], PriorEstimator]]:
     """Every estimator of alpha and beta from scores; those of alpha alone are run both ways."""
-    found: dict[str, Callable[[], PriorEstimator]] = {DEFAULT: default_estimator}
+    found: dict[str, Callable[[], PriorEstimator]] = {DEFAULT: LabelCurve}
     for name, kind in prior_estimators().items():
         if name not in _LEFT_OUT and name != DEFAULT:
             found[name] = partial(_both_ways, kind)
@@ -111,7 +114,7 @@ def measure(
                 *(row(n, "estimate", name, "", getattr(proportions, n)) for n in ("alpha", "beta")),
                 *_recovered(row, name, counts, proportions),
             ]
-            if name == DEFAULT:
+            if name in WITH_INTERVALS:
                 intervals = _intervals(cell, counts, proportions, fitted)
                 made = [_with_interval(record, intervals) for record in made]
             found += made

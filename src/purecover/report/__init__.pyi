@@ -1,3 +1,4 @@
+from purecover.report.assumptions import Assumption as Assumption
 from purecover.report.compare import ScoreComparison as ScoreComparison
 from purecover.report.compare import compare_scores as compare_scores
 from purecover.report.evaluation import evaluate as evaluate

@@ -750,6 +750,7 @@ def compare_scores(
             used,
             replace(settings, threshold=thresholds[name]),
             given,
+            estimation,
         )
         for name in names
     }
@@ -785,7 +786,8 @@ def compare_scores(
             estimate = estimation.with_replicates(
                 drawn, level=settings.confidence_level, independent=independent
             )
-            estimate = as_seen_by(estimate, one.rows.counts, reference)
+            name_of = f"the scores in {show(reference)}"
+            estimate = as_seen_by(estimate, one.rows.counts, name_of)
         reports[name] = one.report(estimate, drawn)
     paired = rows.paired_rows()
     differences, better = find_differences(

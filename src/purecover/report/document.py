@@ -17,6 +17,7 @@ from purecover.intervals.interval import Interval, Varied
 from purecover.proportions import MixtureProportions
 from purecover.recovery.bounds import BinningBounds
 from purecover.recovery.metrics import RecoveredConfusion
+from purecover.report.assumptions import Assumption
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Level = Annotated[float, Meta(gt=0, lt=1)]
@@ -119,9 +120,12 @@ class SavedEstimation(Struct, kw_only=True):
         Probability of clean labels; null if the method gives none.
     n_rejected : int
         Replicates without an estimate.
-    other_intervals : dict
-        Intervals of alpha, delta and, where it is estimated, beta of the other estimators, by
-        name; empty without replicates and where rows come in groups.
+    n_alike : float or None
+        How many real problems of equal weight the estimate rests on.
+    delta_pure : float or None
+        Beta - alpha if both ends of the ranking were pure.
+    delta_clean, delta_noisy : float or None
+        Mean of beta - alpha if labels are clean and if some are wrong.
     """
 
     estimator: str
@@ -138,7 +142,10 @@ class SavedEstimation(Struct, kw_only=True):
     clean_p_value: Share | None
     clean_probability: Share | None
     n_rejected: Whole
-    other_intervals: dict[str, dict[str, Interval]] = {}
+    n_alike: float | None = None
+    delta_pure: float | None = None
+    delta_clean: float | None = None
+    delta_noisy: float | None = None
 
 
 class SavedEnds(Struct):
@@ -371,6 +378,8 @@ class SavedReport(Struct, kw_only=True):
         Intervals by metric.
     checks : list
         All numbered checks, whether they spoke or not.
+    assumptions : list
+        What the figures rest on, and what the data say of it.
     bootstrap : object or None
         What is kept of the replicates; null if there were none.
     truth : object or None
@@ -416,6 +425,7 @@ class SavedReport(Struct, kw_only=True):
     bootstrap: SavedBootstrap | None
     truth: SavedTruth | None
     counts: ScoreCounts | None
+    assumptions: tuple[Assumption, ...] = ()
     contradicted: bool = False
     binning: BinningBounds | UnsetType = UNSET
     roc: SavedRoc | UnsetType = UNSET

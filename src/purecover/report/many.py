@@ -741,8 +741,12 @@ def _with_shared(counts: ScoreCounts, options: Mapping[str, Any], shared: Shared
     found = recover(Rows(counts), shared.estimate.proportions, Settings.among(options))
     replicates, n = None, len(shared.draws)
     if n:
+        if shared.estimate.n_alike is not None:
+            from purecover.estimators.reference import careful_auc
+
+            found = replace(found, careful_auc=careful_auc(counts, shared.draws))
         replicates = found.resample(Replayed(shared.draws), n, options["random_state"])
-    estimate = as_seen_by(shared.estimate, counts, shared.reference)
+    estimate = as_seen_by(shared.estimate, counts, f"the scores in {show(shared.reference)}")
     return found.report(estimate, replicates)
 
 

@@ -30,14 +30,13 @@ from purecover._validation import (
     check_real,
     check_same_length,
     kept_seed,
-    show,
     to_numpy,
 )
 from purecover.checks import CHECKS, CheckContext, CheckResult, run_checks
 from purecover.checks.catalog import largest_delta
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
-from purecover.estimators.choice import tell_clean
+from purecover.estimators.choice import careful_auc_of, tell_clean
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import (
     IdentifiabilityError,
@@ -55,7 +54,7 @@ from purecover.intervals.replicates import (
     Resampling,
     bootstrap,
 )
-from purecover.intervals.resampling import GroupResampler, positions, read_groups, resampler_for
+from purecover.intervals.resampling import GroupResampler, positions, read_groups
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionEstimator
 from purecover.recovery.metrics import (
     MetricKeywords,
@@ -77,7 +76,6 @@ from purecover.report.results import PUReport, TrueFigures
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
-    from purecover.estimators.choice import KnownBeta
 
 
 USUAL = 2000
@@ -316,18 +314,11 @@ def _column_names(frame: Any, parts: Mapping[str, Any]) -> dict[str, str]:
     return names
 
 
-# -- Other estimators of alpha and beta beside the one in use: what they say, and how firmly -----
+# -- Other estimators of alpha and beta beside the one in use: what they say ---------------------
 
 
 COMPARED = ("alphamax", "bbe", "dedpul", "roc-slope")
 """Quick estimators of unlike methods, whose agreement says how far an estimate can be trusted."""
-
-REPLICATES = 64
-"""Of each of them. Ends of an interval then err by a third of a standard error: enough to see
-whether two estimators differ by more than chance, and done within a second."""
-
-GROUPS = 2**10
-"""Groups of neighboring scores that are resampled where there are more distinct scores."""
 
 _BOTH_WAYS = {"alphamax": "alphamax-n"}
 """What has a name of its own when run both ways; :func:`compare_priors` uses it too."""
@@ -335,15 +326,15 @@ _BOTH_WAYS = {"alphamax": "alphamax-n"}
 
 def fit_others(
     counts: ScoreCounts, given: GivenProportions, used: PriorEstimator, *, noisy: bool
-) -> dict[str, PriorEstimator | KnownBeta]:
-    """The other estimators, fitted; one that cannot say anything has no part in the comparison."""
+) -> dict[str, tuple[float, float]]:
+    """Alpha and beta of the others; one that cannot say anything has no part in the comparison."""
     from purecover.estimators.base import prior_estimators
     from purecover.estimators.choice import KnownBeta
     from purecover.estimators.wrappers import NoisyLabels
 
     known = prior_estimators()
     inner = getattr(used, "estimator", None)
-    found: dict[str, PriorEstimator | KnownBeta] = {}
+    found = {}
     for other in COMPARED:
         if isinstance(used, known[other]) or isinstance(inner, known[other]):
             continue
@@ -353,42 +344,10 @@ def fit_others(
             estimator = NoisyLabels(estimator)
         try:
             estimator.fit(counts)
-            found[name] = estimator if given.beta is None else KnownBeta(estimator, given.beta)
+            fitted = estimator if given.beta is None else KnownBeta(estimator, given.beta)
+            found[name] = fitted.proportions_.alpha, fitted.proportions_.beta
         except PurecoverError:
             continue
-    return found
-
-
-def other_intervals(
-    others: Mapping[str, PriorEstimator | KnownBeta],
-    counts: ScoreCounts,
-    *,
-    confidence_level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> dict[str, dict[str, Interval]]:
-    """Percentile intervals of alpha, delta and, where it is estimated, beta.
-
-    All estimators see the same replicates, at most `REPLICATES` of them, of independent rows.
-    """
-    from purecover.estimators.base import intervals_of_draws, proportion_draws
-
-    thinned = counts.thinned(GROUPS)
-    resampler = resampler_for(thinned, "multinomial")
-    n_resamples = min(n_resamples, REPLICATES)
-    words = f"bootstrap percentile, {n_resamples} replicates"
-    if thinned.n_thresholds < counts.n_thresholds:
-        words += f" of {thinned.n_thresholds:,} groups of scores"
-    seed = int(rng.integers(2**63))
-    found = {}
-    for name, fitted in others.items():
-        draws = proportion_draws(fitted, resampler, n_resamples, np.random.default_rng(seed))
-        every = intervals_of_draws(fitted.proportions_, draws, confidence_level, words)
-        found[name] = {
-            key: interval
-            for key, interval in every.items()
-            if key != "beta" or fitted.estimates_beta
-        }
     return found
 
 
@@ -401,17 +360,6 @@ class Estimation:
 
     estimate: PriorEstimate
     estimator: ProportionEstimator
-    counts: ScoreCounts
-    others: Mapping[str, PriorEstimator | KnownBeta]
-
-    def with_others(
-        self, n_resamples: int, *, level: float, rng: np.random.Generator
-    ) -> Estimation:
-        """The same with intervals of the other estimators, where rows are independent."""
-        found = other_intervals(
-            self.others, self.counts, confidence_level=level, n_resamples=n_resamples, rng=rng
-        )
-        return replace(self, estimate=replace(self.estimate, other_intervals=found))
 
     def with_replicates(
         self, replicates: BootstrapResult | None, *, level: float, independent: bool
@@ -465,13 +413,12 @@ def estimate_proportions(
 
             p_value = float(clean_test(counts).p_value)
     others = fit_others(counts.thinned(MAX_THRESHOLDS), given, estimator, noisy=beta_estimated)
-    pairs = {other: fitted.proportions_ for other, fitted in others.items()}
     estimate = PriorEstimate(
         estimator=name,
         proportions=used,
         spread={
             name: (used.alpha, used.beta),
-            **{other: (p.alpha, p.beta) for other, p in pairs.items()},
+            **others,
         },
         identification=_identification(counts, used, given),
         notes=tuple(diagnostics["notes"]),
@@ -481,9 +428,13 @@ def estimate_proportions(
         beta_given=given.beta is not None,
         clean_p_value=p_value,
         clean_probability=probability,
+        **{
+            name: diagnostics.get(name)
+            for name in ("n_alike", "delta_pure", "delta_clean", "delta_noisy")
+        },
     )
     again = estimator if given.beta is None else KnownBeta(estimator, given.beta)
-    return Estimation(estimate, again, counts, others)
+    return Estimation(estimate, again)
 
 
 def registered_name(estimator: PriorEstimator, known: Mapping[str, type[PriorEstimator]]) -> str:
@@ -507,7 +458,7 @@ def as_seen_by(found: PriorEstimate, counts: ScoreCounts, reference: str) -> Pri
     """An estimate from one score, in the report of another: its AUC has ends of its own."""
     ends = dict(found.identification)
     ends["auc"] = _auc_between(counts, ends["delta"])
-    note = f"estimated from the scores in {show(reference)}, for all scores compared"
+    note = f"alpha and beta are estimated from {reference}"
     return replace(found, identification=ends, notes=(*found.notes, note))
 
 
@@ -592,6 +543,7 @@ class Recovery:
     estimation: PriorEstimate | None = None
     bootstrap: BootstrapResult | None = None
     given: GivenProportions | None = None
+    careful_auc: float | None = None
 
     @cached_property
     def threshold(self) -> float:
@@ -655,8 +607,11 @@ class Recovery:
 
     @property
     def auc(self) -> float:
-        """The headline."""
-        return math.nan if self.contradicted else min(max(self.roc.auc_direct, 0.0), 1.0)
+        """The headline: the direct AUC, or a careful one where alpha is a guess."""
+        if self.contradicted:
+            return math.nan
+        direct = min(max(self.roc.auc_direct, 0.0), 1.0)
+        return direct if self.careful_auc is None else self.careful_auc
 
     @property
     def optimism(self) -> tuple[float, float]:
@@ -679,8 +634,8 @@ class Recovery:
             optimism=self.optimism,
         )
         if self.contradicted:
-            found = replace(found, values_=dict.fromkeys(found, math.nan))
-        return found
+            return replace(found, values_=dict.fromkeys(found, math.nan))
+        return replace(found, values_={**found.values_, "roc_auc": self.auc})
 
     @cached_property
     def pr(self) -> RecoveredPr:
@@ -708,6 +663,7 @@ class Recovery:
         if self.bootstrap is not None:
             every = self.bootstrap.intervals()
             intervals = {name: every[name] for name in self.metrics}
+            intervals["roc_auc"] = replace(intervals["roc_auc"], estimate=self.auc)
         if self.rows.n_groups is None and (self.estimation is None or self.bootstrap is None):
             # Rows are independent, so the closed form applies and covers better than percentiles.
             level = self.settings.confidence_level
@@ -796,11 +752,13 @@ def recover(
     proportions: MixtureProportions,
     settings: Settings,
     given: GivenProportions | None = None,
+    estimation: Estimation | None = None,
 ) -> Recovery:
     """The curve, once it is known that all metrics can be had."""
     resolve_metrics(None, rows.counts, settings)
     roc = roc_from_counts(rows.counts, proportions, settings.repair or "isotonic")
-    return Recovery(rows, proportions, settings, roc, given=given)
+    careful = None if estimation is None else careful_auc_of(estimation.estimator, rows.counts)
+    return Recovery(rows, proportions, settings, roc, given=given, careful_auc=careful)
 
 
 def make_report(
@@ -808,10 +766,16 @@ def make_report(
     given: GivenProportions,
     estimator: PriorEstimator | None,
     settings: Settings,
+    best_view: tuple[ScoreCounts, str] | None = None,
 ) -> PUReport:
-    """All steps after reading, for one score; ``estimator`` is None where alpha is given."""
-    used, estimation = find_proportions(rows.counts, given, estimator)
-    found = recover(rows, used, settings, given)
+    """All steps after reading, for one score; ``estimator`` is None where alpha is given.
+
+    ``best_view`` are other scores of the same rows, from which alpha and beta are estimated, and
+    their name.
+    """
+    seen = rows.counts if best_view is None else best_view[0]
+    used, estimation = find_proportions(seen, given, estimator)
+    found = recover(rows, used, settings, given, estimation)
     n_resamples = settings.n_resamples
     if n_resamples is None:
         n_resamples = USUAL // 2 if rows.counts.n_thresholds > MANY_THRESHOLDS else USUAL
@@ -821,11 +785,10 @@ def make_report(
         again = None if estimation is None else estimation.estimator
         draw = partial(found.resample, again, n_resamples, rng)
         replicates, estimation = resampled(draw, estimation)
-        if estimation is not None and replicates is not None and independent:
-            level = settings.confidence_level
-            estimation = estimation.with_others(n_resamples, level=level, rng=rng)
     if estimation is not None:
         estimate = estimation.with_replicates(
             replicates, level=settings.confidence_level, independent=independent
         )
+        if best_view is not None:
+            estimate = as_seen_by(estimate, rows.counts, best_view[1])
     return found.report(estimate, replicates)

@@ -35,6 +35,7 @@ from purecover.recovery.metrics import (
 )
 from purecover.recovery.pr import RecoveredPr, pr_from_roc
 from purecover.recovery.roc import RecoveredRoc, blended, recover_roc
+from purecover.report.assumptions import Assumption, assumptions_of
 from purecover.report.text import render_text
 
 if TYPE_CHECKING:
@@ -288,6 +289,11 @@ class PUReport(Frozen):
         order = ("error", "warning", "note")
         spoke = [check for check in self.checks if check.fired]
         return tuple(sorted(spoke, key=lambda check: order.index(check.severity)))
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What the figures rest on, whether the data support it, and what is left without it."""
+        return assumptions_of(self)
 
     @public
     def frame(self, backend: Any = None) -> Any:
@@ -631,9 +637,6 @@ def _estimation(saved: SavedEstimation) -> PriorEstimate:
     known = {field.name: getattr(saved, field.name) for field in fields(PriorEstimate)}
     known["intervals"] = _only(saved.intervals, PROPORTIONS)
     known["spread"] = {name: (pair.alpha, pair.beta) for name, pair in saved.spread.items()}
-    known["other_intervals"] = {
-        name: _only(found, PROPORTIONS) for name, found in saved.other_intervals.items()
-    }
     return PriorEstimate(**known)
 
 

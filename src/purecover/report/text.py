@@ -28,6 +28,7 @@ from purecover._view import (
     number,
     percent,
     sections,
+    unsure,
     versions,
 )
 from purecover.recovery.metrics import METRICS
@@ -73,6 +74,8 @@ def render_text(report: PUReport) -> str:
     if report.truth is not None:
         head += f"{'true':>8}"
     lines = [*_data_lines(report), *_proportions_lines(report), *_bounds_lines(report)]
+    if unsure(report) is not None:
+        lines += ["", *_wrapped(headline(report)[0])]
     lines += ["", head.rstrip()]
     lines.append(_row(report, "roc_auc"))
     if report.contradicted:
@@ -97,7 +100,18 @@ def render_text(report: PUReport) -> str:
     if at_k:
         lines.append(f"among the {report.metrics.options.top_k} highest unlabeled scores:")
         lines += [_row(report, name) for name in at_k]
-    return "\n".join([*lines, "", *_check_lines(report)])
+    return "\n".join([*lines, "", *_assumption_lines(report), *_check_lines(report)])
+
+
+def _assumption_lines(report: PUReport) -> list[str]:
+    """A line for each thing that figures rest on."""
+    lines = ["what the figures rest on:"]
+    for each in report.assumptions:
+        text = f"{each.statement}: {each.verdict}."
+        if each.verdict in ("contradicted", "cannot tell"):
+            text += f" AUC without it: {each.without}."
+        lines += _wrapped(text, "  ")
+    return lines
 
 
 def _data_lines(report: PUReport) -> list[str]:

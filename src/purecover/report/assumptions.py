@@ -1,0 +1,131 @@
+"""What the figures of a report rest on, what the data say of it, and what is left without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from purecover._codec import Saved
+
+if TYPE_CHECKING:
+    from purecover.report.results import PUReport
+
+Verdict = Literal["known", "supported", "cannot tell", "contradicted", "not assumed"]
+
+LIKELY, UNLIKELY = 0.95, 0.05
+"""Probabilities of clean labels at which the data support or contradict them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption(Saved):
+    """One thing that figures rest on.
+
+    Attributes
+    ----------
+    name : {"labels-at-random", "pure-top", "clean-labels", "unseen-rows"}
+        Its name.
+    statement : str
+        What is taken for granted.
+    verdict : {"known", "supported", "cannot tell", "contradicted", "not assumed"}
+        What the data say of it; or that the caller knows it, or that nothing rests on it.
+    evidence : str
+        Why.
+    without : str
+        What is left of the AUC where it does not hold.
+    """
+
+    name: str
+    statement: str
+    verdict: Verdict
+    evidence: str
+    without: str
+
+
+def assumptions_of(report: PUReport) -> tuple[Assumption, ...]:
+    """All of them, in the order in which figures rest on them."""
+    return (_random(report), _pure(report), _clean(report), _unseen(report))
+
+
+def _finding(report: PUReport, code: str) -> tuple[bool, str]:
+    """Whether a check fired, and what it says."""
+    check = next(each for each in report.checks if each.code == code)
+    return check.fired, check.message
+
+
+def _random(report: PUReport) -> Assumption:
+    fired, message = _finding(report, "PU006")
+    return Assumption(
+        name="labels-at-random",
+        statement="The labeled positives are a random sample of all positives (SCAR)",
+        verdict="contradicted" if fired else "cannot tell",
+        evidence=message if fired else "scores alone cannot show it; scar_test looks at features",
+        without=f"only the observed {report.auc_pu:.3f} is known",
+    )
+
+
+def _pure(report: PUReport) -> Assumption:
+    estimate = report.estimation
+    verdict: Verdict = "cannot tell"
+    evidence = "scores alone cannot show how pure their ends are"
+    without = "the same"
+    if estimate is None:
+        verdict, evidence = "not assumed", "alpha and beta were given"
+    else:
+        low, high = estimate.identification["auc"]
+        without = f"{low:.3f} to {high:.3f}, whatever the purity"
+        if estimate.delta_pure is not None:
+            pure = min(0.5 + (report.auc_pu - 0.5) / estimate.delta_pure, 1.0)
+            verdict = "not assumed"
+            evidence = (
+                f"purity is taken from real problems that look alike; the AUC would be {pure:.3f} "
+                f"with pure ends and {report.auc_pu:.3f} if no unlabeled example were positive"
+            )
+    return Assumption(
+        name="pure-top",
+        statement="The best scores are all positives, the worst all negatives",
+        verdict=verdict,
+        evidence=evidence,
+        without=without,
+    )
+
+
+def _clean(report: PUReport) -> Assumption:
+    estimate, beta = report.estimation, report.proportions.beta
+    fired, message = _finding(report, "PU018")
+    verdict: Verdict = "cannot tell"
+    evidence, without = message, "estimate beta, or pass it"
+    if fired:
+        verdict = "contradicted"
+    elif estimate is not None and estimate.beta_given:
+        verdict, evidence, without = "known", f"beta = {beta:g} was given", "pass another beta"
+    elif estimate is not None and estimate.clean_probability is not None:
+        chance = estimate.clean_probability
+        if chance >= LIKELY:
+            verdict = "supported"
+        elif chance <= UNLIKELY:
+            verdict = "contradicted"
+        evidence = f"clean with probability {chance:.2f}, and beta is {beta:.3f} in the mean"
+        both = [
+            (words, min(0.5 + (report.auc_pu - 0.5) / delta, 1.0))
+            for words, delta in (("clean", estimate.delta_clean), ("not", estimate.delta_noisy))
+            if delta is not None
+        ]
+        without = ", ".join(f"{auc:.3f} if {words}" for words, auc in both) or without
+    return Assumption(
+        name="clean-labels",
+        statement="Every labeled example is a positive (beta = 1)",
+        verdict=verdict,
+        evidence=evidence,
+        without=without,
+    )
+
+
+def _unseen(report: PUReport) -> Assumption:
+    ours = report.scores_from is not None
+    return Assumption(
+        name="unseen-rows",
+        statement="No row was scored by a model that had seen its label",
+        verdict="known" if ours else "cannot tell",
+        evidence=report.scores_from or "scores alone cannot show it",
+        without="nothing: scores of training rows are too good",
+    )
