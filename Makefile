@@ -160,7 +160,7 @@ reality-collection: $(VENV)/.dev ## Make the reference collection of real proble
 	$(BIN)/python -m benchmarks.reality_collection $(STUDY_ARGS)
 
 reality-learn: $(VENV)/.dev ## Learn the default estimator from the first part of that collection (minutes)
-	$(BIN)/python -m benchmarks.reality_learn --stretch 1.05 --risk 0.12 $(STUDY_ARGS)
+	$(BIN)/python -m benchmarks.reality_learn --stretch 1.1 --risk 0.1 $(STUDY_ARGS)
 
 reality: $(VENV)/.dev ## Judge reports on the second part of that collection, which no choice has seen (a quarter of an hour)
 	$(BIN)/python -m benchmarks.reality --jobs $(STUDY_JOBS) $(STUDY_ARGS)

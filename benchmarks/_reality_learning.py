@@ -17,7 +17,8 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import GroupKFold
 
 from purecover.counts import ScoreCounts
-from purecover.estimators.reference import Reference, visible
+from purecover.estimators.label_curve import alpha_of, delta_of
+from purecover.estimators.reference import Reference, label_curve_posterior, visible
 
 N_TREES, LEAST, SHARE = 100, 10, 0.3
 """Trees, problems in a leaf at least, and the share of features that a split looks at."""
@@ -31,6 +32,7 @@ class Lessons:
     x: Any
     log_odds: Any
     noise: Any
+    pure: Any
     family: Any
     problems: Sequence[RealProblem]
 
@@ -40,6 +42,7 @@ class Lessons:
             x=self.x[rows],
             log_odds=self.log_odds[rows],
             noise=self.noise[rows],
+            pure=self.pure[rows],
             family=self.family[rows],
             problems=[self.problems[i] for i in np.arange(len(self.x))[rows]],
         )
@@ -125,9 +128,23 @@ def read_lessons(problems: Sequence[RealProblem], cache: Path, n_jobs: int = 2) 
         x=x,
         log_odds=logit(a.clip(1e-4, 1 - 1e-4)) - x[:, names.index("reference")],
         noise=np.minimum(b / expit(x[:, names.index("bound_b")]), 1.5),
+        pure=_pure(dict(zip(names, x.T, strict=True)), alpha, beta),
         family=np.array([family_of.get(p.table, p.table) for p in problems]),
         problems=problems,
     )
+
+
+def _pure(seen: dict[str, Any], alpha: Any, beta: Any) -> Any:
+    """Whether the label curve was right, about as far as its posterior is wide."""
+    a, b = (np.where((at := expit(seen[name])) < 0.002, 0, at) for name in ("curve_a", "curve_b"))
+    error = np.abs(alpha_of(a, b) - alpha), np.abs(delta_of(a, b) - (beta - alpha))
+    wide = seen["width_alpha"], seen["width_delta"]
+    right = [e <= np.maximum(0.6 * w, 0.02) for e, w in zip(error, wide, strict=True)]
+    return right[0] & right[1] & (seen["width_delta"] < WIDE)
+
+
+WIDE = 0.4
+"""A posterior of the label curve that is wider says nothing."""
 
 
 def _digest(problem: RealProblem) -> str:
@@ -136,12 +153,13 @@ def _digest(problem: RealProblem) -> str:
 
 
 def _seen(problem: RealProblem) -> dict[str, float]:
-    return visible(counts_of(problem))
+    counts = counts_of(problem)
+    return visible(counts, label_curve_posterior(counts))
 
 
 def grow(lessons: Lessons, *, n_trees: int = N_TREES, seed: int = 0) -> Reference:
     """A forest that finds problems alike."""
-    target = np.column_stack((lessons.log_odds, 2 * lessons.noise))
+    target = np.column_stack((lessons.log_odds, 2 * lessons.noise, 3 * lessons.pure))
     # A family with many problems is not worth as many sources.
     _, place, size = np.unique(lessons.family, return_inverse=True, return_counts=True)
     forest = RandomForestRegressor(
@@ -166,6 +184,7 @@ def grow(lessons: Lessons, *, n_trees: int = N_TREES, seed: int = 0) -> Referenc
         features=lessons.names,
         log_odds=lessons.log_odds,
         noise=lessons.noise,
+        pure=lessons.pure,
         leaf=np.stack([moved(row) for moved, row in zip(place_of, leaf, strict=True)]),
         feature=feature,
         cut=cut,

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from benchmarks._reality import FOLDER, load_problems
 from benchmarks._reality_learning import Lessons, counts_of, folds, grow, read_lessons, redrawn
+from scipy.special import expit
 
+from purecover.estimators.label_curve import alpha_of, delta_of
 from purecover.estimators.reference import Reference, careful_auc
 
 TARGET = Path(__file__).parent.parent / "src/purecover/data/reference.npz"
@@ -30,7 +32,8 @@ def judge(model: Reference, lessons: Lessons, stretch: float, risk: float) -> An
     rng = np.random.default_rng(0)
     rows = []
     for x, problem in zip(lessons.x, lessons.problems, strict=True):
-        draws = model.alike(dict(zip(lessons.names, x, strict=True))).draws(N_DRAWS, rng)
+        seen = dict(zip(lessons.names, x, strict=True))
+        draws = model.alike(seen, _curve(seen, rng)).draws(N_DRAWS, rng)
         delta = draws[:, 1] - draws[:, 0]
         observed = _auc(problem.labeled, problem.unlabeled)
         # Error of the observed AUC, roughly.
@@ -54,6 +57,17 @@ def judge(model: Reference, lessons: Lessons, stretch: float, risk: float) -> An
             ]
         )
     return np.array(rows, dtype=np.float64)
+
+
+def _curve(seen: dict[str, float], rng: np.random.Generator) -> Any:
+    """Roughly the posterior of the label curve, of which only a few figures are kept."""
+    a, b = expit(seen["curve_a"]), expit(seen["curve_b"])
+    alpha, delta = alpha_of(a, b), delta_of(a, b)
+    alpha = (alpha + seen["width_alpha"] / 3.92 * rng.standard_normal(200)).clip(0, 0.98)
+    beta = alpha + (delta + seen["width_delta"] / 3.92 * rng.standard_normal(200)).clip(0.02)
+    beta = np.where(beta > 1 - 0.002, 1.0, beta)
+    alpha = np.minimum(alpha, beta - 0.01)
+    return alpha.clip(0), beta, np.full(200, 1 / 200)
 
 
 def _auc(labeled: Any, unlabeled: Any) -> float:
@@ -104,6 +118,7 @@ def main() -> None:
         features=np.array(model.features),
         log_odds=model.log_odds.astype(np.float32),
         noise=model.noise.astype(np.float32),
+        pure=model.pure,
         leaf=model.leaf.astype(np.int32),
         feature=model.feature.astype(np.int8),
         cut=model.cut.astype(np.float32),

@@ -982,7 +982,7 @@ class LabelCurve(PriorEstimator):
         """
         parts, found = self._repeated(counts, labeled, unlabeled)
         rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(labeled).tobytes()))
-        places = _drawn(found.weight[0], len(labeled), rng)
+        places = drawn_cells(found.weight[0], len(labeled), rng)
         drawn = np.column_stack((found.alpha[0, places], found.beta[0, places]))
         rows = np.empty_like(drawn)
         for clean in (False, True):
@@ -1023,7 +1023,7 @@ def _told(
     }
 
 
-def _drawn(weight: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
+def drawn_cells(weight: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
     """Cells drawn by their weights, spread evenly over the posterior, in random order."""
     reached = np.cumsum(weight)
     places = np.searchsorted(reached, (np.arange(n) + rng.random(n)) / n * reached[-1])

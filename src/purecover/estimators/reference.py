@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from purecover._parameters import checked
-from purecover._typing import CountArray, FloatArray, IntArray
+from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu_variance
@@ -34,7 +34,14 @@ from purecover.estimators.base import (
     prior_estimators,
     register_prior_estimator,
 )
-from purecover.estimators.label_curve import LabelCurve, alpha_of, beta_of, delta_of
+from purecover.estimators.label_curve import (
+    LabelCurve,
+    Posterior,
+    alpha_of,
+    beta_of,
+    delta_of,
+    drawn_cells,
+)
 from purecover.estimators.samples import flipped_counts, inclusion_bound
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.rates import effective_sizes
@@ -53,11 +60,12 @@ _MOST = np.array([5_000, 50_000])
 """Larger samples look like these: the collection has none to compare them with."""
 
 
-def visible(counts: ScoreCounts) -> dict[str, float]:
+def visible(counts: ScoreCounts, curve: Posterior) -> dict[str, float]:
     """What the scores of a problem show without its truth, by name; shares as log-odds.
 
-    Only the order of scores matters. ``"reference"`` is the inclusion a by which others are
-    told, ``"bound_b"`` the upper bound by which b is told.
+    ``curve`` is the posterior of the label curve. Only the order of scores matters.
+    ``"reference"`` is the inclusion a by which others are told, ``"bound_b"`` the upper bound by
+    which b is told.
     """
     sizes = np.minimum(effective_sizes(counts), _MOST)
     flipped = flipped_counts(counts)
@@ -69,7 +77,7 @@ def visible(counts: ScoreCounts) -> dict[str, float]:
     for name, side in (("a", counts), ("b", flipped)):
         found[f"surely_{name}"] = _odds(inclusion_bound(side, confidence_level=0.95))
         found[f"bound_{name}"] = _odds(inclusion_bound(side, confidence_level=0.5))
-    found |= _of_label_curve(counts)
+    found |= _of_label_curve(curve)
     known = prior_estimators()
     for name in _ASKED:
         found[name] = _odds(_inclusion(known[name](), counts))
@@ -86,9 +94,13 @@ def visible(counts: ScoreCounts) -> dict[str, float]:
     return found
 
 
-def _of_label_curve(counts: ScoreCounts) -> dict[str, float]:
-    """The posterior of the label curve, whether labels are clean and if they are."""
-    curve, _, _ = LabelCurve()._solve(counts)
+def label_curve_posterior(counts: ScoreCounts) -> Posterior:
+    """The posterior of alpha and beta if both ends of the ranking are pure."""
+    return LabelCurve()._solve(counts)[0]
+
+
+def _of_label_curve(curve: Posterior) -> dict[str, float]:
+    """What the label curve finds, whether labels are clean and if they are."""
     alpha, beta = curve.mean[0]
     clean = curve.mean_over(curve.clean)[0, 0]
     ends = curve.ends(0.95)
@@ -136,6 +148,10 @@ class Alike:
         How much each counts; the sum is 1.
     most_a, most_b : float
         Upper bounds of both, which the data guarantee.
+    pure : float
+        Weight of the posterior of the label curve: 0 unless most problems had pure ends.
+    curve : tuple of three ndarrays
+        Alpha, beta and weight of the cells of the posterior of the label curve.
     """
 
     log_odds: FloatArray
@@ -143,6 +159,8 @@ class Alike:
     weight: FloatArray
     most_a: float
     most_b: float
+    pure: float
+    curve: tuple[FloatArray, FloatArray, FloatArray]
 
     @property
     def n_effective(self) -> float:
@@ -151,20 +169,33 @@ class Alike:
 
     @property
     def clean(self) -> float:
-        """Weight of the problems with clean labels."""
-        return float(self.weight[self.noise == 0].sum())
+        """Probability of clean labels."""
+        _, beta, weight = self.curve
+        alike = float(self.weight[self.noise == 0].sum())
+        return self.pure * float(weight[beta == 1].sum()) + (1 - self.pure) * alike
 
     def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Alpha and beta, one row each."""
-        reached = np.cumsum(self.weight)
-        places = (np.arange(n) + rng.random(n)) / n * reached[-1]
-        drawn = rng.permutation(np.searchsorted(reached, places).clip(0, reached.size - 1))
+        """Alpha and beta, one row each: some by the label curve, some as in problems alike."""
+        n_pure = round(self.pure * n)
+        alpha, beta, weight = self.curve
+        drawn = drawn_cells(weight, n_pure, rng)
+        rows = np.concatenate(
+            (np.column_stack((alpha[drawn], beta[drawn])), self._as_alike(n - n_pure, rng))
+        )
+        return np.asarray(rng.permutation(rows))
+
+    def _as_alike(self, n: int, rng: np.random.Generator) -> FloatArray:
+        drawn = drawn_cells(self.weight, n, rng)
         center = self.weight @ self.log_odds
         scale = np.sqrt(self.weight @ (self.log_odds - center) ** 2)
         width = _SMOOTHING * scale * self.n_effective**-0.2
         a = expit(self.log_odds[drawn] + width * rng.standard_normal(n)).clip(0, self.most_a)
         b = self.noise[drawn].clip(0, self.most_b)
         return np.column_stack((alpha_of(a, b), beta_of(a, b)))
+
+
+MOST_PURE = 0.9
+"""The most that the label curve counts, where it was right in all problems alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +210,8 @@ class Reference:
         Log-odds of the true a, less the reference that was visible.
     noise : ndarray of shape (n_problems,)
         The true b, as a share of the bound that was visible; 0 where labels were clean.
+    pure : ndarray of bool of shape (n_problems,)
+        Whether the ends were pure enough for the label curve to be right.
     leaf : ndarray of shape (n_trees, n_problems)
         The node that each problem ends in.
     feature, cut, below, above : ndarray of shape (n_nodes,)
@@ -194,6 +227,7 @@ class Reference:
     features: tuple[str, ...]
     log_odds: FloatArray
     noise: FloatArray
+    pure: BoolArray
     leaf: IntArray
     feature: IntArray
     cut: FloatArray
@@ -212,7 +246,13 @@ class Reference:
         alike = self.leaf == at[:, None]
         return np.asarray((alike / alike.sum(axis=1, keepdims=True)).mean(axis=0))
 
-    def alike(self, seen: Mapping[str, float], *, clean: bool = False) -> Alike:
+    def alike(
+        self,
+        seen: Mapping[str, float],
+        curve: tuple[FloatArray, FloatArray, FloatArray],
+        *,
+        clean: bool = False,
+    ) -> Alike:
         """Problems that show the same; only those with clean labels if this is known of them."""
         weight = self.weights(seen)
         if clean:
@@ -227,6 +267,8 @@ class Reference:
             weight=weight,
             most_a=float(expit(seen["surely_a"])),
             most_b=float(expit(seen["surely_b"])),
+            pure=MOST_PURE * max(2 * float(weight @ self.pure) - 1, 0.0),
+            curve=curve,
         )
 
 
@@ -239,6 +281,7 @@ def stored_reference() -> Reference:
         features=tuple(map(str, stored["features"])),
         log_odds=stored["log_odds"].astype(np.float64),
         noise=stored["noise"].astype(np.float64),
+        pure=stored["pure"],
         leaf=stored["leaf"].astype(np.int64),
         feature=stored["feature"].astype(np.int64),
         cut=stored["cut"].astype(np.float64),
@@ -284,7 +327,8 @@ class ReferencePosterior(PriorEstimator):
     ----------
     proportions_, interval_, diagnostics_
         See :class:`PriorEstimator`. The intervals are quantiles of the posterior. The diagnostics
-        hold ``"clean_probability"``; ``"n_alike"``, how many problems of equal weight the
+        hold ``"clean_probability"``; ``"pure_probability"``, that of ends so pure that
+        :class:`LabelCurve` is right; ``"n_alike"``, how many problems of equal weight the
         posterior rests on; ``"delta_pure"``, beta - alpha if the best scores were all positives;
         ``"delta_clean"`` and ``"delta_noisy"``, its mean if labels are clean and if they are not;
         and ``"alpha_interval"``, ``"beta_interval"`` and ``"delta_interval"`` at 95 %.
@@ -299,14 +343,16 @@ class ReferencePosterior(PriorEstimator):
     problem :math:`i` of the collection has a visible guess :math:`\hat a_i`, the mean over
     estimators on the scale of log-odds, and a visible bound :math:`\hat b_i`. Its weight
     :math:`w_i` is how often it shares a leaf with the problem at hand [1]_, over all trees of a
-    forest. The posterior puts the weight :math:`w_i` on
+    forest. The posterior puts the weight :math:`w_i (1 - \pi)` on
 
     .. math::
 
         \operatorname{logit} a = \operatorname{logit} \hat a + s\,(\operatorname{logit} a_i -
         \operatorname{logit} \hat a_i), \qquad b = \hat b\, b_i / \hat b_i,
 
-    smoothed a little, where :math:`s` stretches the spread so that intervals hold in sources that
+    smoothed a little, and :math:`\pi` on the posterior of :class:`LabelCurve`, with
+    :math:`\pi = 0.9 \max(2\sum w_i p_i - 1, 0)` and :math:`p_i` whether that was right in problem
+    :math:`i`. The factor :math:`s` stretches the spread so that intervals hold in sources that
     had no part in the forest. Draws are cut at upper bounds that hold for any two distributions
     (:func:`inclusion_bound`), so that large samples rule out what they can.
 
@@ -333,12 +379,14 @@ class ReferencePosterior(PriorEstimator):
     clean: Literal["weigh", "always"] = checked("weigh", check_choice, choices=("weigh", "always"))
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        seen = visible(counts)
-        alike = stored_reference().alike(seen, clean=self.clean == "always")
+        clean = self.clean == "always"
+        curve = label_curve_posterior(counts)
+        seen = visible(counts, curve)
+        alike = stored_reference().alike(seen, cells_of(curve, clean=clean), clean=clean)
         draws = alike.draws(_N_DRAWS, np.random.default_rng(_SEED))
         alpha, beta = map(float, draws.mean(axis=0))
         ends = _ends(draws, 0.95)
-        clean = draws[:, 1] == 1
+        right = draws[:, 1] == 1
         delta = draws[:, 1] - draws[:, 0]
         low, high = ends["delta"]
         details: dict[str, Any] = {
@@ -346,10 +394,11 @@ class ReferencePosterior(PriorEstimator):
             "identifiable": high - low <= _WIDE,
             "clean_probability": alike.clean,
             "n_alike": alike.n_effective,
+            "pure_probability": alike.pure,
             "delta_pure": _pure_delta(seen, clean=alike.clean > 0.5),
             **{
                 name: float(delta[where].mean())
-                for name, where in (("delta_clean", clean), ("delta_noisy", ~clean))
+                for name, where in (("delta_clean", right), ("delta_noisy", ~right))
                 if where.any()
             },
             **{f"{name}_interval": pair for name, pair in ends.items()},
@@ -394,6 +443,13 @@ class ReferencePosterior(PriorEstimator):
         ends = _ends(self.draws(_N_DRAWS), level)
         values = {name: getattr(self.proportions_, name) for name in ends}
         return {name: (min(ends[name][0], v), max(ends[name][1], v)) for name, v in values.items()}
+
+
+def cells_of(curve: Posterior, *, clean: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Alpha, beta and weight of the cells; where labels are known to be clean, of those alone."""
+    kept = curve.clean if clean and curve.clean_probability[0] > 0 else np.ones_like(curve.clean)
+    weight = curve.weight[0, kept]
+    return curve.alpha[0, kept], curve.beta[0, kept], weight / weight.sum()
 
 
 def careful_auc(counts: ScoreCounts, draws: FloatArray, risk: float | None = None) -> float:
