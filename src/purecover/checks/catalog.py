@@ -698,6 +698,9 @@ def noise_overlooked(context: CheckContext) -> Finding:
 LOWEST = 0.2
 """Share of the unlabeled, those with the lowest scores, among whom wrong labels are sought."""
 
+GRANTED = 2.5
+"""Times as many positives as normal scores would have may score so low, since tails differ."""
+
 FEW_POSITIVES = 0.01
 """Positives that score so low, at least, as :func:`purecover.estimators.clean_test` assumes."""
 
@@ -705,26 +708,28 @@ FEW_POSITIVES = 0.01
 def _noise_beside_alpha(context: CheckContext) -> Finding:
     r"""More labeled examples among the lowest scores than scores as good as these explain.
 
-    How many positives score so low follows, for normal scores, from alpha and the recovered AUC;
-    twice as many are granted. Wrong labels lower the AUC, so that more are granted where there are
-    some: the check errs on the quiet side.
+    How many positives score so low follows, for normal scores, from alpha and from how many of the
+    unlabeled score above the median of the labeled, which a few wrong labels move little; more
+    than twice as many are granted.
     """
     from scipy.special import betainc, ndtr, ndtri
 
     counts, p = context.counts, context.proportions
     if context.beta_given:
         return not_applicable("beta was given.")
-    auc = context.roc.auc_direct
-    if not 0.5 < auc <= 1 or p.beta != 1:
-        return not_applicable("the recovered AUC does not tell how low positives may score.")
+    above = np.append(0.0, np.cumsum(counts.unlabeled) / counts.n_unlabeled)
+    median = np.interp(0.5, np.append(0.0, np.cumsum(counts.labeled) / counts.n_labeled), above)
+    fpr = max((float(median) - p.alpha / 2) / (1 - p.alpha), 1e-9)
+    if fpr >= 0.5 or p.beta != 1:
+        return not_applicable("the scores do not tell how low positives may score.")
     excess, error = concavity_excess(counts, _observed(context))
     if excess > 2 * error:
         return not_applicable("scores whose curve is not concave do not tell (PU009).")
-    distance = math.sqrt(2) * float(ndtri(min(auc, 1 - 1e-9)))
+    distance = -float(ndtri(fpr))  # between the means of negatives and positives
     borders = np.linspace(-8.0, 8.0 + distance, 4001)
     below = p.alpha * ndtr(borders - distance) + (1 - p.alpha) * ndtr(borders)
     explained = float(ndtr(np.interp(LOWEST, below, borders) - distance))
-    granted = min(max(FEW_POSITIVES, 2 * explained), 1 - 1e-9)
+    granted = min(max(FEW_POSITIVES, GRANTED * explained), 1 - 1e-9)
     passed = np.append(0.0, np.cumsum(counts.unlabeled[::-1]) / counts.n_unlabeled)
     labeled = np.append(0.0, np.cumsum(counts.labeled[::-1]) / counts.n_labeled)
     size = effective_sizes(counts)[0]
