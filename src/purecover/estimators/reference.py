@@ -56,6 +56,9 @@ _TOPS = (0.01, 0.05, 0.2, 0.5, 0.8)
 _BOTTOMS = (0.05, 0.1, 0.3, 0.5, 0.9)
 """Where the curve of labeled against unlabeled is read off: shares of either side."""
 
+_GROUPS, _OUTER = 320, 0.03
+"""Scores are looked at in so many groups, half of them in this share at either end."""
+
 _MOST = np.array([5_000, 50_000])
 """Larger samples look like these: the collection has none to compare them with."""
 
@@ -97,6 +100,22 @@ def visible(counts: ScoreCounts, curve: Posterior) -> dict[str, float]:
 def label_curve_posterior(counts: ScoreCounts) -> Posterior:
     """The posterior of alpha and beta if both ends of the ranking are pure."""
     return LabelCurve()._solve(counts)[0]
+
+
+def ranked(counts: ScoreCounts) -> ScoreCounts:
+    """The same scores as places in the ranking, in groups as those of the collection.
+
+    Both ends are seen in detail, the middle in groups of like size.
+    """
+    if counts.n_thresholds > _GROUPS:
+        passed = np.cumsum(counts.labeled + counts.unlabeled)
+        outer = np.geomspace(1 / counts.n_thresholds, _OUTER, _GROUPS // 4)
+        middle = np.linspace(_OUTER, 1 - _OUTER, _GROUPS // 2)
+        shares = np.unique(np.concatenate((outer, middle, 1 - outer))) * (1 - 1e-12)
+        ends = np.unique(np.searchsorted(passed, shares * passed[-1]))
+        counts = counts._grouped(np.append(0, ends[ends < passed.size - 1] + 1))
+    places = np.arange(counts.n_thresholds, dtype=np.float64)[::-1]
+    return replace(counts, thresholds=places, highest=None)
 
 
 def _of_label_curve(curve: Posterior) -> dict[str, float]:
@@ -380,6 +399,7 @@ class ReferencePosterior(PriorEstimator):
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         clean = self.clean == "always"
+        counts = ranked(counts)
         curve = label_curve_posterior(counts)
         seen = visible(counts, curve)
         alike = stored_reference().alike(seen, cells_of(curve, clean=clean), clean=clean)
