@@ -628,13 +628,19 @@ def _corrected(beta: float) -> str:
     )
 
 
-@check_of_estimate("PU012", "estimators disagree", "warning")
-def estimators_disagree(estimation: PriorEstimate) -> Finding:
+@check("PU012", "estimators disagree", "warning")
+def estimators_disagree(context: CheckContext) -> Finding:
     """Estimators of unlike methods agree where the scores tell, and differ where they do not.
 
-    One that stands alone, as those that smooth densities do on a few distinct scores, says little;
-    nor do those whose estimates the interval in the report holds anyway.
+    One that stands alone says little, and so do those whose estimates the interval in the report
+    holds anyway. On a few distinct scores the others have no ends of the ranking to look at.
     """
+    estimation = context.estimation
+    if estimation is None:
+        return not_applicable("alpha and beta were given.")
+    n_scores = int(np.count_nonzero(context.counts.labeled + context.counts.unlabeled))
+    if n_scores < FEW_SCORES:
+        return not_applicable(f"{n_scores} distinct scores are too few for the other estimators.")
     n = len(estimation.spread)
     if n < 2:
         return not_applicable("no other estimator found an estimate.")
