@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def redrawn(problem: RealProblem, rng: np.random.Generator) -> RealProblem | Non
     n_labeled, n_unlabeled = (int(np.exp(rng.uniform(*np.log(ends)))) for ends in SIZES)
     hidden, right = rng.binomial(n_unlabeled, alpha), rng.binomial(n_labeled, beta)
     right = max(right, 1)
-    drawn = {
+    drawn: dict[str, Any] = {
         "labeled_positive": rng.multinomial(right, positive / positive.sum()),
         "labeled_negative": rng.multinomial(n_labeled - right, negative / negative.sum()),
         "unlabeled_positive": rng.multinomial(hidden, positive / positive.sum()),
@@ -169,9 +170,7 @@ def grow(lessons: Lessons, *, n_trees: int = N_TREES, seed: int = 0) -> Referenc
     parts = [tree.tree_ for tree in forest.estimators_]
     # The roots come first; node k of a tree is moved behind those of the trees before it.
     start = np.cumsum([n_trees] + [part.node_count - 1 for part in parts[:-1]])
-    place_of: list[Callable[[Any], Any]] = [
-        lambda node, t=t, s=s: np.where(node == 0, t, node - 1 + s) for t, s in enumerate(start)
-    ]
+    place_of = [partial(_moved, tree=tree, start=begin) for tree, begin in enumerate(start)]
     total = n_trees + sum(part.node_count - 1 for part in parts)
     feature, cut = np.full(total, -1), np.zeros(total)
     below, above = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.int64)
@@ -193,6 +192,10 @@ def grow(lessons: Lessons, *, n_trees: int = N_TREES, seed: int = 0) -> Referenc
         stretch=1.0,
         risk=0.1,
     )
+
+
+def _moved(node: Any, tree: int, start: int) -> Any:
+    return np.where(node == 0, tree, node - 1 + start)
 
 
 def folds(lessons: Lessons, n_folds: int = 6) -> Any:

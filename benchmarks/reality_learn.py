@@ -76,7 +76,8 @@ def _auc(labeled: Any, unlabeled: Any) -> float:
 
 
 def summary(found: Any) -> str:
-    held, width, delta, auc, raw = found[:, :3], *found[:, 3:].T
+    held = found[:, :3]
+    width, delta, auc, raw = (found[:, k] for k in range(3, 7))
     worse = np.abs(auc) > np.abs(raw) + 1e-9
     return (
         f"holds alpha {held[:, 0].mean():.3f} delta {held[:, 1].mean():.3f} "

@@ -100,7 +100,7 @@ def default_candidates(
 
 
 def consensus_scores(
-    examples: Examples, *, cv: Any, random_state: RandomState, n_jobs: int | None = None
+    examples: Examples, *, cv: Any, seed: int, n_jobs: int | None = None
 ) -> FloatArray | None:
     """The mean rank of every row by three unlike classifiers that have not seen it.
 
@@ -112,7 +112,6 @@ def consensus_scores(
     except (ValueError, TypeError):  # only the model under evaluation knows what to do with them
         return None
     examples = replace(examples, X=X)
-    seed = check_seed(random_state)
     candidates, _ = default_candidates(examples.X, seed, n_jobs)
     ranks = [
         cross_fit(

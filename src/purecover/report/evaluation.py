@@ -280,7 +280,7 @@ def evaluate_model(
     best_view = None
     if asked is not None and prior_estimator is None and given.estimator is None:
         consensus = consensus_scores(
-            examples, cv=folding["cv"], random_state=settings.random_state, n_jobs=n_jobs
+            examples, cv=folding["cv"], seed=int(settings.rng.integers(2**31)), n_jobs=n_jobs
         )
         if consensus is not None:
             best_view = marks.rows(consensus).counts, "the mean rank of rows by three classifiers"

@@ -428,10 +428,10 @@ def estimate_proportions(
         beta_given=given.beta is not None,
         clean_p_value=p_value,
         clean_probability=probability,
-        **{
-            name: diagnostics.get(name)
-            for name in ("n_alike", "delta_pure", "delta_clean", "delta_noisy")
-        },
+        n_alike=diagnostics.get("n_alike"),
+        delta_pure=diagnostics.get("delta_pure"),
+        delta_clean=diagnostics.get("delta_clean"),
+        delta_noisy=diagnostics.get("delta_noisy"),
     )
     again = estimator if given.beta is None else KnownBeta(estimator, given.beta)
     return Estimation(estimate, again)
