@@ -199,7 +199,13 @@ _SEVERITIES = ("error", "warning", "note")
 def headline(report: PUReport) -> list[str]:
     """The finding in a sentence, and what else a reader should know at once."""
     sentences = [_finding(report)]
-    if not report.infeasible and abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
+    held_back = report.auc < min(report.auc_direct, 1.0) - 1e-9
+    if held_back:
+        sentences.append(
+            "It is held back so that correcting is unlikely to do harm; alpha and beta as "
+            f"estimated give {min(report.auc_direct, 1.0):.3f}."
+        )
+    elif not report.infeasible and abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
         sentences.append(
             f"That is the direct value; the area under the repaired curve ({report.roc.repair}) "
             f"is {report.roc.auc:.3f}."
