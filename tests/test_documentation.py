@@ -236,7 +236,7 @@ def test_figures_of_the_readme_with_alpha_estimated() -> None:
     report = pu.evaluate(rows["score"], rows["labeled"])  # with all replicates, as printed
     interval = report.intervals["roc_auc"]
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    said = re.search(r"is known, and (\.\d+) from (\.\d+) to (1\.00) where it is estimated", text)
+    said = re.search(r"Where nothing is known, (\.\d+) from (\.\d+) to (1\.00): a guess", text)
     assert said is not None
     found = (report.auc, interval.low, interval.high)
     # Half of the last digit that is printed.
