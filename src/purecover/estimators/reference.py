@@ -449,7 +449,7 @@ class ReferencePosterior(PriorEstimator):
 
     def proportions_many(
         self,
-        counts: ScoreCounts,  # noqa: ARG002 - the posterior is that of the fit
+        counts: ScoreCounts,
         labeled: CountArray,
         unlabeled: CountArray,
     ) -> FloatArray:
@@ -457,6 +457,8 @@ class ReferencePosterior(PriorEstimator):
 
         What another sample would show changes them by far less than what no sample shows.
         """
+        if not hasattr(self, "_alike"):
+            self._alike = self._estimate(counts).details["alike"]
         return self.draws(len(unlabeled), zlib.crc32(np.ascontiguousarray(labeled).tobytes()))
 
     def _posterior_ends(self, level: float) -> dict[str, tuple[float, float]]:
