@@ -24,7 +24,7 @@ display.ax_.set_title(f"dotted: true alpha, {example.alpha:.3f}", fontsize="medi
 # A report without ``alpha`` takes the default estimator, and its intervals include the
 # uncertainty of the estimate.
 
-report = pu.evaluate(example.scores, example.labeled, n_resamples=200)
+report = pu.evaluate(example.scores, example.labeled, assume=["pure-top"], n_resamples=200)
 for name, interval in (
     ("alpha", report.estimation.intervals["alpha"]),
     ("AUC", report.intervals["roc_auc"]),

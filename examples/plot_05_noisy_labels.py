@@ -34,7 +34,7 @@ ax.legend(loc="lower right")
 # %%
 # If neither share is known, both are estimated.
 
-report = pu.evaluate(sample.scores, sample.labeled, n_resamples=100)
+report = pu.evaluate(sample.scores, sample.labeled, assume=["pure-top"], n_resamples=100)
 found = report.proportions
 print(f"alpha {found.alpha:.2f} (true 0.25), beta {found.beta:.2f} (true 0.75)")
 print(f"AUC observed {report.auc_pu:.3f}, recovered {report.auc:.3f}, true {world.auc:.3f}")

@@ -86,9 +86,9 @@ print(f"of the 100 highest scores {labeled[top].sum()} are labeled")
 # ------------------------------
 #
 # The labels are verified, so ``beta=1``. The share of positives among the unlabeled, alpha, is
-# estimated from the scores.
+# estimated from the scores, whose best and worst are taken as pure.
 
-report = pu.evaluate(scores, labeled, beta=1, n_resamples=200)
+report = pu.evaluate(scores, labeled, beta=1, assume=["pure-top"], n_resamples=200)
 print(report)
 
 # %%

@@ -88,7 +88,7 @@ print(f"observed precision {labeled[top].mean():.2f}")
 # Neither alpha, the share of spam among the unreported, nor beta, the share of spam among the
 # reported, is given; both are estimated.
 
-report = pu.evaluate(scores, labeled, n_resamples=200)
+report = pu.evaluate(scores, labeled, assume=["pure-top"], n_resamples=200)
 print(report)
 
 # %%
@@ -144,8 +144,8 @@ print(f"{positive[stopped].sum()} are")
 
 labeled = hide(positive, seed=0, n_wrong=N_WRONG)
 scores = pu.cross_fit_scores(model(), texts, labeled, random_state=0)
-noisy = pu.evaluate(scores, labeled, n_resamples=200, truth=positive)
-believed = pu.evaluate(scores, labeled, beta=1, n_resamples=200)
+noisy = pu.evaluate(scores, labeled, assume=["pure-top"], n_resamples=200, truth=positive)
+believed = pu.evaluate(scores, labeled, beta=1, assume=["pure-top"], n_resamples=200)
 true_auc = noisy.truth.metrics["roc_auc"]
 print(f"true beta {noisy.truth.beta:.3f}, true AUC {true_auc:.3f}, observed {noisy.auc_pu:.3f}")
 print(line("beta", noisy.estimation.intervals["beta"], noisy.truth.beta))

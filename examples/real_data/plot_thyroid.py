@@ -90,7 +90,7 @@ print(f"observed precision {labeled[top].mean():.2f}")
 #
 # The diagnoses are certain, so ``beta=1``.
 
-report = pu.evaluate(scores, labeled, beta=1, n_resamples=200)
+report = pu.evaluate(scores, labeled, beta=1, assume=["pure-top"], n_resamples=200)
 print(report)
 
 # %%
