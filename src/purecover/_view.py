@@ -239,9 +239,9 @@ def _finding(report: PUReport) -> str:
         bounds = f", {percent(interval.confidence_level)} interval {low} to {high},"
     if (pure := unsure(report)) is not None:
         return (
-            f"The true AUC is between {report.auc_pu:.3f}, the observed one, and {pure:.3f}, if "
-            "the best scores are all positives. These scores do not tell more: "
-            f"{report.auc:.3f}{bounds} is a guess from comparable data."
+            f"Chance aside, the true AUC lies between {report.auc_pu:.3f}, the observed one, and "
+            f"{pure:.3f}, which it is if the best scores are all positives. These scores do not "
+            f"tell more: {report.auc:.3f}{bounds} is a guess from comparable data."
         )
     about = "" if report.estimation is None else "about "
     return (

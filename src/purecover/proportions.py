@@ -538,14 +538,15 @@ class GivenProportions(Parameters):
 
     def _assuming(self) -> Self:
         """The same with what is assumed put where it belongs, or a complaint."""
+        assumed = ", ".join(map(repr, self.assume))
         if self.ways:
             must = f"left out where {self.ways[0]!r} is given, which says all of it"
-            raise bad_value("assume", must, show(self.assume), "assume is for an estimated alpha")
+            raise bad_value("assume", must, assumed, "assume is for an estimated alpha")
         changed: dict[str, Any] = {"assume": ()}
         if "pure-top" in self.assume:
             if self.estimator is not None:
                 must = "left out where 'estimator' is given: each has assumptions of its own"
-                raise bad_value("assume", must, show(self.assume))
+                raise bad_value("assume", must, assumed)
             changed["estimator"] = "label-curve"
         if "clean-labels" in self.assume:
             if self.beta not in (None, 1):

@@ -707,6 +707,9 @@ LOWEST = 0.2
 GRANTED = 2.5
 """Times as many positives as normal scores would have may score so low, since tails differ."""
 
+BETA_GIVEN = "beta was given."
+"""What the check of beta says where the caller knows beta."""
+
 FEW_POSITIVES = 0.01
 """Positives that score so low, at least, as :func:`purecover.estimators.clean_test` assumes."""
 
@@ -722,7 +725,7 @@ def _noise_beside_alpha(context: CheckContext) -> Finding:
 
     counts, p = context.counts, context.proportions
     if context.beta_given:
-        return not_applicable("beta was given.")
+        return not_applicable(BETA_GIVEN)
     above = np.append(0.0, np.cumsum(counts.unlabeled) / counts.n_unlabeled)
     median = np.interp(0.5, np.append(0.0, np.cumsum(counts.labeled) / counts.n_labeled), above)
     fpr = max((float(median) - p.alpha / 2) / (1 - p.alpha), 1e-9)

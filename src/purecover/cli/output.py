@@ -40,12 +40,12 @@ def show(value: object) -> str:
 # -- messages -------------------------------------------------------------------------------------
 
 _SAME = (
-    "alpha", "alpha_guess", "area", "assurance", "beta", "by", "confidence_level", "cost_fn",
-    "cost_fp", "edges", "estimate_from", "estimator", "f_beta", "false_alarms", "features",
-    "label_frequency", "labeled", "max_fpr", "memory_limit", "min_rows", "name", "negative",
-    "negative_label", "positive", "positive_label", "positive_sd", "prior", "repair",
-    "scenario", "score", "separation", "shares", "target", "threshold", "tolerance", "top_k",
-    "truth", "width", "window",
+    "alpha", "alpha_guess", "area", "assume", "assurance", "beta", "by", "confidence_level",
+    "cost_fn", "cost_fp", "edges", "estimate_from", "estimator", "f_beta", "false_alarms",
+    "features", "label_frequency", "labeled", "max_fpr", "memory_limit", "min_rows", "name",
+    "negative", "negative_label", "positive", "positive_label", "positive_sd", "prior",
+    "repair", "scenario", "score", "separation", "shares", "target", "threshold", "tolerance",
+    "top_k", "truth", "width", "window",
 )  # fmt: skip
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME} | {
     "cv": "--folds",

@@ -445,6 +445,7 @@ class ReferencePosterior(PriorEstimator):
         ndarray of shape (n, 2)
             The draws.
         """
+        self._check_fitted("draws")
         return self._alike.draws(n, np.random.default_rng(random_state))
 
     def proportions_many(
@@ -459,7 +460,8 @@ class ReferencePosterior(PriorEstimator):
         """
         if not hasattr(self, "_alike"):
             self._alike = self._estimate(counts).details["alike"]
-        return self.draws(len(unlabeled), zlib.crc32(np.ascontiguousarray(labeled).tobytes()))
+        seed = zlib.crc32(np.ascontiguousarray(labeled).tobytes())
+        return self._alike.draws(len(unlabeled), np.random.default_rng(seed))
 
     def _posterior_ends(self, level: float) -> dict[str, tuple[float, float]]:
         ends = _ends(self.draws(_N_DRAWS), level)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from purecover._codec import Saved
+from purecover.checks.catalog import BETA_GIVEN
 
 if TYPE_CHECKING:
     from purecover.report.results import PUReport
@@ -47,9 +48,9 @@ def assumptions_of(report: PUReport) -> tuple[Assumption, ...]:
 
 
 def _finding(report: PUReport, code: str) -> tuple[bool, str]:
-    """Whether a check fired, and what it says."""
-    check = next(each for each in report.checks if each.code == code)
-    return check.fired, check.message
+    """Whether a check fired, and what it says; a report saved by an older version may lack it."""
+    check = next((each for each in report.checks if each.code == code), None)
+    return (False, "no check looked at it") if check is None else (check.fired, check.message)
 
 
 def _random(report: PUReport) -> Assumption:
@@ -93,10 +94,10 @@ def _clean(report: PUReport) -> Assumption:
     estimate, beta = report.estimation, report.proportions.beta
     fired, message = _finding(report, "PU018")
     verdict: Verdict = "cannot tell"
-    evidence, without = message, "estimate beta, or pass it"
+    evidence, without = message, "leave alpha out, and beta is estimated; or pass another beta"
     if fired:
         verdict = "contradicted"
-    elif estimate is not None and estimate.beta_given:
+    elif message == BETA_GIVEN or (estimate is not None and estimate.beta_given):
         verdict, evidence, without = "known", f"beta = {beta:g} was given", "pass another beta"
     elif estimate is not None and estimate.clean_probability is not None:
         chance = estimate.clean_probability
