@@ -86,10 +86,12 @@ def wait_for(client: Any, job: str, *states: str, seconds: float = 120) -> dict[
 
 
 @contextmanager
-def command(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def command(
+    *options: str, browser: str = "--no-browser"
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """``purecover app`` itself, and the address it prints; killed at the end if need be."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "purecover", "app", "--no-browser", "--quiet", *options],
+        [sys.executable, "-m", "purecover", "app", browser, "--quiet", *options],
         stderr=subprocess.PIPE,
         text=True,
     )

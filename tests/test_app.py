@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 pytest.importorskip("starlette.testclient", exc_type=Exception)
@@ -203,6 +204,22 @@ BAD = {
 }
 
 
+def test_a_parquet_bomb_is_refused_by_its_footer(client: TestClient, tmp_path: Path) -> None:
+    """Equal cells take no room in the file: neither bytes nor rows may be more than the limit."""
+    file = str(tmp_path / "bomb.parquet")
+    for cell in ("repeat('x', 3000)", "0.5"):
+        duckdb.sql(
+            f"COPY (SELECT {cell} AS score, 1 AS labeled FROM range(400000)) TO '{file}' "  # noqa: S608
+            "(FORMAT parquet, COMPRESSION zstd)"
+        )
+        content = Path(file).read_bytes()
+        assert len(content) < 1_000_000
+        for name, sent in (("b.parquet", content), ("b.parquet.gz", gzip.compress(content))):
+            answer = send(client, sent, name)
+            assert answer.status_code == 422
+            assert "the limit is 3,000,000 bytes" in answer.json()["error"]
+
+
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_file_is_refused_with_a_reason(client: TestClient, site: Site, case: str) -> None:
     content, says = BAD[case]
@@ -297,7 +314,7 @@ STRANGERS = {
     "no token": (401, {"Authorization": ""}),
     "wrong token": (401, {"Authorization": "Bearer wrong"}),
     "wrong kind": (401, {"Authorization": f"Basic {TOKEN}"}),
-    "forged cookie": (401, {"Authorization": "", "Cookie": "{cookie}=me.00ff"}),
+    "forged session": (401, {"Authorization": "Bearer me.00ff"}),
     "foreign host": (400, {"Host": "evil.example"}),
     "foreign host, our port": (400, {"Host": "evil.example:8765"}),
     "user in the host": (400, {"Host": "127.0.0.1@evil.example"}),
@@ -314,15 +331,24 @@ STRANGERS = {
 
 
 @pytest.mark.parametrize("case", STRANGERS)
-@pytest.mark.parametrize("path", ["/", "/api/jobs", "/api/example", "/nowhere"])
-def test_strangers_are_refused(client: TestClient, site: Site, case: str, path: str) -> None:
-    status, extra = STRANGERS[case]
-    headers = {name: value.format(cookie=site.cookie) for name, value in extra.items()}
-    method = "POST" if path == "/api/example" else "GET"
+@pytest.mark.parametrize("path", ["/api/jobs", "/api/example", "/api/session", "/nowhere"])
+def test_strangers_are_refused(client: TestClient, case: str, path: str) -> None:
+    status, headers = STRANGERS[case]
+    method = "POST" if path in ("/api/example", "/api/session") else "GET"
     answer = client.request(method, path, headers=headers)
     assert answer.status_code == status
     for name in HEADERS:
         assert name in answer.headers
+
+
+def test_the_page_is_the_same_for_everyone_and_holds_no_secret(client: TestClient) -> None:
+    # A file of ours leads the browser there, which browsers call another site.
+    strange = {"Authorization": "", "Sec-Fetch-Site": "cross-site"}
+    pages = [client.get("/", headers=headers) for headers in ({}, strange)]
+    assert [page.status_code for page in pages] == [200, 200]
+    assert pages[0].text == pages[1].text
+    assert TOKEN not in pages[0].text
+    assert client.get("/", headers={"Host": "evil.example"}).status_code == 400
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost:1", "[::1]:8765", "127.0.0.1"])
@@ -331,43 +357,39 @@ def test_names_of_this_machine_are_welcome(client: TestClient, host: str) -> Non
     assert client.get("/api/jobs", headers=headers).status_code == 200
 
 
-def test_the_address_that_was_printed_gives_a_cookie(client: TestClient, site: Site) -> None:
-    no_token = {"Authorization": ""}
-    wrong = client.get("/", params={"token": "x"}, headers=no_token)
-    assert (wrong.status_code, "set-cookie" in wrong.headers) == (401, False)
-    answer = client.get("/", params={"token": TOKEN}, headers=no_token, follow_redirects=False)
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
-    cookie = answer.headers["set-cookie"]
-    assert cookie.startswith(f"{site.cookie}=")
-    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
-    assert TOKEN not in cookie
-    mine = {"Authorization": "", "Cookie": cookie.partition(";")[0]}
-    client.cookies.clear()
-    assert client.get("/", headers=mine).status_code == 200
-    # Cookies of other servers of this machine come along, in whatever form.
-    mine["Cookie"] = f'theme={{"dark": 1}}; a b; {mine["Cookie"]}; [x]=1'
-    assert client.get("/", headers=mine).status_code == 200
-    client.cookies.clear()
+def session(client: TestClient, secret: str = TOKEN) -> Any:
+    """Ask for a session, as a browser does."""
+    return client.post("/api/session", headers={"Authorization": f"Bearer {secret}"})
 
 
-def test_a_ticket_opens_the_page_once(client: TestClient, site: Site) -> None:
+def test_no_cookie_is_set_and_none_opens_anything(client: TestClient) -> None:
+    """Browsers send cookies to every port of a machine; replayed, they would be a key."""
+    answer = session(client)
+    secret = answer.json()["session"]
+    for path in ("/", "/static/app.js", "/api/jobs"):
+        assert "set-cookie" not in client.get(path).headers
+    assert "set-cookie" not in answer.headers
+    for name in ("session", "purecover_00ff00ff", "Authorization"):
+        headers = {"Authorization": "", "Cookie": f"{name}={secret}; token={TOKEN}"}
+        assert client.get("/api/jobs", headers=headers).status_code == 401
+    assert client.get("/api/jobs", params={"token": TOKEN, "key": secret}).status_code == 200
+    asked = {"headers": {"Authorization": ""}, "params": {"token": TOKEN, "key": secret}}
+    assert client.get("/api/jobs", **asked).status_code == 401
+
+
+def test_a_ticket_gives_one_session(client: TestClient, site: Site) -> None:
     ticket = site.issue_ticket()
-    asked: dict[str, Any] = {"headers": {"Authorization": ""}, "follow_redirects": False}
     bearer = {"Authorization": f"Bearer {ticket}"}
     assert client.get("/api/jobs", headers=bearer).status_code == 401
-    answers = [client.get("/", params={"token": ticket}, **asked) for _ in range(2)]
-    client.cookies.clear()
-    assert [answer.status_code for answer in answers] == [303, 401]
-    assert site.cookie in answers[0].headers["set-cookie"]
+    answers = [session(client, ticket) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [201, 401]
+    mine = {"Authorization": f"Bearer {answers[0].json()['session']}"}
+    assert client.get("/api/jobs", headers=mine).status_code == 200
 
 
 def visitor(client: TestClient) -> dict[str, str]:
     """Headers of one more browser."""
-    answer = client.get(
-        "/", params={"token": TOKEN}, headers={"Authorization": ""}, follow_redirects=False
-    )
-    client.cookies.clear()
-    return {"Authorization": "", "Cookie": answer.headers["set-cookie"].partition(";")[0]}
+    return {"Authorization": f"Bearer {session(client).json()['session']}"}
 
 
 def test_another_visitors_files_and_reports_are_not_there(client: TestClient) -> None:
@@ -378,10 +400,10 @@ def test_another_visitors_files_and_reports_are_not_there(client: TestClient) ->
     job = client.post("/api/jobs", json=asked, headers=ann).json()["job"]
     client.headers.update(ann)
     try:
-        assert wait_for(client, job)["state"] == "done"
+        done = wait_for(client, job)
     finally:
         client.headers.update({"Authorization": f"Bearer {TOKEN}"})
-        del client.headers["Cookie"]
+    assert done["state"] == "done"
     paths = [f"/api/files/{file}", *(f"/api/jobs/{job}{end}" for end in ("", "/report.html"))]
     for path in paths:
         assert client.get(path, headers=ann).status_code == 200
@@ -391,18 +413,26 @@ def test_another_visitors_files_and_reports_are_not_there(client: TestClient) ->
         assert client.delete(path, headers=ben).status_code == 404
     assert [item["job"] for item in client.get("/api/jobs", headers=ann).json()] == [job]
     assert client.get("/api/jobs", headers=ben).json() == []
+    # Links carry no header: the key of a report opens it, and nothing else.
+    nobody = {"Authorization": ""}
+    for key, status in ((done["key"], 200), (done["key"][:-1], 404), ("", 404), ("ж", 404)):
+        answer = client.get(paths[2], headers=nobody, params={"key": key})
+        assert answer.status_code == status
+    for path in paths[:2]:
+        assert client.get(path, headers=nobody, params={"key": done["key"]}).status_code == 401
+    assert client.delete(paths[1], headers=nobody, params={"key": done["key"]}).status_code == 401
 
 
 def test_without_a_token_browsers_still_have_their_own_reports() -> None:
     with running(obedient=True, token=None) as (client, _):
         del client.headers["Authorization"]
         assert client.get("/", headers={"Host": "evil.example"}).status_code == 400
-        file = client.post("/api/example").json()["file"]  # a program without a cookie
-        first = client.get("/")
-        assert first.status_code == 200
-        assert "SameSite=Strict" in first.headers["set-cookie"]
-        assert client.get(f"/api/files/{file}").status_code == 404
-        assert client.get("/").headers.get("set-cookie") is None
+        file = client.post("/api/example").json()["file"]  # a program without a session
+        mine = {"Authorization": f"Bearer {client.post('/api/session').json()['session']}"}
+        assert client.get(f"/api/files/{file}", headers=mine).status_code == 404
+        assert client.get(f"/api/files/{file}").status_code == 200
+        stale = {"Authorization": "Bearer of.another-server"}
+        assert client.get("/api/jobs", headers=stale).status_code == 401
 
 
 # -- the answers ----------------------------------------------------------------------------

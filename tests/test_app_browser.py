@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
+import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -94,7 +97,7 @@ def scan(page: Any) -> list[str]:
 
 def test_from_the_example_to_the_report(visit: Visit, address: str, tmp_path: Path) -> None:
     page = visit.page
-    assert page.url == address.partition("?")[0]  # the token has left the address
+    assert page.url == address.partition("#")[0]  # the token has left the address
     page.click("text=Try it with example scores")
     page.wait_for_selector("#form:visible")
     assert page.locator("#preview tbody tr").count() == 8
@@ -107,7 +110,7 @@ def test_from_the_example_to_the_report(visit: Visit, address: str, tmp_path: Pa
     assert "recovered 0.92" in page.inner_text("#report-list")
     report = visit.open_report()
     assert "AUC" in report.inner_text("body")
-    # It has no rights of this site: no cookie, no answer from the server.
+    # It has no rights of this site: no secret, no answer from the server.
     assert report.evaluate("self.origin") == "null"
     with page.expect_download() as download:
         page.click("text=Download JSON")
@@ -120,7 +123,7 @@ def test_from_the_example_to_the_report(visit: Visit, address: str, tmp_path: Pa
     page.click("text=Remove")
     page.wait_for_selector("#reports", state="hidden")
     assert visit.complaints == []
-    assert all(url.startswith((address.partition("?")[0], "data:", "blob:")) for url in visit.asked)
+    assert all(url.startswith((address.partition("#")[0], "data:", "blob:")) for url in visit.asked)
 
 
 def test_by_keyboard_alone(visit: Visit) -> None:
@@ -244,15 +247,89 @@ def test_no_serious_violation_of_accessibility(browser: Any, address: str, schem
         visit.page.click("text=More settings")
         visit.page.click("text=Make the report")  # complains of alpha
         assert scan(visit.page) == []
-        visit.page.goto(f"{address.partition('?')[0]}api")
+        visit.page.goto(f"{address.partition('#')[0]}api")
         assert scan(visit.page) == []
     finally:
         visit.close()
 
 
 def test_without_the_token_the_page_says_what_to_do(browser: Any, address: str) -> None:
-    visit = Visit(browser, address.partition("?")[0])
+    visit = Visit(browser, address.partition("#")[0])
     try:
-        assert "Open the address that purecover app printed" in visit.page.inner_text("main")
+        visit.page.wait_for_selector("#job-problem:visible")
+        said = visit.page.inner_text("main")
+        assert "Open the address that purecover app printed" in said
+        visit.page.goto(address)  # in the same tab, where only what is behind # changes
+        visit.page.wait_for_selector("#job-problem", state="hidden")
+        visit.page.click("text=Try it with example scores")
+        visit.page.wait_for_selector("#form:visible")
     finally:
         visit.close()
+
+
+class Neighbor(BaseHTTPRequestHandler):
+    """A server of somebody else on another port of this machine."""
+
+    seen: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.seen.append(str(self.headers))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><p>hello</p>")
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+def test_another_port_of_this_machine_gets_no_secret(visit: Visit, address: str) -> None:
+    """Cookies ignore ports: whoever listens on another one would get them with every visit."""
+    page = visit.page
+    page.click("text=Try it with example scores")
+    page.wait_for_selector("#form:visible")
+    secret = page.evaluate("localStorage.getItem('session')")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Neighbor) as neighbor:
+        threading.Thread(target=neighbor.serve_forever, daemon=True).start()
+        page.goto(f"http://127.0.0.1:{neighbor.server_port}/")
+        assert page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [
+            0, 0, "",
+        ]  # fmt: skip
+        base = address.partition("#")[0]
+        asked = "url => fetch(url, {credentials: 'include'}).then(() => 'read', () => 'refused')"
+        assert page.evaluate(asked, f"{base}api/jobs") == "refused"
+        neighbor.shutdown()
+    assert Neighbor.seen
+    assert not any("cookie" in headers.lower() or secret in headers for headers in Neighbor.seen)
+    assert visit.context.cookies() == []
+    # A second tab of the page needs no token.
+    page.goto(base)
+    page.click("text=Try it with example scores")
+    page.wait_for_selector("#form:visible")
+
+
+def test_the_file_for_the_browser_leads_to_the_page(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command of the browser is told of a file of the user's, and may block."""
+    told = tmp_path / "told"
+    script = tmp_path / "browser"
+    script.write_text(f'#!/bin/sh\necho "$@" > {told}.part; mv {told}.part {told}; sleep 600\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{script} %s")
+    with command(browser="--browser") as (_, printed):
+        for _ in range(600):
+            if told.exists():
+                break
+            time.sleep(0.05)
+        given = told.read_text().strip()
+        assert given.startswith("file://")
+        assert printed.partition("=")[2] not in given
+        visit = Visit(browser, given)
+        try:
+            visit.page.wait_for_url(printed.partition("#")[0])
+            visit.page.click("text=Try it with example scores")
+            visit.page.wait_for_selector("#form:visible")
+            assert visit.complaints == []
+        finally:
+            visit.close()

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import queue
+import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 import webbrowser
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pytest
 
 pytest.importorskip("starlette.testclient", exc_type=Exception)
 
 from tests.app_server import (
+    COLUMNS,
     EXAMPLE,
     OBEDIENT,
     TOKEN,
@@ -121,6 +129,17 @@ def test_a_worker_that_breaks_takes_one_report_with_it(name: str) -> None:
         assert wait_for(client, good)["state"] == "done"
 
 
+def test_a_task_outlives_workers_that_were_killed() -> None:
+    with running(obedient=True) as (client, site):
+        file = send(client, GOOD, "good.csv").json()["file"]
+        assert wait_for(client, start(client, file))["state"] == "done"
+        for pid in (*site.api.looks.pids, *site.api.reports.pids):
+            os.kill(pid, signal.SIGKILL)
+        answer = send(client, GOOD, "good.csv")
+        assert answer.status_code == 201
+        assert wait_for(client, start(client, answer.json()["file"]))["state"] == "done"
+
+
 def test_workers_are_replaced_after_some_tasks() -> None:
     with running(obedient=True, jobs_per_worker=2) as (client, _):
         file = send(client, GOOD, "good.csv").json()["file"]
@@ -207,6 +226,25 @@ def test_an_upload_that_stands_still_is_given_up() -> None:
     assert left == set()
 
 
+def test_an_upload_of_a_byte_now_and_then_is_given_up() -> None:
+    async def slowly() -> Any:
+        for _ in range(1000):
+            await asyncio.sleep(0.01)
+            yield b"1"
+
+    async def write() -> None:
+        site = obedient_site(upload_pause=0.2)
+        await site.api.start()
+        try:
+            upload = site.api.store.begin_upload("me", "a.csv")
+            with pytest.raises(api.ApiError, match="too slow"):
+                await site.api._write(upload, slowly())
+        finally:
+            await site.api.stop()
+
+    asyncio.run(write())
+
+
 def test_a_body_of_json_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "BODY_PATIENCE", 0.1)
     part = {"type": "http.request", "body": b"{", "more_body": True}
@@ -228,7 +266,13 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
 
     monkeypatch.setattr(server, "_Server", Caught)
     monkeypatch.setattr(server, "_HEAD_PATIENCE", 0.2)
-    monkeypatch.setattr(webbrowser, "open", opened.append)
+    ended = threading.Event()
+
+    def browse(page: str) -> None:
+        opened.append(page)
+        ended.wait()
+
+    monkeypatch.setattr(webbrowser, "open", browse)
     settings = Settings(worker=(sys.executable, "-c", OBEDIENT), token=TOKEN)
     options = {"host": "127.0.0.1", "port": 0, "announce": announced.put, "browser": True}
     thread = threading.Thread(target=server.serve, args=(settings,), kwargs=options)
@@ -241,17 +285,56 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
         for started in servers:
             started.should_exit = True
         thread.join(60)
+        ended.set()
     assert not thread.is_alive()
 
 
-def test_a_connection_that_says_nothing_is_closed(served: tuple[str, str]) -> None:
-    import urllib.request
+def port_of(address: str) -> int:
+    return int(urlsplit(address).port or 0)
 
-    address, once = served
-    assert address.endswith(f"?token={TOKEN}")
-    assert TOKEN not in once  # other users see the command of the browser
-    base = address.partition("?")[0]
-    port = int(base.rstrip("/").rpartition(":")[2])
+
+def test_no_secret_is_given_to_the_command_of_the_browser(served: tuple[str, str]) -> None:
+    """Other users of the machine can read the arguments of every process."""
+    address, opened = served
+    assert address.endswith(f"#token={TOKEN}")
+    assert opened.startswith("file:")
+    file = Path(url2pathname(urlsplit(opened).path))
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    base, _, ticket = re.findall(r'href="([^"]*)"', file.read_text())[0].partition("#token=")
+    assert base == address.partition("#")[0]
+    assert TOKEN not in file.read_text()
+    assert ticket not in opened
+    request = urllib.request.Request(  # noqa: S310 - our own server
+        f"{base}api/session", method="POST", headers={"Authorization": f"Bearer {ticket}"}
+    )
+    with urllib.request.urlopen(request) as answer:  # noqa: S310
+        assert answer.status == 201
+
+
+def test_a_browser_that_blocks_holds_up_nobody(served: tuple[str, str]) -> None:
+    """The command of a browser may end with the browser; the fixture's blocks until the end."""
+    address, _ = served
+    with urllib.request.urlopen(address, timeout=20) as answer:  # noqa: S310 - our own server
+        assert answer.status == 200
+
+
+def test_silent_connections_keep_nobody_out(
+    served: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_HEAD_PATIENCE", 60.0)
+    monkeypatch.setattr(server, "_MOST_CONNECTIONS", 10)
+    with ExitStack() as stack:
+        where = ("127.0.0.1", port_of(served[0]))
+        silent = [stack.enter_context(socket.create_connection(where, 20)) for _ in range(40)]
+        with urllib.request.urlopen(served[0], timeout=20) as answer:  # noqa: S310
+            assert answer.status == 200
+        assert silent[0].recv(1) == b""  # closed at the other end, to make room
+        assert len(server._Listener._open) <= 10
+
+
+def test_a_connection_that_says_nothing_is_closed(served: tuple[str, str]) -> None:
+    base = served[0].partition("#")[0]
+    port = port_of(base)
     whole = b"GET /static/app.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     for words in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", whole + whole[:20]):
         with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
@@ -260,6 +343,54 @@ def test_a_connection_that_says_nothing_is_closed(served: tuple[str, str]) -> No
                 pass
     with urllib.request.urlopen(f"{base}static/style.css") as answer:  # noqa: S310 - our own server
         assert answer.status == 200
+
+
+@pytest.mark.parametrize("reason", [errno.ENOSPC, errno.EROFS])
+def test_a_folder_that_cannot_be_made_holds_no_place(
+    reason: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(reason, os.strerror(reason))
+
+    with running(obedient=True, max_uploads_at_once=2) as (client, site):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "mkdir", full)
+            assert [send(client, GOOD).status_code for _ in range(4)] == [507] * 4
+        shutil.rmtree(site.api.store.root)  # as whoever tidies temporary folders does
+        file = send(client, GOOD)
+        assert file.status_code == 201
+        assert site.api.store.root.stat().st_mode & 0o777 == 0o700
+        shutil.rmtree(site.api.store.root)
+        answer = client.post("/api/jobs", json={"file": file.json()["file"]} | COLUMNS)
+        assert answer.status_code == 404
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders that can be locked")
+def test_a_folder_that_somebody_put_there_is_not_used() -> None:
+    with running(obedient=True) as (client, site):
+        root = site.api.store.root
+        shutil.rmtree(root)
+        root.mkdir(mode=0o777)
+        assert send(client, GOOD).status_code == 507
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders that can be locked")
+def test_what_a_killed_server_left_is_removed_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    living = Store(Settings(worker=()))
+    left = tmp_path / "purecover-app-killed"
+    (left / "upload").mkdir(parents=True)
+    (left / "upload" / "patients.csv").write_bytes(GOOD)
+    (tmp_path / "purecover-app-link").symlink_to(tmp_path)
+    second = Store(Settings(worker=()))
+    assert not left.exists()
+    assert living.root.exists()
+    assert (tmp_path / "purecover-app-link").is_symlink()
+    for store in (living, second):
+        store.close()
+        assert not store.root.exists()
 
 
 def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,12 +503,10 @@ def test_stopping_ends_what_is_under_way() -> None:
 def test_the_command_leaves_nothing_however_it_ends(
     number: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import urllib.request
-
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with command() as (process, address):
         assert address.startswith("http://127.0.0.1:")
-        base, _, token = address.partition("/?token=")
+        base, _, token = address.partition("/#token=")
         assert len(token) >= 40
         request = urllib.request.Request(  # noqa: S310 - our own server
             f"{base}/api/example", method="POST", headers={"Authorization": f"Bearer {token}"}
@@ -459,8 +588,16 @@ def test_a_worker_does_not_eat_the_memory(tmp_path: Path) -> None:
     assert '"worn": true' in answer
 
 
+def test_workers_together_leave_memory_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    for size in (4 * 10**9, 64 * 10**9, 0):
+        monkeypatch.setattr("purecover.app.jobs.machine_memory", lambda size=size: size)
+        settings = Settings(worker=(), workers=3, max_upload=10**9)
+        together = settings.max_memory * (3 + 2)
+        assert together <= (0.75 * size or 5 * 22 * 10**9)
+
+
 def test_peeking_leaves_nothing(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_bytes(GOOD)
-    assert peek(str(file))["rows"] == [["0.5", "1"], ["0.1", "0"]]
+    assert peek(str(file), 10**6)["rows"] == [["0.5", "1"], ["0.1", "0"]]
     assert list(tmp_path.iterdir()) == [file]

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
 def test_many_uploads_at_once_leave_nothing_behind() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.app_load", "--replicates", "24"],
+        [sys.executable, "-m", "benchmarks.app_load", "--replicates", "24", "--rows", "5000"],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -203,3 +203,53 @@ def test_file_and_column_names_are_left_alone(message, tmp_path: Path) -> None:
     says = message("evaluate", str(path), "--alpha", ".1", "--labeled", "negative_label")
     assert f"{path} has no column named 'negative_label'" in says
     assert "'score', 'positive_label'" in says
+
+
+# -- what comes from anybody ----------------------------------------------------------------
+
+EVIL = "\x1b]0;evil\x07\x9b31m\u202e\x7f"
+
+
+def test_control_characters_are_shown_and_never_sent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names of files, columns and groups, and cells: a terminal would do what they say."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i % 7 + i / 99},{i % 3 % 2},{EVIL}{i % 2}\n" for i in range(60))
+    good, bad = f"{EVIL}.csv", f"{EVIL}bad.csv"
+    Path(good).write_text(f"{EVIL}s,labeled,{EVIL}g\n{rows}", encoding="utf-8")
+    Path(bad).write_text(f"{EVIL}s,labeled\n{EVIL},1\n0.1,0\n", encoding="utf-8")
+    score, quick = f"--score={EVIL}s", ["--alpha=0.1", "--resamples=0"]
+    Path("other.csv").write_text(
+        "score,labeled\n" + "".join(f"{i % 9},{i % 2}\n" for i in range(60)), encoding="utf-8"
+    )
+    for argv, code in (
+        (["evaluate", good, score, *quick], 0),
+        (["evaluate", good, score, *quick, "--json"], 0),
+        (["evaluate-many", good, score, f"--by={EVIL}g", *quick], 0),
+        (["threshold", good, score, "--best=f1", *quick], 0),
+        (["monitor", f"{EVIL}.json", "other.csv", f"--name={EVIL}", "--alpha=0.1"], 2),
+        (["monitor", f"{EVIL}.json", "other.csv", "--name=a", "--alpha=0.1"], 0),
+        (["evaluate", bad, score, *quick], 2),
+        (["evaluate", good, f"--score={EVIL}", *quick], 2),
+        (["evaluate", f"{EVIL}nowhere.csv"], 2),
+        (["audit", "sample", good, score, "--n=5"], 0),
+        ([EVIL], 2),
+    ):
+        assert main(argv) in (code, 1), argv
+        out, err = capsys.readouterr()
+        if argv[0] == "audit":  # data, for another program
+            assert EVIL in out
+            continue
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", out + err), argv
+
+
+def test_all_that_people_read_goes_through_one_place() -> None:
+    folder = Path(purecover.__file__).parent / "cli"
+    found = {
+        file.name
+        for file in folder.glob("*.py")
+        if re.search(r"(?<![\w.])print\(|std(out|err)\.write", file.read_text(encoding="utf-8"))
+    }
+    # The example and simulated scores hold numbers of ours.
+    assert found == {"output.py", "simulate.py"}

@@ -441,13 +441,29 @@ def test_bad_files_are_refused(paths, options, match):
         pu.scan_files(paths, **options)
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars"])
-def test_a_file_whose_name_looks_like_a_pattern(tmp_path, engine):
-    pl.DataFrame({"s": [0.1, 0.2], "y": [0, 1]}).write_parquet(tmp_path / "a1.parquet")
-    pl.DataFrame({"s": [0.3, 0.4], "y": [0, 1]}).write_parquet(tmp_path / "a[1].parquet")
-    frame = pu.scan_files(tmp_path / "a[1].parquet", engine=engine)
-    counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
-    assert counts.thresholds.tolist() == [0.4, 0.3]
+@pytest.mark.parametrize(
+    "engine", ["duckdb", "polars", pytest.param("spark", marks=pytest.mark.spark)]
+)
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_names_of_files_and_folders_are_only_names(tmp_path, engine, suffix):
+    """Not patterns where such a file is there, and no columns, whatever they look like."""
+    if engine == "spark":
+        spark_session()
+    folder = tmp_path / "deep" / "s=3" / "a" / "y=1"
+    folder.mkdir(parents=True)
+    right, wrong = {"s": [0.3, 0.4], "y": [0, 1]}, {"s": [0.1, 0.2], "y": [0, 1]}
+    for name, columns in {
+        "a1": wrong, "ab": wrong, "a[1]": right, "a*": right, "a?": right, "a[*]": right, "b": right
+    }.items():  # fmt: skip
+        frame = pl.DataFrame(columns)
+        file = folder / f"{name}.{suffix}"
+        frame.write_parquet(file) if suffix == "parquet" else frame.write_csv(file)
+    for name in ("a[1]", "a*", "a?", "a[*]", "b", "*b"):
+        frame = pu.scan_files(folder / f"{name}.{suffix}", engine=engine)
+        counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
+        expected = [0.4, 0.3] if name != "*b" else [0.4, 0.3, 0.2, 0.1]
+        assert counts.thresholds.tolist() == expected
+        assert counts.n_labeled == len(expected) // 2
 
 
 @pytest.mark.parametrize("first", [[1, 2], np.array([1, 2], dtype=np.float32)])

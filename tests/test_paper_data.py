@@ -39,7 +39,7 @@ def _alone(monkeypatch, tmp_path):
 
 def shrink(monkeypatch, name, n, n_positive, **other):
     """Let a data set have few rows, so that a small recorded answer is all of it."""
-    spec = replace(DATASETS[name], n=n, n_positive=n_positive, **other)
+    spec = replace(DATASETS[name], n=n, n_positive=n_positive, **{"digest": None, **other})
     monkeypatch.setattr(_datasets, "DATASETS", {**DATASETS, name: spec})
 
 
@@ -121,7 +121,8 @@ def test_only_the_papers_rows_are_used(monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", ["concrete", "housing", "pageblock", "pima", "mushroom"])
 def test_made_up_tables_are_taken_and_named(name, tmp_path):
     path = write_made_up(tmp_path, name)
-    data = pu.paper.load_paper_data(name, tmp_path)
+    with pytest.warns(PurecoverWarning, match=r"but not its values: their SHA-256 is another"):
+        data = pu.paper.load_paper_data(name, tmp_path)
     spec = DATASETS[name]
     assert data.features.shape == (spec.n, spec.n_features)
     assert data.positive.sum() == spec.n_positive
@@ -270,6 +271,22 @@ def test_the_next_copy_is_asked_where_one_has_other_counts(monkeypatch, tmp_path
     data = pu.paper.load_paper_data("concrete", cache=tmp_path)
     assert data.source == "OpenML 44959"
     assert data.features.tolist() == [[1], [3]]
+
+
+def test_invented_values_are_refused_wherever_they_come_from(monkeypatch, tmp_path):
+    """The right numbers of rows and positives are easily had; the values have a known SHA-256."""
+    shrink(monkeypatch, "pima", 2, 1, digest="0" * 64, openml_ids=(37, 38))
+    answer_openml(monkeypatch, {37: PIMA_ARFF, 38: PIMA_ARFF})
+    with pytest.raises(InvalidInputError, match=r"(?s)OpenML 37: its values do not have the SHA"):
+        pu.paper.load_paper_data("pima", cache=tmp_path)
+    assert list(tmp_path.iterdir()) == []  # nor kept
+    write_table = _sources.write_table
+    table = _sources._canonical(_datasets.DATASETS["pima"], _sources.from_openml(37))
+    write_table(table, tmp_path / "pima.csv.gz")
+    with pytest.raises(InvalidInputError, match=r"(?s)do not have the SHA-256.*Hint: delete"):
+        pu.paper.load_paper_data("pima", cache=tmp_path)
+    with pytest.warns(PurecoverWarning, match="SHA-256 is another"):  # a folder of one's own
+        assert pu.paper.load_paper_data("pima", tmp_path).differences
 
 
 def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(monkeypatch, tmp_path):

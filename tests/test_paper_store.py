@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import math
 import os
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from purecover.cli import main
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.paper.design import Cell, Record, StudySettings
 from purecover.paper.report import in_time, provenance, studies
@@ -242,3 +244,24 @@ def test_paths_with_odd_characters(tmp_path) -> None:
         made.add(Cell("wine", 1.0, 0), [], seconds=1)
     with Store(folder, read_only=True) as again:
         assert len(again.done()) == 1
+
+
+def test_markup_in_names_stays_text_in_markdown(store, tmp_path, capsys) -> None:
+    """A store may come from anybody; whoever draws its Markdown must find no tag and no link."""
+    evil = "<script>alert(1)</script>[x](javascript:alert(1))\x1b[31m|"
+    for name in (evil, "bank"):
+        cell = Cell(name, 1.0, 0)
+        rows = [
+            Record(name, 1.0, 0, metric, method, estimator, repair, 0.5, None, None)
+            for metric in ("auc", "auc_pr", "alpha", "beta")
+            for method in ("traditional", "same", "observed", "true", "estimate", "indirect")
+            for estimator, repair in (("", ""), ("label-curve", "isotonic"), (evil, "isotonic"))
+        ]
+        store.add(cell, rows, seconds=1, about={evil: evil, "command": evil, "data": evil})
+    file = tmp_path / "report.md"
+    assert main(["paper", "report", "--store", str(store.path), "--markdown", str(file)]) == 0
+    text = file.read_text(encoding="utf-8")
+    assert "script>alert" in text
+    assert not re.search(r"<script|\]\(javascript|\x1b", text)
+    assert main(["paper", "status", "--store", str(store.path)]) == 0
+    assert "\x1b" not in capsys.readouterr().out

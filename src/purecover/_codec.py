@@ -12,9 +12,9 @@ import math
 import operator
 import os
 import re
+import secrets
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -405,29 +405,25 @@ def replacing(
     """
     # The start of the name is enough to know it by, and a long one leaves no room for more.
     before = f".{path.name[:32]}." if prefix is None else prefix
-    descriptor, name = tempfile.mkstemp(suffix, before, path.parent)
+    new = path.parent / f"{before}{secrets.token_hex(8)}{suffix}"
+    old = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    # The system takes the umask off a new file; to read it, one would have to change it.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(new, flags, 0o666 if old is None else 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        Path(name).chmod(_mode(path))
-        Path(name).replace(path)
+        if old is not None:
+            new.chmod(old)
+        new.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise
     if durable:
         _sync_folder(path.parent)
-
-
-def _mode(path: Path) -> int:
-    """Permissions of the file replaced, or those of a new file."""
-    if path.exists():
-        return stat.S_IMODE(path.stat().st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
 
 
 def _sync_folder(folder: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import hmac
 import html
 import json
 import re
@@ -25,6 +26,7 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 
 from purecover._codec import components, find_fault
 from purecover.app.jobs import (
+    LOOKS,
     Evaluate,
     Evaluated,
     FileAnswer,
@@ -79,8 +81,6 @@ _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"
 _HEAD = 1 << 16
 _WRITE = 1 << 20
 _SWEEP = 60.0
-_LOOKS = 2
-"""Files looked into at the same time, so that one that is slow to open holds up no other."""
 FormT = TypeVar("FormT", bound=Struct)
 
 # -- Bodies, answers and operations --------------------------------------------------------------
@@ -105,9 +105,24 @@ class DownloadQuery(Struct):
     ----------
     download : str
         1 to save it instead of showing it.
+    key : str
+        The key of the report, in place of the token: links carry no header.
     """
 
     download: Literal["0", "1"] = "0"
+    key: Annotated[str, Meta(max_length=100)] = ""
+
+
+class SessionAnswer(Struct):
+    """A secret for one browser.
+
+    Attributes
+    ----------
+    session : str
+        What to send in place of the token; files and reports belong to it.
+    """
+
+    session: str
 
 
 class ErrorAnswer(Struct):
@@ -127,13 +142,13 @@ _REASONS = {
     401: "The token is missing or wrong.",
     403: "Sent by a page of another site.",
     404: "There is none of yours with this name.",
-    408: "The upload stood still, or the body took too long.",
+    408: "The upload or the body took too long.",
     409: "The report is not finished.",
     413: "Too large.",
     415: "Not application/json.",
     422: "The file or the values cannot be used; the message says why.",
     429: "Too much is under way already.",
-    507: "The disk is full.",
+    507: "The temporary folder cannot be written, such as on a full disk.",
 }
 
 
@@ -160,6 +175,8 @@ class Operation:
     query: Any = None
     body: Any = None
     errors: tuple[int, ...] = ()
+    open: bool = False
+    """Whether it is the same for everyone, with or without the token."""
 
     @property
     def name(self) -> str:
@@ -242,7 +259,7 @@ class Api:
     async def start(self) -> None:
         """Make the folder and start the first workers."""
         self.store = Store(self.settings)
-        self.looks = self._pool("look", _LOOKS)
+        self.looks = self._pool("look", LOOKS)
         self.reports = self._pool("report", self.settings.workers)
         self._sweeper = asyncio.create_task(self._sweep())
 
@@ -268,6 +285,11 @@ class Api:
         while True:
             await asyncio.sleep(_SWEEP)
             self.store.sweep()
+
+    @operation("POST /api/session", SessionAnswer, status=201)
+    async def add_session(self, request: Request) -> Response:
+        """Get a secret for one browser in return for the token."""
+        return json_answer(SessionAnswer(request.scope["state"]["session"]), 201)
 
     # -- files ----------------------------------------------------------------------------
 
@@ -303,18 +325,20 @@ class Api:
         if self._uploading >= self.settings.max_uploads_at_once:
             raise ApiError(429, f"{self._uploading} uploads are under way; try again in a while.")
         self._uploading += 1
-        upload = self.store.begin_upload(_owner(request), name)
+        upload = None
         try:
+            upload = self.store.begin_upload(_owner(request), name)
             upload.size = await self._write(upload, content)
             task = Look(str(upload.folder), upload.name, self.settings.max_upload)
             found: Looked = await self.looks.run(task, timeout=self.settings.look_timeout)
             upload.columns, upload.rows, upload.guess = found.columns, found.rows, found.guess
         except BaseException as error:
-            self.store.drop_upload(upload)
+            if upload is not None:
+                self.store.drop_upload(upload)
             if isinstance(error, WorkError):
                 raise ApiError(422, worded(error)) from error
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise ApiError(507, "there is no room for the file on the disk.") from error
+            if isinstance(error, OSError):
+                raise _no_room(error) from error
             raise
         finally:
             self._uploading -= 1
@@ -326,13 +350,17 @@ class Api:
         size = 0
         buffer = bytearray()
         parts = aiter(content)
+        pause, began = self.settings.upload_pause, asyncio.get_running_loop().time()
         with (upload.folder / upload.name).open("wb") as file:
             while True:
                 try:
-                    async with asyncio.timeout(self.settings.upload_pause):
+                    # A byte now and then would otherwise hold its place for days.
+                    slowest = began + pause + size / self.settings.upload_rate
+                    now = asyncio.get_running_loop().time()
+                    async with asyncio.timeout_at(min(now + pause, slowest)):
                         part = await anext(parts, None)
                 except TimeoutError:
-                    raise ApiError(408, "the upload stood still for too long.") from None
+                    raise ApiError(408, "the upload was too slow, or stood still.") from None
                 if part is None:
                     break
                 size += len(part)
@@ -379,6 +407,8 @@ class Api:
             job = self.store.begin_job(upload, wanted.score)
         except FullError as error:
             raise ApiError(429, str(error)) from error
+        except OSError as error:
+            raise _no_room(error) from error
         try:
             await asyncio.to_thread(self.store.lend, upload, job)
         except BaseException as error:
@@ -386,7 +416,7 @@ class Api:
             if isinstance(error, FileNotFoundError):  # removed in this moment
                 raise ApiError(404, "there is no such file any more.") from None
             if isinstance(error, OSError):
-                raise ApiError(507, "there is no room for the file on the disk.") from error
+                raise _no_room(error) from error
             raise
         job.task = asyncio.create_task(self._make(job, wanted))
         return _about(JobAnswer, job, 202, f"/api/jobs/{job.id}")
@@ -426,8 +456,9 @@ class Api:
             await asyncio.gather(job.task, return_exceptions=True)
         return Response(status_code=204)
 
-    def _job(self, request: Request) -> Job:
-        job = self.store.find(self.store.jobs, request.path_params["job"], _owner(request))
+    def _job(self, request: Request, owner: str | None = None) -> Job:
+        owner = _owner(request) if owner is None else owner
+        job = self.store.find(self.store.jobs, request.path_params["job"], owner)
         if job is None:
             raise ApiError(404, "there is no such report; it may have been removed to make room.")
         return job
@@ -441,7 +472,7 @@ class Api:
         with open(answer.path, "rb") as file:  # noqa: ASYNC230, PTH123 - a few kB
             found = _POLICY.search(file.read(_HEAD))
         policy = html.unescape(found[1].decode()) if found else "default-src 'none'"
-        # Whatever a script of the page did, it would not be of this origin: no cookie, no request.
+        # Whatever a script of the page did, it would not be of this origin: no secret, no request.
         answer.headers["Content-Security-Policy"] = (
             f"{policy}; frame-ancestors 'none'; sandbox allow-scripts allow-downloads allow-modals"
         )
@@ -458,27 +489,31 @@ class Api:
         return self._report(request, "report.json", "application/json")
 
     def _report(self, request: Request, name: str, kind: str) -> FileResponse:
-        download = _checked(DownloadQuery, dict(request.query_params)).download
-        job = self._job(request)
+        query = _checked(DownloadQuery, dict(request.query_params))
+        asked = self.store.jobs.get(request.path_params["job"])
+        opened = asked and hmac.compare_digest(asked.key.encode(), query.key.encode())
+        job = self._job(request, asked.owner if asked and opened else None)
         if job.state != "done":
             raise ApiError(409, "the report is not finished, or could not be made.")
+        if not (job.folder / name).is_file():  # by whoever tidies the temporary folder
+            raise ApiError(404, "the report was removed from the disk; make it again.")
         stem = re.sub(r"(\.gz)?$", "", job.name, flags=re.IGNORECASE).rpartition(".")[0] or job.name
         return FileResponse(
             job.folder / name,
             media_type=kind,
             filename=f"{stem}-{name}",
-            content_disposition_type="attachment" if download == "1" else "inline",
+            content_disposition_type="attachment" if query.download == "1" else "inline",
         )
 
     # -- the interface itself -------------------------------------------------------------
 
-    @operation("GET /api/openapi.json", dict[str, Any])
+    @operation("GET /api/openapi.json", dict[str, Any], open=True)
     async def document(self, request: Request) -> Response:
         """The interface as an OpenAPI document."""
         del request
         return json_answer(openapi_document())
 
-    @operation("GET /api", "text/html")
+    @operation("GET /api", "text/html", open=True)
     async def document_page(self, request: Request) -> Response:
         """The interface as a page."""
         del request
@@ -493,6 +528,12 @@ def _about(form: Any, found: Any, status: int = 200, location: str | None = None
 
 def _owner(request: Request) -> str:
     return str(request.scope["state"]["owner"])
+
+
+def _no_room(error: OSError) -> ApiError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    reason = "there is no room for it on the disk" if full else error.strerror or str(error)
+    return ApiError(507, f"the file cannot be kept: {reason}.")
 
 
 def _too_large(limit: int) -> ApiError:
@@ -595,8 +636,11 @@ def _described(
         | {
             str(status): {"description": _REASONS[status], "content": refused}
             for status in sorted({400, 401, 403, *about.errors})
+            if status != 401 or not about.open
         },
     }
+    if about.open:
+        described["security"] = []
     if about.body is not None:
         described["requestBody"] = {"required": True, "content": content(about.body)}
     return described

@@ -12,16 +12,47 @@
   let running = null; // the report that is being made
   let attempt = 0;    // counts reports and cancelations, so that late answers are known for it
 
+  // The secret lives in storage of this port alone, which no other server of this machine sees, and
+  // travels as a header, which the browser sends to nobody by itself.
+  let session = null;
+  let entered = null; // a promise, so that all questions wait for one answer
+  const remember = (secret) => { session = secret; try { localStorage.setItem("session", secret); } catch { /* none */ } };
+  const remembered = () => { try { return localStorage.getItem("session"); } catch { return null; } };
+
+  async function enter() {
+    const token = new URLSearchParams(location.hash.slice(1)).get("token");
+    history.replaceState(null, "", location.pathname); // the token would stay in the history
+    session = token ? null : remembered();
+    if (!session) await renew(token);
+  }
+
+  async function renew(token) {
+    session = token;
+    remember((await call("POST", "/api/session")).session);
+  }
+
   async function ask(method, path, body, type) {
+    try {
+      await (entered ??= enter());
+      return await call(method, path, body, type);
+    } catch (error) {
+      if (error.status !== 401) throw error;
+      await renew(null); // a server that asks for no token, or one that was started anew
+      return call(method, path, body, type);
+    }
+  }
+
+  async function call(method, path, body, type) {
+    const headers = { ...(type && { "Content-Type": type }), ...(session && { Authorization: `Bearer ${session}` }) };
     let answer;
     try {
-      answer = await fetch(path, { method, body, headers: type ? { "Content-Type": type } : {} });
+      answer = await fetch(path, { method, body, headers });
     } catch {
       throw new Error("The server does not answer. Was it stopped, or the file changed meanwhile?");
     }
     if (answer.status === 204) return null;
     const content = await answer.json().catch(() => ({ error: `The server answered ${answer.status}.` }));
-    if (!answer.ok) throw new Error(sentence(content.error));
+    if (!answer.ok) throw Object.assign(new Error(sentence(content.error)), { status: answer.status });
     return content;
   }
 
@@ -266,9 +297,8 @@
   }
 
   function entry(job) {
-    const base = `/api/jobs/${job.job}/report`;
-    const link = (text, href, properties) =>
-      make("a", { textContent: text, href, className: "plain", ...properties });
+    const link = (text, end, properties) => // which carries no header, but the key of this report
+      make("a", { textContent: text, href: `/api/jobs/${job.job}/report.${end}&key=${job.key}`, className: "plain", ...properties });
     const remove = make("button", { type: "button", className: "plain", textContent: "Remove" });
     remove.setAttribute("aria-label", `Remove the report on ${job.name}`);
     remove.addEventListener("click", async () => {
@@ -289,9 +319,9 @@
     }
     if (job.notes.length) item.append(make("p", { className: "note", textContent: job.notes.join("\n") }));
     item.append(make("p", { className: "actions" },
-      link("Open the report", `${base}.html`, { target: "_blank", rel: "noopener", className: "button" }),
-      link("Download HTML", `${base}.html?download=1`, { download: "" }),
-      link("Download JSON", `${base}.json?download=1`, { download: "" }), remove));
+      link("Open the report", "html?download=0", { target: "_blank", rel: "noopener", className: "button" }),
+      link("Download HTML", "html?download=1", { download: "" }),
+      link("Download JSON", "json?download=1", { download: "" }), remove));
     return item;
   }
 
@@ -319,5 +349,6 @@
     radio.addEventListener("change", () => { at("shares").hidden = !known(); });
   }
   at("shares").hidden = !known();
+  window.addEventListener("hashchange", () => location.reload()); // the printed address, in this tab
   list().catch((error) => complain("job-problem", error.message));
 })();

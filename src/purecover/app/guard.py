@@ -8,13 +8,12 @@ import html
 import ipaddress
 import re
 import secrets
-from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from purecover.app.api import json_answer
+from purecover.app.api import OPERATIONS, json_answer
 
 LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
 """Names under which this machine may call itself."""
@@ -33,6 +32,11 @@ HEADERS = {
 }
 """What every answer carries unless it says otherwise itself."""
 
+SESSION = "/api/session"
+"""Where a browser gets a session in return for the token."""
+OPEN = frozenset(("/", *(each.path for each in OPERATIONS if each.open)))
+"""Documents that are the same for everyone and say nothing of anyone."""
+_REPORT = re.compile(r"/api/jobs/[\w-]+/report\.(html|json)")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?")
 _PAGE = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>purecover</title>'
@@ -43,10 +47,12 @@ _PAGE = (
 
 
 class Guard:
-    """Lets a request through to the site if host, origin and token are right.
+    """Lets a request through to the site if host, origin and secret are right.
 
-    A browser gets a cookie in return for the token. It holds a random name with our signature, so
-    that each browser has its own files and reports, and the server need not remember any of them.
+    The page itself is the same for everyone and open. What it asks for travels with a secret in a
+    header, which no browser sends by itself: a cookie would go to every port of this machine. In
+    return for the token a browser gets a session, a random name with our signature, so that each
+    has its own files and reports, and the server need not remember any of them.
     """
 
     def __init__(self, site: ASGIApp, *, token: str | None) -> None:
@@ -54,8 +60,6 @@ class Guard:
         self._token = token
         self._key = secrets.token_bytes(32)
         self._ticket: str | None = None
-        # Ports share their cookies: another server of ours must not overwrite this one's.
-        self.cookie = f"purecover_{secrets.token_hex(4)}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let the site do it."""
@@ -68,52 +72,43 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-                if minted is not None:
-                    headers.append("Set-Cookie", self._set_cookie(minted))
             await send(message)
 
-        minted: str | None = None
         headers = Headers(scope=scope)
-        answer = _refuse_strangers(scope, headers)
-        if answer is None:
-            owner, answer = self._owner(scope, headers)
-            if answer is None and owner is None:  # the first visit, where no token is asked for
-                owner = minted = secrets.token_urlsafe(16)
-            if answer is not None and answer.status_code == 303:
-                minted = secrets.token_urlsafe(16)
-            scope.setdefault("state", {})["owner"] = owner
+        answer = _refuse_strangers(scope, headers) or self._admit(scope, headers)
         await (answer or self._site)(scope, receive, send_with_headers)
 
-    def _owner(self, scope: Scope, headers: Headers) -> tuple[str | None, Response | None]:
-        """Who asks, or a refusal; neither for a new visitor who needs no token."""
-        path = scope["path"]
-        if path.startswith("/static/"):
-            return "", None
-        query = parse_qs(scope["query_string"].decode("latin-1"))
-        if self._token is not None and path == "/" and "token" in query:
-            if self._is_token(query["token"][0]) or self._is_ticket(query["token"][0]):
-                # Away from the token in the address, which would stay in the history.
-                return None, Response(status_code=303, headers={"Location": "/"})
-            return None, _refusal(scope, 401, "This is not the token of this server.")
-        bearer = headers.get("authorization")
-        if bearer and self._token is not None:
-            kind, _, value = bearer.partition(" ")
-            if kind.lower() == "bearer" and self._is_token(value.strip()):
-                return "bearer", None
-            return None, _refusal(scope, 401, "This is not the token of this server.")
-        owner = self._signed_by_us(headers)
-        if owner is not None:
-            return owner, None
-        if self._token is None:
-            return (None if path == "/" else "anyone"), None
-        return None, _refusal(
-            scope,
-            401,
-            "Open the address that purecover app printed in the terminal: it holds the token.",
+    def _admit(self, scope: Scope, headers: Headers) -> Response | None:
+        """Note who asks, or refuse; a new session is left for the site to hand out."""
+        path, state = scope["path"], scope.setdefault("state", {})
+        state["owner"] = ""  # who owns nothing
+        if path in OPEN or path.startswith("/static/"):
+            return None
+        if _REPORT.fullmatch(path) and b"key=" in scope["query_string"]:
+            return None  # an address that opens this report alone; the site looks at the key
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        known = given.strip() if kind.lower() == "bearer" else None
+        if path == SESSION and scope["method"] == "POST":
+            if self._token is None or (known and (self._is_token(known) or self._is_ticket(known))):
+                owner = secrets.token_urlsafe(16)
+                state["session"] = f"{owner}.{self._signature(owner)}"
+                return None
+        elif known and self._is_token(known):
+            state["owner"] = "bearer"
+            return None
+        elif known and (signed := self._signed_by_us(known)):
+            state["owner"] = signed
+            return None
+        elif self._token is None and not known:
+            state["owner"] = "anyone"
+            return None
+        what = "This is not the secret of this server" if known else "The token is missing"
+        return _refusal(
+            scope, 401, f"{what}. Open the address that purecover app printed in the terminal."
         )
 
     def issue_ticket(self) -> str:
-        """What opens the page once: the address of a page can be seen in the list of processes."""
+        """What gives one session: it is written to a file for the browser to open."""
         self._ticket = secrets.token_urlsafe(32)
         return self._ticket
 
@@ -129,18 +124,8 @@ class Guard:
     def _signature(self, owner: str) -> str:
         return hmac.new(self._key, owner.encode(), hashlib.sha256).hexdigest()
 
-    def _set_cookie(self, owner: str) -> str:
-        value = f"{owner}.{self._signature(owner)}"
-        return f"{self.cookie}={value}; Path=/; HttpOnly; SameSite=Strict"
-
-    def _signed_by_us(self, headers: Headers) -> str | None:
-        # Split by hand: other servers of this machine have cookies here too, and the parser of the
-        # standard library knows none at all if it dislikes one.
-        pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
-        ours = next((value for name, _, value in pairs if name == self.cookie), None)
-        if ours is None:
-            return None
-        owner, _, signature = ours.partition(".")
+    def _signed_by_us(self, given: str) -> str | None:
+        owner, _, signature = given.partition(".")
         right = hmac.compare_digest(signature.encode(), self._signature(owner).encode())
         return owner if right else None
 
@@ -150,6 +135,8 @@ def _refuse_strangers(scope: Scope, headers: Headers) -> Response | None:
     host = headers.get("host", "")
     if not _is_loopback(host):
         return _refusal(scope, 400, "The host must be 127.0.0.1 or localhost.")
+    if scope["path"] == "/" and scope["method"] in ("GET", "HEAD"):
+        return None  # a file of ours, and any link, may lead to the page, which is empty
     origin = headers.get("origin")
     if origin is not None and origin != f"{scope['scheme']}://{host}":
         return _refusal(scope, 403, "Pages of other sites may not use this server.")

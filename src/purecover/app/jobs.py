@@ -7,6 +7,7 @@ and answers are lines of JSON on its pipes, of the types below, so that nothing 
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import re
@@ -26,8 +27,11 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 MB = 10**6
+LOOKS = 2
+"""Files looked into at the same time, so that one that is slow to open holds up no other."""
 MAX_ANSWER = 1 << 23
 """Bytes of the longest answer of a worker."""
+_PREFIX = "purecover-app-"
 _START_TIMEOUT = 120.0
 _END_TIMEOUT = 5.0
 _UNUSUAL = re.compile(r"[^\w.()+ -]+")
@@ -59,6 +63,8 @@ class Settings:
         Seconds that reading the first rows may take.
     upload_pause
         Seconds that an upload may stand still.
+    upload_rate
+        Bytes a second that an upload must have on average, after such a pause.
     keep
         Seconds after which an unused file and a finished report are removed.
     max_uploads_at_once, max_files, max_jobs, max_waiting
@@ -75,6 +81,7 @@ class Settings:
     job_timeout: float = 600.0
     look_timeout: float = 60.0
     upload_pause: float = 30.0
+    upload_rate: float = 20_000.0
     keep: float = 3600.0
     max_uploads_at_once: int = 16
     max_files: int = 20
@@ -84,8 +91,24 @@ class Settings:
 
     @property
     def max_memory(self) -> int:
-        """Bytes that a worker process may use: some for the program, and much for the data."""
-        return 2_000 * MB + 20 * self.max_upload
+        """Bytes that a worker process may use: some for the program, and much for the data.
+
+        All of them together leave a quarter of the machine's memory to others.
+        """
+        wanted = 2_000 * MB + 20 * self.max_upload
+        share = 3 * machine_memory() // 4 // (self.workers + LOOKS)
+        return max(min(wanted, share or wanted), 600 * MB)
+
+
+def machine_memory() -> int:
+    """Bytes of memory of this machine or container; 0 where the system does not say."""
+    found = []
+    with suppress(AttributeError, ValueError, OSError):
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with suppress(ValueError, OSError):  # "max" is no number
+            found.append(int(Path("/sys/fs/cgroup", name).read_text("ascii")))
+    return min(found, default=0)
 
 
 # -- What is asked of a worker, and what it answers ----------------------------------------------
@@ -368,34 +391,48 @@ class Pool:
         timeout: float,  # noqa: ASYNC109 - counted from the start of the work, not of the wait
         progress: Callable[[Step], None] = lambda _: None,
     ) -> Any:
-        """Do a task, when it is its turn; canceling this ends the process that works on it."""
+        """Do a task, when it is its turn; canceling this ends the process that works on it.
+
+        One that was lost with its worker, which may have been killed by somebody, is given to a
+        fresh one once.
+        """
         async with self._slots:
-            worker = self._idle.pop() if self._idle else await Worker.start(self._command)
-            self._busy.add(worker)
-            fit = False
             try:
-                async with asyncio.timeout(timeout):
-                    answer = await worker.ask(task, progress)
-                fit = True
-            except TimeoutError:
-                raise WorkError(
-                    f"it took longer than {timeout:g} seconds and was stopped.\n"
-                    "Hint: take fewer resamples, or a sample of the rows; purecover app --timeout "
-                    "allows more."
-                ) from None
-            except WorkError as error:
-                fit = error.failed is not None
-                raise
-            finally:
-                self._busy.discard(worker)
-                fit = fit and not worker.worn and worker.tasks < self._tasks_per_worker
-                if fit and not self._closed:
-                    self._idle.append(worker)
-                else:
-                    if not self._closed:  # so that the next task need not wait for one
-                        self._refill = asyncio.create_task(self.warm())
-                    await worker.kill()
-            return answer
+                return await self._try(task, timeout, progress)
+            except LostError:
+                if self._closed:
+                    raise
+                while self._idle:  # whoever killed one may have killed them all
+                    await self._idle.pop().kill()
+                return await self._try(task, timeout, progress)
+
+    async def _try(self, task: Struct, limit: float, progress: Callable[[Step], None]) -> Any:
+        worker = self._idle.pop() if self._idle else await Worker.start(self._command)
+        self._busy.add(worker)
+        fit = False
+        try:
+            async with asyncio.timeout(limit):
+                answer = await worker.ask(task, progress)
+            fit = True
+        except TimeoutError:
+            raise WorkError(
+                f"it took longer than {limit:g} seconds and was stopped.\n"
+                "Hint: take fewer resamples, or a sample of the rows; purecover app --timeout "
+                "allows more."
+            ) from None
+        except WorkError as error:
+            fit = error.failed is not None
+            raise
+        finally:
+            self._busy.discard(worker)
+            fit = fit and not worker.worn and worker.tasks < self._tasks_per_worker
+            if fit and not self._closed:
+                self._idle.append(worker)
+            else:
+                if not self._closed:  # so that the next task need not wait for one
+                    self._refill = asyncio.create_task(self.warm())
+                await worker.kill()
+        return answer
 
     @property
     def pids(self) -> list[int]:
@@ -473,6 +510,8 @@ class JobAnswer(Struct, kw_only=True):
         What to know beside the figures.
     figures : dict
         Observed and recovered AUC, alpha and beta.
+    key : str
+        Opens this report, and nothing else, in an address.
     """
 
     id: Id = msgspec.field(name="job")
@@ -485,6 +524,7 @@ class JobAnswer(Struct, kw_only=True):
     error: str
     notes: list[str]
     figures: dict[str, float]
+    key: str
 
 
 class Upload(FileAnswer, kw_only=True):
@@ -513,12 +553,17 @@ KeptT = TypeVar("KeptT", Upload, Job)
 
 
 class Store:
-    """One folder, readable by this user alone, with one folder for each file and report."""
+    """One folder, readable by this user alone, with one folder for each file and report.
+
+    The folder is locked for as long as this process lives, which tells the next one what is left
+    over from one that was killed.
+    """
 
     def __init__(self, settings: Settings, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
         self._clock = clock
-        self.root = Path(tempfile.mkdtemp(prefix="purecover-app-"))
+        self.root, self._lock = _new_root()
+        _remove_stale(self.root)
         self.uploads: dict[str, Upload] = {}
         self.jobs: dict[str, Job] = {}
 
@@ -574,6 +619,7 @@ class Store:
             error="",
             notes=[],
             figures={},
+            key=secrets.token_urlsafe(24),
             owner=upload.owner,
             folder=folder,
             used=self._clock(),
@@ -640,12 +686,62 @@ class Store:
             self.drop_job(job)
         self.uploads.clear()
         shutil.rmtree(self.root, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def _folder(self) -> tuple[str, Path]:
         id_ = secrets.token_urlsafe(24)
         folder = self.root / id_
-        folder.mkdir(mode=0o700)
+        try:
+            folder.mkdir(mode=0o700)
+        except FileNotFoundError:  # temporary folders get tidied
+            self.root.mkdir(mode=0o700)
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = _lock(self.root)
+            folder.mkdir(mode=0o700)
+        if self._lock is not None and not os.path.samestat(self.root.stat(), os.fstat(self._lock)):
+            raise PermissionError(errno.EPERM, "somebody has replaced the temporary folder")
         return id_, folder
+
+
+def _new_root() -> tuple[Path, int | None]:
+    """A folder of our own, locked; None where folders cannot be."""
+    while True:
+        root = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        lock = _lock(root)
+        if lock is None or root.exists():  # else another server took it for a stale one
+            return root, lock
+        os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """A descriptor that locks a folder until it is closed, or the process ends; None if taken."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    descriptor = None
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+        if os.fstat(descriptor).st_uid == os.geteuid():
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
+    except OSError:
+        pass
+    if descriptor is not None:
+        os.close(descriptor)
+    return None
+
+
+def _remove_stale(root: Path) -> None:
+    """Remove what a server left that was killed together with its workers."""
+    for folder in root.parent.glob(f"{_PREFIX}*"):
+        lock = _lock(folder) if folder != root else None
+        if lock is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
 
 
 def plain_name(name: str) -> str:

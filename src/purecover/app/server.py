@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
+import threading
 import webbrowser
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
 from types import FrameType
+from typing import ClassVar
 
 import uvicorn
 from starlette.applications import Starlette
@@ -33,6 +36,8 @@ _PATIENCE = 3
 """Seconds that open connections have when the server stops."""
 _HEAD_PATIENCE = 30.0
 """Seconds that a connection has to say what it wants."""
+_MOST_CONNECTIONS = 200
+"""Connections at one time; a process may usually have 1,024 files open, sockets included."""
 
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -145,17 +150,16 @@ def serve(
     listener = socket.create_server((host, port), family=family)
     with listener:
         shown = f"[{host}]" if family == socket.AF_INET6 else host
-        address = once = f"http://{shown}:{listener.getsockname()[1]}/"
+        base = f"http://{shown}:{listener.getsockname()[1]}/"
         site = Site(settings)
-        if settings.token is not None:
-            address += f"?token={settings.token}"
-            once += f"?token={site.issue_ticket()}"
+        # What stands behind # stays in the browser.
+        address = base if settings.token is None else f"{base}#token={settings.token}"
         config = uvicorn.Config(
             site,
             http=_Listener,
             ws="none",
-            log_level="warning",
-            access_log=False,  # it would write the token down
+            log_level="error",  # anybody can send what is no request, as often as they like
+            access_log=False,
             server_header=False,
             proxy_headers=False,
             lifespan="on",
@@ -165,12 +169,34 @@ def serve(
         def ready() -> None:
             announce(address)
             if browser:
-                with suppress(webbrowser.Error):
-                    webbrowser.open(once)
+                # In a thread, as some commands that open a page end with it.
+                page = _redirect(site, base) if settings.token is not None else base
+                threading.Thread(target=_browse, args=(page,), daemon=True).start()
 
         server = _Server(config, ready)
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
+
+
+def _redirect(site: Site, base: str) -> str:
+    """A file that leads a browser to the page, and only its owner can read.
+
+    The address itself, given to the command of the browser, could be read by all users.
+    """
+    target = f"{base}#token={site.issue_ticket()}"
+    file = site.api.store.root / "open.html"
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        out.write(
+            '<!doctype html><meta charset="utf-8"><title>purecover</title>'
+            f'<meta http-equiv="refresh" content="0; url={target}">'
+            f'<p><a href="{target}">Open the page of purecover</a></p>\n'
+        )
+    return file.as_uri()
+
+
+def _browse(page: str) -> None:
+    with suppress(webbrowser.Error, OSError):
+        webbrowser.open(page)
 
 
 class _Server(uvicorn.Server):
@@ -195,14 +221,25 @@ class _Server(uvicorn.Server):
 
 
 class _Listener(H11Protocol):
-    """Hangs up on whoever takes too long to say what is wanted; uvicorn would wait forever."""
+    """Hangs up on whoever takes too long to say what is wanted; uvicorn would wait forever.
+
+    Where there are many connections, a new one takes the place of the oldest that wants nothing,
+    so that silence keeps nobody out.
+    """
 
     _deadline: asyncio.TimerHandle | None = None
+    _open: ClassVar[dict[_Listener, None]] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start to wait for the first request."""
         super().connection_made(transport)
-        self._watch()
+        if len(self._open) >= _MOST_CONNECTIONS:
+            oldest = next((each for each in self._open if not each._is_working), self)
+            self._open.pop(oldest, None)
+            oldest.transport.abort()
+        if not transport.is_closing():
+            self._open[self] = None
+            self._watch()
 
     def data_received(self, data: bytes) -> None:
         """Wait no longer once a request is there; wait anew where the next has only begun."""
@@ -212,11 +249,16 @@ class _Listener(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing to wait for any more."""
         super().connection_lost(exc)
+        self._open.pop(self, None)
         self._forget()
 
-    def _watch(self) -> None:
+    @property
+    def _is_working(self) -> bool:
         request: RequestResponseCycle | None = self.cycle  # which is none at first
-        if request is not None and not request.response_complete:
+        return request is not None and not request.response_complete
+
+    def _watch(self) -> None:
+        if self._is_working:
             self._forget()
         elif self._deadline is None:
             self._deadline = self.loop.call_later(_HEAD_PATIENCE, self.transport.close)

@@ -100,10 +100,9 @@ def _figures(report: Any) -> dict[str, float]:
 
 def look(task: Look) -> Looked:
     """Columns and first rows of a file that was just dropped."""
-    from purecover.cli.files import peek, refuse_bomb
+    from purecover.cli.files import peek
 
-    refuse_bomb(task.file, task.limit)
-    return msgspec.convert(peek(task.file) | {"type": "Looked"}, Looked)
+    return msgspec.convert(peek(task.file, task.limit) | {"type": "Looked"}, Looked)
 
 
 def main(argv: list[str]) -> None:
@@ -133,7 +132,8 @@ def main(argv: list[str]) -> None:
             answer = Failed(f"{error.strerror or error}.")
         except Exception as error:  # noqa: BLE001 - the user must hear of it
             answer = Failed(f"internal error, {type(error).__name__}: {str(error)[:500]}")
-        os.chdir(root)
+        with suppress(OSError):  # temporary folders get tidied
+            os.chdir(root)
         answer.worn = _peak() > int(memory) / _WORN
         tell(answer)
 

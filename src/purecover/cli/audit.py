@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 import re
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -123,7 +122,7 @@ def plan(
         output.print_json(found.to_dict())
     else:
         text = str(found.n_items) if quiet else _wrapped(str(found))
-        print(text)  # noqa: T201
+        output.tell(text)
     return 0
 
 
@@ -230,7 +229,7 @@ def sample(
         lines.append([i + 1, *place, *cells, ""])
     text = output.csv_text([*own[:-1], *copied, ANSWER], lines)
     if path is None:
-        sys.stdout.write(text)
+        output.hand_out(text)
     else:
         with output.write_atomically("--out", path) as target:
             target.write(text.encode())
@@ -454,7 +453,7 @@ def estimate(
     if json:
         output.print_json(document)
     else:
-        print(repr(alpha.estimate) if quiet else _wrapped(words))  # noqa: T201
+        output.tell(repr(alpha.estimate) if quiet else _wrapped(words))
     if n_blank:
         output.note(
             f"{n_blank:,} rows were not judged; if these are the doubtful ones, alpha is off",

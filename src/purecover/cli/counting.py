@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from purecover._frames import column_names, lazy_frame
-from purecover._validation import require, show
+from purecover._validation import require, show, warn
 from purecover.cli.files import (
     FORMATS,
     Words,
@@ -206,9 +206,10 @@ def _counted_frame(
                 raise
         return
     with _as_ours(engine), _session(engine):
-        # To an engine each name is a pattern, also one that only looks like it.
-        patterns = [name if "://" in name else glob.escape(name) for name in names]
-        frame = scan_files(patterns, engine=engine, memory_limit=options.memory_limit)
+        for name in names:
+            if "://" in name:
+                warn(f"{engine} reads {show(name)} from elsewhere, which may be over the network.")
+        frame = scan_files(names, engine=engine, memory_limit=options.memory_limit)
         columns = choose_columns(given, column_names(frame), asked)
         yield _with_labels(frame, columns, given, data, about)
 

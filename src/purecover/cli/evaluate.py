@@ -265,12 +265,12 @@ def _deliver_groups(many: Any, source: dict[str, Any], wanted: opt.ReportOptions
             row["report"] = None if found.report is None else found.report.to_dict()
         output.print_json(document | {"source": source})
     elif not wanted.quiet:
-        print(many)  # noqa: T201
+        output.tell(many)
         every = [report.bounds for report in many.reports.values()]
         widths = [bounds.width for bounds in every if bounds is not None]
         if widths:
             known = f"observed AUCs are known to within {at_most(max(widths))}"
-            print(f"scores counted in bins: {known}")  # noqa: T201
+            output.tell(f"scores counted in bins: {known}")
     return _any_grave(many)
 
 

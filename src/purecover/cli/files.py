@@ -580,6 +580,21 @@ class DataFile:
             return [list(row) for row in self.connection.execute(query).fetchall()]
         return []
 
+    def unpacked_size(self) -> int:
+        """Bytes of a Parquet file in memory, from its footer alone; a number takes eight."""
+        file = _quoted(escape(self.path))
+        try:
+            (packed,) = self.connection.execute(
+                f"SELECT sum(abs(total_uncompressed_size)) FROM parquet_metadata({file})"
+            ).fetchone()
+            (rows,) = self.connection.execute(
+                f"SELECT sum(abs(num_rows)) FROM parquet_file_metadata({file})"
+            ).fetchone()
+        except duckdb.Error as error:
+            raise self.explained(error) from error
+        # Equal cells take next to no room in the file.
+        return max(int(packed or 0), 8 * int(rows or 0))
+
     # -- as Python reads it --
 
     def lines(self, encoding: str = "utf-8-sig") -> Iterator[str]:
@@ -842,10 +857,16 @@ SHOWN_ROWS = 8
 MAX_CELL = 80
 
 
-def peek(file: str) -> dict[str, Any]:
-    """Names of the columns, whether each holds numbers, a few rows, and the obvious roles."""
+def peek(file: str, limit: int) -> dict[str, Any]:
+    """Names of the columns, whether each holds numbers, a few rows, and the obvious roles.
+
+    A file that unpacks to more than ``limit`` bytes is refused before it does.
+    """
+    _refuse_bomb(file, limit)
     with opened([file]) as (data,):
         names = list(data.names)
+        if data.kind == "parquet" and data.unpacked_size() > limit:
+            raise _too_much(file, f"{data.unpacked_size():,} bytes", limit)
         if len(names) > MAX_COLUMNS or sum(map(len, names)) > MAX_NAMES:
             raise CommandError(
                 f"{file} has {len(names):,} columns, with names of {sum(map(len, names)):,} "
@@ -874,7 +895,7 @@ def peek(file: str) -> dict[str, Any]:
     return {"columns": columns, "rows": shown, "guess": guess}
 
 
-def refuse_bomb(file: str, limit: int) -> None:
+def _refuse_bomb(file: str, limit: int) -> None:
     """Complain of a gzipped file that is damaged or holds more than ``limit`` bytes."""
     if not _head(file).startswith(_GZIP):
         return
@@ -883,7 +904,11 @@ def refuse_bomb(file: str, limit: int) -> None:
         while part := stream.read(1 << 20):
             size += len(part)
             if size > limit:
-                raise CommandError(
-                    f"{file} has {Path(file).stat().st_size:,} bytes but unpacks to more than "
-                    f"{limit:,}, the limit.\nHint: purecover app --max-upload raises it."
-                )
+                raise _too_much(file, f"more than {limit:,} bytes", limit)
+
+
+def _too_much(file: str, found: str, limit: int) -> CommandError:
+    return CommandError(
+        f"{file} has {Path(file).stat().st_size:,} bytes but unpacks to {found}; the limit is "
+        f"{limit:,} bytes.\nHint: purecover app --max-upload raises it."
+    )

@@ -110,7 +110,7 @@ def monitor(
     if json:
         output.print_json(held.to_dict() | {"newest": newest.name})
     elif not quiet:
-        print(monitor_text(held, newest))  # noqa: T201
+        output.tell(monitor_text(held, newest))
     drifted = newest.drift is not None and newest.drift.drifted
     return 1 if fail_on_drift and drifted else 0
 

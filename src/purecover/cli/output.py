@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 from purecover.exceptions import PurecoverError
 
@@ -136,11 +136,25 @@ def note(message: str, *, quiet: bool) -> None:
 
 
 def say(message: str) -> None:
-    """Print to standard error whatever its encoding can show."""
-    if sys.stderr is None:  # closed by the caller
-        return
-    encoding = sys.stderr.encoding or "utf-8"
-    print(message.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)  # noqa: T201
+    """Print to standard error."""
+    if sys.stderr is not None:  # closed by the caller
+        tell(message, sys.stderr)
+
+
+# What makes a terminal do something, or turns the direction of what it shows.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066\u2067\ud800-\udfff]")
+
+
+def tell(text: object, stream: TextIO | None = None, end: str = "\n") -> None:
+    """Print what people read, to standard output by default; all of it goes through here.
+
+    Names and cells come from anybody: their control characters are shown, never sent, and so is
+    what the encoding cannot show.
+    """
+    stream = sys.stdout if stream is None else stream
+    shown = _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), str(text))
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    print(shown.encode(encoding, "backslashreplace").decode(encoding), file=stream, end=end)
 
 
 # -- files and documents --------------------------------------------------------------------------
@@ -206,6 +220,14 @@ def write_file(option: str, path: str, content: str | bytes, what: str, *, quiet
     note(f"{what} written to {path}", quiet=quiet)
 
 
+def hand_out(text: str) -> None:
+    """Data on standard output: as they are for a program, and for people as all that they read."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        tell(text, end="")
+    elif sys.stdout is not None:
+        sys.stdout.write(text)
+
+
 def csv_text(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
     """Rows as lines of CSV."""
     text = io.StringIO()
@@ -220,14 +242,15 @@ def print_result(found: Any, *, json: bool, quiet: bool, **more: Any) -> None:
     if json:
         print_json(found.to_dict() | more)
     elif not quiet:
-        print(found)  # noqa: T201
+        tell(found)
 
 
 def print_json(document: dict[str, Any]) -> None:
     """One JSON document on standard output."""
     from purecover._codec import json_text, plain
 
-    print(json_text(plain(document)))  # noqa: T201
+    # JSON writes all control characters but this one as an escape by itself.
+    tell(json_text(plain(document)).replace("\x7f", "\\u007f"))
 
 
 # -- progress -------------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ def _finish(done: StudyRun, kept: Store, folder: str, *, json: bool, quiet: bool
             }
         )
     elif not quiet:
-        print(  # noqa: T201
+        output.tell(
             f"{done.n_cells - len(done.failed):,} of {done.n_cells:,} runs are done, "
             f"{done.n_added:,} of them now in {in_time(done.seconds)}; {kept.path} holds {n_done:,}"
         )
@@ -267,7 +267,7 @@ def status(
         for name in dict.fromkeys(name for name, _ in counts):
             row = "".join(f"{counts[name, beta]:>11,}" for beta in betas)
             lines.append(f"{name:<12}{row}")
-    print("\n".join(lines))  # noqa: T201
+    output.tell("\n".join(lines))
     return 0
 
 
@@ -344,7 +344,7 @@ def report(
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "report.md"
             write(markdown=page)
-            print(page.read_text(encoding="utf-8"), end="")  # noqa: T201
+            output.tell(page.read_text(encoding="utf-8"), end="")
     paths = {"html": html, "markdown": markdown, "csv": csv}
     written = {name: None if path is None else Path(path) for name, path in paths.items()}
     if any(written.values()):

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 import purecover as pu
 import purecover.cli.options as opt
 from purecover.cli.evaluate import any_serious
-from purecover.cli.output import CommandError, in_words, print_json, progress_bars, say, show
+from purecover.cli.output import CommandError, in_words, print_json, progress_bars, say, show, tell
 
 if TYPE_CHECKING:
     from purecover.checks import CheckResult
@@ -182,9 +182,9 @@ def threshold(
         print_json(document)
     elif quiet:
         # repr, so that the threshold printed is the threshold chosen to the last digit.
-        print(repr(choice.threshold))  # noqa: T201
+        tell(repr(choice.threshold))
     else:
-        print(_describe(choice, found, interval, intervals.n_resamples, checks))  # noqa: T201
+        tell(_describe(choice, found, interval, intervals.n_resamples, checks))
     read.note_blanks(quiet=quiet)
     return 1 if strict and any_serious(checks) else 0
 

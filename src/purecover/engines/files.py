@@ -46,7 +46,9 @@ def scan_files(
     ----------
     paths : str, path or list of them
         Files or patterns such as ``"scores/*.parquet"``; all of one format, told by their names.
-        No two may mean the same file.
+        No two may mean the same file. A folder called ``day=1`` is no column; for such columns
+        pass a frame of the engine to :meth:`ScoreCounts.from_frame`. A name with ``://`` is for
+        the engine to fetch.
     engine : {"duckdb", "polars", "spark"}, default="duckdb"
         What reads them. Polars comes with the extra ``engines``, Spark with ``spark`` (and
         needs Java).
@@ -192,15 +194,17 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
         _KEPT[memory_limit, threads] = connection
     # By default columns of further files would be cast to the types of the first (0.7 to 1, where
     # that has whole numbers), and those of text files taken by their place, whatever their names.
+    # A folder called score=3 would take the place of a column.
+    options = {"union_by_name": True, "hive_partitioning": False}
     if kind == "parquet":
-        return connection.read_parquet(names, union_by_name=True)
-    return connection.read_csv(names, union_by_name=True)
+        return connection.read_parquet(names, **options)
+    return connection.read_csv(names, **options)
 
 
 def _polars(names: list[str], kind: str) -> Any:
     polars = require("polars", extra="engines")
     if kind == "parquet":
-        frame = polars.scan_parquet(names)
+        frame = polars.scan_parquet(names, hive_partitioning=False)
     else:
         frame = polars.scan_csv(names, separator=_separator(names))
     frame.collect_schema()  # now rather than in the middle of counting
@@ -218,7 +222,7 @@ def _spark(names: list[str], kind: str) -> Any:
             "Hint: Spark needs Java 17 or newer (JAVA_HOME), or start a SparkSession yourself "
             "before"
         ) from error
-    reader = session.read
+    reader = session.read.option("recursiveFileLookup", "true")  # in which folders are no columns
     if kind == "parquet":
         return reader.parquet(*names)
     return reader.csv(names, header=True, inferSchema=True, sep=_separator(names))

@@ -236,6 +236,7 @@ DATASETS: Mapping[str, PaperDataset] = FrozenDict(_read_datasets())
 # -- Where the tables of the paper come from: files, a cache, OpenML, UCI, installed packages ----
 
 
+_OTHER_VALUES = "values: not those that the published results were made with"
 _TARGETS = frozenset({"class", "target", "y", "medv", "quality", "strength"})
 """What online copies call the target; where none is so called, it is the last column."""
 
@@ -523,7 +524,8 @@ def load_paper_data(
     Wine), and of many classes those are positive whose number is the paper's. Bank becomes 13
     features and Mushroom 126, an indicator for each documented category. The numbers of examples
     and of positives must be the paper's; other differences are listed. All values together have
-    a known SHA-256, and ``differences`` says where they are others.
+    a known SHA-256. Data with other values are refused, but for those in ``folder``, which is the
+    caller's own: a warning and ``differences`` say so.
 
     See Also
     --------
@@ -531,9 +533,11 @@ def load_paper_data(
 
     Examples
     --------
-    A file with as many rows and positives as the real one, but nothing in it:
+    A file with as many rows and positives as the real one, but nothing in it, which a warning
+    says too:
 
     >>> import tempfile
+    >>> import warnings
     >>> from pathlib import Path
     >>> import purecover as pu
     >>> names = ["pregnancies", "glucose", "pressure", "skin", "insulin", "bmi", "pedigree", "age"]
@@ -541,7 +545,9 @@ def load_paper_data(
     >>> rows += ["0,0,0,0,0,0,0,0,0"] * 500
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "pima.csv").write_text("\n".join(rows))
-    ...     data = pu.paper.load_paper_data("pima", folder)
+    ...     with warnings.catch_warnings(record=True):
+    ...         warnings.simplefilter("always")
+    ...         data = pu.paper.load_paper_data("pima", folder)
     >>> data.features.shape, int(data.positive.sum())
     ((768, 8), 268)
     >>> print(*data.differences, sep="\n")
@@ -565,7 +571,7 @@ def load_paper_data(
             continue
         try:
             table = _canonical(spec, get())
-            data = _build(spec, table, source)
+            data = _require_values(_build(spec, table, source))
         except Exception as error:  # noqa: BLE001 - foreign fetchers raise whatever they like
             tried.append(f"{source}: {_short(error)}")
             continue
@@ -599,7 +605,9 @@ def _given_folder(folder: object) -> Path | None:
 
 def _from_file(spec: PaperDataset, parameter: str, file: Path) -> PaperData:
     try:
-        return _build(spec, _canonical(spec, read_table(file)), str(file))
+        data = _build(spec, _canonical(spec, read_table(file)), str(file))
+        if parameter == "cache":
+            _require_values(data)
     except UnfitTableError as error:
         hint = (
             f"delete {file}, and it is fetched again"
@@ -612,6 +620,20 @@ def _from_file(spec: PaperDataset, parameter: str, file: Path) -> PaperData:
             f"a file that is not: {error}",
             hint,
         ) from error
+    if _OTHER_VALUES in data.differences:
+        warn(
+            f"{file} has the size of the paper's {spec.title}, but not its values: their SHA-256 "
+            "is another. It is used, since the folder is yours; results are not comparable with "
+            "published ones."
+        )
+    return data
+
+
+def _require_values(data: PaperData) -> PaperData:
+    """Refuse data from elsewhere whose values are not those written down."""
+    if _OTHER_VALUES in data.differences:
+        raise UnfitTableError("its values do not have the SHA-256 that is written down for them")
+    return data
 
 
 def _fetchers(spec: PaperDataset) -> Iterator[tuple[str, Callable[[], Table], bool]]:
@@ -717,7 +739,7 @@ def _build(spec: PaperDataset, table: Table, source: str) -> PaperData:
             f"d: {features.shape[1]} features, and {spec.n_features} in the paper: {spec.reason}"
         )
     if spec.digest is not None and _digest(features, positive) != spec.digest:
-        differences.append("values: not those that the published results were made with")
+        differences.append(_OTHER_VALUES)
     return PaperData(
         name=spec.name,
         features=features,

@@ -48,6 +48,7 @@ from purecover.paper.tables import (
     ThresholdErrors,
     Truth,
     collapses,
+    escaped,
     mean_errors,
     mean_of_rows,
     paper_combination,
@@ -342,12 +343,15 @@ def write_report(
 
 def to_markdown(report: PaperReport) -> str:
     """The findings and all tables as Markdown."""
-    parts = [f"# {TITLE}", "\n".join(f"- {finding}" for finding in report.findings)]
+    parts = [f"# {TITLE}", "\n".join(f"- {escaped(finding)}" for finding in report.findings)]
     if report.missing:
-        parts.append(f"**Not complete.** {' '.join(report.missing)}")
+        parts.append(f"**Not complete.** {escaped(' '.join(report.missing))}")
     for section in report.sections:
         if section.sheets:
-            parts += [f"## {section.title}", *(sheet_markdown(each) for each in section.sheets)]
+            parts += [
+                f"## {escaped(section.title)}",
+                *(sheet_markdown(each) for each in section.sheets),
+            ]
     made = Sheet(
         name="provenance",
         title="Provenance",

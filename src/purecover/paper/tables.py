@@ -341,10 +341,10 @@ def sheet_markdown(sheet: Sheet) -> str:
         if group:
             lines[0][i] = f"{group}: {lines[0][i]}"
     aligns = ["---" if sheet.columns[start].is_text else "---:" for start in starts[:-1]]
-    head, *body = (f"| {' | '.join(map(_escaped, line))} |" for line in lines)
-    parts = [f"### {sheet.title}", "\n".join([head, f"| {' | '.join(aligns)} |", *body])]
+    head, *body = (f"| {' | '.join(map(escaped, line))} |" for line in lines)
+    parts = [f"### {escaped(sheet.title)}", "\n".join([head, f"| {' | '.join(aligns)} |", *body])]
     if sheet.note:
-        parts.append(sheet.note)
+        parts.append(escaped(sheet.note))
     return "\n\n".join(parts) + "\n"
 
 
@@ -368,10 +368,13 @@ def _plain(cell: Cell) -> str:
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
-def _escaped(text: str) -> str:
-    flat = " ".join(text.split())
-    for character, harmless in (("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("*", "\\*")):
-        flat = flat.replace(character, harmless)
+def escaped(text: str) -> str:
+    """Text in which Markdown finds no tag, no link and no end of a cell: names are anybody's."""
+    flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    for marks, harmless in (
+        ("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("*", "\\*"), ("](", "]\\("),
+    ):  # fmt: skip
+        flat = flat.replace(marks, harmless)
     return flat
 
 
