@@ -94,7 +94,7 @@ def _clean(report: PUReport) -> Assumption:
     estimate, beta = report.estimation, report.proportions.beta
     fired, message = _finding(report, "PU018")
     verdict: Verdict = "cannot tell"
-    evidence, without = message, "leave alpha out, and beta is estimated; or pass another beta"
+    evidence, without = message, "needs beta: pass it, or leave alpha out"
     if fired:
         verdict = "contradicted"
     elif message == BETA_GIVEN or (estimate is not None and estimate.beta_given):
