@@ -21,7 +21,7 @@ EXAMPLE := src/purecover/data/example_scores.csv
 .PHONY: help demo test test-all lint type docs links bench report-speed files-speed coverage repairs peers trust fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
 	networks-times networks-paper reality-collection reality-learn reality app-load engines examples-check mutation \
-	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze size architecture path choosing paper-findings pictures vendor dist stranger clean
+	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze size architecture path choosing paper-findings pictures screens vendor dist stranger clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' \
@@ -235,6 +235,9 @@ paper-findings: $(VENV)/.dev ## Make the tables and figures on what the paper's 
 
 pictures: $(VENV)/.dev ## Make the pictures of the report page again (needs chromium)
 	$(BIN)/python tools/make_report_pictures.py
+
+screens: $(VENV)/.dev ## Draw all report pages in docs/_build/screens: wide, narrow, light, dark, printed (needs chromium)
+	$(BIN)/python tools/make_report_pictures.py --screens docs/_build/screens
 
 vendor: ## Bundle the chart library of the report page again (needs node and npm)
 	tools/vendor_plot.sh

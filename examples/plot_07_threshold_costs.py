@@ -16,7 +16,7 @@ counts = pu.ScoreCounts.from_scores(example.scores, example.labeled)
 
 # %%
 # A false alarm costs 1, a missed positive ``cost_fn=2``. "Observed" means that no positive hides
-# among the unlabeled: alpha is 0. Both curves speak of these very digits, labeled and unlabeled
+# among the unlabeled: alpha is 0. Both curves describe the same digits, labeled and unlabeled
 # (``target="pooled"``).
 
 chosen = {}

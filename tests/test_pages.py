@@ -110,7 +110,7 @@ def test_what_the_page_reads_from_the_table(page: str) -> None:
     assert f"{warned(low)} and {warned(high)} % in the table" in page
     noisy = "a tenth of the labels wrong, taken as clean"
     assert warned(noisy) == "0"
-    assert f"taken as clean is worse: {held(noisy)} %, and no check speaks" in page
+    assert f"taken as clean is worse: {held(noisy)} %, and no check warns" in page
     alone, told = (
         "families of five rows, taken as independent",
         "families of five rows, groups given",
@@ -120,7 +120,7 @@ def test_what_the_page_reads_from_the_table(page: str) -> None:
     )
     clear = "clear positives labeled first"
     assert rows[clear]["checks"] == "PU002"
-    assert f"speaks in {warned(clear)} % of the data sets" in page
+    assert f"warns in {warned(clear)} % of the data sets" in page
     clear += ", alpha estimated"
     assert f"checks are silent but in {warned(clear)} %" in page
     assert f"then holds the truth in {held(clear)} %" in page

@@ -1,36 +1,48 @@
 """Make the pictures of the report page for the documentation; needs playwright and chromium.
 
-Run ``python tools/make_report_pictures.py``.
+Run ``python tools/make_report_pictures.py``. With ``--screens FOLDER`` all pages that the package
+writes are drawn instead, as screens of 1400 and 390 pixels, light and dark, and as printed sheets,
+for somebody to look at.
 """
 
 from __future__ import annotations
 
+import argparse
 import io
-import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from PIL import Image
 
 import purecover as pu
 
 ROOT = Path(__file__).parents[1]
-DATA = ROOT / "src" / "purecover" / "data"
 OUT = ROOT / "docs" / "_static"
 COLORS = 64
 
 
 def make_page() -> str:
     """The report of the example scores, with alpha known and the truth left out."""
-    score, labeled, _ = np.loadtxt(
-        DATA / "example_scores.csv", delimiter=",", skiprows=1, unpack=True
-    )
-    alpha = json.loads((DATA / "example_scores.json").read_text(encoding="utf-8"))["alpha"]
-    return pu.evaluate(score, labeled, alpha=round(alpha, 4), random_state=0).to_html()
+    example = pu.load_example()
+    return pu.evaluate(example.scores, example.labeled, alpha=round(example.alpha, 4)).to_html()
+
+
+def make_pages() -> Iterator[tuple[str, str]]:
+    """Pages that differ in what they have to say, by name."""
+    example = pu.load_example()
+    scores, labeled = example.scores, example.labeled
+    yield "known", make_page()
+    yield "unsure", pu.evaluate(scores, labeled, truth=example.truth, n_resamples=200).to_html()
+    rare = pu.simulate.binormal(2.5).sample(200, 20_000, alpha=0.01, random_state=0)
+    found = pu.evaluate(rare.scores, rare.labeled, alpha=0.01, n_resamples=200, review=300)
+    yield "rare", found.to_html(title="Fraud model of March")
+    yield "contradicted", pu.evaluate(scores, labeled, alpha=0.8, n_resamples=0).to_html()
+    columns = {"logistic": scores, "rounded": scores.round(1), "noisy": scores + example.truth / 2}
+    yield "compared", pu.compare_scores(columns, labeled, alpha=0.4, n_resamples=200).to_html()
 
 
 def save(picture: bytes, name: str) -> None:
@@ -45,30 +57,65 @@ def open_page(browser: Any, file: Path, **options: Any) -> Any:
     """A tab with the page, once its script has drawn."""
     tab = browser.new_page(**options)
     tab.goto(file.as_uri())
-    tab.wait_for_selector("html[data-settled]", state="attached")
+    # A page without sliders has no such mark, and has drawn by then.
+    tab.wait_for_selector("html[data-settled], .figures.whiskers svg.plot", state="attached")
     return tab
 
 
+def make_screens(browser: Any, folder: Path) -> None:
+    """All pages as screens and sheets."""
+    for name, page in make_pages():
+        file = folder / f"{name}.html"
+        file.write_text(page, encoding="utf-8")
+        for width, height in ((1400, 900), (390, 844)):
+            for scheme in ("light", "dark"):
+                size = {"width": width, "height": height}
+                tab = open_page(browser, file, viewport=size, color_scheme=scheme)
+                tab.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
+                tab.close()
+        # 96 pixels an inch, less margins of 10 mm: the width of A4.
+        tab = open_page(browser, file, viewport={"width": 718, "height": 1047})
+        for sheet in ("A4", "Letter"):
+            margin = dict.fromkeys(("top", "right", "bottom", "left"), "10mm")
+            tab.pdf(path=folder / f"{name}-{sheet}.pdf", format=sheet, margin=margin)
+        tab.emulate_media(media="print")
+        tab.screenshot(path=folder / f"{name}-print.png", full_page=True)
+        tab.close()
+        print(f"{folder / name}*")
+
+
+def make_pictures(browser: Any, folder: Path) -> None:
+    """The two pictures of the documentation."""
+    file = folder / "report.html"
+    file.write_text(make_page(), encoding="utf-8")
+    tab = open_page(browser, file, viewport={"width": 1080, "height": 1080})
+    save(tab.screenshot(), "report_page.png")
+    tab = open_page(browser, file, viewport={"width": 390, "height": 1080}, color_scheme="dark")
+    tab.fill("#alpha-number", "0.35")
+    tab.wait_for_selector("html[data-settled='1']", state="attached")
+    tab.evaluate("document.activeElement.blur()")
+    save(tab.screenshot(), "report_phone.png")
+
+
 def main() -> None:
-    """Draw both pictures."""
+    """Draw what is wanted."""
     from playwright.sync_api import sync_playwright
 
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--screens", type=Path, metavar="FOLDER")
+    wanted = parser.parse_args().screens
     chromium = shutil.which("chromium")
     if chromium is None:
         sys.exit("no program called chromium; on Debian: apt-get install chromium")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        file = Path(folder) / "report.html"
-        file.write_text(make_page(), encoding="utf-8")
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
-        tab = open_page(browser, file, viewport={"width": 1080, "height": 1080})
-        save(tab.screenshot(), "report_page.png")
-        tab = open_page(browser, file, viewport={"width": 390, "height": 1080}, color_scheme="dark")
-        tab.fill("#alpha-number", "0.35")
-        tab.wait_for_selector("html[data-settled='1']", state="attached")
-        tab.evaluate("document.activeElement.blur()")
-        save(tab.screenshot(), "report_phone.png")
+        if wanted is None:
+            make_pictures(browser, Path(folder))
+        else:
+            wanted.mkdir(parents=True, exist_ok=True)
+            make_screens(browser, wanted.resolve())
         browser.close()
 
 

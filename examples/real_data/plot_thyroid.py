@@ -111,7 +111,7 @@ print(expected)
 # ----------------
 #
 # All estimators rest on one assumption: that the highest scores belong to positives only. Scores
-# cannot tell whether that is true, and no check speaks. Without it the scores allow much more:
+# cannot tell whether that is true, and no check warns. Without it the scores allow much more:
 
 low, high = report.estimation.identification["alpha"]
 print(f"alpha between {low:.3f} and {high:.3f}")

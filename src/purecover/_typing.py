@@ -22,7 +22,7 @@ Repair: TypeAlias = Literal["none", "paper", "isotonic", "hull", "likelihood", "
 AreaRule: TypeAlias = Literal["davis-goadrich", "average-precision", "trapezoid"]
 Scenario: TypeAlias = Literal["case-control", "censoring"]
 Target: TypeAlias = Literal["population", "deployment", "pooled"] | float
-"""The population a prior-dependent metric speaks of; a number is its prior."""
+"""The population that a prior-dependent metric is for; a number is its prior."""
 
 if TYPE_CHECKING:
     OrNan: TypeAlias = float

@@ -7,11 +7,13 @@ here, and no figure is rounded anywhere else.
 from __future__ import annotations
 
 import math
+import os
 import platform
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from decimal import ROUND_CEILING, Context, Decimal
 from importlib.metadata import version
 from itertools import groupby
@@ -182,6 +184,26 @@ def estimated_shares(estimate: PriorEstimate) -> str:
     return ", ".join(shares)
 
 
+def identity(
+    counts: ScoreCounts, scores_from: str | None, source: Mapping[str, Any] | None
+) -> list[str]:
+    """What a page is about, in short: file, scores, rows, date and version."""
+    parts = []
+    if source is not None:
+        file, columns = source.get("file"), source.get("columns", {}).get("score")
+        several = [] if columns is None else [columns] if isinstance(columns, str) else columns
+        names = file if isinstance(file, list) else [] if file is None else [file]
+        parts += [f"File: {cut(', '.join(map(str, names)), 120)}"] if names else []
+        parts += [f"Scores: {cut(', '.join(several), 120)}"] if several else []
+    if scores_from is not None:
+        parts.append(f"Scores of {cut(scores_from, 120)}")
+    sizes = ", ".join(f"{size} {name.lower()}" for name, size in _sizes(counts).items())
+    moment = os.environ.get("SOURCE_DATE_EPOCH")
+    day = datetime.fromtimestamp(float(moment), UTC) if moment else datetime.now().astimezone()
+    made = f"{day.day} {day:%B %Y}"
+    return [*parts, sizes, made, f"purecover {sys.modules['purecover'].__version__}"]
+
+
 def versions() -> str:
     """Versions of what computed the figures."""
     others = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
@@ -195,59 +217,175 @@ def versions() -> str:
 
 _SEVERITIES = ("error", "warning", "note")
 
+RARE = 0.1
+"""Share of positives below which precision says more than the AUC: few pairs decide on the AUC."""
 
-def headline(report: PUReport) -> list[str]:
-    """The finding in a sentence, and what else a reader should know at once."""
-    sentences = [_finding(report)]
+
+@dataclass(frozen=True)
+class Caution:
+    """What to mind: a check that found something, in a sentence."""
+
+    severity: str
+    codes: Sequence[str]
+    text: str
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What a result says first: what to decide on, what else to know, and what to mind."""
+
+    lead: list[str]
+    more: list[str]
+    cautions: list[Caution]
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it, a paragraph each."""
+        return [*self.lead, *self.more, *(caution.text for caution in self.cautions)]
+
+
+def headline(report: PUReport) -> Headline:
+    """Alpha and beta, the examples above the threshold, the AUC, and warnings."""
+    if report.contradicted:
+        return Headline([_observed_but(report, report.contradiction)], [], cautions(report))
+    lead, more = [_shares(report), _flagged(report)], [_auc(report)]
+    if report.infeasible:
+        lead, more = [_auc(report)], []
+    elif rare(report):
+        more.insert(0, _precision(report))
     held_back = report.auc < min(report.auc_direct, 1.0) - 1e-9
     if held_back:
-        sentences.append(
-            "It is held back so that correcting is unlikely to do harm; alpha and beta as "
+        more.append(
+            "The AUC is held back so that correcting is unlikely to do harm; alpha and beta as "
             f"estimated give {min(report.auc_direct, 1.0):.3f}."
         )
     elif not report.infeasible and abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
-        sentences.append(
+        more.append(
             f"That is the direct value; the area under the repaired curve ({report.roc.repair}) "
             f"is {report.roc.auc:.3f}."
         )
     if report.truth is not None:
-        sentences.append(
-            f"Measured on the true classes that came with the data it is "
+        more.append(
+            "Measured on the true classes that came with the data, the AUC is "
             f"{number(report.truth.metrics['roc_auc'], 3)}."
         )
-    fired = sum(check.fired for check in report.checks)
-    sentences.append(f"Checks that fired: {fired}." if fired else "No check fired.")
-    return sentences
+    return Headline(lead, more, cautions(report))
 
 
-def _finding(report: PUReport) -> str:
-    p = report.proportions
-    shares = f"{share(p.alpha)} of the unlabeled"
-    if p.beta != 1:
-        shares += f" and {share(p.beta)} of the labeled"
-    if report.contradicted:
-        return f"Observed AUC {report.auc_pu:.3f}; {report.contradiction}"
-    if report.infeasible:
+def rare(report: PUReport) -> bool:
+    """Whether positives are so rare that precision says more than the AUC."""
+    return report.metrics.prior < RARE and "precision" in report.metrics
+
+
+def _observed_but(report: PUReport, text: str) -> str:
+    return f"Observed AUC {report.auc_pu:.3f}; {text}"
+
+
+def _shares(report: PUReport) -> str:
+    """The sentence that says what alpha and beta are, and how large."""
+    p, found = report.proportions, report.estimation
+    if found is None:
+        clean = next(each for each in report.assumptions if each.name == "clean-labels")
+        how = "assumed" if p.beta == 1 and clean.verdict != "known" else p.origin
         return (
-            f"Observed AUC {report.auc_pu:.3f}; if {shares} were positive, the true AUC would be "
-            f"{report.auc_direct:.3f}, outside [0, 1]: these scores do not fit alpha and beta."
+            f"{share(p.alpha)} of the unlabeled examples are positive (alpha, {p.origin}) and "
+            f"{share(p.beta)} of the labeled ones (beta, {how})."
         )
-    interval = report.intervals.get("roc_auc")
-    bounds = ""
-    if interval is not None and bounded(interval):
-        low, high = number(interval.low, 3), number(interval.high, 3)
-        bounds = f", {percent(interval.confidence_level)} interval {low} to {high},"
+    guess = unsure(report) is not None
+    notes = {"alpha": "alpha, a guess" if guess else "alpha, estimated", "beta": "beta"}
+    if found.beta_given or not found.beta_estimated:
+        notes["beta"] += ", given" if found.beta_given else ", assumed"
+    for name in notes:
+        interval = found.intervals.get(name)
+        if interval is not None and bounded(interval):
+            level = f"{percent(interval.confidence_level)} interval " if name == "alpha" else ""
+            notes[name] += f"; {level}{100 * interval.low:.3g} to {share(interval.high)}"
+    alpha, beta = f"{share(p.alpha)} of the unlabeled", f"{share(p.beta)} of the labeled"
+    if guess:
+        return (
+            f"The scores do not tell how many examples are positive. Comparable data suggest "
+            f"{alpha} ({notes['alpha']}) and {beta} ({notes['beta']})."
+        )
+    return (
+        f"About {alpha} examples are positive ({notes['alpha']}) and {beta} ones ({notes['beta']})."
+    )
+
+
+def _flagged(report: PUReport) -> str:
+    """How many of the unlabeled are flagged, and how many of them are positive."""
+    text = f"{report.confusion}."
+    return f"By that guess, {text}" if unsure(report) is not None else _capital(text)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _within(report: PUReport, name: str) -> str:
+    interval = report.intervals.get(name)
+    if interval is None or not bounded(interval):
+        return ""
+    low, high = number(interval.low, 3), number(interval.high, 3)
+    return f" ({percent(interval.confidence_level)} interval {low} to {high})"
+
+
+def _precision(report: PUReport) -> str:
+    value = number(report.metrics["precision"], 3)
+    return (
+        f"Positives are rare ({share(report.metrics.prior)}), so that precision says more than the "
+        f"AUC: {value}{_within(report, 'precision')} at the threshold."
+    )
+
+
+def _auc(report: PUReport) -> str:
+    p = report.proportions
+    if report.infeasible:
+        return _observed_but(
+            report,
+            f"if {share(p.alpha)} of the unlabeled examples (alpha) and {share(p.beta)} of the "
+            f"labeled ones (beta) were positive, the true AUC would be {report.auc_direct:.3f}, "
+            "outside [0, 1]: these scores do not fit alpha and beta.",
+        )
+    bounds = _within(report, "roc_auc")
     if (pure := unsure(report)) is not None:
         return (
             f"Chance aside, the true AUC lies between {report.auc_pu:.3f}, the observed one, and "
             f"{pure:.3f}, which it is if the best scores are all positives. These scores do not "
             f"tell more: {report.auc:.3f}{bounds} is a guess from comparable data."
         )
-    about = "" if report.estimation is None else "about "
     return (
-        f"Observed AUC {report.auc_pu:.3f}; the true AUC is about {report.auc:.3f}{bounds} if "
-        f"{about}{shares} are positive."
+        f"The true AUC is about {report.auc:.3f}{bounds}; observed, with every unlabeled example "
+        f"counted as a negative, it is {report.auc_pu:.3f}."
     )
+
+
+def cautions(report: PUReport) -> list[Caution]:
+    """A sentence for each error and warning, one for all notes, or one that there is nothing."""
+    found = [
+        Caution(
+            check.severity,
+            [check.code],
+            f"{check.severity.capitalize()}: {check.title}{_wider(report, check.code)} "
+            f"({check.code}).",
+        )
+        for check in report.findings
+        if check.severity != "note"
+    ]
+    notes = [check for check in report.findings if check.severity == "note"]
+    if notes:
+        word = "Note" if len(notes) == 1 else "Notes"
+        listed = "; ".join(f"{check.title} ({check.code})" for check in notes)
+        found.append(Caution("note", [check.code for check in notes], f"{word}: {listed}."))
+    return found or [Caution("", [], "No check found a problem.")]
+
+
+def _wider(report: PUReport, code: str) -> str:
+    """The range of the AUC that a warning of the estimate leaves open."""
+    found = report.estimation
+    if found is None or code not in ("PU012", "PU017") or "auc" not in found.identification:
+        return ""
+    low, high = found.identification["auc"]
+    return f"; without further assumptions the AUC is between {low:.3f} and {high:.3f}"
 
 
 def unsure(report: PUReport) -> float | None:
@@ -280,7 +418,7 @@ def checks_section(report: PUReport) -> Section:
         for check in report.findings
     ]
     if not rows:
-        return Section("Checks", [], f"All {len(report.checks)} checks are quiet.")
+        return Section("Checks", [], f"None of the {len(report.checks)} checks found a problem.")
     columns = {"message": "What was found", "hint": "What to do"}
     return Section("Checks", [Table("Check", columns, rows, numbers=False)])
 
@@ -382,11 +520,7 @@ def unlabeled_section(report: PUReport) -> Section:
     columns = {"positive": "Positive", "negative": "Negative", "both": "Both"}
     if report.contradicted:
         rows = [Row(row.title, dict.fromkeys(row.cells, WITHHELD)) for row in rows]
-        return Section("The unlabeled at the threshold", [Table(caption, columns, rows)])
-    sentence = (
-        f"Of the {c.flagged:,.0f} unlabeled at or above the threshold, about {c.tp:,.0f}"
-        f"{c.between('tp')} are positive; of those below, about {c.fn:,.0f}{c.between('fn')}."
-    )
+    sentence = "" if report.contradicted else _flagged(report)
     return Section("The unlabeled at the threshold", [Table(caption, columns, rows)], sentence)
 
 
@@ -475,9 +609,16 @@ def _assumptions(
         "Share of positives among the labeled, beta": shares["beta"],
         "Where they come from": origin,
         **({} if estimated_from is None else {"Estimated once, from": estimated_from}),
-        "How the data were drawn": report.proportions.scenario,
-        "Prior that precision speaks of": f"{report.metrics.prior:.4g}",
+        "How the data were drawn": scenario_meaning(report),
+        "Share of positives where precision applies": f"{report.metrics.prior:.4g}",
     }
+
+
+def scenario_meaning(report: PUReport) -> str:
+    """What the scenario means for the labeled rows."""
+    if report.proportions.scenario == "censoring":
+        return "the labeled rows are part of the sample (censoring)"
+    return "the labeled rows were collected apart (case-control)"
 
 
 def _resamples(n_resamples: int, seed: int | None) -> str:
@@ -565,8 +706,27 @@ def _options(comparison: ScoreComparison) -> MetricOptions:
     return comparison.reports[comparison.baseline].metrics.options
 
 
-def comparison_headline(comparison: ScoreComparison) -> list[str]:
-    """Which model is ahead, by how much, and whether that can be chance."""
+def comparison_headline(comparison: ScoreComparison) -> Headline:
+    """Which model is ahead, by how much, whether that can be chance, and warnings."""
+    first, *more = _ahead(comparison)
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for name, report in comparison.reports.items():
+        for check in report.findings:
+            if check.severity != "note":
+                key = (check.severity, check.code, check.title)
+                found.setdefault(key, []).append(shortened(name, _NAMED))
+    cautions = []
+    for (severity, code, title), names in sorted(
+        found.items(), key=lambda item: _SEVERITIES.index(item[0][0])
+    ):
+        several = len(names) == len(comparison.reports)
+        whose = "all models" if several else cut(", ".join(names), 2 * _NAMED)
+        text = f"{severity.capitalize()}: {title} ({code}; {whose})."
+        cautions.append(Caution(severity, [code], text))
+    return Headline([first], more, cautions)
+
+
+def _ahead(comparison: ScoreComparison) -> list[str]:
     reports, base = comparison.reports, comparison.baseline
     p = comparison.proportions
     shares = f"{share(p.alpha)} of the unlabeled and {share(p.beta)} of the labeled"
@@ -601,7 +761,7 @@ def comparison_headline(comparison: ScoreComparison) -> list[str]:
         if seen.low > 0:
             second = "The interval excludes 0."
             if len(reports) > 2:
-                second += " The best was picked from these very data, which flatters it a little."
+                second += " The best was picked on the same data, which flatters it a little."
     else:
         second = "There is too little data, or there are no replicates, for an interval of it."
     about = "about " if comparison.estimated_from else ""
@@ -676,7 +836,7 @@ def comparison_facts(comparison: ScoreComparison) -> list[Table]:
 
 
 def findings_by_score(comparison: ScoreComparison) -> list[tuple[str, str, str, str, list[str]]]:
-    """Code, severity, message, hint and scores of checks that spoke, the gravest first."""
+    """Code, severity, message, hint and scores of checks that found something, by severity."""
     found: dict[tuple[str, str, str, str], list[str]] = {}
     for name, report in comparison.reports.items():
         for check in report.findings:
@@ -688,8 +848,8 @@ def findings_by_score(comparison: ScoreComparison) -> list[tuple[str, str, str, 
         rows = [(*key, names) for key, names in group]
         if len(rows) > _ALIKE:
             # They differ in figures that each report has; read one by one they say one thing.
-            spoken = {name for row in rows for name in row[-1]}
-            names = [name for name in comparison.reports if name in spoken]
+            named = {name for row in rows for name in row[-1]}
+            names = [name for name in comparison.reports if name in named]
             _, _, message, hint, first = next(row for row in rows if names[0] in row[-1])
             others = len(names) - len(first)
             message = f"{message} (Figures of {first[0]}; {others} others have their own.)"

@@ -492,9 +492,9 @@ class ScoreCounts:
     __hash__ = None  # type: ignore[assignment]  # arrays have no cheap, honest hash
 
     def __repr__(self) -> str:
-        parts = [f"{self.n_labeled:,g} labeled", f"{self.n_unlabeled:,g} unlabeled"]
+        parts = [f"{self.n_labeled:,.10g} labeled", f"{self.n_unlabeled:,.10g} unlabeled"]
         if self.n_negative:
-            parts.append(f"{self.n_negative:,g} known negative")
+            parts.append(f"{self.n_negative:,.10g} known negative")
         parts.append(f"{self.n_thresholds:,} {'bins' if self.is_binned else 'thresholds'}")
         return f"ScoreCounts({', '.join(parts)})"
 

@@ -61,7 +61,7 @@ def log_report(
     Metrics are named as in ``METRICS``, with ``_observed``, ``_low`` and ``_high`` behind for the
     observed value and the ends of the interval; undefined values are left out. Where alpha and
     beta were estimated, ``alpha`` and ``beta`` with their ends are metrics too, so that runs can
-    be compared by them. The number of checks that spoke goes into ``checks_error``,
+    be compared by them. The number of findings goes into ``checks_error``,
     ``checks_warning`` and ``checks_note``.
 
     Examples

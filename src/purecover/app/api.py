@@ -74,7 +74,7 @@ PARAMETERS = {
     "scores": "score",
 }
 """Fields of a request that the library calls otherwise."""
-# What reads files speaks of options; in quotes it is data.
+# What reads files names options; in quotes it is data.
 _OPTION = re.compile(r"(?<![\w'\"-])--([a-z-]+)(?: ,)?(?![\w-])")
 
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')

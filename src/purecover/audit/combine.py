@@ -375,7 +375,7 @@ def combine_audit(
     reach 0 or 1 are spread on the scale of :math:`\arcsin\sqrt{\alpha}`, which has room for
     alpha = 0.
 
-    An audit of N unlabeled examples speaks of these alone: the likelihood is then hypergeometric,
+    An audit of N unlabeled examples describes these alone: the likelihood is then hypergeometric,
     of k positives among n of N examples :math:`\alpha N` of which are positive, and nothing is
     open once all are judged. A stratified audit counts as a plain one of the N examples that
     makes alpha equally certain, and so does one of high scores, of the population behind them;

@@ -54,7 +54,7 @@ class AuditEstimate(Saved):
     n_positive, n_audited : int
         What the judges found.
     n_unlabeled : int or None
-        Number of unlabeled examples that alpha speaks of; None for the population behind them.
+        Number of unlabeled examples that alpha describes; None for the population behind them.
     posterior : tuple of float
         Parameters of the beta distribution of the share of positives.
     alpha : Interval
@@ -513,7 +513,7 @@ def stratified_audit(
     :math:`N_h - n_h` that nobody judged are binomial given the share, which makes a draw of the
     number :math:`P_h` of positives. Then :math:`\alpha = \sum_h P_h/N`; above the limit of the
     first j strata precision is :math:`\sum_{h \le j} P_h / \sum_{h \le j} N_h` and recall
-    :math:`\sum_{h \le j} P_h / \sum_h P_h`. All speak of the unlabeled examples there are.
+    :math:`\sum_{h \le j} P_h / \sum_h P_h`. All describe the unlabeled examples there are.
 
     A prior that counts like one judged example in each of many strata would find positives where
     there are none: with 20 strata of 5 judged examples each it makes alpha larger by .06. So the
@@ -525,7 +525,7 @@ def stratified_audit(
     beta distribution of their mean and variance.
 
     As in :func:`alpha_from_audit`, an interval reaches 0 (1) where no positive (no negative) was
-    found in the strata it speaks of; recall reaches 1 where none was found below the limit.
+    found in the strata it covers; recall reaches 1 where none was found below the limit.
 
     Simulated over many designs, intervals of 95 % hold alpha 94 %, precision 95 % and recall 97 %
     of the time; least where shares fall steeply inside strata of few answers: alpha 90 % with 2

@@ -39,11 +39,11 @@ class CheckResult(Saved):
     code : str
         Stable number of the check, e.g. ``"PU002"``.
     title : str
-        What the check is about.
+        What is the matter where the check finds something.
     severity : {"error", "warning", "note"}
         How much a finding matters.
     status : {"fired", "quiet", "not applicable", "silenced"}
-        Whether there is a finding, none, nothing to look at, or no wish to know.
+        Whether there is a finding, none, nothing to look at, or the check was ignored.
     message : str
         What was found, with the numbers.
     hint : str
@@ -52,9 +52,8 @@ class CheckResult(Saved):
     Examples
     --------
     >>> from purecover.checks import CheckResult
-    >>> print(CheckResult("PU010", "small samples", "warning", "fired", "12 labeled.", "Wait."))
-    PU010 warning, small samples: 12 labeled.
-      Hint: Wait.
+    >>> print(CheckResult("PU010", "the sample is small", "warning", "fired", "12 labeled."))
+    PU010 warning, the sample is small: 12 labeled.
     """
 
     code: str
@@ -69,9 +68,14 @@ class CheckResult(Saved):
         """Whether there is a finding."""
         return self.status == "fired"
 
+    @property
+    def outcome(self) -> str:
+        """In a word: the severity of a finding, passed, not applicable or ignored."""
+        words = {"fired": self.severity, "quiet": "passed", "silenced": "ignored"}
+        return words.get(self.status, self.status)
+
     def __str__(self) -> str:
-        state = self.severity if self.fired else self.status
-        text = f"{self.code} {state}, {self.title}: {self.message}"
+        text = f"{self.code} {self.outcome}, {self.title}: {self.message}"
         return f"{text}\n  Hint: {self.hint}" if self.hint else text
 
 
@@ -95,7 +99,7 @@ class CheckContext:
         What replicates found that the observed true- and false-positive rate owe to a choice on
         these data, if it was taken off the figures.
     prior : float or None
-        Share of positives in the population that precision speaks of, if known.
+        Share of positives in the population that precision is for, if known.
     n_groups : int or None
         Groups of dependent rows that were resampled, if there were any.
     interval_varies_proportions : bool
@@ -169,7 +173,7 @@ class Check:
     code : str
         Stable number, e.g. ``"PU002"``.
     title : str
-        What the check is about.
+        What is the matter where the check finds something.
     severity : {"error", "warning", "note"}
         How much a finding matters.
     function : callable
@@ -182,9 +186,9 @@ class Check:
     function: Callable[[CheckContext], Finding]
 
     def run(self, context: CheckContext | None) -> CheckResult:
-        """Look at the data; None for not looking, as asked."""
+        """Look at the data; None if the check is ignored."""
         if context is None:
-            finding = Finding("silenced", "not looked at, as asked.")
+            finding = Finding("silenced", "ignored, as the caller wished.")
         else:
             finding = self.function(context)
         severity = finding.severity or self.severity

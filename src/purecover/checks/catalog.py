@@ -83,7 +83,7 @@ def few_labeled_at_threshold(context: CheckContext) -> Finding:
     return quiet(f"{says}.")
 
 
-@check("PU005", "heavy ties", "warning")
+@check("PU005", "many scores are tied", "warning")
 def heavy_ties(context: CheckContext) -> Finding:
     """Tied labeled and unlabeled scores are counted one half, and curves get long chords."""
     counts = context.counts
@@ -108,7 +108,7 @@ def heavy_ties(context: CheckContext) -> Finding:
     return quiet(f"{says}.")
 
 
-@check("PU010", "small samples", "warning")
+@check("PU010", "the sample is small", "warning")
 def small_samples(context: CheckContext) -> Finding:
     """Below 50 labeled, 100 unlabeled or 20 groups a single rate is hardly known."""
     n_labeled, n_unlabeled = effective_sizes(context.counts)
@@ -179,7 +179,7 @@ class _Side(NamedTuple):
     cause: str
 
 
-@check("PU002", "recovered rates leave [0, 1]", "warning")
+@check("PU002", "recovered rates lie outside [0, 1]", "warning")
 def rates_leave_box(context: CheckContext) -> Finding:
     """Some rate is outside [0, 1] by more than noise explains at any threshold."""
     roc, p = context.roc, context.proportions
@@ -281,7 +281,7 @@ FEWEST = 10
 """Labeled examples that should be at the top."""
 
 
-@check("PU006", "labeled examples not a random sample of the positives", "warning")
+@check("PU006", "labels may not be a random sample of the positives", "warning")
 def labels_thin_out(context: CheckContext) -> Finding:
     """Where positives are most frequent, labels should be most frequent as well."""
     counts = context.counts
@@ -342,7 +342,7 @@ def _windows(few: FloatArray, rows: FloatArray) -> tuple[IndexArray, IndexArray,
 FEW_NEGATIVES = 20
 
 
-@check("PU014", "known negatives disagree with the recovered fpr", "warning")
+@check("PU014", "known negatives contradict the recovered false-positive rate", "warning")
 def negatives_disagree(context: CheckContext) -> Finding:
     """The share of known negatives above some threshold is not the recovered fpr."""
     counts, roc = context.counts, context.roc
@@ -556,7 +556,7 @@ def largest_delta(estimation: PriorEstimate | None, proportions: MixtureProporti
     return estimation.identification.get("delta", (0.0, proportions.delta))[1]
 
 
-@check("PU015", "the target population has one class only", "note")
+@check("PU015", "the target population has only one class", "note")
 def one_class_target(context: CheckContext) -> Finding:
     """At a prior of 0 precision, AUC-PR and F1 are 0 whatever the scores; at 1 they are 1."""
     prior = context.prior
@@ -582,7 +582,7 @@ UNLIKELY, LIKELY = 0.05, 0.5
 _IF_CLEAN = "if you know that the labels are clean, pass beta=1."
 
 
-@check_of_estimate("PU004", "an estimate at the edge of its range", "warning")
+@check_of_estimate("PU004", "an estimate is at the edge of its range", "warning")
 def estimate_at_edge(estimation: PriorEstimate) -> Finding:
     """At an end of what a method can return, the truth may lie beyond."""
     says = f"{_shares(estimation)} of {estimation.estimator}"
@@ -594,7 +594,7 @@ def estimate_at_edge(estimation: PriorEstimate) -> Finding:
     )
 
 
-@check_of_estimate("PU011", "some labels are taken to be wrong", "note")
+@check_of_estimate("PU011", "labels may contain errors", "note")
 def noise_corrected(estimation: PriorEstimate) -> Finding:
     """Figures are corrected for wrong labels that nobody has seen."""
     p_value, beta = estimation.clean_p_value, estimation.proportions.beta
@@ -668,7 +668,7 @@ def _far(estimation: PriorEstimate, pair: tuple[float, float]) -> bool:
     return False
 
 
-@check_of_estimate("PU017", "the scores do not tell alpha and beta", "warning")
+@check_of_estimate("PU017", "the scores do not determine alpha and beta", "warning")
 def not_identifiable(estimation: PriorEstimate) -> Finding:
     """Without a pure region of the scores, many pairs of alpha and beta fit equally well."""
     if estimation.identifiable:
@@ -680,7 +680,7 @@ def not_identifiable(estimation: PriorEstimate) -> Finding:
     )
 
 
-@check("PU018", "labels taken as clean do not look it", "warning")
+@check("PU018", "labels assumed correct may contain errors", "warning")
 def noise_overlooked(context: CheckContext) -> Finding:
     """Labels taken as clean by a method, or because nobody said what beta is, and are not."""
     estimation = context.estimation
@@ -810,7 +810,7 @@ def list_checks() -> tuple[Check, ...]:
     >>> for check in list_checks()[:2]:
     ...     print(check.code, check.severity, check.title)
     PU001 warning alpha is close to beta
-    PU002 warning recovered rates leave [0, 1]
+    PU002 warning recovered rates lie outside [0, 1]
     """
     return tuple(CHECKS.values())
 

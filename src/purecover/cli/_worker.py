@@ -53,9 +53,10 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
         tell(Step("Reading"))
         rows = read_rows(task.file, data, **columns)
         found = evaluate_rows(rows, progress=_steps(tell, "Resampling"), **settings)
-    document = found.to_dict() | {"source": rows.source(task.file)}
+    source = rows.source(task.file)
+    document = found.to_dict() | {"source": source}
     Path("report.json").write_text(json_text(plain(document)) + "\n", encoding="utf-8")
-    page = render(found, _command(task.file, task.request))
+    page = render(found, _command(task.file, task.request), source)
     Path("report.html").write_text(page, encoding="utf-8")
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
     notes = [*said, *filter(None, [rows.blank_note])]

@@ -95,7 +95,7 @@ def plan(
         random judges all unlabeled rows alike; top judges those with high scores alone, which needs
         fewer rows, the file of --scores, and labels that were given at random among the positives.
     scores
-        File of scores and labels; the options below speak of it.
+        File of scores and labels; the options below describe it.
     beta
         Share of positives among the labeled rows; below 1, labeled rows are judged too.
     quiet
@@ -394,7 +394,7 @@ def estimate(
         Confidence level of the intervals.
     scores
         File of scores and labels, to be combined with the audit; its true performance is
-        recovered then. The options below speak of this file.
+        recovered then. The options below describe this file.
     estimator
         What estimates alpha from the scores, such as alphamax-n; purecover priors lists them all.
     clean

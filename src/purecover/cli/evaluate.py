@@ -205,12 +205,12 @@ def _scores_as_csv(rows: Rows, scores: FloatArray) -> str:
 
 
 def deliver(found: Any, source: dict[str, Any], wanted: opt.ReportOptions) -> bool:
-    """Write and print a report or a comparison; say whether a serious check spoke."""
+    """Write and print a report or a comparison; return whether a check found an error."""
     # Written first: if that fails, nothing was printed. Told last, where one looks.
     if wanted.markdown is not None:
         output.write_file("--markdown", wanted.markdown, found.to_markdown(), "report", quiet=True)
     if wanted.html is not None:
-        page = render(found, output.typed_command())
+        page = render(found, output.typed_command(), source, wanted.title)
         output.write_file("--html", wanted.html, page, "report", quiet=True)
     output.print_result(found, json=wanted.json, quiet=wanted.quiet, source=source)
     for path in filter(None, wanted.paths.values()):
@@ -241,13 +241,13 @@ def say_contradicted(found: Any) -> bool:
     return any(said)
 
 
-def render(found: Any, command: str) -> str:
+def render(found: Any, command: str, source: Mapping[str, Any], title: str | None = None) -> str:
     """The page of a report or of a comparison, and which command made it."""
     from purecover.html import render_report
     from purecover.html.page import render_comparison
 
     page: Any = render_report if isinstance(found, pu.PUReport) else render_comparison
-    return str(page(found, command=command))
+    return str(page(found, command=command, title=title, source=source))
 
 
 def _deliver_groups(many: Any, source: dict[str, Any], wanted: opt.ReportOptions) -> bool:
@@ -275,7 +275,7 @@ def _deliver_groups(many: Any, source: dict[str, Any], wanted: opt.ReportOptions
 
 
 def any_serious(checks: Iterable[Any]) -> bool:
-    """Whether a check of severity error spoke."""
+    """Whether a check found an error."""
     return any(check.fired and check.severity == "error" for check in checks)
 
 

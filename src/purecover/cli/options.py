@@ -164,9 +164,7 @@ Assumed = Annotated[tuple[Literal["pure-top", "clean-labels"], ...], Parameter(s
 
 # Options that mean the same wherever they stand.
 Json = Annotated[Flag, Parameter(group=OUTPUT, help="Print one JSON document and nothing else.")]
-Strict = Annotated[
-    Flag, Parameter(group=OUTPUT, help="Exit with 1 if a check of severity error speaks.")
-]
+Strict = Annotated[Flag, Parameter(group=OUTPUT, help="Exit with 1 if a check finds an error.")]
 GroupColumn = Annotated[
     Text,
     Parameter(
@@ -330,12 +328,12 @@ class PriorOptions(ShareOptions, group=ASSUMPTIONS):
 
 
 class CurveOptions(Options, group=ASSUMPTIONS):
-    """What recovered figures speak of, and how they are recovered.
+    """Which population figures are for, and how they are recovered.
 
     Parameters
     ----------
     target
-        Population that precision and the like speak of: population, deployment (like the
+        Population that precision and the like are for: population, deployment (like the
         unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1].
     repair
         How noisy points become a curve; chosen for each curve by default.
@@ -346,7 +344,7 @@ class CurveOptions(Options, group=ASSUMPTIONS):
 
 
 class AssumptionOptions(CurveOptions, PriorOptions, group=ASSUMPTIONS):
-    """What is known about the labels, and what figures speak of.
+    """What is known about the labels, and which population figures are for.
 
     Parameters
     ----------
@@ -424,6 +422,9 @@ class MeasureOptions(WeightOptions, group=METRICS):
     ----------
     threshold
         Scores of at least this count as positive; the best Youden index by default.
+    review
+        How many unlabeled rows you can review, instead of --threshold: the lowest threshold is
+        taken that flags no more of them.
     max_fpr
         Largest false-positive rate of the partial AUC.
     top_k
@@ -433,6 +434,7 @@ class MeasureOptions(WeightOptions, group=METRICS):
     """
 
     threshold: Number | None = None
+    review: Positive | None = None
     max_fpr: Share = 0.1
     top_k: Positive | None = None
     area: Area = "davis-goadrich"
@@ -507,6 +509,8 @@ class ReportOptions(Options, group=OUTPUT):
     ----------
     html
         Write the report as a web page to this file.
+    title
+        Heading of that page, such as the name of the model.
     markdown
         Write the report as Markdown to this file, for an issue or a pull request.
     quiet
@@ -515,9 +519,14 @@ class ReportOptions(Options, group=OUTPUT):
 
     json: Json = False
     html: Text = None
+    title: Text = None
     markdown: Text = None
     strict: Strict = False
     quiet: Quiet = False
+
+    def __post_init__(self) -> None:
+        if self.title is not None and self.html is None:
+            raise CommandError("--title is the heading of a page.\nHint: give --html, too.")
 
     @property
     def paths(self) -> dict[str, str | None]:

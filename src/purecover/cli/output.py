@@ -90,7 +90,7 @@ def refuse(because: str, **options: object) -> None:
 
 
 def in_options(said: PurecoverError | str, names: Mapping[str, str] | None = None) -> str:
-    """A complaint of the library, about options where it speaks of parameters.
+    """A complaint of the library, about options where it names parameters.
 
     Errors know their parameter, and ``names`` has those that one command calls otherwise. Of
     errors that are only told, such as the reason why a row of a table has no figures, the text is

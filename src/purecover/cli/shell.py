@@ -29,7 +29,7 @@ app = App(
     name="purecover",
     help=(
         "True classifier performance from positive-unlabeled data.\n\n"
-        "Exit codes: 0 all is well; 1 a check of severity error spoke (with --strict), scores "
+        "Exit codes: 0 all is well; 1 a check found an error (with --strict), scores "
         "drift (with --fail-on-drift), or some runs of paper run failed; 2 bad usage or bad input; "
         "130 interrupted; 141 nobody reads the output."
     ),

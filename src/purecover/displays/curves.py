@@ -409,7 +409,7 @@ class RecoveredPrDisplay(CurveDisplay):
 
     Notes
     -----
-    The two curves speak of different populations: the observed one of the data with labeled
+    The two curves describe different populations: the observed one of the data with labeled
     as positive, the recovered one of the target whose prior is the chance level.
 
     Curves are drawn as the area rule sees them: under ``"davis-goadrich"`` bent between
@@ -634,7 +634,7 @@ class ThresholdDisplay(Display):
         repair : str, default="isotonic"
             How rates are repaired; see :func:`recover_metrics`.
         target : {"population", "deployment", "pooled"} or float, default="population"
-            The population prior-dependent metrics speak of.
+            The population that prior-dependent metrics are for.
         metrics : iterable of str, default=("precision", "recall", "f1", "mcc")
             Which metrics to draw.
         threshold : float, optional

@@ -560,7 +560,7 @@ class SensitivityDisplay(Display):
         threshold : float, optional
             Where a threshold metric is taken.
         target : {"population", "deployment", "pooled"} or float, default="population"
-            The population prior-dependent metrics speak of.
+            The population that prior-dependent metrics are for.
         repair : str, optional
             How curves are repaired; see :func:`recover_metrics`.
         **options

@@ -67,7 +67,7 @@ class MedianEnsemble(PriorEstimator):
     proportions_, interval_, diagnostics_
         See :class:`PriorEstimator`. The diagnostics hold ``"members"``, the inclusion
         :math:`a` that each member finds, and ``"spread"``, the largest difference between
-        them; a note speaks up where it exceeds 0.1.
+        them; a note says so where it exceeds 0.1.
 
     See Also
     --------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -21,12 +21,15 @@ from purecover._view import (
     comparison_headline,
     comparison_interval_note,
     comparison_notes,
+    cut,
     findings_by_score,
     headline,
+    identity,
     main_metrics,
     metric_columns,
     metric_row,
     number,
+    rare,
     sections,
     shortened,
     shown_metrics,
@@ -146,7 +149,13 @@ _AT_A_GLANCE = ("precision", "recall", "f1", "mcc", "cost")
 """The few metrics that stand beside the numbers of the unlabeled."""
 
 
-def render_report(report: PUReport, *, command: str | None = None, title: str | None = None) -> str:
+def render_report(
+    report: PUReport,
+    *,
+    command: str | None = None,
+    title: str | None = None,
+    source: Mapping[str, Any] | None = None,
+) -> str:
     """A report as a self-contained page.
 
     Parameters
@@ -157,6 +166,8 @@ def render_report(report: PUReport, *, command: str | None = None, title: str | 
         The command that made the report, to be shown on the page.
     title : str, optional
         Heading of the page.
+    source : mapping, optional
+        ``"file"`` and ``"columns"`` that the scores come from, as in JSON documents.
 
     Returns
     -------
@@ -179,19 +190,35 @@ def render_report(report: PUReport, *, command: str | None = None, title: str | 
         STYLES,
         SCRIPTS,
         title=title or "Recovered performance",
+        subject=_subject(title, source),
+        identity=identity(report.counts, report.scores_from, source),
         headline=headline(report),
         view=sections(report),
         columns=metric_columns(report),
         findings=report.findings,
-        quiet=[check for check in report.checks if not check.fired],
+        passed=[check for check in report.checks if not check.fired],
         charts=[roc_chart(report), pr_chart(report)],
         dots=None if report.estimation is None else make_dots(report.estimation, report.truth),
+        tiles=_tiles(report),
         glance=[metric_row(report, name) for name in _AT_A_GLANCE if name in report.metrics],
         versions=versions(),
         thinning=thinning(payload["thinned"], report.counts),
         command=command,
         payload=payload,
     )
+
+
+def _tiles(report: PUReport) -> dict[str, str]:
+    """Figures beside the sliders; where positives are rare, those of the threshold come first."""
+    titles = {"roc_auc": "AUC", "auc_pr": "AUC-PR", "precision": "Precision", "recall": "Recall"}
+    order = sorted(titles, key=("precision", "recall").__contains__, reverse=rare(report))
+    return {name: titles[name] for name in order}
+
+
+def _subject(title: str | None, source: Mapping[str, Any] | None) -> str:
+    """What the browser's title names where the caller gave no title of their own."""
+    file = None if title or source is None else source.get("file")
+    return "" if file is None else cut(file if isinstance(file, str) else ", ".join(file), 80)
 
 
 _IN_NOTEBOOK = (
@@ -216,7 +243,6 @@ def render_notebook(report: PUReport) -> str:
             chart=roc_chart(report),
             columns=metric_columns(report),
             rows=[metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
-            confusion=str(report.confusion).capitalize(),
             findings=report.findings,
             colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
         )
@@ -355,7 +381,11 @@ COLORS = 6
 
 
 def render_comparison(
-    comparison: ScoreComparison, *, command: str | None = None, title: str | None = None
+    comparison: ScoreComparison,
+    *,
+    command: str | None = None,
+    title: str | None = None,
+    source: Mapping[str, Any] | None = None,
 ) -> str:
     """A comparison as a self-contained page.
 
@@ -367,6 +397,8 @@ def render_comparison(
         The command that made the comparison, to be shown on the page.
     title : str, optional
         Heading of the page.
+    source : mapping, optional
+        ``"file"`` and ``"columns"`` that the scores come from, as in JSON documents.
 
     Returns
     -------
@@ -386,6 +418,8 @@ def render_comparison(
         ("style.css", "report.css", "compare.css"),
         COMPARISON_SCRIPTS,
         title=title or "Comparison of models",
+        subject=_subject(title, source),
+        identity=identity(first.counts, first.scores_from, source),
         headline=comparison_headline(comparison),
         notes=comparison_notes(comparison)[1:],  # the heading names the baseline
         main=[(compared(comparison, name), comparison.best(name)) for name in main],

@@ -359,7 +359,7 @@ def _thinned(report: PUReport, thinned: ThinnedCounts) -> dict[str, Any]:
     """The bounds, and what changes at the settings of the report."""
     proportions, counts = report.proportions, thinned.counts
     with warnings.catch_warnings():
-        # The guard has spoken about the full counts already.
+        # The guard has judged the full counts already.
         warnings.simplefilter("ignore", RecoveryWarning)
         roc = recover_roc(counts, proportions, repair=report.roc.repair)
     mixed = report.pr.repair == "blend" and report.roc.repair != "blend"
@@ -524,11 +524,17 @@ def _alphamax_curve(counts: ScoreCounts, *, clean: bool) -> dict[str, Any] | Non
 
 
 def _grid(report: PUReport) -> dict[str, Any]:
-    """Alpha from 0, and beta from well below its value, to 1."""
+    """Alpha over all that may fit the scores, and beta from well below its value, to 1.
+
+    Where alpha is small beside what may fit, its values are ratios apart.
+    """
     p = report.proportions
+    most = min(max(1.1 * (1 - abs(2 * report.auc_pu - 1)), 1.5 * p.alpha, 0.05), 1.0)
+    logarithmic = 0 < p.alpha < most / 15
+    alphas = np.geomspace(p.alpha / 30, most, 51) if logarithmic else np.linspace(0, most, 51)
     lowest = min(0.5, math.floor(10 * (p.beta - p.delta / 2)) / 10)
     betas = np.linspace(max(lowest, 0.0), 1.0, 51)
-    return {"alphas": _drawn(np.linspace(0.0, 1.0, 51)), "betas": _drawn(betas)}
+    return {"alphas": _drawn(alphas), "betas": _drawn(betas), "logarithmic": logarithmic}
 
 
 def _truth(truth: TrueFigures | None) -> dict[str, Any] | None:

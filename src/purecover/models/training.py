@@ -689,7 +689,7 @@ def apply_batch(
     """Sum of the networks' outputs at each row, and the number of networks summed over.
 
     Outputs are shares in [0, 1]. With ``in_bag``, counts of rows by networks, only the networks
-    that have not seen a row speak about it.
+    that have not seen a row score it.
     """
     xp = rows.xp
     sums, sizes = [], []

@@ -318,7 +318,7 @@ class RecoveredBounds(Frozen, Tabular):
     confidence_level : float
         The confidence.
     target : {"pooled", "deployment"}
-        Which examples the bounds speak of.
+        Which examples the bounds are for.
     latent_noise : bool
         Whether the hidden positives count as a sample of their own.
     """
@@ -589,7 +589,7 @@ def binning_bounds(
     proportions : MixtureProportions, optional
         Alpha and beta; without them only the observed areas are bounded.
     target : {"population", "deployment", "pooled"} or float, default="population"
-        The population precision speaks of; see :meth:`MixtureProportions.prior`.
+        The population that precision is for; see :meth:`MixtureProportions.prior`.
 
     Returns
     -------

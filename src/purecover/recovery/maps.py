@@ -69,7 +69,7 @@ class SensitivityGrid(Saved, Frozen, Tabular):
     threshold : float or None
         Where a threshold metric was taken.
     target : str or float
-        The population a prior-dependent metric speaks of.
+        The population that a prior-dependent metric is for.
     """
 
     metric: str
@@ -131,7 +131,7 @@ def sensitivity(
         Where a threshold metric is taken; by default where the Youden index is highest,
         which does not depend on alpha and beta.
     target : {"population", "deployment", "pooled"} or float, default="population"
-        The population a prior-dependent metric speaks of; except for a number its prior
+        The population that a prior-dependent metric is for; except for a number its prior
         moves along with alpha and beta.
     repair : str, optional
         How curves are repaired; see :func:`recover_metrics`.

@@ -109,12 +109,12 @@ class MetricOptions(Parameters):
 
 @dataclass(frozen=True)
 class RecoveryOptions(MetricOptions):
-    """The same, with the population they speak of and the repair of the curves behind them."""
+    """The same, with the population they are for and the repair of the curves behind them."""
 
     target: Target = parameter(
         "population",
         '{"population", "deployment", "pooled"} or float',
-        """The population that precision and other metrics that depend on the prior speak of; see
+        """The population that precision and other metrics that depend on the prior are for; see
         :meth:`MixtureProportions.prior`.""",
         lambda _, value: check_target(value),
     )
@@ -308,7 +308,7 @@ class RecoveredMetrics(Mapping[str, float], Frozen, Tabular):
     threshold : float
         Where threshold metrics were taken: positive is a score of at least this.
     prior : float
-        Share of positives in the population prior-dependent metrics speak of.
+        Share of positives in the population that prior-dependent metrics are for.
     repair : str
         The repair of the rates.
     options : MetricOptions
@@ -618,7 +618,7 @@ class RecoveredConfusion(Saved):
     threshold : float
         Positive is a score of at least this.
     among : {"unlabeled", "pooled"}
-        The sample spoken of.
+        Whose numbers these are.
     intervals : dict of str to tuple of float
         Both ends of an interval of each of the four numbers by name, where there are replicates.
         How many are flagged is known, so that those of ``tp`` and ``fp`` mirror each other, as
@@ -646,9 +646,9 @@ class RecoveredConfusion(Saved):
         if math.isnan(self.tp):
             return f"how many {self.among} at or above {self.threshold:.6g} are positive is unknown"
         return (
-            f"of the {self.flagged:,.0f} {self.among} at or above {self.threshold:.6g} about "
-            f"{self.tp:,.0f}{self.between('tp')} are positive; about "
-            f"{self.fn:,.0f}{self.between('fn')} positives are below"
+            f"at the threshold (score ≥ {self.threshold:.6g}) {self.flagged:,.0f} {self.among} are "
+            f"flagged: about {self.tp:,.0f}{self.between('tp')} of them are positive, and about "
+            f"{self.fn:,.0f}{self.between('fn')} positives are missed"
         )
 
     def between(self, number: str) -> str:
@@ -679,7 +679,7 @@ def recover_confusion(
     threshold : float
         Scores of at least this are predicted positive.
     among : {"unlabeled", "pooled"}, default="unlabeled"
-        Whether to speak of the unlabeled, whom one would follow up, or of labeled and
+        Whose numbers to give: of the unlabeled, whom one would follow up, or of labeled and
         unlabeled together.
     repair : str, default="isotonic"
         How rates are repaired; see :func:`recover_metrics`.
@@ -707,8 +707,9 @@ def recover_confusion(
     >>> from purecover import MixtureProportions, ScoreCounts
     >>> from purecover.recovery import recover_confusion
     >>> counts = ScoreCounts.from_counts([1, 0], labeled=[625, 375], unlabeled=[275, 725])
-    >>> print(recover_confusion(counts, MixtureProportions(0.25, 0.75), threshold=1))
-    of the 275 unlabeled at or above 1 about 200 are positive; about 50 positives are below
+    >>> found = recover_confusion(counts, MixtureProportions(0.25, 0.75), threshold=1)
+    >>> round(found.tp), round(found.flagged), round(found.fn)
+    (200, 275, 50)
     """
     check_data(counts, proportions)
     check_choice("among", among, ("unlabeled", "pooled"))

@@ -36,7 +36,7 @@ class RecoveredPr(Frozen, Tabular):
     recall_pu, precision_pu : ndarray of shape (n_thresholds + 1,)
         The curve observed when unlabeled stands for negative.
     prior : float
-        Share of positives in the population that precision speaks of.
+        Share of positives in the population that precision is for.
     auc_pr : float
         Area under the curve by the rule ``area``.
     auc_pr_pu : float

@@ -184,7 +184,7 @@ def recover_roc(
     Warns
     -----
     RecoveryWarning
-        If the concavity guard spoke.
+        If the concavity guard rejects the repair.
 
     See Also
     --------

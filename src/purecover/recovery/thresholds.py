@@ -118,7 +118,7 @@ class ThresholdChoice(Saved):
             goal = f"{metric.title} {sign} {self.wanted:g} ({reached:.4f})"
         return (
             f"ThresholdChoice: score >= {self.threshold:.6g} for {goal}; flags "
-            f"{self.flagged_labeled:,g} labeled and {self.flagged_unlabeled:,g} unlabeled\n"
+            f"{self.flagged_labeled:,.10g} labeled and {self.flagged_unlabeled:,.10g} unlabeled\n"
             f"{self.metrics!r}"
         )
 

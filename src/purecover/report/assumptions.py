@@ -94,7 +94,7 @@ def _clean(report: PUReport) -> Assumption:
     estimate, beta = report.estimation, report.proportions.beta
     fired, message = _finding(report, "PU018")
     verdict: Verdict = "cannot tell"
-    evidence, without = message, "needs beta: pass it, or leave alpha out"
+    evidence, without = message, "unknown; pass beta, or leave alpha out to have both estimated"
     if fired:
         verdict = "contradicted"
     elif message == BETA_GIVEN or (estimate is not None and estimate.beta_given):
@@ -128,5 +128,5 @@ def _unseen(report: PUReport) -> Assumption:
         statement="No row was scored by a model that had seen its label",
         verdict="known" if ours else "cannot tell",
         evidence=report.scores_from or "scores alone cannot show it",
-        without="nothing: scores of training rows are too good",
+        without="unknown, since scores of training rows are too good",
     )

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from os import PathLike
 from typing import Any, Unpack
 
 import numpy as np
@@ -74,7 +75,7 @@ from purecover.report.pipeline import (
     refuse_of_lazy,
     resampled,
 )
-from purecover.report.results import PUReport, read_report
+from purecover.report.results import PUReport, check_title, read_report, save_page
 
 # -- `ScoreComparison`: reports of several models on the same rows, and how far apart they are ---
 
@@ -280,11 +281,25 @@ class ScoreComparison(Frozen):
         source = _source("text")
         return read_comparison(source, source.parse(text))
 
-    def to_html(self) -> str:
-        """A self-contained page with text and plots."""
+    @public
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """A self-contained page with text and plots.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            A file to write the page to.
+        title : str, optional
+            Heading of the page, such as the name of the model.
+
+        Returns
+        -------
+        str
+            The page as text.
+        """
         from purecover.html.page import render_comparison
 
-        return render_comparison(self)
+        return save_page(render_comparison(self, title=check_title(title)), path)
 
     def __str__(self) -> str:
         from purecover.report.text import render_comparison_text

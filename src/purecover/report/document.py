@@ -58,7 +58,7 @@ class SavedMetrics(Struct, kw_only=True):
     threshold : float
         Where threshold metrics are taken: positive is a score of at least this.
     prior : float
-        Share of positives in the population that precision and the like speak of.
+        Share of positives in the population that precision and the like are for.
     repair : str
         The repair of the rates.
     recovered : dict
@@ -295,7 +295,7 @@ class SavedPr(Struct, kw_only=True):
     thresholds : list
         The scores at which they are taken; null where there is none.
     prior : float
-        Share of positives in the population spoken of.
+        Share of positives in the population that precision is for.
     auc_pr : float
         Area under the curve; null where undefined.
     auc_pr_pu : float
@@ -377,7 +377,7 @@ class SavedReport(Struct, kw_only=True):
     intervals : dict
         Intervals by metric.
     checks : list
-        All numbered checks, whether they spoke or not.
+        All numbered checks, with a finding or without.
     assumptions : list
         What the figures rest on, and what the data say of it.
     bootstrap : object or None

@@ -202,7 +202,7 @@ def evaluate_model(
     :class:`PUCalibratedClassifier`, whose out-of-bag scores are those before calibration.
 
     Folds and bootstrap take their randomness from ``random_state``; the model has its own seed.
-    The report speaks of models trained on the larger part of the rows (four fifths of them with
+    The report describes models trained on the larger part of the rows (four fifths of them with
     five folds); one trained on all of them is, if anything, a little better. Intervals do not
     vary the training of the model.
 

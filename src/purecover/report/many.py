@@ -90,7 +90,7 @@ class ManyRow(Frozen):
     threshold : float
         Where threshold metrics are taken.
     findings : tuple of (str, str)
-        Code and severity of the checks that spoke, the gravest first.
+        Code and severity of the checks that found something, by severity.
     seed : int
         The seed of the bootstrap: ``evaluate(..., random_state=row.seed)`` draws the same.
     report : PUReport or None
@@ -216,7 +216,7 @@ class ManyReports:
         """All rows as a table; see :meth:`ScoreCounts.frame`.
 
         For each metric there are four columns: ``roc_auc`` (recovered), ``roc_auc_observed``,
-        ``roc_auc_low`` and ``roc_auc_high``. ``findings`` lists codes of checks that spoke.
+        ``roc_auc_low`` and ``roc_auc_high``. ``findings`` lists the codes of checks.
         """
         rows = []
         for row in self.rows:

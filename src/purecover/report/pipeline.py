@@ -24,12 +24,15 @@ from purecover._validation import (
     as_real_vector,
     as_weights,
     bad_type,
+    bad_value,
     check_alignment,
+    check_integer,
     check_names,
     check_random_state,
     check_real,
     check_same_length,
     kept_seed,
+    show,
     to_numpy,
 )
 from purecover.checks import CHECKS, CheckContext, CheckResult, run_checks
@@ -88,6 +91,7 @@ USUAL = 2000
 class SettingKeywords(MetricKeywords, total=False):
     """How reports are made."""
 
+    review: int | None
     confidence_level: float
     random_state: RandomState
     ignore_checks: Collection[str]
@@ -110,6 +114,13 @@ class Settings(RecoveryOptions, Resampling):
         "float",
         "Where threshold metrics are taken; by default where the Youden index is highest.",
         check_real,
+    )
+    review: int | None = parameter(
+        None,
+        "int",
+        """How many unlabeled examples you can review, instead of a threshold: the lowest
+        threshold is taken that flags no more of them.""",
+        partial(check_integer, low=1),
     )
     ignore_checks: Collection[str] = parameter(
         (),
@@ -737,6 +748,14 @@ class Recovery:
         )
 
 
+def review_threshold(counts: ScoreCounts, review: int) -> float:
+    """The lowest threshold that flags no more than ``review`` of the unlabeled."""
+    flagged = np.cumsum(counts.unlabeled)
+    # Where the best score alone is shared by more, nothing can be flagged but all of them.
+    last = max(int(np.searchsorted(flagged, review, side="right")) - 1, 0)
+    return float(counts.thresholds[last])
+
+
 def find_proportions(
     counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator | None
 ) -> tuple[MixtureProportions, Estimation | None]:
@@ -756,6 +775,11 @@ def recover(
 ) -> Recovery:
     """The curve, once it is known that all metrics can be had."""
     resolve_metrics(None, rows.counts, settings)
+    if settings.review is not None:
+        if settings.threshold is not None:
+            must = "left out where 'threshold' is given"
+            raise bad_value("review", must, show(settings.review))
+        settings = replace(settings, threshold=review_threshold(rows.counts, settings.review))
     roc = roc_from_counts(rows.counts, proportions, settings.repair or "isotonic")
     careful = None if estimation is None else careful_auc_of(estimation.estimator, rows.counts)
     return Recovery(rows, proportions, settings, roc, given=given, careful_auc=careful)

@@ -11,13 +11,15 @@ import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
-from purecover._codec import Source, json_schema, json_text, picked, plain, written
+from purecover._codec import Source, json_schema, json_text, picked, plain, replacing, written
 from purecover._frames import rows_frame
-from purecover._validation import Frozen, check_choice, check_flag, public, show
+from purecover._validation import Frozen, bad_type, check_choice, check_flag, public, show
 from purecover.checks import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc
@@ -118,6 +120,23 @@ def _bands(band: Callable[[Any], CurveBand], withheld: bool) -> dict[str, Any]:
     return {"x": first.x, "estimate": first.estimate if nothing is None else nothing, **ends}
 
 
+def check_title(title: object) -> str | None:
+    """A heading for a page."""
+    if title is not None and not isinstance(title, str):
+        raise bad_type("title", "a string", title)
+    return title
+
+
+def save_page(page: str, path: object) -> str:
+    """Write a page to a file, if one is named."""
+    if path is not None:
+        if not isinstance(path, str | PathLike):
+            raise bad_type("path", "the name of a file", path)
+        with replacing(Path(path)) as file:
+            file.write(page.encode())
+    return page
+
+
 def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> str:
     """What alpha and beta the scores allow at most, and what to do."""
     p, least = proportions, least_delta(counts)
@@ -191,7 +210,7 @@ class PUReport(Frozen):
     intervals : dict of str to Interval
         Intervals by metric; each says what was varied.
     checks : tuple of CheckResult
-        All numbered checks, whether they spoke or not.
+        All numbered checks, with a finding or without.
     bootstrap : BootstrapResult or None
         The replicates, if there were any.
     estimation : PriorEstimate or None
@@ -285,10 +304,10 @@ class PUReport(Frozen):
 
     @property
     def findings(self) -> tuple[CheckResult, ...]:
-        """The checks that spoke, the gravest first."""
+        """The checks that found something, by severity."""
         order = ("error", "warning", "note")
-        spoke = [check for check in self.checks if check.fired]
-        return tuple(sorted(spoke, key=lambda check: order.index(check.severity)))
+        found = [check for check in self.checks if check.fired]
+        return tuple(sorted(found, key=lambda check: order.index(check.severity)))
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
@@ -427,7 +446,7 @@ class PUReport(Frozen):
         Returns
         -------
         str
-            A headline, the checks that spoke, metrics with intervals, the unlabeled at the
+            A headline, warnings and notes, metrics with intervals, the unlabeled at the
             threshold, and the settings, with tables as GitHub and GitLab draw them. Names that
             came with the data cannot leave their cells.
         """
@@ -435,18 +454,35 @@ class PUReport(Frozen):
 
         return render_markdown(self)
 
-    def to_html(self) -> str:
-        """A self-contained page with text and plots."""
+    @public
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """A self-contained page with text and plots.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            A file to write the page to.
+        title : str, optional
+            Heading of the page, such as the name of the model.
+
+        Returns
+        -------
+        str
+            The page as text.
+        """
         from purecover.html import render_report
 
-        return render_report(self)
+        return save_page(render_report(self, title=check_title(title)), path)
 
     def __str__(self) -> str:
         return render_text(self)
 
     def __repr__(self) -> str:
+        auc = f"{self.auc:.4f}"
+        if self.infeasible:
+            auc = f"infeasible ({self.auc_direct:.4f})"
         return (
-            f"PUReport(auc={self.auc:.4f}, observed {self.auc_pu:.4f}, "
+            f"PUReport(auc={auc}, observed {self.auc_pu:.4f}, "
             f"alpha={self.proportions.alpha:.4g}, beta={self.proportions.beta:.4g}, "
             f"{self.counts!r})"
         )
@@ -582,7 +618,7 @@ def _curves(
     if saved.repair_pr not in {repair, "blend"}:
         must = f"{repair!r} or 'blend'"
         raise source.complaint("repair_pr", must, repr(saved.repair_pr))
-    # The guard has spoken when the report was made; `repair` is what it left.
+    # The guard decided when the report was made; `repair` is what it left.
     roc = recover_roc(counts, proportions, repair=repair, concavity_guard=False)
     roc = replace(roc, repair_requested=saved.repair_requested)
     if saved.repair_pr == repair:

@@ -27,8 +27,8 @@ from purecover._view import (
     metric_row,
     number,
     percent,
+    scenario_meaning,
     sections,
-    unsure,
     versions,
 )
 from purecover.recovery.metrics import METRICS
@@ -67,22 +67,19 @@ _AT_THRESHOLD = ("recall", "specificity", "precision", "f1", "mcc")
 
 
 def render_text(report: PUReport) -> str:
-    """Counts, proportions, observed against recovered, and the checks that spoke."""
+    """What to decide on, alpha and beta, observed against recovered, assumptions and checks."""
     head = f"{'':<26}{'observed':>10}{'recovered':>11}"
     if report.intervals:
         head += f"   {metric_columns(report)['interval']:<19}"
     if report.truth is not None:
         head += f"{'true':>8}"
-    lines = [*_data_lines(report), *_proportions_lines(report), *_bounds_lines(report)]
-    if unsure(report) is not None:
-        lines += ["", *_wrapped(headline(report)[0])]
-    lines += ["", head.rstrip()]
+    lines = [*_data_lines(report), ""]
+    for line in headline(report).lines:
+        lines += _wrapped(line)
+    lines += ["", *_proportions_lines(report), *_bounds_lines(report), "", head.rstrip()]
     lines.append(_row(report, "roc_auc"))
-    if report.contradicted:
-        lines += _wrapped(f"  ({report.contradiction})", "")
-    elif report.infeasible:
-        lines.append(f"  (the formula gives {report.auc_direct:.4f}: alpha and beta do not fit)")
-    elif abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
+    fits = not (report.contradicted or report.infeasible)
+    if fits and abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
         lines.append(
             f"{f'  area of the {report.roc.repair} curve':<26}{'':>10}{report.roc.auc:>11.4f}"
         )
@@ -90,13 +87,12 @@ def render_text(report: PUReport) -> str:
     how = "given" if report.threshold_chosen else "highest Youden index"
     corrected = report.bootstrap is not None and report.bootstrap.optimism is not None
     if corrected and not report.contradicted:
-        how += ", less what its choice adds"
+        how += ", corrected for being chosen here"
     lines.append(f"at threshold {report.metrics.threshold:.6g} ({how}):")
     asked = asked_for(report.metrics.options)
     at_k = [name for name in asked if METRICS[name].kind == "top_k"]
     at_threshold = [*_AT_THRESHOLD, *(name for name in asked if name not in at_k)]
     lines += [_row(report, name) for name in at_threshold]
-    lines += _wrapped(str(report.confusion))
     if at_k:
         lines.append(f"among the {report.metrics.options.top_k} highest unlabeled scores:")
         lines += [_row(report, name) for name in at_k]
@@ -146,7 +142,8 @@ def _proportions_lines(report: PUReport) -> list[str]:
     if report.estimation is not None:
         lines = _estimation_lines(report.estimation)
     prior = f"{100 * report.metrics.prior:.3g} %"
-    lines.append(f"precision and AUC-PR speak of a population with {prior} positives")
+    for_whom = f"precision and AUC-PR are for a population with {prior} positives"
+    lines += _wrapped(f"{for_whom}; {scenario_meaning(report)}")
     if report.truth is not None:
         lines.append(f"true alpha {report.truth.alpha:.4g}, true beta {report.truth.beta:.4g}")
     return lines
@@ -184,8 +181,9 @@ def _row(report: PUReport, name: str) -> str:
 def _check_lines(report: PUReport) -> list[str]:
     findings = report.findings
     if not findings:
-        return ["checks: all quiet"]
-    lines = [f"checks: {len(findings)} fired"]
+        return ["checks: none found a problem"]
+    tally = Counter(finding.severity for finding in findings)
+    lines = [f"checks: {', '.join(_number_of(n, word) for word, n in tally.items())}"]
     for finding in findings:
         text = f"{finding.code} {finding.severity}: {finding.message}"
         if finding.severity != "note" and finding.hint:
@@ -211,10 +209,11 @@ _NOTHING = "\u200b"
 
 def render_markdown(report: PUReport) -> str:
     """A headline, and all sections."""
-    first, *others = headline(report)
-    parts = ["## Recovered performance", f"**{escape(first)}**"]
-    if others:
-        parts.append(escape(" ".join(others)))
+    said = headline(report)
+    parts = ["## Recovered performance", f"**{escape(' '.join(said.lead))}**"]
+    if said.more:
+        parts.append(escape(" ".join(said.more)))
+    parts.append("\n".join(f"- {escape(caution.text)}" for caution in said.cautions))
     for name, section in sections(report).items():
         if name == "facts":  # folded: who wants them knows what to look for
             head = f"<details>\n<summary>{section.title}</summary>"
@@ -274,7 +273,7 @@ _LONGEST_NAME = 24
 
 
 def render_comparison_text(comparison: ScoreComparison) -> str:
-    """Data, alpha and beta, a block for each main metric, notes, and checks that spoke."""
+    """Data, alpha and beta, a block for each main metric, notes and checks."""
     level = f"{percent(comparison.confidence_level)} interval"
     counts = comparison.reports[comparison.baseline].counts
     lines = [f"{_sizes(counts)}, {len(comparison.reports)} scores of each"]
@@ -304,8 +303,8 @@ def _shares(comparison: ScoreComparison) -> str:
 def _comparison_check_lines(comparison: ScoreComparison) -> list[str]:
     findings = findings_by_score(comparison)
     if not findings:
-        return ["checks: all quiet"]
-    lines = ["checks that spoke:"]
+        return ["checks: none found a problem"]
+    lines = ["checks:"]
     notes: dict[str, set[str]] = {}
     for code, severity, message, hint, names in findings:
         if severity == "note":  # a line each would be many of them
@@ -325,7 +324,7 @@ def _whose(comparison: ScoreComparison, names: Collection[str]) -> str:
     return ", ".join(name for name in comparison.reports if name in names)
 
 
-# -- Many reports as lines of text: the best rows, what was left out, and checks that spoke ------
+# -- Many reports as lines of text: the best rows, what was left out, and warnings -------------
 
 
 _SHOWN = 10
@@ -405,12 +404,12 @@ def _left_out_lines(failed: tuple[ManyRow, ...]) -> list[str]:
 
 
 def _many_findings(done: tuple[ManyRow, ...]) -> list[str]:
-    spoke = Counter(finding for row in done for finding in row.findings)
-    grave = {key: n for key, n in spoke.items() if key[1] != "note"}
+    found = Counter(finding for row in done for finding in row.findings)
+    grave = {key: n for key, n in found.items() if key[1] != "note"}
     if not grave:
         return ["checks: no error or warning"]
     listed = [f"{code} {severity} in {n:,}" for (code, severity), n in sorted(grave.items())]
-    return _wrapped(f"checks that spoke: {', '.join(listed)}")
+    return _wrapped(f"checks: {', '.join(listed)}")
 
 
 def _number_of(n: int, thing: str) -> str:

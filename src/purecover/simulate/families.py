@@ -26,7 +26,7 @@ class Normal:
     kinks: ClassVar[tuple[float, ...]] = ()
 
     def log_density(self, scores: FloatArray) -> FloatArray:
-        with np.errstate(over="ignore"):  # scores beyond 1e154 have no density to speak of
+        with np.errstate(over="ignore"):  # scores beyond 1e154 have no density worth the name
             z = (scores - self.mean) / self.sd
             return np.asarray(-0.5 * z * z - math.log(self.sd * math.sqrt(2 * math.pi)))
 

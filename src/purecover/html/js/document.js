@@ -14,7 +14,7 @@
     const root = document.documentElement;
     const dark = matchMedia("(prefers-color-scheme: dark)");
     const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
-    const show = () => $("theme").setAttribute("aria-pressed", String(isDark()));
+    const show = () => ($("theme").textContent = isDark() ? "Switch to light" : "Switch to dark");
     $("theme").addEventListener("click", () => {
       root.dataset.theme = isDark() ? "light" : "dark";
       show();
@@ -38,7 +38,20 @@
     for (const node of all(".scroll, .words, h1")) watch.observe(node);
   }
 
+  /** On paper nothing is folded away. */
+  function wirePrinting() {
+    let folded = [];
+    addEventListener("beforeprint", () => {
+      folded = all("details:not([open])");
+      for (const node of folded) node.open = true;
+    });
+    addEventListener("afterprint", () => {
+      for (const node of folded) node.open = false;
+    });
+  }
+
   wireTheme();
+  wirePrinting();
   wireScrolling();
   parts.document = Object.freeze({ $, all, figure, payload });
 })();

@@ -3,7 +3,7 @@
   "use strict";
 
   const parts = globalThis.purecoverParts;
-  const { LEGEND_ROW, axisX, axisY, tip, element, number, room, finish } = parts.frame;
+  const { LEGEND_ROW, axisX, axisY, tip, element, number, short, room, finish } = parts.frame;
 
   const MARK = { fill: "#d55e00", stroke: "#ffffff", "stroke-width": 2 };
 
@@ -36,7 +36,7 @@
     const hatch = `hatch-${spec.name}`;
     const svg = Plot.plot({
       ...room(width, Math.round(0.8 * (width - left - right)), { left, right, rows: rows + 1 }),
-      x: { domain: [xs[0], xs[xs.length - 1]] },
+      x: { domain: [xs[0], xs[xs.length - 1]], type: spec.logarithmic ? "log" : "linear" },
       y: { domain: [ys[0], ys[ys.length - 1]] },
       color: { scheme: "viridis", domain: low < high ? [low, high] : [low - 0.01, high + 0.01] },
       marks: [
@@ -46,7 +46,7 @@
           { ...box, fill: "var(--infeasible)" },
         ),
         Plot.rect(found, { ...box, fill: "auc" }),
-        axisX("Alpha", { ticks: 5 }),
+        axisX("Alpha", { ticks: 5, ...(spec.logarithmic ? { tickFormat: "~g" } : {}) }),
         axisY("Beta", { ticks: 5 }),
         Plot.tip(
           cells,
@@ -56,7 +56,7 @@
             maxRadius: 20,
             ...tip,
             title: (d) =>
-              `alpha ${number(d.alpha, 3)}\nbeta ${number(d.beta, 3)}\n` +
+              `alpha ${short(d.alpha, 3)}\nbeta ${number(d.beta, 3)}\n` +
               (d.auc === null ? "does not fit the scores" : `AUC ${number(d.auc, 3)}`),
           }),
         ),

@@ -6,6 +6,10 @@
   const { LOOKS, BAND, POINT, axisX, axisY, grid, tip, area, remark } = parts.frame;
   const { number, short, points, some, room, finish } = parts.frame;
 
+  /** Values of the nearest row where one points or taps. */
+  const values = (rows, title) =>
+    Plot.tip(some(rows), Plot.pointer({ x: "x", y: "y", maxRadius: 40, ...tip, title }));
+
   /**
    * Curves in the unit square.
    * spec: {title, description, x, y (labels), curves: [{kind or look, name, label, x, y, thresholds}],
@@ -96,12 +100,14 @@
       axisY("Density", { ticks: spec.series.length ? 4 : [] }),
     ];
     const table = [];
+    const bins = [];
     for (const { kind, shares } of spec.series) {
       const rows = [{ x: edges[0], y: 0 }];
       shares.forEach((share, i) => {
         const y = span > 0 ? share / (edges[i + 1] - edges[i]) : share;
         rows.push({ x: edges[i], y }, { x: edges[i + 1], y });
         table.push([kind, edges[i], edges[i + 1], share, y]);
+        bins.push({ x: (edges[i] + edges[i + 1]) / 2, y, kind, share, from: edges[i] });
       });
       rows.push({ x: edges[edges.length - 1], y: 0 });
       marks.push(
@@ -115,6 +121,9 @@
       const at = Math.min(Math.max(spec.threshold, edges[0]), edges[edges.length - 1]);
       marks.push(Plot.ruleX([at], LOOKS.threshold));
     }
+    marks.push(
+      values(bins, (d) => `${d.kind}\nscore from ${short(d.from, 3)}\n${number(100 * d.share, 1)} %`),
+    );
     const svg = Plot.plot({
       ...room(width, Math.round(0.55 * width), { left, right, rows: legend.length }),
       insetTop: 6,
@@ -204,7 +213,7 @@
     const marks = [
       Plot.gridX({ ticks: 5, ...grid }),
       Plot.gridY({ ticks: 5, ...grid }),
-      axisX(spec.x, { ticks: 5 }),
+      axisX(spec.x, { ticks: 5, ...(spec.logarithmic ? { tickFormat: "~g" } : {}) }),
       axisY(spec.y, { ticks: 5, labelOffset: 50 }),
     ];
     if (spec.band) {
@@ -218,10 +227,11 @@
       legend.push({ look: LOOKS.chosen, label: spec.chosenLabel });
       marks.push(Plot.ruleX([spec.chosen], LOOKS.chosen));
     }
+    marks.push(values(rows, (d) => `${spec.x} ${short(d.x, 3)}\n${spec.y} ${short(d.y, 4)}`));
     const svg = Plot.plot({
       ...room(width, Math.round(0.62 * width), { left, right, rows: legend.length }),
       inset: 4,
-      x: { domain: spec.xDomain },
+      x: { domain: spec.xDomain, type: spec.logarithmic ? "log" : "linear" },
       y: { domain: spec.yDomain },
       marks,
     });

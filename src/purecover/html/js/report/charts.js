@@ -12,7 +12,7 @@
   const { rocSpec, prSpec, histogramSpec, profileSpec } = parts.specs;
   const { state } = parts.state;
   const { report } = payload;
-  const round = (value) => Math.round(value * 1000) / 1000;
+  const round = (value) => Number(value.toPrecision(3));
 
   const mounted = {};
 
@@ -39,6 +39,7 @@
           title: "AUC over alpha and beta",
           alphas,
           betas,
+          logarithmic: payload.sensitivity.logarithmic,
           description: `The recovered AUC for each pair of alpha and beta; pairs that do not fit the scores are gray, and a point marks the pair in use.`,
           value: (alpha, beta) => engine.auc(report.auc_pu, alpha, beta),
         },

@@ -13,6 +13,23 @@
   // Sliders run from low to high scores; the counts from high to low.
   const last = thresholds.length - 1;
 
+  // Alpha runs over what may fit; where that spans decades, by ratios.
+  const { alphas, logarithmic } = payload.sensitivity;
+  const onSlider = (name, value) =>
+    name === "alpha" && logarithmic ? Math.log10(Math.max(value, alphas[0])) : value;
+  const offSlider = (name, value) =>
+    name === "alpha" && logarithmic ? Number((10 ** value).toPrecision(3)) : value;
+  // How many unlabeled are flagged at each threshold.
+  let sum = 0;
+  const flaggedAt = payload.counts.unlabeled.map((count) => (sum += count));
+
+  /** The lowest threshold that flags no more than so many. */
+  function reviewed(most) {
+    let at = 0;
+    while (at < last && flaggedAt[at + 1] <= most) at++;
+    return thresholds[at];
+  }
+
   function nearest(value) {
     // Far below all of them every distance is rounded to the same number.
     let best = value <= thresholds[last] ? last : 0;
@@ -23,7 +40,7 @@
 
   function showControls(except) {
     for (const name of ["alpha", "beta"]) {
-      $(name).value = state[name];
+      $(name).value = onSlider(name, state[name]);
       $(name).setAttribute("aria-valuetext", percent(state[name]));
       if (except !== $(`${name}-number`)) $(`${name}-number`).value = short(state[name], 4);
     }
@@ -34,6 +51,7 @@
       `score at or above ${short(state.threshold, 4)}, ${whole(flagged)} flagged`,
     );
     if (except !== $("threshold-number")) $("threshold-number").value = short(state.threshold);
+    if (except !== $("review")) $("review").value = Math.round(flagged);
     for (const [id, name] of [
       ["cost-fn", "cost_fn"],
       ["cost-fp", "cost_fp"],
@@ -71,10 +89,18 @@
     const ranges = { alpha: [0, 0.999], beta: [0.001, 1] };
     for (const [name, [min, max]] of Object.entries(ranges)) {
       Object.assign($(name), { min, max, step: 0.001 });
-      Object.assign($(`${name}-number`), { min, max });
-      $(name).addEventListener("input", () => set({ [name]: Number($(name).value) }));
+      $(name).addEventListener("input", () =>
+        set({ [name]: offSlider(name, Number($(name).value)) }),
+      );
       typed(`${name}-number`, (value) => set({ [name]: value }, $(`${name}-number`)), min, max);
     }
+    const most = Math.min(alphas[alphas.length - 1], 0.999);
+    Object.assign(
+      $("alpha"),
+      logarithmic
+        ? { min: Math.log10(alphas[0]), max: Math.log10(most), step: "any" }
+        : { max: Math.max(most, OWN.alpha) },
+    );
     Object.assign($("threshold"), { min: 0, max: last, step: 1 });
     $("threshold").addEventListener("input", () =>
       set({ threshold: thresholds[last - Number($("threshold").value)] }),
@@ -85,6 +111,7 @@
       -Infinity,
       Infinity,
     );
+    typed("review", (value) => set({ threshold: reviewed(value) }, $("review")), 0, Infinity);
     for (const [id, name] of [
       ["cost-fn", "cost_fn"],
       ["cost-fp", "cost_fp"],
@@ -100,11 +127,19 @@
     $("panel").hidden = false;
   }
 
+  /** A number as people write it: 0.012, 0,012, 1.2 % or 1,500. */
+  function parsed(text) {
+    const [, digits, percent] = text.trim().match(/^([-+\d.,eE]+)\s*(%?)$/) ?? [];
+    if (digits === undefined) return NaN;
+    const plain = /,\d{3}(,|$)/.test(digits) ? digits.replaceAll(",", "") : digits.replace(",", ".");
+    return Number(plain) / (percent ? 100 : 1);
+  }
+
   /** A field takes effect as soon as it holds a number in its range, and is tidied when it is left. */
   function typed(id, use, min, max) {
     const input = $(id);
     input.addEventListener("input", () => {
-      const value = input.valueAsNumber;
+      const value = parsed(input.value);
       const good = Number.isFinite(value) && value >= min && value <= max;
       input.setAttribute("aria-invalid", String(!good));
       if (good) use(value);

@@ -154,12 +154,14 @@
 
   /** The AUC against alpha, at the beta that is set. */
   function profileSpec() {
-    const { alphas } = payload.sensitivity;
+    const { alphas, logarithmic } = payload.sensitivity;
     // Up to where alpha fits, and a little on.
     const most = 1.08 * (state.beta - Math.abs(2 * report.auc_pu - 1));
     const first = alphas[0];
     const last = Math.min(Math.max(most, OWN.alpha, first + 0.1), alphas[alphas.length - 1]);
-    const x = Array.from({ length: 201 }, (_, i) => first + ((last - first) * i) / 200);
+    const x = Array.from({ length: 201 }, (_, i) =>
+      logarithmic ? first * (last / first) ** (i / 200) : first + ((last - first) * i) / 200,
+    );
     const y = x.map((alpha) => engine.auc(report.auc_pu, alpha, state.beta));
     const se = payload.auc_pu_se;
     const level = report.confidence_level;
@@ -181,6 +183,7 @@
       line: { x, y, label: `beta ${short(state.beta, 4)}` },
       band,
       xDomain: [first, last],
+      logarithmic,
       yDomain: report.auc_pu < 0.5 ? [0, 1] : [0.5, 1],
       chosen: state.alpha >= first && state.alpha <= last ? state.alpha : null,
       chosenLabel: `alpha ${short(state.alpha, 4)}`,

@@ -33,7 +33,7 @@
       state.alpha < state.beta
         ? engine.recover(counts, { ...settings, ...state, optimism })
         : null;
-    // Alpha and beta of the report are the report's affair: its headline and checks speak of them.
+    // Alpha and beta of the report are the report's affair: its headline and checks describe them.
     const fits =
       result !== null && (result.feasible || !(moved.proportions || report.contradicted));
     return { moved, result, fits, problem: problem(result) };

@@ -102,7 +102,7 @@
   }
 
   const sentence = (c) =>
-    `Of the ${whole(c.flagged)} unlabeled at or above the threshold, about ${whole(c.tp)} are positive; of those below, about ${whole(c.fn)}.`;
+    `At the threshold (score ≥ ${short(state.threshold)}) ${whole(c.flagged)} unlabeled are flagged: about ${whole(c.tp)} of them are positive, and about ${whole(c.fn)} positives are missed.`;
 
   function fillPanel() {
     const { moved, result, fits } = current;
