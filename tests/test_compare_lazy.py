@@ -31,7 +31,10 @@ COLUMNS: dict[str, Any] = {
     "tied": np.round(SAMPLE.scores + _RNG.normal(size=4000), 1),
     "y": np.asarray(SAMPLE.labeled),
 }
-OPTIONS: dict[str, Any] = {"score": ["good", "fair", "tied"], "alpha": 0.25, "n_resamples": 200}
+# A threshold of one's own: what a choice on the same data adds is found from replicates.
+OPTIONS: dict[str, Any] = {
+    "score": ["good", "fair", "tied"], "alpha": 0.25, "threshold": 0.5, "n_resamples": 200
+}  # fmt: skip
 # What cells can move the error of a difference between recovered areas by.
 BOUND = math.sqrt(1 / (N_LABELED - 1) + 1 / (N_UNLABELED - 1)) / 64 / 0.75
 

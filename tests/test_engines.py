@@ -453,12 +453,13 @@ def test_names_of_files_and_folders_are_only_names(tmp_path, engine, suffix):
     folder.mkdir(parents=True)
     right, wrong = {"s": [0.3, 0.4], "y": [0, 1]}, {"s": [0.1, 0.2], "y": [0, 1]}
     for name, columns in {
-        "a1": wrong, "ab": wrong, "a[1]": right, "a*": right, "a?": right, "a[*]": right, "b": right
+        "a1": wrong, "ab": wrong, "a[1]": right, "a*": right, "a?": right, "a[*]": right,
+        "a{1}": right, "b": right,
     }.items():  # fmt: skip
         frame = pl.DataFrame(columns)
         file = folder / f"{name}.{suffix}"
         frame.write_parquet(file) if suffix == "parquet" else frame.write_csv(file)
-    for name in ("a[1]", "a*", "a?", "a[*]", "b", "*b"):
+    for name in ("a[1]", "a*", "a?", "a[*]", "a{1}", "b", "*b"):
         frame = pu.scan_files(folder / f"{name}.{suffix}", engine=engine)
         counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
         expected = [0.4, 0.3] if name != "*b" else [0.4, 0.3, 0.2, 0.1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -144,6 +145,13 @@ def _literal(name: str) -> str:
     return glob.escape(name) if Path(name).is_file() else name
 
 
+def _hadoop(name: str) -> str:
+    """The same pattern for Hadoop, where a backslash makes a letter literal, and braces choose."""
+    if Path(name).exists():
+        name = re.sub(r"([{}])", r"\\\1", name)
+    return re.sub(r"\[([\[*?])\]", r"\\\1", name)
+
+
 def _separator(names: list[str]) -> str:
     """What stands between columns of text files, for engines that do not find out themselves."""
     return "\t" if _suffix(names[0]) == ".tsv" else ","
@@ -222,6 +230,7 @@ def _spark(names: list[str], kind: str) -> Any:
             "Hint: Spark needs Java 17 or newer (JAVA_HOME), or start a SparkSession yourself "
             "before"
         ) from error
+    names = [_hadoop(name) for name in names]
     reader = session.read.option("recursiveFileLookup", "true")  # in which folders are no columns
     if kind == "parquet":
         return reader.parquet(*names)
