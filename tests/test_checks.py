@@ -587,3 +587,13 @@ def test_every_check_has_its_page(check):
 def test_no_page_without_a_check():
     assert {page.stem for page in PAGES.glob("PU*.rst")} == set(CHECKS)
     assert not RESERVED & set(CHECKS)
+
+
+def test_where_alpha_is_open_the_hint_says_what_thirty_rows_would_tell():
+    context = estimated(identifiable=False)
+    (found,) = [each for each in run_checks(context) if each.code == "PU017"]
+    hint = found.hint
+    expected = pu.audit.expected_top_audit(context.counts, context.proportions)
+    assert f"judge 30 of the {expected.n_above:,} unlabeled" in hint
+    assert f"between {expected.auc.low:.3f} and {expected.auc.high:.3f}" in hint
+    assert f"at least {expected.cut:.4g}" in hint

@@ -32,6 +32,7 @@ from purecover.checks.base import (
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
+from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import least_delta
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import effective_size, effective_sizes, posterior_band
@@ -668,15 +669,35 @@ def _far(estimation: PriorEstimate, pair: tuple[float, float]) -> bool:
     return False
 
 
-@check_of_estimate("PU017", "the scores do not determine alpha and beta", "warning")
-def not_identifiable(estimation: PriorEstimate) -> Finding:
+@check("PU017", "the scores do not determine alpha and beta", "warning")
+def not_identifiable(context: CheckContext) -> Finding:
     """Without a pure region of the scores, many pairs of alpha and beta fit equally well."""
+    estimation = context.estimation
+    if estimation is None:
+        return not_applicable("alpha and beta were given.")
     if estimation.identifiable:
         return quiet(f"{estimation.estimator} finds that the scores tell alpha and beta.")
     return fired(
         f"positives and negatives overlap so much that these scores do not tell "
         f"{_shares(estimation)} from smaller corrections. {_allowed(estimation)}",
-        "report the range instead of one figure, or pass alpha if it can be found out otherwise.",
+        f"report the range instead of one figure, or {_judging(context)}pass alpha if it can be "
+        "found out otherwise.",
+    )
+
+
+def _judging(context: CheckContext) -> str:
+    """What it would help if somebody looked at thirty rows."""
+    from purecover.audit.top import expected_top_audit
+
+    try:
+        found = expected_top_audit(context.counts, context.proportions)
+    except InvalidInputError:  # counts of no rows to look at, or a contradiction
+        return ""
+    both = f" and {found.n_labeled_items} labeled ones" if found.n_labeled_items else ""
+    return (
+        f"judge {found.n_items} of the {found.n_above:,} unlabeled examples that score at least "
+        f"{found.cut:.4g}{both} (purecover audit --help), after which the AUC would be known to "
+        f"lie between {found.auc.low:.3f} and {found.auc.high:.3f} if alpha is as estimated; or "
     )
 
 
