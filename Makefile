@@ -18,7 +18,7 @@ EXAMPLE := src/purecover/data/example_scores.csv
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all lint type docs links bench report-speed files-speed coverage repairs peers trust fuzz line-coverage \
+.PHONY: help demo test test-all lint type docs links bench report-speed files-speed coverage calibration repairs peers trust fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
 	networks-times networks-paper reality-collection reality-learn reality app-load engines examples-check mutation \
 	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze size architecture path choosing paper-findings pictures screens vendor dist stranger clean
@@ -107,6 +107,9 @@ files-speed: $(VENV)/.dev ## Time the way from files of 10^6 rows to counts, bes
 coverage: $(VENV)/.dev ## Study how often nominal 95 % intervals hold the truth
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.coverage_metrics
+
+calibration: $(VENV)/.dev ## Study metrics of probabilities: coverage, size of the test, the paper's rows
+	$(BIN)/python -m benchmarks.calibration --write
 
 repairs: $(VENV)/.dev ## Study bias and error of every curve repair
 	$(BIN)/python -m benchmarks.repairs
@@ -209,8 +212,9 @@ changelog: ## Show what the next release will say (tools/changelog.py release VE
 example: $(VENV)/.dev ## Make the bundled example scores again
 	$(BIN)/python tools/make_example_scores.py
 
-figure: $(VENV)/.dev ## Make the figure of the README again
+figure: $(VENV)/.dev ## Make the figures of README and how-to pages again
 	$(BIN)/python tools/make_readme_figure.py
+	$(BIN)/python tools/make_howto_pictures.py
 
 train-dist-curve: $(VENV)/.dev ## Train the network of DistCurve again (a few minutes)
 	$(BIN)/python tools/train_dist_curve.py

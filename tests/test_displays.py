@@ -18,6 +18,8 @@ from purecover import simulate
 from purecover.counts import ScoreCounts
 from purecover.displays import (
     AlphaMaxDisplay,
+    CalibrationDisplay,
+    DecisionCurveDisplay,
     ErrorMapDisplay,
     PriorsDisplay,
     RecoveredPrDisplay,
@@ -26,6 +28,7 @@ from purecover.displays import (
     ThresholdDisplay,
 )
 from purecover.displays.base import LIMITS, Display, thinned
+from purecover.displays.curves import CurveDisplay
 from purecover.estimators.alphamax import AlphaMax, AlphaMaxN
 from purecover.estimators.base import Inclusions, PriorEstimator
 from purecover.estimators.compare import QUANTITIES, compare_priors
@@ -40,6 +43,7 @@ from purecover.exceptions import (
 )
 from purecover.intervals.interval import CurveBand
 from purecover.proportions import MixtureProportions
+from purecover.recovery.calibration import recover_calibration, recover_decision_curve
 from purecover.recovery.maps import auc_sensitivity, error_map, error_maps, sensitivity
 from purecover.recovery.metrics import recover_metrics
 from purecover.recovery.pr import recover_pr
@@ -50,7 +54,11 @@ from purecover.recovery.thresholds import choose_threshold, recover_metric_curve
 
 ALPHA, BETA = 0.25, 0.9
 PROPORTIONS = MixtureProportions(ALPHA, BETA)
-SAMPLE = simulate.binormal(1.5).sample(60, 240, alpha=ALPHA, beta=BETA, random_state=0)
+_DRAWN = simulate.binormal(1.5).sample(60, 240, alpha=ALPHA, beta=BETA, random_state=0)
+# Probabilities of the true class, which some displays need.
+SAMPLE = replace(
+    _DRAWN, scores=1 / (1 + np.exp(1.125 - 1.5 * _DRAWN.scores - np.log(ALPHA / (1 - ALPHA))))
+)
 COUNTS = SAMPLE.counts
 GRID = np.linspace(0, 1, 11)
 BAND = CurveBand(
@@ -88,6 +96,8 @@ def make_cases() -> dict[str, Case]:
     choice = choose_threshold(COUNTS, PROPORTIONS, "f1")
     roc, pr = recover_roc(COUNTS, PROPORTIONS), recover_pr(COUNTS, PROPORTIONS)
     steps = recover_pr(COUNTS, PROPORTIONS, area="average-precision")
+    calibration = recover_calibration(COUNTS, PROPORTIONS)
+    decisions = recover_decision_curve(COUNTS, PROPORTIONS)
     few = np.linspace(0, 0.4, 5)
     precision = sensitivity(COUNTS, "precision", alphas=few, betas=few + 0.6)
     clean = auc_sensitivity(COUNTS, betas=1.0)
@@ -97,6 +107,8 @@ def make_cases() -> dict[str, Case]:
         "pr": Case(RecoveredPrDisplay, pr, "pr", {}),
         "pr with band": Case(RecoveredPrDisplay, pr, "pr", {"band": BAND}),
         "pr in steps": Case(RecoveredPrDisplay, steps, "pr", {}),
+        "calibration": Case(CalibrationDisplay, calibration, "curve", {"band": BAND}),
+        "decisions": Case(DecisionCurveDisplay, decisions, "curve", {"band": BAND}),
         "threshold": Case(ThresholdDisplay, curves, "curves", {}),
         "threshold chosen": Case(ThresholdDisplay, curves, "curves", {"choice": choice}),
         "threshold flagged": Case(
@@ -123,7 +135,7 @@ def xy(line: Any) -> np.ndarray:
 
 def drawn(display: Any) -> np.ndarray:
     """The numbers in the picture, read back from the artists, in the order of the table."""
-    if isinstance(display, (RecoveredRocDisplay, RecoveredPrDisplay)):
+    if isinstance(display, CurveDisplay):
         parts = [xy(display.observed_), xy(display.line_), xy(display.chance_level_)]
         if display.band_ is not None:
             path = display.band_.get_paths()[0].vertices

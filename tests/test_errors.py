@@ -25,6 +25,10 @@ from purecover._validation import bad_value, check_integer, check_real, public, 
 COUNTS = pu.ScoreCounts.from_scores([5, 4, 3, 2, 1, 0], [1, 1, 0, 1, 0, 0])
 PROPORTIONS = pu.MixtureProportions(0.2, 0.9)
 BOTH = {"counts": COUNTS, "proportions": PROPORTIONS}
+PROBABLE = {
+    "counts": pu.ScoreCounts.from_scores([0.9, 0.8, 0.6, 0.4, 0.2, 0.1], [1, 1, 0, 1, 0, 0]),
+    "proportions": PROPORTIONS,
+}
 ROWS = {"scores": [5, 4, 3, 2, 1, 0], "labeled": [1, 1, 0, 1, 0, 0]}
 ALPHA_INTERVAL = pu.intervals.Interval(
     estimate=0.2, low=0.1, high=0.3, confidence_level=0.95, method="somehow"
@@ -70,6 +74,8 @@ VALID = {
     },
     "binning_bounds": BOTH,
     "bootstrap": {**BOTH, "n_resamples": 5, "random_state": 0},
+    "calibration_test": PROBABLE,
+    "curve_band": {**PROBABLE, "curve": "decision", "n_resamples": 5, "random_state": 0},
     "choose_threshold": {**BOTH, "criterion": "recall", "value": 0.5},
     "clean_test": ROWS,
     "combine_audit": {"estimate": ALPHA_INTERVAL, "n_positive": 3, "n_audited": 20},
@@ -118,6 +124,9 @@ VALID = {
     "recover_bounds": {"counts": COUNTS, "alpha_range": (0.1, 0.3)},
     "recover_confusion": {**BOTH, "threshold": 2.0},
     "recover_metric_curves": BOTH,
+    "recover_calibration": PROBABLE,
+    "recover_decision_curve": PROBABLE,
+    "recover_mean": {**BOTH, "f": [1.0, 0.5, 0.2, 0.1, 0.0, 0.3]},
     "recover_metrics": BOTH,
     "recover_partial_auc_direct": {**BOTH, "max_fpr": 0.2},
     "recover_pr": BOTH,
@@ -169,6 +178,8 @@ VALID = {
     "MixtureProportions.from_inclusions": {"unlabeled_inclusion": 0.2},
     "AlphaMaxDisplay": {"curve": pu.estimators.AlphaMax().fit(COUNTS).curve_},
     "PriorsDisplay": {"comparison": COMPARISON},
+    "CalibrationDisplay": {"curve": pu.recovery.recover_calibration(**PROBABLE)},
+    "DecisionCurveDisplay": {"curve": pu.recovery.recover_decision_curve(**PROBABLE)},
     **{case.cls.__name__: {case.parameter: case.result} for case in DISPLAYS.values()},
 }
 

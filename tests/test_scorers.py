@@ -35,8 +35,13 @@ def test_every_metric_scores(name: str, data: tuple[np.ndarray, ...]) -> None:
         counts = pu.ScoreCounts.from_scores(model.predict(X).astype(float), labeled)
         expected = pu.recover_metrics(counts, pu.MixtureProportions(0.25), threshold=1)[name]
     else:
-        counts = pu.ScoreCounts.from_scores(model.decision_function(X), labeled)
-        expected = pu.recover_metrics(counts, pu.MixtureProportions(0.25), top_k=50)[name]
+        response = model.decision_function(X)
+        if pu.METRICS[name].kind == "probability":
+            response = model.predict_proba(X)[:, 1]
+        counts = pu.ScoreCounts.from_scores(response, labeled)
+        expected = pu.recover_metrics(
+            counts, pu.MixtureProportions(0.25), metrics=[name], top_k=50
+        )[name]
     sign = 1 if pu.METRICS[name].greater_is_better else -1
     assert score == pytest.approx(sign * expected, abs=1e-12)
     assert pickle.loads(pickle.dumps(scorer))(model, X, labeled) == score  # noqa: S301

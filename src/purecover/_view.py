@@ -142,6 +142,9 @@ def shown_metrics(metrics: RecoveredMetrics) -> list[str]:
     return [name for name in metrics if not (repeats_f1 and name == "f_beta")]
 
 
+_OF_PROBABILITIES = ("brier", "log_loss", "calibration_slope", "calibration_intercept", "ece")
+
+
 def asked_for(options: MetricOptions) -> list[str]:
     """Metrics whose parameters the caller has set."""
     asked = {
@@ -149,6 +152,8 @@ def asked_for(options: MetricOptions) -> list[str]:
         "cost": (options.cost_fn, options.cost_fp) != (1, 1),
         "precision_at_k": options.top_k is not None,
         "recall_at_k": options.top_k is not None,
+        **dict.fromkeys(_OF_PROBABILITIES, options.probabilities),
+        "net_benefit": options.probabilities,
     }
     return [name for name, wanted in asked.items() if wanted]
 
@@ -160,6 +165,8 @@ def title_of(name: str, options: MetricOptions) -> str:
         return f"{title} (beta {options.f_beta:g})"
     if name == "cost":
         return f"{title} (miss {options.cost_fn:g}, false alarm {options.cost_fp:g})"
+    if name == "net_benefit":
+        return f"{title} (flagged from {options.threshold_probability:g})"
     if name == "partial_auc":
         return f"{title.removesuffix(')')}, fpr to {options.max_fpr:g})"
     return title
@@ -472,6 +479,7 @@ def metrics_section(report: PUReport) -> Section:
         "ranking": "Over all thresholds",
         "threshold": f"At the threshold: score ≥ {report.metrics.threshold:.6g}",
         "top_k": f"Among the {options.top_k or 0:,} highest unlabeled scores",
+        "probability": "Of scores as probabilities of the true class",
     }
     columns = metric_columns(report)
     rows = [metric_row(report, name) for name in shown_metrics(report.metrics)]

@@ -193,7 +193,10 @@ def params_of(report: PUReport) -> dict[str, str]:
         (report, ("threshold_chosen", "random_state", "scores_from")),
         (report.proportions, ("alpha", "beta", "origin", "scenario")),
         (report.metrics, ("prior", "threshold")),
-        (report.metrics.options, ("f_beta", "cost_fn", "cost_fp", "max_fpr", "top_k")),
+        (
+            report.metrics.options,
+            ("f_beta", "cost_fn", "cost_fp", "max_fpr", "top_k", "threshold_probability"),
+        ),
         (report.counts, ("n_labeled", "n_unlabeled", "n_negative", "n_thresholds")),
     ):
         values |= {name: getattr(source, name) for name in names}

@@ -64,10 +64,12 @@ class PUScorer:
                 scores, values, sample_weight=sample_weight, positive_label=positive
             )
 
-        def ranked() -> ScoreCounts:
-            return counted(response_scores(estimator, X, positive=positive))
-
         entry, options = METRICS[self.metric], self._options
+        method = "predict_proba" if entry.kind == "probability" else "auto"
+
+        def ranked() -> ScoreCounts:
+            return counted(response_scores(estimator, X, positive=positive, response_method=method))
+
         if entry.kind == "threshold" and options["threshold"] is None:
             # What `predict` calls positive is what the label column calls labeled.
             if not hasattr(estimator, "predict"):
@@ -191,6 +193,9 @@ def make_pu_scorer(
 
     Notes
     -----
+    Metrics of probabilities, such as ``"brier"`` and ``"log_loss"``, take ``predict_proba``, which
+    must speak of the true class: that of :class:`PUCalibratedClassifier`, for example.
+
     The AUC is the direct one and is not clipped: with few examples in a fold it can exceed 1,
     and clipping would bias the mean over folds and hide which model is better.
 

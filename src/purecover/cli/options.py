@@ -431,6 +431,11 @@ class MeasureOptions(WeightOptions, group=METRICS):
         Also take precision and recall of this many unlabeled rows with the highest scores.
     area
         How the area under the precision-recall curve is taken.
+    probabilities
+        Scores are probabilities of the true class: also take Brier score, log loss, calibration and
+        net benefit.
+    threshold_probability
+        Probability from which on net benefit flags.
     """
 
     threshold: Number | None = None
@@ -438,6 +443,8 @@ class MeasureOptions(WeightOptions, group=METRICS):
     max_fpr: Share = 0.1
     top_k: Positive | None = None
     area: Area = "davis-goadrich"
+    probabilities: bool = False
+    threshold_probability: Share = 0.5
 
 
 class EvaluationOptions(Options):

@@ -44,8 +44,8 @@ _SAME = (
     "cost_fn", "cost_fp", "edges", "estimate_from", "estimator", "f_beta", "false_alarms",
     "features", "label_frequency", "labeled", "max_fpr", "memory_limit", "min_rows", "name",
     "negative", "negative_label", "positive", "positive_label", "positive_sd", "prior",
-    "repair", "scenario", "score", "separation", "shares", "target", "threshold", "tolerance",
-    "top_k", "truth", "width", "window",
+    "probabilities", "repair", "scenario", "score", "separation", "shares", "target", "threshold",
+    "threshold_probability", "tolerance", "top_k", "truth", "width", "window",
 )  # fmt: skip
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SAME} | {
     "cv": "--folds",

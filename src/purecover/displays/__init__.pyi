@@ -1,3 +1,5 @@
+from purecover.displays.curves import CalibrationDisplay as CalibrationDisplay
+from purecover.displays.curves import DecisionCurveDisplay as DecisionCurveDisplay
 from purecover.displays.curves import RecoveredPrDisplay as RecoveredPrDisplay
 from purecover.displays.curves import RecoveredRocDisplay as RecoveredRocDisplay
 from purecover.displays.curves import ThresholdDisplay as ThresholdDisplay

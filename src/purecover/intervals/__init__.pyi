@@ -1,3 +1,4 @@
+from purecover.intervals.bands import curve_band as curve_band
 from purecover.intervals.interval import CurveBand as CurveBand
 from purecover.intervals.interval import Interval as Interval
 from purecover.intervals.interval import auc_interval as auc_interval

@@ -38,6 +38,7 @@ from purecover.intervals.resampling import (
     thinned_to_draw,
 )
 from purecover.proportions import MixtureProportions, ProportionEstimator
+from purecover.recovery.means import Masses
 from purecover.recovery.metrics import (
     METRICS,
     Metric,
@@ -125,6 +126,9 @@ def precision_line(roc: RecoveredRoc, prior: float) -> FloatArray:
 PROPORTIONS = ("alpha", "beta", "delta")
 """What is replicated beside the metrics where the proportions are estimated."""
 
+_NOISY = ("brier_miscalibration", "ece")
+"""Metrics to which noise adds, in replicates twice."""
+
 _LEANING = ("auc_pr", "average_precision", "normalized_auc_pr")
 """Metrics whose replicates lean to the same side as their estimates."""
 
@@ -209,6 +213,10 @@ class BootstrapResult(Frozen):
             tail = (1 - self.confidence_level) / 2
             if np.ptp(defined) > 0 or metric in PROPORTIONS:
                 low, high = (float(q) for q in np.quantile(defined, [tail, 1 - tail]))
+                if metric in _NOISY and not np.isnan(estimate):
+                    shift = float(np.median(defined)) - estimate
+                    low, high = max(low - shift, 0.0), max(high - shift, 0.0)
+                    method = f"bootstrap percentile, centered at the estimate, {self.method}"
                 if metric in _LEANING and not np.isnan(estimate):
                     ends = _bias_corrected(defined, estimate, tail)
                     low, high = min(low, ends[0]), max(high, ends[1])
@@ -474,7 +482,7 @@ def bootstrap(
     level = check_level(confidence_level)
     rng = check_random_state(random_state)
     given = RecoveryOptions.among(options).validated()
-    wanted = resolve_metrics(metrics, counts, given)
+    wanted = resolve_metrics(metrics, counts, given, proportions)
 
     roc, roc_pr = recover_both(counts, proportions, given.repair)
     chosen = threshold is None
@@ -682,8 +690,18 @@ class _Job:
         if not self.curves and all(metric.name == "roc_auc" for metric in self.metrics):
             value = 0.5 + (counts.auc_pu - 0.5) / proportions.delta
             return _Measured({metric.name: value for metric in self.metrics})
-        roc, roc_pr = recovered or self._recover(counts, proportions)
         prior = proportions.prior(self.options.target, counts)
+        if not self.curves and all(metric.kind == "probability" for metric in self.metrics):
+            masses = Masses.of(counts, proportions.alpha, proportions.beta)
+            of = {metric.name: metric.of_masses for metric in self.metrics}
+            return _Measured(
+                {
+                    name: float(found(masses, prior, self.options))
+                    for name, found in of.items()
+                    if found
+                }
+            )
+        roc, roc_pr = recovered or self._recover(counts, proportions)
         # All replicates are measured at the threshold at once, when they are all there.
         others = tuple(metric for metric in self.metrics if metric.kind != "threshold")
         values = compute_metrics(others, view_of(roc, roc_pr, counts), prior, self.options)

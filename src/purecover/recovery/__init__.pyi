@@ -6,6 +6,12 @@ from purecover.recovery.bounds import BinningBounds as BinningBounds
 from purecover.recovery.bounds import RecoveredBounds as RecoveredBounds
 from purecover.recovery.bounds import binning_bounds as binning_bounds
 from purecover.recovery.bounds import recover_bounds as recover_bounds
+from purecover.recovery.calibration import CalibrationCurve as CalibrationCurve
+from purecover.recovery.calibration import CalibrationTest as CalibrationTest
+from purecover.recovery.calibration import DecisionCurve as DecisionCurve
+from purecover.recovery.calibration import calibration_test as calibration_test
+from purecover.recovery.calibration import recover_calibration as recover_calibration
+from purecover.recovery.calibration import recover_decision_curve as recover_decision_curve
 from purecover.recovery.maps import ErrorMap as ErrorMap
 from purecover.recovery.maps import LineOfInterest as LineOfInterest
 from purecover.recovery.maps import SensitivityGrid as SensitivityGrid
@@ -14,6 +20,8 @@ from purecover.recovery.maps import error_map as error_map
 from purecover.recovery.maps import error_maps as error_maps
 from purecover.recovery.maps import lines_of_interest as lines_of_interest
 from purecover.recovery.maps import sensitivity as sensitivity
+from purecover.recovery.means import RecoveredMean as RecoveredMean
+from purecover.recovery.means import recover_mean as recover_mean
 from purecover.recovery.metrics import METRICS as METRICS
 from purecover.recovery.metrics import Metric as Metric
 from purecover.recovery.metrics import RecoveredConfusion as RecoveredConfusion

@@ -1,6 +1,7 @@
 """Every scalar metric in one registry, observed and recovered by the same formula.
 
-A metric is a function of the two rates (and a prior) or of the whole curve. The observed
+A metric is a function of the two rates (and a prior), of the whole curve, or, where scores are
+probabilities, of means over the classes. The observed
 value feeds it the observed rates and the labeled share as prior, the recovered value feeds
 it the recovered rates and the prior of the target: there is no second set of formulas.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -24,6 +25,7 @@ from purecover._validation import (
     Frozen,
     bad_value,
     check_choice,
+    check_flag,
     check_integer,
     check_names,
     check_real,
@@ -31,6 +33,7 @@ from purecover._validation import (
 )
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions, check_target
+from purecover.recovery import means
 from purecover.recovery.pr import AREA_RULES, area_under_pr, normalize_auc_pr
 from purecover.recovery.rates import check_data
 from purecover.recovery.roc import (
@@ -62,6 +65,8 @@ class MetricKeywords(ThresholdKeywords, total=False):
     max_fpr: float
     top_k: int | None
     area: AreaRule
+    probabilities: bool
+    threshold_probability: float
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,21 @@ class MetricOptions(Parameters):
         "Area rule of ``auc_pr``; see :func:`recover_pr`.",
         partial(check_choice, choices=AREA_RULES),
     )
+    probabilities: bool = parameter(
+        False,
+        "bool",
+        """Whether scores are probabilities of the true class, in the population that ``target``
+        says, and metrics of probabilities are wanted too: Brier score and its parts, log loss,
+        calibration and net benefit. Asked for by name they need no such word.""",
+        check_flag,
+    )
+    threshold_probability: float = parameter(
+        0.5,
+        "float",
+        """Probability from which on ``net_benefit`` flags: 0.1 where a missed positive is as bad as
+        nine false alarms.""",
+        partial(check_real, low=0, high=1, closed="neither"),
+    )
 
 
 @dataclass(frozen=True)
@@ -130,6 +150,8 @@ class RecoveryOptions(MetricOptions):
 
 RateFunction = Callable[[Any, Any, float, MetricOptions], Any]
 CurveFunction = Callable[[FloatArray, FloatArray, float, float, MetricOptions], float]
+MassFunction = Callable[[means.Masses, float, MetricOptions], Any]
+Kind = Literal["ranking", "threshold", "top_k", "probability"]
 
 
 @dataclass(frozen=True)
@@ -140,8 +162,9 @@ class Metric:
     ----------
     name, title : str
         The key, and how a person would call it.
-    kind : {"ranking", "threshold", "top_k"}
-        Whether it looks at the whole curve, at one threshold, or at the k best scores.
+    kind : {"ranking", "threshold", "top_k", "probability"}
+        Whether it looks at the whole curve, at one threshold, at the k best scores, or at scores
+        as probabilities.
     depends_on_prior : bool
         Whether it changes with the prior of the target.
     greater_is_better : bool
@@ -150,17 +173,20 @@ class Metric:
         ``(tpr, fpr, prior, options)`` to value, elementwise.
     of_curve : callable or None
         ``(fpr, tpr, auc, prior, options)`` to value, where ``auc`` is the direct one.
+    of_masses : callable or None
+        ``(masses, prior, options)`` to value, for metrics of probabilities.
     range : tuple of float
         The least and the greatest it can be.
     """
 
     name: str
     title: str
-    kind: Literal["ranking", "threshold", "top_k"]
+    kind: Kind
     depends_on_prior: bool
     greater_is_better: bool = True
     of_rates: RateFunction | None = None
     of_curve: CurveFunction | None = None
+    of_masses: MassFunction | None = None
     range: tuple[float, float] = (0.0, 1.0)
 
 
@@ -238,22 +264,49 @@ _AT_K: dict[str, tuple[str, RateFunction]] = {
     "precision_at_k": ("Precision at k", _precision),
     "recall_at_k": ("Recall at k", lambda t, f, p, o: t),
 }
+_OF_PROBABILITIES: dict[str, tuple[str, MassFunction]] = {
+    "brier": ("Brier score", lambda m, p, o: means.brier(m, p)),
+    "brier_miscalibration": (
+        "Brier score, miscalibration",
+        lambda m, p, o: m.once(means.brier_parts, p)[0],
+    ),
+    "brier_discrimination": (
+        "Brier score, discrimination",
+        lambda m, p, o: m.once(means.brier_parts, p)[1],
+    ),
+    "log_loss": ("Log loss", lambda m, p, o: means.log_loss(m, p)),
+    "calibration_slope": ("Calibration slope", lambda m, p, o: m.once(means.recalibration, p)[1]),
+    "calibration_intercept": (
+        "Calibration intercept",
+        lambda m, p, o: m.once(means.recalibration, p)[0],
+    ),
+    "ece": (
+        "Expected calibration error",
+        lambda m, p, o: means.expected_calibration_error(m, p),
+    ),
+    "net_benefit": (
+        "Net benefit",
+        lambda m, p, o: means.net_benefit(m, p, o.threshold_probability),
+    ),
+}
 _FREE_OF_PRIOR = frozenset((
     "roc_auc", "partial_auc", "recall", "specificity", "fpr", "balanced_accuracy", "youden", "ber",
     *_AT_K,
 ))  # fmt: skip
-_LESS_IS_BETTER = frozenset(("fpr", "fdr", "ber", "cost"))
+_LESS_IS_BETTER = frozenset((
+    "fpr", "fdr", "ber", "cost", "brier", "brier_miscalibration", "log_loss", "ece",
+))  # fmt: skip
 _RANGES = {
     "normalized_auc_pr": (-math.inf, 1.0),
     **dict.fromkeys(("mcc", "youden"), (-1.0, 1.0)),
     **dict.fromkeys(("lift", "lee_liu", "cost"), (0.0, math.inf)),
+    # Means that no repair touches: noise can push them below what losses can be.
+    **dict.fromkeys(_OF_PROBABILITIES, (-math.inf, math.inf)),
 }
 
 
-def _entries(
-    kind: Literal["ranking", "threshold", "top_k"], formulas: Mapping[str, tuple[str, Any]]
-) -> dict[str, Metric]:
-    what = "of_curve" if kind == "ranking" else "of_rates"
+def _entries(kind: Kind, formulas: Mapping[str, tuple[str, Any]]) -> dict[str, Metric]:
+    what = {"ranking": "of_curve", "probability": "of_masses"}.get(kind, "of_rates")
     return {
         name: Metric(
             name,
@@ -269,26 +322,36 @@ def _entries(
 
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
-    _entries("ranking", _OF_CURVES) | _entries("threshold", _OF_RATES) | _entries("top_k", _AT_K)
+    _entries("ranking", _OF_CURVES)
+    | _entries("threshold", _OF_RATES)
+    | _entries("top_k", _AT_K)
+    | _entries("probability", _OF_PROBABILITIES)
 )
 """Every scalar metric by name."""
 
 
 def resolve_metrics(
-    names: Iterable[str] | None, counts: ScoreCounts, options: MetricOptions
+    names: Iterable[str] | None,
+    counts: ScoreCounts,
+    options: MetricOptions,
+    proportions: MixtureProportions | None = None,
 ) -> tuple[Metric, ...]:
-    """Metrics by name, or all that apply."""
+    """Metrics by name, or all that apply; ``proportions`` tell what scores cannot be."""
     top_k = options.top_k
     if top_k is not None and top_k > counts.n_unlabeled:
         raise bad_value("top_k", f"at most the {counts.n_unlabeled:g} unlabeled", f"{top_k}")
     if names is None:
-        return tuple(m for m in METRICS.values() if m.kind != "top_k" or top_k is not None)
+        left_out = {"top_k"} if top_k is None else set()
+        left_out |= set() if options.probabilities else {"probability"}
+        names = [name for name, metric in METRICS.items() if metric.kind not in left_out]
     wanted = []
     for metric_name in check_names("metrics", names, METRICS):
         metric = METRICS[metric_name]
         if metric.kind == "top_k" and top_k is None:
             raise bad_value("top_k", f"given for {metric_name!r}", "None")
         wanted.append(metric)
+    if any(metric.kind == "probability" for metric in wanted):
+        means.check_probabilities(counts, proportions)
     return tuple(wanted)
 
 
@@ -398,6 +461,18 @@ def recover_metrics(
     :math:`\sqrt{\pi(1-\pi)/(\theta(1-\theta))}\,(tpr-fpr)`, Lee-Liu score
     :math:`tpr^2/\theta`.
 
+    Metrics of probabilities need scores that are probabilities of the *true* class (those of
+    :class:`PUCalibratedClassifier`, not of a model of labeled against unlabeled rows, which are
+    refused where they give themselves away). They are means over the classes
+    (:func:`recover_mean`) or rest on such means: with the probability :math:`p`, Brier score
+    :math:`\pi E_1(1-p)^2 + (1-\pi) E_0\,p^2`, log loss :math:`-\pi E_1 \log p - (1-\pi) E_0
+    \log(1-p)`, net benefit :math:`\pi\,tpr - (1-\pi)\,fpr\,t/(1-t)` at the threshold probability
+    :math:`t`. ``brier_miscalibration`` is what an isotonic recalibration would take off the Brier
+    score, ``brier_discrimination`` how far that is below :math:`\pi(1-\pi)`. Slope and intercept
+    are those of a logistic regression of the class on the log-odds of :math:`p` (1 and 0 where
+    probabilities are right). ``ece`` compares frequencies and probabilities in ten bins of like
+    size, less what noise adds to their distances.
+
     Examples
     --------
     >>> from purecover import MixtureProportions, ScoreCounts, recover_metrics
@@ -408,7 +483,7 @@ def recover_metrics(
     """
     check_data(counts, proportions)
     given = RecoveryOptions.among(options).validated()
-    wanted = resolve_metrics(metrics, counts, given)
+    wanted = resolve_metrics(metrics, counts, given, proportions)
     roc, roc_pr = recover_both(counts, proportions, given.repair)
     threshold = youden_threshold(roc) if threshold is None else check_real("threshold", threshold)
     return metrics_from_roc(
@@ -455,6 +530,7 @@ def metrics_from_roc(
         point=(float(roc.fpr_pu[at]), float(roc.tpr_pu[at])),
         n_unlabeled=counts.n_unlabeled,
         prior_at_k=counts.labeled_share,
+        counts=counts,
     )
     point = rates_at(roc, counts, at, optimism)
     values = compute_metrics(metrics, view_of(roc, roc_pr, counts, point), prior, options)
@@ -487,6 +563,14 @@ class View:
     n_unlabeled: float
     prior_at_k: float
     """Share of positives among those whose best k are looked at: the unlabeled."""
+    counts: ScoreCounts
+    shares: Pair = (0.0, 1.0)
+    """Alpha and beta, for means over the classes of the counts."""
+
+    @cached_property
+    def masses(self) -> means.Masses:
+        """What metrics of probabilities look at."""
+        return means.Masses.of(self.counts, *self.shares)
 
 
 def view_of(
@@ -504,6 +588,8 @@ def view_of(
         point=point,
         n_unlabeled=counts.n_unlabeled,
         prior_at_k=roc.proportions.alpha,
+        counts=counts,
+        shares=(roc.proportions.alpha, roc.proportions.beta),
     )
 
 
@@ -524,6 +610,8 @@ def compute_metrics(
         if metric.name == "normalized_auc_pr" and "auc_pr" in out:
             # No need for the costliest figure of all a second time.
             value = normalize_auc_pr(out["auc_pr"], prior)
+        elif metric.of_masses is not None:
+            value = metric.of_masses(view.masses, prior, options)
         elif metric.of_curve is not None:
             curve = view.curve_pr if metric.depends_on_prior else view.curve
             value = metric.of_curve(*curve, prior, options)

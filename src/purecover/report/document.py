@@ -41,6 +41,10 @@ class SavedOptions(Struct, kw_only=True):
         Range of partial_auc.
     top_k : int or None
         How many of the highest unlabeled scores precision_at_k and recall_at_k look at.
+    probabilities : bool
+        Whether scores are probabilities of the true class, which have metrics of their own.
+    threshold_probability : float
+        Probability from which on net_benefit flags.
     """
 
     f_beta: float
@@ -48,6 +52,8 @@ class SavedOptions(Struct, kw_only=True):
     cost_fp: float
     max_fpr: float
     top_k: int | None
+    probabilities: bool = False
+    threshold_probability: float = 0.5
 
 
 class SavedMetrics(Struct, kw_only=True):

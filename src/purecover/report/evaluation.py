@@ -228,6 +228,10 @@ def evaluate_model(
     from purecover.models.cross_fit import check_settings, unseen_scores
     from purecover.models.tables import check_as_long, read_examples
 
+    own = cv is None and method == combine == "auto"
+    if options.get("probabilities") is True:
+        method = "predict_proba" if method == "auto" else method
+        combine = "raw" if combine == "auto" else combine
     folding: dict[str, Any] = {
         "cv": FOLDS if cv is None else cv,
         "method": method,
@@ -272,7 +276,7 @@ def evaluate_model(
     made = unseen_scores(
         estimator,
         examples,
-        own=cv is None and method == combine == "auto",
+        own=own,
         random_state=settings.random_state,
         **folding,
     )

@@ -928,6 +928,8 @@ def evaluate_many(
     parts = read_parts(data, columns, labeled, sample_weight, labels)
     given = _given(parts, alpha, beta, scenario, estimator)
     names = _metrics(metrics, checked.top_k)
+    if any(METRICS[name].kind == "probability" for name in names):
+        checked = replace(checked, probabilities=True)
     good = [part for part in parts if part.refusal(min_rows) is None]
     level = resolved = _row_level(checked.confidence_level, simultaneous, len(good))
     if simultaneous is not None and n_resamples:

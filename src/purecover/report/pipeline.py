@@ -725,6 +725,7 @@ class Recovery:
             point=(float(roc.fpr_pu[at]), float(roc.tpr_pu[at])),
             n_unlabeled=counts.n_unlabeled,
             prior_at_k=truth.alpha,
+            counts=truth.counts,
         )
         wanted = resolve_metrics(None, counts, self.options)
         values = compute_metrics(wanted, view, prior, self.options)
@@ -774,7 +775,7 @@ def recover(
     estimation: Estimation | None = None,
 ) -> Recovery:
     """The curve, once it is known that all metrics can be had."""
-    resolve_metrics(None, rows.counts, settings)
+    resolve_metrics(None, rows.counts, settings, proportions)
     if settings.review is not None:
         if settings.threshold is not None:
             must = "left out where 'threshold' is given"

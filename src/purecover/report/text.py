@@ -90,12 +90,19 @@ def render_text(report: PUReport) -> str:
         how += ", corrected for being chosen here"
     lines.append(f"at threshold {report.metrics.threshold:.6g} ({how}):")
     asked = asked_for(report.metrics.options)
-    at_k = [name for name in asked if METRICS[name].kind == "top_k"]
-    at_threshold = [*_AT_THRESHOLD, *(name for name in asked if name not in at_k)]
+    kinds = {
+        kind: [name for name in asked if METRICS[name].kind == kind]
+        for kind in ("threshold", "top_k", "probability")
+    }
+    at_threshold = [*_AT_THRESHOLD, *kinds["threshold"]]
     lines += [_row(report, name) for name in at_threshold]
-    if at_k:
-        lines.append(f"among the {report.metrics.options.top_k} highest unlabeled scores:")
-        lines += [_row(report, name) for name in at_k]
+    headings = {
+        "top_k": f"among the {report.metrics.options.top_k} highest unlabeled scores:",
+        "probability": "of scores as probabilities of the true class:",
+    }
+    for kind, heading in headings.items():
+        if kinds[kind]:
+            lines += [heading, *(_row(report, name) for name in kinds[kind])]
     return "\n".join([*lines, "", *_assumption_lines(report), *_check_lines(report)])
 
 

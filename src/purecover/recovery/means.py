@@ -1,0 +1,409 @@
+"""Means over the true classes, and what follows from them: losses, calibration, net benefit.
+
+The mean of any function of the score over true positives and over true negatives is linear in the
+means over labeled and unlabeled examples. Losses are such means; the measures of calibration here
+solve equations in them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from purecover._codec import Saved
+from purecover._typing import FloatArray, IntArray, Target
+from purecover._validation import as_real_vector, bad_type, bad_value, check_same_length, public
+from purecover.counts import ScoreCounts
+from purecover.exceptions import InvalidInputError
+from purecover.proportions import MixtureProportions
+from purecover.recovery.rates import check_data, effective_sizes
+
+_TINY = float(np.finfo(np.float64).eps)
+"""Probabilities are kept this far from 0 and 1 before a logarithm, as in scikit-learn."""
+
+ECE_BINS = 10
+Function: TypeAlias = Callable[[FloatArray], Any] | FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """Shares of labeled and unlabeled at each score, and what makes classes of them.
+
+    ``labeled`` and ``unlabeled`` may have a leading axis of replicates where only means are taken.
+    """
+
+    scores: FloatArray
+    labeled: FloatArray
+    unlabeled: FloatArray
+    sizes: tuple[float, float]
+    alpha: float
+    beta: float
+    _kept: dict[Any, Any] = field(default_factory=dict)
+
+    def once(self, find: Callable[[Masses, float], Any], prior: float) -> Any:
+        """What ``find`` says of these masses, found once: several metrics are parts of it."""
+        if (find, prior) not in self._kept:
+            self._kept[find, prior] = find(self, prior)
+        return self._kept[find, prior]
+
+    @classmethod
+    def of(cls, counts: ScoreCounts, alpha: float, beta: float) -> Masses:
+        """Those of counts; a bin stands where its middle is."""
+        scores = counts.thresholds
+        if counts.highest is not None:
+            scores = (scores + counts.highest) / 2
+        return cls(
+            scores,
+            np.asarray(counts.labeled / counts.n_labeled, dtype=np.float64),
+            np.asarray(counts.unlabeled / counts.n_unlabeled, dtype=np.float64),
+            effective_sizes(counts),
+            alpha,
+            beta,
+        )
+
+    def weights(self, positive: Any, negative: Any, prior: float) -> tuple[Any, Any]:
+        """What a labeled and an unlabeled example add to a mean over a population."""
+        delta = self.beta - self.alpha
+        ours, theirs = prior * positive, (1 - prior) * negative
+        return (
+            ((1 - self.alpha) * ours - self.alpha * theirs) / delta,
+            (self.beta * theirs - (1 - self.beta) * ours) / delta,
+        )
+
+    def mean(self, positive: Any, negative: Any, prior: float) -> Any:
+        """Mean of a function that has these values on positives and on negatives."""
+        on_labeled, on_unlabeled = self.weights(positive, negative, prior)
+        return self.labeled @ on_labeled + self.unlabeled @ on_unlabeled
+
+    def covariance(self, on_labeled: FloatArray, on_unlabeled: FloatArray) -> FloatArray:
+        """Covariances of means of columns of weights."""
+        found: FloatArray = np.zeros(())
+        sides = ((self.labeled, on_labeled), (self.unlabeled, on_unlabeled))
+        for size, (share, values) in zip(self.sizes, sides, strict=True):
+            apart = values - share @ values
+            found = found + (apart.T * share) @ apart / max(size - 1, 1)
+        return found
+
+    def split(self, prior: float) -> tuple[FloatArray, FloatArray]:
+        """Masses of positives, and of all, in the population; they add up to the prior and 1."""
+        one = np.ones_like(self.scores)
+        to_positive, to_all = self.weights(one, 0 * one, prior), self.weights(one, one, prior)
+        positive, everyone = (
+            on_labeled * self.labeled + on_unlabeled * self.unlabeled
+            for on_labeled, on_unlabeled in (to_positive, to_all)
+        )
+        return positive, everyone
+
+
+# -- Metrics of probabilities: functions of masses and the prior ---------------------------------
+
+
+def brier(masses: Masses, prior: float) -> Any:
+    """Mean squared error of probabilities."""
+    return masses.mean((1 - masses.scores) ** 2, masses.scores**2, prior)
+
+
+def log_loss(masses: Masses, prior: float) -> Any:
+    """Mean negative logarithm of the probability of the true class."""
+    p = masses.scores.clip(_TINY, 1 - _TINY)
+    return masses.mean(-np.log(p), -np.log1p(-p), prior)
+
+
+def net_benefit(masses: Masses, prior: float, at: float) -> Any:
+    """True positives a head, less false ones at the odds of the threshold probability."""
+    flagged = (masses.scores >= at).astype(np.float64)
+    return masses.mean(flagged, -at / (1 - at) * flagged, prior)
+
+
+def even_bins(mass: FloatArray, n_bins: int) -> IntArray:
+    """Where bins begin that hold like shares of a mass."""
+    middle = np.cumsum(mass) - mass / 2
+    place = (n_bins * middle / mass.sum()).astype(np.int64)
+    return np.flatnonzero(np.diff(place, prepend=-1))
+
+
+def expected_calibration_error(masses: Masses, prior: float, n_bins: int = ECE_BINS) -> float:
+    r"""Mean distance of frequencies from probabilities, less what noise adds to it.
+
+    In bin :math:`b` the gap :math:`g = \pi\,E_1[1_b (1-p)] - (1-\pi)\,E_0[1_b p]` has the standard
+    error :math:`\sigma`. With independent halves of the data, the sign of one times the gap of the
+    other is free of the noise that :math:`|g|` adds up; on average over halves it is
+    :math:`g\,(2\Phi(g/\sigma) - 1) - 2\sigma\varphi(g/\sigma)`, with mean 0 where the
+    probabilities are right, and close to :math:`|g|` where they are clearly wrong.
+    """
+    from scipy.special import ndtr
+
+    starts = even_bins(masses.split(prior)[1].clip(0), n_bins)
+    gap = variance = np.zeros(starts.size)
+    sides = zip(
+        (masses.labeled, masses.unlabeled),
+        masses.weights(1 - masses.scores, -masses.scores, prior),
+        masses.sizes,
+        strict=True,
+    )
+    for share, weight, size in sides:
+        sums = np.add.reduceat(share * weight, starts)
+        squares = np.add.reduceat(share * weight**2, starts)
+        gap, variance = gap + sums, variance + (squares - sums**2) / max(size - 1, 1)
+    sigma = np.sqrt(variance.clip(0))
+    z = gap / np.where(sigma > 0, sigma, 1.0)
+    halves = gap * (2 * ndtr(z) - 1) - 2 * sigma * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    return max(float(np.where(sigma > 0, halves, np.abs(gap)).sum()), 0.0)
+
+
+def recalibration(masses: Masses, prior: float) -> tuple[float, float]:
+    r"""Intercept and slope of the log-odds of the class on those of the probability.
+
+    The score equations of a logistic regression, :math:`\sum_x (\pi f_1(x) - m(x) q(x))\,(1,
+    \mathrm{logit}\,p) = 0` with the mass :math:`m` of all examples, solved by Newton's method.
+    NaN for both where probabilities do not vary or nothing solves them.
+    """
+    p = masses.scores.clip(_TINY, 1 - _TINY)
+    columns = np.stack([np.ones_like(p), np.log(p) - np.log1p(-p)])
+    positive, everyone = masses.split(prior)
+
+    def gain(theta: FloatArray) -> float:
+        line = theta @ columns
+        return float(positive @ line - everyone @ np.logaddexp(0, line))
+
+    # From the prior upwards, with halved steps where one is too long: concave, so it gets there.
+    theta = np.array([math.log(prior / (1 - prior)) if 0 < prior < 1 else 0.0, 0.0])
+    height = gain(theta)
+    for _ in range(100):
+        q = 1 / (1 + np.exp(-(theta @ columns).clip(-700, 700)))
+        gradient = columns @ (positive - everyone * q)
+        hessian = (columns * (everyone * q * (1 - q))) @ columns.T
+        scale = hessian[0, 0] * hessian[1, 1]
+        determinant = scale - hessian[0, 1] ** 2
+        if not determinant > 1e-12 * abs(scale):
+            return math.nan, math.nan
+        step = np.linalg.solve(hessian, gradient)
+        if np.abs(step).max() < 1e-10:
+            return float(theta[0]), float(theta[1])
+        while (reached := gain(theta + step)) < height - 1e-12 * abs(height) and np.abs(
+            step
+        ).max() > 1e-10:
+            step /= 2
+        theta, height = theta + step, reached
+    return math.nan, math.nan
+
+
+def isotonic_frequency(masses: Masses, prior: float) -> FloatArray:
+    """Share of positives at each score: the non-decreasing one nearest to what is recovered."""
+    from scipy.optimize import isotonic_regression
+
+    positive, everyone = (mass[::-1] for mass in masses.split(prior))
+    starts = np.flatnonzero(everyone > 0)
+    # Scores that only labeled examples have, of which the population has none, go with those below.
+    starts[0] = 0
+    weight = np.add.reduceat(everyone.clip(0), starts)
+    share = np.add.reduceat(positive, starts) / weight
+    fitted = isotonic_regression(share, weights=weight).x.clip(0, 1)
+    spread = np.repeat(fitted, np.diff(np.append(starts, everyone.size)))
+    return np.asarray(spread[::-1])
+
+
+def brier_parts(masses: Masses, prior: float) -> tuple[float, float]:
+    """How much a perfect recalibration, by isotonic regression, would gain; and what it tells.
+
+    The Brier score is the first less the second plus prior (1 - prior).
+    """
+    q, p = isotonic_frequency(masses, prior), masses.scores
+    positive, everyone = masses.split(prior)
+    at_best, now, nothing = (
+        float(everyone @ (x**2) - 2 * positive @ x) for x in (q, p, np.full_like(p, prior))
+    )
+    return now - at_best, nothing - at_best
+
+
+# -- The doors -----------------------------------------------------------------------------------
+
+_CALIBRATE = (
+    "a model of labeled against unlabeled rows gives the probability of a label: wrap it in "
+    "purecover.PUCalibratedClassifier, whose predict_proba is that of the true class"
+)
+
+
+def check_probabilities(counts: ScoreCounts, proportions: MixtureProportions | None = None) -> None:
+    r"""Complain of scores that are no probabilities, or those of a label.
+
+    A calibrated probability :math:`\tau` of a label averages to the share of labeled rows, and
+    predicts labels better than the label rates that follow if the same number is taken as the
+    probability of the class: :math:`\tau/(1-\tau) = \frac{c}{1-c} \frac{g}{f}` with
+    :math:`g/f = \beta p/\alpha + (1-\beta)(1-p)/(1-\alpha)`. Scores that do both are refused.
+    """
+    tops = counts.thresholds if counts.highest is None else counts.highest
+    lowest, highest = float(counts.thresholds[-1]), float(tops.max())
+    if lowest < 0 or highest > 1:
+        got = f"values from {lowest:.4g} to {highest:.4g}"
+        must = "probabilities of the true class, in [0, 1], for this metric"
+        raise bad_value("scores", must, got, _CALIBRATE)
+    if proportions is None or not 0 < proportions.alpha < 1:
+        return
+    p, c = Masses.of(counts, 0.0, 1.0).scores, counts.labeled_share
+    labeled, unlabeled = counts.labeled, counts.unlabeled
+    alpha, beta = proportions.alpha, proportions.beta
+    ratio = c / (1 - c) * (beta * p / alpha + (1 - beta) * (1 - p) / (1 - alpha))
+
+    def log_likelihood(tau: FloatArray) -> float:
+        tau = tau.clip(1e-9, 1 - 1e-9)
+        return float(labeled @ np.log(tau) + unlabeled @ np.log1p(-tau))
+
+    n = counts.n_labeled + counts.n_unlabeled
+    mean = float((labeled + unlabeled) @ p) / n
+    apart = abs(mean - c) / math.sqrt(max(c * (1 - c) / n, 1e-300))
+    if apart < 4 and log_likelihood(p) > log_likelihood(ratio / (1 + ratio)) + 10:
+        raise InvalidInputError(
+            "{function} needs probabilities of the true class, but these predict who is labeled: "
+            f"their mean {mean:.3g} is the share of labeled rows.",
+            hint=_CALIBRATE,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveredMean(Saved):
+    """Means of a function of the score over the true classes, with their sampling variance.
+
+    Attributes
+    ----------
+    positive, negative : float
+        Means over true positives and over true negatives.
+    mean : float
+        The mean over a population with the share ``prior`` of positives.
+    prior : float
+        Share of positives in the population.
+    variance_positive, variance_negative, covariance, variance : float
+        Sampling variances of the first two, their covariance, and the variance of ``mean``; alpha
+        and beta count as exact.
+    """
+
+    positive: float
+    negative: float
+    mean: float
+    prior: float
+    variance_positive: float
+    variance_negative: float
+    covariance: float
+    variance: float
+
+    @property
+    def standard_error(self) -> float:
+        """Square root of ``variance``."""
+        return math.sqrt(self.variance)
+
+
+def _values(parameter: str, f: Any, scores: FloatArray) -> FloatArray:
+    """What a function, or a vector, says of each score."""
+    if callable(f):
+        must = "a function that takes an array of scores and gives as many numbers"
+        try:
+            with np.errstate(all="ignore"):
+                f = np.asarray(f(scores))
+        except Exception as error:  # functions of users raise whatever they like
+            raise bad_value(parameter, must, f"one that raises {error!r}") from error
+        if f.shape != scores.shape:
+            raise bad_value(parameter, must, f"one that gives the shape {f.shape}")
+    elif np.ndim(f) != 1:
+        raise bad_type(parameter, "a function of scores, or a vector of its values", f)
+    values = as_real_vector(parameter, f)
+    check_same_length(parameter, values.size, scores.size, "distinct scores")
+    return values
+
+
+@public
+def recover_mean(
+    counts: ScoreCounts,
+    f: Function,
+    proportions: MixtureProportions,
+    *,
+    negative: Function | None = None,
+    target: Target = "population",
+) -> RecoveredMean:
+    r"""Mean of any function of the score over the true classes.
+
+    Every loss that is a mean follows: give ``f`` as its value on positives and ``negative`` as its
+    value on negatives.
+
+    Parameters
+    ----------
+    counts : ScoreCounts
+        The counted scores.
+    f : callable or array-like of shape (n_thresholds,)
+        A function that takes an array of scores and gives as many numbers; or these, at
+        ``counts.thresholds``.
+    proportions : MixtureProportions
+        Alpha and beta.
+    negative : callable or array-like, optional
+        The function on true negatives, if it is another one there.
+    target : {"population", "deployment", "pooled"} or float, default="population"
+        The population whose mean is wanted; see :meth:`MixtureProportions.prior`.
+
+    Returns
+    -------
+    RecoveredMean
+        Means by class and over the population, with variances. Nothing is clipped.
+
+    See Also
+    --------
+    recover_metrics : Brier score, log loss and more by name.
+    recover_calibration : Whether probabilities are right.
+
+    Notes
+    -----
+    With means :math:`E_L` over labeled and :math:`E_U` over unlabeled examples,
+
+    .. math::
+
+        E_1 f = \frac{(1-\alpha)\,E_L f - (1-\beta)\,E_U f}{\beta-\alpha}, \qquad
+        E_0 f = \frac{\beta\,E_U f - \alpha\,E_L f}{\beta-\alpha}.
+
+    The variances go through the same map: a sum of :math:`w_L` over labeled and :math:`w_U` over
+    unlabeled examples has :math:`Var = Var_L(w_L)/n_L + Var_U(w_U)/n_U`. In counts of bins, a bin
+    stands where its middle is.
+
+    Examples
+    --------
+    >>> from purecover import MixtureProportions, ScoreCounts
+    >>> from purecover.recovery import recover_mean
+    >>> counts = ScoreCounts.from_counts([0.9, 0.2], labeled=[625, 375], unlabeled=[275, 725])
+    >>> share = recover_mean(counts, lambda p: p >= 0.5, MixtureProportions(0.25, 0.75))
+    >>> round(share.positive, 12), round(share.negative, 12), round(share.mean, 12)
+    (0.8, 0.1, 0.275)
+    >>> squared = recover_mean(
+    ...     counts,
+    ...     lambda p: (1 - p) ** 2,
+    ...     MixtureProportions(0.25, 0.75),
+    ...     negative=lambda p: p**2,
+    ... )
+    >>> f"{squared.mean:.4f} ± {squared.standard_error:.4f}"
+    '0.1218 ± 0.0156'
+    """
+    check_data(counts, proportions)
+    masses = Masses.of(counts, proportions.alpha, proportions.beta)
+    on_positives = _values("f", f, masses.scores)
+    on_negatives = on_positives
+    if negative is not None:
+        on_negatives = _values("negative", negative, masses.scores)
+    prior, nothing = proportions.prior(target, counts), np.zeros_like(masses.scores)
+    each = [
+        masses.weights(on_positives, nothing, 1.0),
+        masses.weights(nothing, on_negatives, 0.0),
+        masses.weights(on_positives, on_negatives, prior),
+    ]
+    on_labeled, on_unlabeled = (np.stack(side, axis=1) for side in zip(*each, strict=True))
+    spread = masses.covariance(on_labeled, on_unlabeled)
+    values = (masses.labeled @ on_labeled + masses.unlabeled @ on_unlabeled).tolist()
+    return RecoveredMean(
+        positive=values[0],
+        negative=values[1],
+        mean=values[2],
+        prior=prior,
+        variance_positive=float(spread[0, 0]),
+        variance_negative=float(spread[1, 1]),
+        covariance=float(spread[0, 1]),
+        variance=float(spread[2, 2]),
+    )

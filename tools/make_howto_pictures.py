@@ -1,0 +1,32 @@
+"""Make pictures of how-to pages by the scripts of the gallery.
+
+Run ``python tools/make_howto_pictures.py``.
+"""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import matplotlib as mpl
+
+ROOT = Path(__file__).parents[1]
+PICTURES = {"calibration.png": ("plot_10_calibration.py", 1)}
+"""By name, the script and which of its figures."""
+
+
+def main() -> None:
+    """Draw and save."""
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    for name, (script, number) in PICTURES.items():
+        plt.close("all")
+        runpy.run_path(str(ROOT / "examples" / script))
+        out = ROOT / "docs" / "_static" / name
+        plt.figure(number).savefig(out, dpi=100, metadata={"Software": None})
+        print(out.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()
