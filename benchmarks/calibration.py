@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 from benchmarks import _real
@@ -131,7 +132,7 @@ def study_paper(repetitions: int, seed: int) -> list[list[float]]:
                 X = data.features[np.concatenate(rows)]
                 train = rng.permutation(truth.size) < truth.size // 2
                 model = pu.PUCalibratedClassifier(
-                    make_pipeline(StandardScaler(), LogisticRegression()),
+                    make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
                     alpha=float(truth[train & ~labeled].mean()),
                     beta=float(truth[train & labeled].mean()),
                     random_state=repetition,
@@ -147,8 +148,9 @@ def study_paper(repetitions: int, seed: int) -> list[list[float]]:
                 line = [float(np.mean((p[~seen] - y[~seen]) ** 2)), known.alpha]
                 for shares in (known, guess):
                     value = np.nan
-                    if shares is not None:
-                        value = recover_metrics(counts, shares, metrics=["brier"])["brier"]
+                    with suppress(PurecoverError):  # refused, too, has no value
+                        if shares is not None:
+                            value = recover_metrics(counts, shares, metrics=["brier"])["brier"]
                     line.append(float(value))
                 line.append(np.nan if guess is None else guess.alpha)
                 found.append(line)

@@ -222,6 +222,9 @@ def brier_parts(masses: Masses, prior: float) -> tuple[float, float]:
 
 # -- The doors -----------------------------------------------------------------------------------
 
+_SURELY = 29.6
+"""What chi-squared with ten degrees of freedom exceeds once in a thousand."""
+
 _CALIBRATE = (
     "a model of labeled against unlabeled rows gives the probability of a label: wrap it in "
     "purecover.PUCalibratedClassifier, whose predict_proba is that of the true class"
@@ -231,9 +234,10 @@ _CALIBRATE = (
 def check_probabilities(counts: ScoreCounts, proportions: MixtureProportions | None = None) -> None:
     r"""Complain of scores that are no probabilities, or those of a label.
 
-    A calibrated probability :math:`\tau` of a label averages to the share of labeled rows, and
-    predicts labels better than the label rates that follow if the same number is taken as the
-    probability of the class: :math:`\tau/(1-\tau) = \frac{c}{1-c} \frac{g}{f}` with
+    Probabilities of a label are as large as the share of labeled rows in each of ten bins, give or
+    take a fifth (by the chi-squared statistic of Hosmer and Lemeshow), and predict labels better than the label rates
+    that follow, for an alpha near the given one, if the same number is taken as the probability of the class:
+    :math:`\tau/(1-\tau) = \frac{c}{1-c} \frac{g}{f}` with
     :math:`g/f = \beta p/\alpha + (1-\beta)(1-p)/(1-\alpha)`. Scores that do both are refused.
     """
     tops = counts.thresholds if counts.highest is None else counts.highest
@@ -246,20 +250,28 @@ def check_probabilities(counts: ScoreCounts, proportions: MixtureProportions | N
         return
     p, c = Masses.of(counts, 0.0, 1.0).scores, counts.labeled_share
     labeled, unlabeled = counts.labeled, counts.unlabeled
-    alpha, beta = proportions.alpha, proportions.beta
-    ratio = c / (1 - c) * (beta * p / alpha + (1 - beta) * (1 - p) / (1 - alpha))
+    beta, odds = proportions.beta, c / (1 - c)
+    rates = (
+        1 - 1 / (1 + odds * (beta * p / alpha + (1 - beta) * (1 - p) / (1 - alpha)))
+        for alpha in np.geomspace(proportions.alpha / 2, min(2 * proportions.alpha, 0.98), 7)
+    )
 
     def log_likelihood(tau: FloatArray) -> float:
         tau = tau.clip(1e-9, 1 - 1e-9)
         return float(labeled @ np.log(tau) + unlabeled @ np.log1p(-tau))
 
-    n = counts.n_labeled + counts.n_unlabeled
-    mean = float((labeled + unlabeled) @ p) / n
-    apart = abs(mean - c) / math.sqrt(max(c * (1 - c) / n, 1e-300))
-    if apart < 4 and log_likelihood(p) > log_likelihood(ratio / (1 + ratio)) + 10:
+    both = np.asarray(labeled + unlabeled, dtype=np.float64)
+    starts = even_bins(both, ECE_BINS)
+    seen, expected, spread = (
+        np.add.reduceat(each, starts) for each in (labeled, both * p, both * p * (1 - p))
+    )
+    spread = spread + (expected / 5) ** 2
+    fits = float(((seen - expected) ** 2 / np.maximum(spread, 1e-9)).sum()) < _SURELY
+    if fits and log_likelihood(p) > max(map(log_likelihood, rates)) + 10:
+        mean = float(both @ p / both.sum())
         raise InvalidInputError(
             "{function} needs probabilities of the true class, but these predict who is labeled: "
-            f"their mean {mean:.3g} is the share of labeled rows.",
+            f"their mean {mean:.3g} is the share of labeled rows, in each tenth of them, too.",
             hint=_CALIBRATE,
         )
 
