@@ -244,13 +244,13 @@ def test_reports_of_models_take_their_probabilities() -> None:
 
 
 def test_what_is_no_probability_of_the_class_is_refused() -> None:
-    counts, s, _ = probabilities(1000, 4000)
+    counts, s, _ = probabilities(2000, 4000)
     with pytest.raises(InvalidInputError, match=r"(?s)got values from -.*PUCalibratedClassifier"):
         recover_calibration(s.counts, s.proportions)
     model = LogisticRegression().fit(s.scores[:, None], s.labeled)
     with pytest.raises(InvalidInputError, match=r"(?s)predict who is labeled.*PUCalibrated"):
         pu.make_pu_scorer("brier", alpha=0.25)(model, s.scores[:, None], s.labeled)
-    for factor in (0.5, 1.0, 2.0):  # wrong ones, but of the class
+    for factor in (0.8, 1.0, 2.0):  # wrong ones, but of the class
         wrong = pu.ScoreCounts.from_scores(
             1 / (1 + np.exp(-factor * log_odds(s.scores, 0.25))), s.labeled
         )

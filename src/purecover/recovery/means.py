@@ -235,9 +235,9 @@ def check_probabilities(counts: ScoreCounts, proportions: MixtureProportions | N
     r"""Complain of scores that are no probabilities, or those of a label.
 
     Probabilities of a label are as large as the share of labeled rows in each of ten bins, give or
-    take a fifth (by the chi-squared statistic of Hosmer and Lemeshow), and predict labels better than the label rates
-    that follow, for an alpha near the given one, if the same number is taken as the probability of the class:
-    :math:`\tau/(1-\tau) = \frac{c}{1-c} \frac{g}{f}` with
+    take a fifth (by the chi-squared statistic of Hosmer and Lemeshow), and predict labels better
+    than the label rates that follow, for an alpha near the given one, if the same number is taken
+    as the probability of the class: :math:`\tau/(1-\tau) = \frac{c}{1-c} \frac{g}{f}` with
     :math:`g/f = \beta p/\alpha + (1-\beta)(1-p)/(1-\alpha)`. Scores that do both are refused.
     """
     tops = counts.thresholds if counts.highest is None else counts.highest
