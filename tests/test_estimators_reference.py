@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,9 @@ def test_what_is_assumed_is_put_where_it_belongs() -> None:
             pu.evaluate(*data, **wrong, **few)
 
 
+HIGH = pu.MixtureProportions(0.85)
+
+
 def test_a_report_says_what_it_rests_on() -> None:
     known = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, alpha=0.25, beta=1, n_resamples=0)
     guessed = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, n_resamples=50)
@@ -137,6 +141,13 @@ def test_a_report_says_what_it_rests_on() -> None:
         assert all(each.statement in text for each in report.assumptions)
         assert report.assumptions[0].statement in report.to_html()
     assert known.assumptions[1].verdict == "not assumed"
+    assert known.assumptions[2].verdict == "known"
+    by_default = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, alpha=0.15, n_resamples=0)
+    less = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, alpha=0.15, beta=0.9, n_resamples=0)
+    assert by_default.assumptions[2].verdict == "cannot tell"
+    assert by_default.assumptions[2].without.startswith(f"{less.auc_direct:.3f} if 10 %")
+    assert "contradict" in replace(by_default, proportions=HIGH).assumptions[2].without
+    assert replace(by_default, checks=()).assumptions[0].verdict == "cannot tell"
     assert "AUC would be" in guessed.assumptions[1].evidence
     low, high = guessed.estimation.identification["auc"]
     assert f"{low:.3f} to {high:.3f}" in guessed.assumptions[1].without

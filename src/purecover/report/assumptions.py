@@ -94,7 +94,7 @@ def _clean(report: PUReport) -> Assumption:
     estimate, beta = report.estimation, report.proportions.beta
     fired, message = _finding(report, "PU018")
     verdict: Verdict = "cannot tell"
-    evidence, without = message, "unknown; pass beta, or leave alpha out to have both estimated"
+    evidence, without = message, _if_wrong(report)
     if fired:
         verdict = "contradicted"
     elif message == BETA_GIVEN or (estimate is not None and estimate.beta_given):
@@ -119,6 +119,17 @@ def _clean(report: PUReport) -> Assumption:
         evidence=evidence,
         without=without,
     )
+
+
+WRONG = 0.1
+"""Share of wrong labels for which the AUC is given where nobody said what beta is."""
+
+
+def _if_wrong(report: PUReport) -> str:
+    delta = 1 - WRONG - report.proportions.alpha
+    auc = 0.5 + (report.auc_pu - 0.5) / delta if delta > 0 else 2.0
+    words = f"if {100 * WRONG:.0f} % of the labels were wrong"
+    return f"{auc:.3f} {words}" if auc <= 1 else f"the scores would contradict alpha {words}"
 
 
 def _unseen(report: PUReport) -> Assumption:
