@@ -94,6 +94,8 @@ VALID = {
     "cross_fit_scores": MODEL,
     "error_map": {"alpha": 0.2, "beta": 0.9, "auc": 0.8, "n_grid": 5},
     "error_maps": {"alphas": [0.2], "betas": [0.9], "aucs": [0.8], "n_grid": 5},
+    "evidence_constant": {"prior": 0.1},
+    "evidence_thresholds": {**BOTH, "n_resamples": 5, "random_state": 0},
     "evaluate": {**ROWS, "alpha": 0.2, "n_resamples": 5},
     "evaluate_many": {
         "data": {"s": ROWS["scores"], "y": ROWS["labeled"]},
@@ -178,6 +180,9 @@ VALID = {
     "MixtureProportions.from_inclusions": {"unlabeled_inclusion": 0.2},
     "AlphaMaxDisplay": {"curve": pu.estimators.AlphaMax().fit(COUNTS).curve_},
     "PriorsDisplay": {"comparison": COMPARISON},
+    "EvidenceDisplay": {
+        "evidence": pu.intervals.evidence_thresholds(**BOTH, n_resamples=5, random_state=0)
+    },
     "CalibrationDisplay": {"curve": pu.recovery.recover_calibration(**PROBABLE)},
     "DecisionCurveDisplay": {"curve": pu.recovery.recover_decision_curve(**PROBABLE)},
     **{case.cls.__name__: {case.parameter: case.result} for case in DISPLAYS.values()},

@@ -11,7 +11,10 @@ from pathlib import Path
 import matplotlib as mpl
 
 ROOT = Path(__file__).parents[1]
-PICTURES = {"calibration.png": ("plot_10_calibration.py", 1)}
+PICTURES = {
+    "calibration.png": ("plot_10_calibration.py", 1),
+    "evidence.png": ("plot_11_evidence.py", 1),
+}
 """By name, the script and which of its figures."""
 
 
