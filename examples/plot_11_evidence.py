@@ -3,8 +3,8 @@ How strong is the evidence of a score?
 ======================================
 
 Variants known to be pathogenic are labeled, those of the population are not. From both and alpha
-follows how much likelier a score is for a pathogenic than for a benign variant, and from which score
-on that is supporting, moderate, strong or very strong evidence.
+follows how much likelier a score is for a pathogenic than for a benign variant, and from which
+score on that is supporting, moderate, strong or very strong evidence.
 """
 
 import purecover as pu
@@ -16,8 +16,8 @@ found = evidence_thresholds(sample.counts, sample.proportions, n_resamples=200, 
 print(found)
 
 # %%
-# Dashed lines are the odds that each strength asks for; colored areas the scores that have it with a
-# one-sided bound of 95 %.
+# Dashed lines are the odds that each strength asks for; colored areas the scores that have it with
+# a one-sided bound of 95 %.
 
 EvidenceDisplay(found).plot()
 

@@ -259,8 +259,8 @@ def evidence_thresholds(
     ratio :math:`C^{k/8}`, for negative :math:`C^{-k/8}` (:func:`evidence_constant`). Each
     replicate of the rows, and of alpha and :math:`C` with an ``estimator``, has its own thresholds;
     the bound of a threshold is the score that the share ``confidence_level`` of them do not exceed.
-    Where a bin shows no example of a class, up to three may have been missed (the rule of three), so
-    that very strong evidence needs many rows.
+    Where a bin shows no example of a class, up to three may have been missed (the rule of three),
+    so that very strong evidence needs many rows.
 
     Examples
     --------
