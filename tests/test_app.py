@@ -170,11 +170,14 @@ def test_several_columns_of_scores_are_compared(client: TestClient) -> None:
 
 def test_progress_and_notes_are_told(client: TestClient) -> None:
     blank = GOOD.replace(b",0,", b",,")
-    file = send(client, blank).json()["file"]
-    job = start(client, file, alpha=0.4, resamples=400, missing_is_unlabeled=True)
+    about = send(client, blank).json()
+    assert about["columns"][1]["values"] == {"": 1497, "1": 300}
+    assert {row[1] for row in about["rows"]} == {"", "1"}  # labeled rows are shown, too
+    job = start(client, about["file"], alpha=0.4, resamples=400, missing_is_unlabeled=True)
     ended = wait_for(client, job)
     assert ended["state"] == "done"
-    assert ended["step"] == "Resampling"
+    assert ended["step"] == "Writing the report"
+    assert any("95 % interval" in sentence for sentence in ended["headline"])
     assert any("are blank in column 'labeled'" in note for note in ended["notes"])
 
 

@@ -101,13 +101,15 @@ def test_from_the_example_to_the_report(visit: Visit, address: str, tmp_path: Pa
     page.click("text=Try it with example scores")
     page.wait_for_selector("#form:visible")
     assert page.locator("#preview tbody tr").count() == 8
+    assert "300 “1”" in page.inner_text("#labeled-values")
+    assert page.locator("#blanks").is_hidden()
     page.check("text=I know it")
     page.fill("#alpha", "0.4048")
     page.click("text=More settings")
     page.fill("#resamples", "100")
     page.click("text=Make the report")
     visit.ready()
-    assert "recovered 0.92" in page.inner_text("#report-list")
+    assert "The true AUC is about 0.92" in page.inner_text("#report-list")
     report = visit.open_report()
     assert "AUC" in report.inner_text("body")
     # It has no rights of this site: no secret, no answer from the server.

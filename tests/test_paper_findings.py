@@ -159,9 +159,9 @@ def test_the_readme_has_the_headline(runs: dict[Truth, Runs]) -> None:
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     same, paper = (error(runs, "ie", "auc", OURS, truth) for truth in ("same", "traditional"))
     assert (
-        f"the mean error of AUC is {short(same)} by the truth of the same scores, and "
-        f"{short(paper)} by the paper's, where the paper has {short(printed_mean('ie', 'auc'))}"
-        in text
+        f"the mean error of AUC is {same:.3f} against the true AUC of the same scores, and "
+        f"{paper:.3f} against the one the paper used, where the paper has "
+        f"{printed_mean('ie', 'auc'):.3f}" in text
     )
 
 

@@ -11,6 +11,7 @@ import os
 import platform
 import sys
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from importlib.metadata import version
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from purecover.checks.base import REGISTRY
 from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
 from purecover.recovery.roc import NOTEWORTHY_GAP
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
     from purecover.intervals.interval import Interval
     from purecover.report.compare import ScoreComparison
+    from purecover.report.many import ManyReports
     from purecover.report.results import PUReport
 
 
@@ -192,7 +195,7 @@ def estimated_shares(estimate: PriorEstimate) -> str:
 
 
 def identity(
-    counts: ScoreCounts, scores_from: str | None, source: Mapping[str, Any] | None
+    counts: ScoreCounts | None, scores_from: str | None, source: Mapping[str, Any] | None
 ) -> list[str]:
     """What a page is about, in short: file, scores, rows, date and version."""
     parts = []
@@ -204,11 +207,13 @@ def identity(
         parts += [f"Scores: {cut(', '.join(several), 120)}"] if several else []
     if scores_from is not None:
         parts.append(f"Scores of {cut(scores_from, 120)}")
-    sizes = ", ".join(f"{size} {name.lower()}" for name, size in _sizes(counts).items())
+    if counts is not None:
+        sizes = (f"{size} {name.lower()}" for name, size in _sizes(counts).items())
+        parts.append(", ".join(sizes))
     moment = os.environ.get("SOURCE_DATE_EPOCH")
     day = datetime.fromtimestamp(float(moment), UTC) if moment else datetime.now().astimezone()
     made = f"{day.day} {day:%B %Y}"
-    return [*parts, sizes, made, f"purecover {sys.modules['purecover'].__version__}"]
+    return [*parts, made, f"purecover {sys.modules['purecover'].__version__}"]
 
 
 def versions() -> str:
@@ -841,6 +846,28 @@ def comparison_facts(comparison: ScoreComparison) -> list[Table]:
             name: f"{other.metrics.threshold:.6g}" for name, other in comparison.reports.items()
         },
     )
+
+
+# -- Many reports --------------------------------------------------------------------------------
+
+
+def many_headline(many: ManyReports) -> Headline:
+    """How many rows there are, what their intervals hold, and warnings with their number."""
+    done = many.evaluated
+    tasks, scores = {row.task for row in many}, {row.score for row in many}
+    lead = f"{len(done):,} of {len(many):,} rows evaluated: {len(tasks):,} tasks, "
+    lead += f"{len(scores):,} columns of scores."
+    found = Counter(finding for row in done for finding in row.findings if finding[1] != "note")
+    cautions = [
+        Caution(how, [], f"{how.capitalize()} in {n:,} rows: {REGISTRY[code].title} ({code}).")
+        for (code, how), n in sorted(found.items(), key=lambda each: -each[1])
+        if code in REGISTRY
+    ]
+    more = ["The best of many is best partly by luck."]
+    if many.simultaneous is None:
+        level = percent(many.confidence_level)
+        more.append(f"Each interval holds by itself with {level}, so that of many some miss.")
+    return Headline([lead], more, cautions or [Caution("", [], "No check found a problem.")])
 
 
 def findings_by_score(comparison: ScoreComparison) -> list[tuple[str, str, str, str, list[str]]]:

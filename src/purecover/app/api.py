@@ -61,7 +61,7 @@ FIELDS = {
     "negative_label": "“Value of known negatives”",
     "positive_label": "“Value that means labeled”",
     "resamples": "“Resamples”",
-    "scenario": "“How the data were drawn”",
+    "scenario": "“Are the labeled rows part of the population?”",
     "score": "“Score”",
     "truth": "“True class”",
     "weight": "“Weight”",
@@ -429,7 +429,8 @@ class Api:
         timeout = self.settings.job_timeout
         try:
             found: Evaluated = await self.reports.run(task, timeout=timeout, progress=progress)
-            job.state, job.notes, job.figures = "done", found.notes, found.figures
+            job.state, job.headline = "done", found.headline
+            job.notes, job.figures = found.notes, found.figures
         except WorkError as error:
             job.state, job.error = "failed", worded(error)
         except Exception as error:  # noqa: BLE001 - whoever waits must hear of it

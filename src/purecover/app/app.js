@@ -133,6 +133,7 @@
       choice.removeAttribute("aria-invalid");
     }
     preview();
+    values();
     compare();
     at("form").hidden = false;
   }
@@ -147,6 +148,19 @@
     const rows = file.rows.map((row) => make("tr", {}, ...row.map((cell, i) =>
       make("td", { textContent: cell, className: file.columns[i].numbers ? "number" : "" }))));
     at("preview").replaceChildren(make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+  }
+
+  // How many rows carry each value of the column of labels; blank ones are offered as unlabeled.
+  function values() {
+    const column = file.columns[Number(at("labeled").value)];
+    const found = at("labeled").value === "" ? [] : Object.entries(column.values);
+    const count = (rows) => rows.toLocaleString("en");
+    const words = found.map(([value, rows]) => `${count(rows)} ${value === "" ? "blank" : `“${value}”`}`);
+    const usual = "Who carries the label: 1/0, true/false, positive/unlabeled.";
+    at("labeled-values").textContent = words.length ? `Rows: ${words.join(", ")}.` : usual;
+    const blank = found.find(([value]) => value === "");
+    at("blanks").hidden = found.length > 0 && !blank;
+    at("missing_is_unlabeled").checked = Boolean(blank) && found.length === 2;
   }
 
   function compare() {
@@ -203,6 +217,7 @@
         problems.push(["alpha", "Say what you know of alpha or beta, or let both be estimated."]);
       }
     }
+    if (document.querySelector('input[name="verified"]:checked').value === "yes") asked.beta = 1;
     asked.resamples = number("resamples", problems, 0, 20000, true);
     asked.confidence_level = number("confidence_level", problems, 0.5, 0.999);
     for (const id of ["positive_label", "negative_label", "scenario", "estimator"]) {
@@ -308,15 +323,7 @@
     });
     const item = make("li", {}, make("p", { className: "name",
       textContent: `${job.name}: ${job.score.map(shorten).join(" and ")}` }));
-    const { auc, auc_pu: seen, alpha } = job.figures;
-    if (auc === undefined && seen !== undefined) {
-      item.append(make("p", { textContent: `Observed AUC ${seen.toFixed(3)}; alpha and beta do not fit these scores.` }));
-    }
-    if (auc !== undefined && seen !== undefined) {
-      item.append(make("p", { textContent:
-        `Observed AUC ${seen.toFixed(3)}; recovered ${auc.toFixed(3)}` +
-        (alpha === undefined ? "." : `, if ${(100 * alpha).toFixed(0)} % of the unlabeled are positive.`) }));
-    }
+    item.append(...job.headline.map((sentence) => make("p", { textContent: sentence })));
     if (job.notes.length) item.append(make("p", { className: "note", textContent: job.notes.join("\n") }));
     item.append(make("p", { className: "actions" },
       link("Open the report", "html?download=0", { target: "_blank", rel: "noopener", className: "button" }),
@@ -345,6 +352,7 @@
   at("form").addEventListener("submit", run);
   at("cancel").addEventListener("click", cancel);
   for (const role of roles) at(role).addEventListener("change", compare);
+  at("labeled").addEventListener("change", values);
   for (const radio of document.querySelectorAll('input[name="known"]')) {
     radio.addEventListener("change", () => { at("shares").hidden = !known(); });
   }

@@ -226,10 +226,13 @@ class ColumnInfo(Struct):
         Its name.
     numbers : bool
         Whether its first cells are numbers.
+    values : dict
+        Rows by value, blank ones under "", where there are few values.
     """
 
     name: str
     numbers: bool
+    values: dict[str, int] = {}
 
 
 class Looked(Struct, tag=True):
@@ -246,6 +249,7 @@ class Evaluated(Struct, tag=True):
 
     notes: list[str]
     figures: dict[str, float]
+    headline: list[str] = []
     worn: bool = False
 
 
@@ -510,6 +514,8 @@ class JobAnswer(Struct, kw_only=True):
         What to know beside the figures.
     figures : dict
         Observed and recovered AUC, alpha and beta.
+    headline : list
+        What the report says first, with intervals and warnings.
     key : str
         Opens this report, and nothing else, in an address.
     """
@@ -524,6 +530,7 @@ class JobAnswer(Struct, kw_only=True):
     error: str
     notes: list[str]
     figures: dict[str, float]
+    headline: list[str]
     key: str
 
 
@@ -619,6 +626,7 @@ class Store:
             error="",
             notes=[],
             figures={},
+            headline=[],
             key=secrets.token_urlsafe(24),
             owner=upload.owner,
             folder=folder,

@@ -39,6 +39,7 @@ Tell = Callable[[msgspec.Struct], None]
 
 def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     """Evaluate the file, and leave report.html and report.json in the folder."""
+    from purecover._view import comparison_headline, headline
     from purecover.cli.evaluate import evaluate_rows, render
     from purecover.cli.options import ScoresOptions, TableOptions
     from purecover.cli.rows import read_rows
@@ -52,7 +53,9 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
         warnings.filterwarnings("always", category=PurecoverWarning)
         tell(Step("Reading"))
         rows = read_rows(task.file, data, **columns)
+        tell(Step(f"Evaluating {rows.labeled.size:,} rows"))
         found = evaluate_rows(rows, progress=_steps(tell, "Resampling"), **settings)
+    tell(Step("Writing the report"))
     source = rows.source(task.file)
     document = found.to_dict() | {"source": source}
     Path("report.json").write_text(json_text(plain(document)) + "\n", encoding="utf-8")
@@ -60,11 +63,13 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     Path("report.html").write_text(page, encoding="utf-8")
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)
     notes = [*said, *filter(None, [rows.blank_note])]
-    return Evaluated(notes, _figures(found) if len(data.score) == 1 else {})
+    if len(data.score) > 1:
+        return Evaluated(notes, {}, comparison_headline(found).lines)
+    return Evaluated(notes, _figures(found), headline(found).lines)
 
 
 def _steps(tell: Tell, title: str) -> Callable[[int, int], None]:
-    """Begin a step; the result tells how far it is, not too often."""
+    """Tells how far a step is, not too often."""
     said = 0.0
 
     def advance(done: int, total: int) -> None:
@@ -74,7 +79,6 @@ def _steps(tell: Tell, title: str) -> Callable[[int, int], None]:
             said = now
             tell(Step(title, int(done), int(total)))
 
-    tell(Step(title))
     return advance
 
 

@@ -242,11 +242,13 @@ def say_contradicted(found: Any) -> bool:
 
 
 def render(found: Any, command: str, source: Mapping[str, Any], title: str | None = None) -> str:
-    """The page of a report or of a comparison, and which command made it."""
+    """The page of a report, a comparison or many reports, and which command made it."""
     from purecover.html import render_report
-    from purecover.html.page import render_comparison
+    from purecover.html.page import render_comparison, render_many
 
     page: Any = render_report if isinstance(found, pu.PUReport) else render_comparison
+    if isinstance(found, pu.report.ManyReports):
+        page = render_many
     return str(page(found, command=command, title=title, source=source))
 
 
@@ -369,6 +371,7 @@ def evaluate_many(
     intervals: TaskIntervalOptions = TaskIntervalOptions(),
     json: opt.Json = False,
     csv: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
+    html: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
     strict: opt.Strict = False,
     quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
@@ -383,12 +386,14 @@ def evaluate_many(
         gzipped; - reads standard input.
     csv
         Write all rows and columns to this CSV file.
+    html
+        Write the table as a web page to this file.
     quiet
         Print no table, notes or progress.
     """
     from purecover.cli.files import name_of
 
-    output.check_outputs({"--csv": csv}, not_this=file)
+    output.check_outputs({"--csv": csv, "--html": html}, not_this=file)
     with output.progress_bars(quiet=quiet) as steps:
         steps("Reading")
         rows = _read_tasks(file, data)
@@ -411,6 +416,9 @@ def evaluate_many(
     output.print_result(found, json=json, quiet=quiet, source=source)
     if csv is not None:
         output.write_file("--csv", csv, _as_csv(found), "table", quiet=quiet)
+    if html is not None:
+        page = render(found, output.typed_command(), source)
+        output.write_file("--html", html, page, "table", quiet=quiet)
     if data.missing_is_unlabeled:
         output.note(f"{rows.n_blank:,} blank labels count as unlabeled", quiet=quiet)
     return 1 if say_contradicted(found) or (strict and _any_grave(found)) else 0

@@ -580,6 +580,18 @@ class DataFile:
             return [list(row) for row in self.connection.execute(query).fetchall()]
         return []
 
+    def value_counts(self, index: int, most: int) -> dict[str, int]:
+        """Rows by text of a column, blank ones under ""; nothing of more than ``most`` texts."""
+        cell = f"trim({self.cell(index, '.')[0]})"
+        scan = self.scan([self.names[index]])
+        query = f"SELECT {cell}, count(*) FROM {scan} GROUP BY 1 ORDER BY 2 DESC LIMIT {most + 2}"
+        found: dict[str, int] = {}
+        with suppress(duckdb.Error):
+            for text, rows in self.connection.execute(query).fetchall():
+                value = "" if is_missing(text) else cut(text, MAX_CELL)
+                found[value] = found.get(value, 0) + rows
+        return found if len(found) <= most else {}
+
     def unpacked_size(self) -> int:
         """Bytes of a Parquet file in memory, from its footer alone; a number takes eight."""
         file = _quoted(escape(self.path))
@@ -854,6 +866,10 @@ MAX_NAMES = 200_000
 """Characters of all names together."""
 SHOWN_COLUMNS = 50
 SHOWN_ROWS = 8
+LOOKED_ROWS = 1000
+"""First rows of a file among which those to show are found."""
+FEW_VALUES = 4
+COUNTED_COLUMNS = 5
 MAX_CELL = 80
 
 
@@ -880,12 +896,21 @@ def peek(file: str, limit: int) -> dict[str, Any]:
                 "Hint: is it a table, with a separator such as a comma? The first line must name "
                 "the columns, such as score,labeled."
             )
-        rows = data.first_rows(SHOWN_COLUMNS, SHOWN_ROWS)
+        rows = data.first_rows(SHOWN_COLUMNS, LOOKED_ROWS)
+        few = [
+            i
+            for i in range(min(len(names), SHOWN_COLUMNS) if rows else 0)
+            if len({row[i].strip() for row in rows}) <= FEW_VALUES
+        ]
+        few.sort(key=lambda i: names[i].strip().casefold() not in OBVIOUS["labeled"])
+        values = {i: data.value_counts(i, FEW_VALUES) for i in few[:COUNTED_COLUMNS]}
+    rows = _varied(rows, few[0] if few else None)
     columns = []
     for i, name in enumerate(names):
         cells = [row[i] for row in rows] if i < SHOWN_COLUMNS else []
         numbers = [parse_number(cell)[1] is None for cell in cells if not is_missing(cell)]
-        columns.append({"name": name, "numbers": bool(numbers) and all(numbers)})
+        about = {"name": name, "numbers": bool(numbers) and all(numbers)}
+        columns.append(about | {"values": values.get(i, {})})
     guess: dict[str, str] = {}
     for role, usual in OBVIOUS.items():
         found = [name for name in names if name.strip().casefold() in usual]
@@ -893,6 +918,17 @@ def peek(file: str, limit: int) -> dict[str, Any]:
             guess[role] = found[0]
     shown = [[cut("" if cell == "nan" else cell, MAX_CELL) for cell in row] for row in rows]
     return {"columns": columns, "rows": shown, "guess": guess}
+
+
+def _varied(rows: list[list[str]], column: int | None) -> list[list[str]]:
+    """A few rows to show, with one at least for each of the few values of a column."""
+    first: dict[str, int] = {}
+    if column is not None:
+        for i, row in enumerate(rows):
+            first.setdefault(row[column].strip(), i)
+    others = (i for i in range(len(rows)) if i not in first.values())
+    kept = [*first.values(), *islice(others, max(SHOWN_ROWS - len(first), 0))]
+    return [rows[i] for i in sorted(kept)]
 
 
 def _refuse_bomb(file: str, limit: int) -> None:

@@ -16,16 +16,19 @@ import numpy as np
 from purecover._codec import plain
 from purecover._typing import FloatArray
 from purecover._view import (
+    WITHHELD,
     compared,
     comparison_facts,
     comparison_headline,
     comparison_interval_note,
     comparison_notes,
     cut,
+    ends,
     findings_by_score,
     headline,
     identity,
     main_metrics,
+    many_headline,
     metric_columns,
     metric_row,
     number,
@@ -43,6 +46,7 @@ from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:
     from purecover.report.compare import ScoreComparison
+    from purecover.report.many import ManyReports, ManyRow
     from purecover.report.results import PUReport
 
 
@@ -446,6 +450,76 @@ def render_comparison(
         command=command,
         payload=comparison_payload(comparison),
     )
+
+
+# -- Many reports as a page of one table ---------------------------------------------------------
+
+
+MOST_ROWS = 1000
+"""Rows of a page; all of them are in the CSV file and in JSON."""
+_BAR, _SQUARE = 120, 30
+
+
+def render_many(
+    many: ManyReports,
+    *,
+    command: str | None = None,
+    title: str | None = None,
+    source: Mapping[str, Any] | None = None,
+) -> str:
+    """Many reports as a self-contained page: a row for each task and score, the best first."""
+    first = many.metrics[0]
+    best = many.top(None, first)
+    ordered = [*best, *(row for row in many.evaluated if row not in best)]
+    values = [*(row.observed[first] for row in ordered), *(row.recovered[first] for row in ordered)]
+    low = 0.5 if first == "roc_auc" and min(values, default=0.5) >= 0.5 else 0.0
+    return fill_template(
+        "many.html.j2",
+        ("style.css", "report.css"),
+        ("js/document.js",),
+        title=title or "Many evaluations",
+        subject=_subject(title, source),
+        identity=identity(None, None, source),
+        headline=many_headline(many),
+        columns={name: METRICS[name].title for name in many.metrics},
+        rows=[_many_row(row, many.metrics, low) for row in ordered[:MOST_ROWS]],
+        left_out=max(len(ordered) - MOST_ROWS, 0),
+        low=low,
+        bar=_BAR,
+        square=_SQUARE,
+        failed=many.failed[:MOST_ROWS],
+        versions=versions(),
+        command=command,
+        payload={},
+    )
+
+
+def _many_row(row: ManyRow, metrics: Sequence[str], low: float) -> dict[str, Any]:
+    first = metrics[0]
+
+    def at(value: float) -> float | None:
+        inside = min(max((value - low) / (1 - low), 0.0), 1.0)
+        return round(_BAR * inside, 1) if math.isfinite(value) else None
+
+    interval = row.intervals.get(first)
+    curve = ""
+    if row.report is not None and not row.contradicted:
+        x, y = drawn_points(row.report.roc.fpr, row.report.roc.tpr)
+        pairs = zip(x.tolist(), y.tolist(), strict=True)
+        curve = " ".join(f"{_SQUARE * a:.1f},{_SQUARE * (1 - b):.1f}" for a, b in pairs)
+    shown = {
+        name: WITHHELD if row.contradicted else number(row.recovered[name]) for name in metrics
+    }
+    return {
+        "row": row,
+        "values": shown,
+        "observed": number(row.observed[first]),
+        "ends": "" if interval is None else ends(interval),
+        "marks": (at(row.observed[first]), at(row.recovered[first])),
+        "bar": None if interval is None else (at(interval.low), at(interval.high)),
+        "curve": curve,
+        "checks": [(code, how) for code, how in row.findings if how != "note"],
+    }
 
 
 # -- A page of one file --------------------------------------------------------------------------

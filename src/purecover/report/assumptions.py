@@ -72,7 +72,7 @@ def _pure(report: PUReport) -> Assumption:
     if estimate is None:
         verdict, evidence = "not assumed", "alpha and beta were given"
     else:
-        low, high = estimate.identification["auc"]
+        low, high = estimate.identification.get("auc", (0.0, 1.0))  # a file may lack it
         without = f"{low:.3f} to {high:.3f}, whatever the purity"
         if estimate.delta_pure is not None:
             pure = min(0.5 + (report.auc_pu - 0.5) / estimate.delta_pure, 1.0)

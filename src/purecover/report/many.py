@@ -8,6 +8,7 @@ import math
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
@@ -54,7 +55,7 @@ from purecover.recovery.metrics import METRICS
 from purecover.recovery.rates import effective_size
 from purecover.report.evaluation import evaluate
 from purecover.report.pipeline import Rows, SettingKeywords, Settings, as_seen_by, recover
-from purecover.report.results import PUReport
+from purecover.report.results import PUReport, check_title, save_page
 from purecover.report.text import render_many_text
 
 if TYPE_CHECKING:
@@ -249,6 +250,26 @@ class ManyReports:
     def to_json(self, *, indent: int | None = 2) -> str:
         """:meth:`to_dict` as strict JSON text."""
         return json_text(self.to_dict(), indent)
+
+    @public
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """A self-contained page: all rows, the best first, with intervals drawn.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            A file to write the page to.
+        title : str, optional
+            Heading of the page.
+
+        Returns
+        -------
+        str
+            The page as text. Rows whose reports were kept have small ROC curves.
+        """
+        from purecover.html.page import render_many
+
+        return save_page(render_many(self, title=check_title(title)), path)
 
     def __str__(self) -> str:
         return render_many_text(self)

@@ -19,7 +19,7 @@ import numpy as np
 
 from purecover._codec import Source, json_schema, json_text, picked, plain, replacing, written
 from purecover._frames import rows_frame
-from purecover._validation import Frozen, bad_type, check_choice, check_flag, public, show
+from purecover._validation import Frozen, bad_type, check_choice, check_flag, public, require, show
 from purecover.checks import CheckResult
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc
@@ -473,6 +473,25 @@ class PUReport(Frozen):
         from purecover.html import render_report
 
         return save_page(render_report(self, title=check_title(title)), path)
+
+    @public
+    def plot(self) -> Any:
+        """Both curves, observed and recovered, with bands where there are replicates.
+
+        Needs matplotlib: ``pip install 'purecover[plot]'``.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The ROC and the precision-recall curve side by side.
+        """
+        from purecover.displays import RecoveredPrDisplay, RecoveredRocDisplay
+
+        pyplot = require("matplotlib.pyplot", extra="plot")
+        figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 5), layout="constrained")
+        RecoveredRocDisplay(self.roc, band=self.roc_band).plot(left)
+        RecoveredPrDisplay(self.pr, band=self.pr_band).plot(right)
+        return figure
 
     def __str__(self) -> str:
         return render_text(self)
