@@ -433,7 +433,7 @@ def test_perfect_separation_is_no_contradiction(n: tuple[int, int]) -> None:
     rng = np.random.default_rng(0)
     scores = np.concatenate((1 + rng.random(n[0]), rng.random(n[1])))
     labeled = np.arange(scores.size) < n[0]
-    report = pu.evaluate(scores, labeled, n_resamples=50)
+    report = pu.evaluate(scores, labeled, n_resamples=50, estimator="label-curve")
     assert report.estimation is not None
     for name in ("alpha", "beta", "delta"):
         interval = report.estimation.intervals[name]
@@ -446,7 +446,7 @@ def test_perfect_separation_is_no_contradiction(n: tuple[int, int]) -> None:
 def test_clean_replicates_are_exactly_clean() -> None:
     data = sample(2.0, (300, 3000))
     estimator = pu.estimators.LabelCurve().fit(data.counts)
-    report = pu.evaluate(data.scores, data.labeled, n_resamples=200)
+    report = pu.evaluate(data.scores, data.labeled, n_resamples=200, estimator="label-curve")
     assert report.bootstrap is not None
     share = np.mean(report.bootstrap.replicates["beta"] == 1)
     assert share == pytest.approx(estimator.diagnostics_["clean_probability"], abs=0.05)
