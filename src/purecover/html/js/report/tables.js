@@ -41,9 +41,11 @@
       for (const cell of cells) {
         const { column } = cell.dataset;
         const seen = (result ?? observed).observed[metric];
-        if (!changed) restore(cell);
+        // Metrics of probabilities are not computed here: what is seen stays, the rest does not apply.
+        const computed = seen !== undefined;
+        if (!changed || (column === "observed" && !computed)) restore(cell);
         else if (column === "observed") put(cell, number(seen), seen);
-        else if (column === "recovered" && fits)
+        else if (column === "recovered" && fits && computed)
           put(cell, number(result.metrics[metric]), result.metrics[metric]);
         // The truth does not depend on alpha and beta, but on the threshold and the costs.
         else if (column === "true" && !(kind === "threshold" && (moved.threshold || moved.costs)))
