@@ -20,7 +20,7 @@ EXAMPLE := src/purecover/data/example_scores.csv
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint type docs links bench report-speed files-speed coverage calibration repairs peers trust fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
-	networks-times networks-paper reality-collection reality-learn reality app-load engines examples-check mutation \
+	networks-times networks-paper reality-collection reality-learn reality app-load drill soak engines examples-check mutation \
 	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze size architecture path choosing paper-findings pictures screens vendor dist stranger clean
 
 help: ## List the targets
@@ -183,8 +183,14 @@ mutation: $(VENV)/.dev $(MUTATION)/.installed ## Put small faults into recovery 
 examples-check: $(VENV)/.dev ## Count how often the intervals on the pages with real data hold, over other seeds (minutes)
 	$(BIN)/python -m benchmarks.examples_check --jobs $(STUDY_JOBS) $(STUDY_ARGS)
 
-app-load: $(VENV)/.dev ## Send 200 files to the local page, 8 at once: errors, files left, memory
+app-load: $(VENV)/.dev ## Send 200 files of 10^5 rows to the local page, 8 at once: times, errors, files left, memory
 	$(BIN)/python -m benchmarks.app_load $(STUDY_ARGS)
+
+drill: $(VENV)/.dev ## Kill, fill, flip and feed hostile files: nothing lost, nothing changed unseen (STUDY_ARGS="--scale 0.1" for a tenth)
+	$(BIN)/python -m benchmarks.drill $(STUDY_ARGS)
+
+soak: $(VENV)/.dev ## Use the local page for an hour: memory stays flat and no file open (STUDY_ARGS="--minutes 10" for less)
+	$(BIN)/python -m benchmarks.soak $(STUDY_ARGS)
 
 # -- upkeep ---------------------------------------------------------------------------------
 

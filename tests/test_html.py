@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import re
 import warnings
 from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -112,6 +114,22 @@ def test_scripts_can_stand_in_a_page(name: str) -> None:
     ours = not name.startswith("vendor/")
     words = r"fetch\(|XMLHttpRequest|WebSocket|sendBeacon|localStorage|innerHTML|document\.cookie"
     assert not (ours and re.search(words, text))
+
+
+def test_the_chart_library_is_the_one_that_was_vetted() -> None:
+    """Its hashes, and those of all packages it is made of, are written down."""
+    vendor = files("purecover.html").joinpath("vendor")
+    for line in vendor.joinpath("SHA256SUMS").read_text(encoding="ascii").splitlines():
+        known, name = line.split()
+        assert hashlib.sha256(vendor.joinpath(name).read_bytes()).hexdigest() == known
+    lock = Path(__file__).parents[1] / "tools" / "vendor_plot" / "package-lock.json"
+    packages = json.loads(lock.read_bytes())["packages"]
+    assert all(about["integrity"].startswith("sha512-") for name, about in packages.items() if name)
+    licenses = vendor.joinpath("LICENSES.txt").read_text(encoding="utf-8")
+    bundled = re.findall(r"^(@?[\w./-]+) (\d[\d.]*) \(", licenses, re.MULTILINE)
+    assert len(bundled) > 10
+    for name, version in bundled:
+        assert packages[f"node_modules/{name}"]["version"] == version
 
 
 def test_the_data_are_inert_and_those_of_the_report(page: str, report: Any) -> None:

@@ -8,6 +8,7 @@ import os
 import re
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ from purecover.cli import main
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.paper.design import Cell, Record, StudySettings
 from purecover.paper.report import in_time, provenance, studies
-from purecover.paper.store import Store
+from purecover.paper.store import Store, _write
 
 QUICK = StudySettings(n_networks=5)
 
@@ -143,6 +144,31 @@ def test_a_bit_that_turned_is_found_by_everyone_who_reads(store, tmp_path, kind)
     assert Store(tmp_path / "mine").done() == set()
     file.write_bytes(whole)
     assert store.records() == rows_of(cell)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xc1",
+        msgspec.msgpack.encode(None),
+        msgspec.msgpack.encode((("k", "wine", 1.0, 0, "{}", 1.0, {}, ""), [])),
+        msgspec.msgpack.encode((("KEY", "wine", 1.0, 0, "{[", 1.0, {}, ""), [])),
+        msgspec.msgpack.encode((("KEY", "wine", 1.0, 0, "{}", 1.0, {}, ""), [[1, 2]])),
+    ],
+)
+def test_a_checksum_alone_makes_no_cell(store, content, capsys) -> None:
+    """Whoever writes a file may compute its checksum, too."""
+    cell = Cell("wine", 1.0, 0)
+    store.add(cell, rows_of(cell), seconds=1, scores={"scores": np.arange(3.0)})
+    (file,), (arrays,) = files_of(store, "cell"), files_of(store, "scores")
+    _write(file, content.replace(b"\xa3KEY", b"\xd9\x40" + cell.key.encode()))
+    for command in ("status", "report"):
+        assert main(["paper", command, "--store", str(store.path)]) == 2
+        assert "a damaged file, whose content cannot" in capsys.readouterr().err
+    _write(arrays, content)
+    with pytest.raises(InvalidInputError, match="a damaged file"):
+        store.scores(cell.key)
 
 
 def test_a_file_of_another_program(store) -> None:

@@ -86,6 +86,34 @@ def test_a_state_with_impossible_counts_is_refused(place: str, tmp_path: Path) -
         pu.monitoring.ScoreMonitor.load(path)
 
 
+def test_a_document_that_was_changed_is_refused() -> None:
+    """Reports and comparisons carry a checksum; what 0.1.0 wrote had none."""
+    sample = pu.simulate.binormal(1.5).sample(20, 60, alpha=0.25, random_state=0)
+    report = pu.evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
+    text = report.to_json(indent=None).encode()
+    document = json.loads(text)
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, 8 * len(text), 100).tolist():
+        flipped = bytearray(text)
+        flipped[place // 8] ^= 1 << place % 8
+        try:
+            again = pu.PUReport.from_json(bytes(flipped))
+        except pu.exceptions.PurecoverError:
+            continue
+        assert again.to_dict() == report.to_dict()  # such as 1e-5 written 1E-5
+    for change in ({"auc": 0.99}, {"checksum": None}, {"checksum": "sha256:0"}):
+        with pytest.raises(pu.exceptions.InvalidInputError, match="does not fit its checksum"):
+            pu.PUReport.from_json(json.dumps(document | change))
+    assert pu.PUReport.from_dict(document).auc == report.auc
+
+
+def test_a_state_with_an_impossible_number_of_looks_is_refused(tmp_path: Path) -> None:
+    state = json.loads((SAVED / "monitor-0.1.0.json").read_bytes())["state"]
+    write_state(tmp_path / "state.json", state | {"n_looks": -1})
+    with pytest.raises(pu.exceptions.InvalidInputError, match="content cannot be used"):
+        pu.monitoring.ScoreMonitor.load(tmp_path / "state.json")
+
+
 # -- faults, in words -----------------------------------------------------------------------
 
 

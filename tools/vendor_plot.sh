@@ -3,16 +3,14 @@
 # src/purecover/html/vendor/. Needs node and npm; run it from anywhere, then look at the pages.
 set -euo pipefail
 out="$(cd "$(dirname "$0")/.." && pwd)/src/purecover/html/vendor"
-plot=0.6.17
-d3=7.9.0
-esbuild=0.28.2
+locked="$(cd "$(dirname "$0")" && pwd)/vendor_plot"
 
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-printf '{"private": true}' >package.json
-npm install --silent --no-audit --no-fund --ignore-scripts \
-    "@observablehq/plot@$plot" "d3@$d3" "esbuild@$esbuild"
+# What the lock file has no hash of, or another, is not installed.
+cp "$locked/package.json" "$locked/package-lock.json" .
+npm ci --silent --no-audit --no-fund --ignore-scripts
 
 # Only these functions become visible, as properties of the global Plot.
 cat >entry.js <<'JS'
@@ -52,4 +50,5 @@ const notice = [...holders].map(([body, names]) => `${names.join("\n")}\n\n${bod
 if (/\*\/|<\/|<!--/.test(notice)) throw new Error("the notice would end the comment or the script");
 fs.writeFileSync(`${out}/plot.min.js`, `/*!\n${notice}\n*/\n${fs.readFileSync("plot.js", "utf8")}`);
 JS
-wc -c "$out/plot.min.js" "$out/LICENSES.txt"
+cd "$out" && sha256sum plot.min.js LICENSES.txt >SHA256SUMS
+wc -c plot.min.js LICENSES.txt

@@ -6,6 +6,7 @@ JSON Schema is made of them, and complaints about a field say what the schema as
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import math
@@ -76,6 +77,18 @@ def json_text(value: Any, indent: int | None = 2) -> str:
     if indent is None:
         return json.dumps(value, allow_nan=False)
     return _text(value, " " * check_integer("indent", indent, low=0, high=16), "\n")
+
+
+def checksum(content: Mapping[str, Any]) -> str:
+    """Of plain data, however they are laid out."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def document_text(document: Mapping[str, Any], indent: int | None = 2) -> str:
+    """A document of ours as JSON, with a checksum that `Source.parse` looks at."""
+    content = plain(document)
+    return json_text(content | {"checksum": checksum(content)}, indent)
 
 
 def _text(value: Any, step: str, newline: str) -> str:
@@ -345,12 +358,27 @@ class Source:
             hint = "read a file first: Path(name).read_text()"
             raise bad_type(self.parameter, must, text, hint)
         try:
-            return json.loads(text)
+            found = json.loads(text)
+            if isinstance(found, dict) and found.get("schema") == self.schema:
+                self._check_sum(found)
         except (ValueError, RecursionError) as error:
+            if isinstance(error, PurecoverError):
+                raise
             why = " ".join(str(error).split())
             short = len(text) < 256
             advice = "pass the content of the file, not its name" if short else None
             raise self._bad(must, f"{show(text)} ({why})", advice) from error
+        return found
+
+    def _check_sum(self, document: dict[str, Any]) -> None:
+        """Refuse what is not as it was written; the first version wrote no checksum."""
+        given = document.pop("checksum", None)
+        if given is None and document.get("version") == "0.1.0":
+            return
+        if given != checksum(document):
+            must = f"{self.what} of purecover as it was written"
+            got = "one whose content does not fit its checksum: it was changed or damaged"
+            raise self._bad(must, got, "take the file from a backup; from_dict reads changed data")
 
     def read(self, form: type[FormT], data: object) -> FormT:
         """What plain data hold, if they are a document of the right form."""

@@ -32,6 +32,7 @@ LOOKS = 2
 MAX_ANSWER = 1 << 23
 """Bytes of the longest answer of a worker."""
 _PREFIX = "purecover-app-"
+_RETRIES = 2
 _START_TIMEOUT = 120.0
 _END_TIMEOUT = 5.0
 _UNUSUAL = re.compile(r"[^\w.()+ -]+")
@@ -397,18 +398,19 @@ class Pool:
     ) -> Any:
         """Do a task, when it is its turn; canceling this ends the process that works on it.
 
-        One that was lost with its worker, which may have been killed by somebody, is given to a
-        fresh one once.
+        One that was lost with its worker, which may have been killed by somebody, is given to
+        fresh ones.
         """
         async with self._slots:
-            try:
-                return await self._try(task, timeout, progress)
-            except LostError:
-                if self._closed:
-                    raise
-                while self._idle:  # whoever killed one may have killed them all
-                    await self._idle.pop().kill()
-                return await self._try(task, timeout, progress)
+            for _ in range(_RETRIES):
+                try:
+                    return await self._try(task, timeout, progress)
+                except LostError:
+                    if self._closed:
+                        raise
+                    while self._idle:  # whoever killed one may have killed them all
+                        await self._idle.pop().kill()
+            return await self._try(task, timeout, progress)
 
     async def _try(self, task: Struct, limit: float, progress: Callable[[Step], None]) -> Any:
         worker = self._idle.pop() if self._idle else await Worker.start(self._command)

@@ -25,7 +25,7 @@ from typing import Any
 
 import msgspec
 
-from purecover._codec import json_text, plain
+from purecover._codec import document_text
 from purecover.app.jobs import Evaluate, Evaluated, Failed, Look, Looked, ReportRequest, Step, pack
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
@@ -58,7 +58,7 @@ def make_report(task: Evaluate, tell: Tell) -> Evaluated:
     tell(Step("Writing the report"))
     source = rows.source(task.file)
     document = found.to_dict() | {"source": source}
-    Path("report.json").write_text(json_text(plain(document)) + "\n", encoding="utf-8")
+    Path("report.json").write_text(document_text(document) + "\n", encoding="utf-8")
     page = render(found, _command(task.file, task.request), source)
     Path("report.html").write_text(page, encoding="utf-8")
     said = dict.fromkeys(f"warning: {each.message}" for each in caught)

@@ -247,10 +247,12 @@ def print_result(found: Any, *, json: bool, quiet: bool, **more: Any) -> None:
 
 def print_json(document: dict[str, Any]) -> None:
     """One JSON document on standard output."""
-    from purecover._codec import json_text, plain
+    from purecover._codec import document_text, json_text, plain
 
+    # What can be read back carries a checksum.
+    text = document_text(document) if "schema" in document else json_text(plain(document))
     # JSON writes all control characters but this one as an escape by itself.
-    tell(json_text(plain(document)).replace("\x7f", "\\u007f"))
+    tell(text.replace("\x7f", "\\u007f"))
 
 
 # -- progress -------------------------------------------------------------------------------------

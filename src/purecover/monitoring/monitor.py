@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -20,7 +19,7 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from purecover._codec import Saved, decode, picked, plain, plain_fields, replacing
+from purecover._codec import Saved, checksum, decode, picked, plain, plain_fields, replacing
 from purecover._frames import Tabular
 from purecover._typing import ArrayLike, Scenario
 from purecover._validation import (
@@ -93,10 +92,10 @@ def read_state(path: Path) -> tuple[dict[str, Any], str]:
     if document["schema"] != SCHEMA:
         got = f"of the kind {show(document['schema'])}; this purecover reads {SCHEMA!r}"
         raise wrong(got, f"read it with purecover {show(document.get('version'))}")
-    state, checksum = document.get("state"), document.get("checksum")
-    if not isinstance(state, dict) or _checksum(state) != checksum:
+    state, known = document.get("state"), document.get("checksum")
+    if not isinstance(state, dict) or checksum(state) != known:
         raise wrong("whose content does not fit its checksum: it was changed or damaged", _BACKUP)
-    return state, str(checksum)
+    return state, str(known)
 
 
 def damaged(path: Path, error: Exception) -> InvalidInputError:
@@ -117,12 +116,6 @@ def _unwritable(path: Path, error: OSError) -> InvalidInputError:
     return bad_value("path", "a file in a folder that can be written", got, hint)
 
 
-def _checksum(state: dict[str, Any]) -> str:
-    """Of the content, however it is laid out."""
-    text = json.dumps(state, sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
-
-
 # -- writing ----------------------------------------------------------------------------------
 
 
@@ -132,12 +125,12 @@ def write_state(path: Path, state: dict[str, Any]) -> str:
     The new file is written beside the old one, reaches the disk, and takes its name in one step;
     then the folder reaches the disk. To be called by whoever holds the lock.
     """
-    checksum = _checksum(state)
+    made = checksum(state)
     document = {
         "schema": SCHEMA,
         # Not imported: the package's front stands above this layer, and is loaded already.
         "version": sys.modules["purecover"].__version__,
-        "checksum": checksum,
+        "checksum": made,
         "state": state,
     }
     text = json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
@@ -149,7 +142,7 @@ def write_state(path: Path, state: dict[str, Any]) -> str:
     prefix, suffix = f".{path.name}.", f".{os.getpid()}.tmp"
     with replacing(path, prefix=prefix, suffix=suffix, durable=True) as file:
         file.write(text.encode())
-    return checksum
+    return made
 
 
 def _glob(name: str) -> str:
@@ -718,9 +711,10 @@ class ScoreMonitor(Tabular):
             The monitor as it was. Files that are cut off, changed or of another kind are refused.
         """
         target = as_path(path)
-        data, checksum = read_state(target)
+        data, known = read_state(target)
         try:
             state = decode(MonitorState, data)
+            check_integer("n_looks", state.n_looks, low=0)
             monitor = cls(**state.settings)
             monitor._archive = _checked(state.archive)
             monitor._partitions = tuple(
@@ -730,7 +724,7 @@ class ScoreMonitor(Tabular):
         except (TypeError, ValueError) as error:
             raise damaged(target, error) from error
         monitor._n_looks = state.n_looks
-        monitor._checksum = checksum
+        monitor._checksum = known
         return monitor
 
     @public

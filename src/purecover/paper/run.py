@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import threading
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -440,10 +442,28 @@ def _tasks(
         trained = _train(group, problems[group[0].dataset])
         seconds = (time.perf_counter() - began) / len(group)
         for cell, each in zip(group, trained, strict=True):
-            yield delayed(_measure_cell)(cell, *each, seconds, keep_scores)
+            yield delayed(_work)(os.getpid(), _measure_cell, cell, *each, seconds, keep_scores)
     for cell in _from_elsewhere(on_cores):
         if not store.has(cell.key):
-            yield delayed(_run_cell)(cell, problems[cell.dataset], keep_scores)
+            task = (cell, problems[cell.dataset], keep_scores)
+            yield delayed(_work)(os.getpid(), _run_cell, *task)
+
+
+def _work(parent: int, call: Callable[..., _Done], *task: Any) -> _Done:
+    """Do a task; a process that was started for it ends with the one that started it."""
+    if os.getppid() == parent:
+        _end_with(parent)
+    return call(*task)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 # -- what is computed -------------------------------------------------------------------------

@@ -7,10 +7,13 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TextIO
+from zipfile import BadZipFile
 
 import msgspec
 import numpy as np
@@ -21,6 +24,7 @@ from purecover._validation import bad_type, bad_value, public, show
 from purecover.exceptions import InvalidInputError
 from purecover.paper.design import Cell, Record
 
+_STALE_S = 3600.0
 _KIND, _LAYOUT = b"purecover.cell/", b"1"
 _WHERE = ("dataset", "beta", "repeat")  # what tells cells of one study apart; the rest is settings
 _DTYPES: dict[str, Any] = {
@@ -84,6 +88,9 @@ class Store:
         if not read_only:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
+                for left in self._folder.glob(".*"):  # by processes that were killed long ago
+                    if time.time() - left.stat().st_mtime > _STALE_S:
+                        left.unlink(missing_ok=True)
             except OSError as error:
                 hint = "choose a folder that may be written"
                 raise _bad_path(self._folder, f"which cannot be made: {error}", hint) from error
@@ -196,7 +203,7 @@ class Store:
         return [cell for cell, _ in self._contents() if settings in {None, cell.settings}]
 
     def _contents(self) -> list[tuple[StoredCell, msgspec.Raw]]:
-        found = [_CONTENT.decode(_read(self._file(key))) for key in self.done()]
+        found = [_decode(self._file(key)) for key in self.done()]
         return sorted(found, key=lambda each: (each[0].dataset, -each[0].beta, *each[0][3:5]))
 
     @public
@@ -216,7 +223,8 @@ class Store:
                 and (datasets is None or cell.dataset in datasets)
                 and (betas is None or cell.beta in betas)
             ):
-                decoded = _ROWS.decode(rows)
+                with _reading(self._file(cell.key)):
+                    decoded = _ROWS.decode(rows)
                 found += [row for row in decoded if metrics is None or row.metric in metrics]
         return found
 
@@ -246,15 +254,16 @@ class Store:
         file = self._file(key, "scores")
         if not file.is_file():
             return None
-        with np.load(io.BytesIO(_read(file)), allow_pickle=False) as arrays:
+        content = _read(file)
+        with _reading(file), np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             return dict(arrays)
 
     @public
     def verify(self) -> None:
         """Read all files and complain of the first that is damaged."""
-        for kind in ("cell", "scores"):
-            for file in self._folder.glob(f"*.{kind}"):
-                _read(file)
+        self.records()
+        for file in self._folder.glob("*.scores"):
+            self.scores(file.stem)
 
 
 def _end(value: float | None) -> float | None:
@@ -289,10 +298,34 @@ def _read(file: Path) -> bytes:
         got = f"of layout {layout.decode()}; this purecover reads layout {_LAYOUT.decode()}"
         raise _bad_path(file, got, "install a newer purecover")
     if kind != _KIND + _LAYOUT or hashlib.sha256(content).hexdigest().encode() != digest:
-        got = "a damaged file, whose content does not fit its checksum"
-        # In full, to be copied.
-        raise _bad_path(file, got, f"remove {file} and run the study again, which makes it anew")
+        raise _damaged(file, "whose content does not fit its checksum")
     return content
+
+
+def _decode(file: Path) -> tuple[StoredCell, msgspec.Raw]:
+    """The cell of a file, and its rows as they are."""
+    content = _read(file)
+    with _reading(file):
+        cell, rows = _CONTENT.decode(content)
+        if cell.key != file.stem or not isinstance(json.loads(cell.settings), dict):
+            raise ValueError("it is the file of another cell")
+    return cell, rows
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    """A checksum tells of accidents; what is wrong in spite of it is damaged too."""
+    try:
+        yield
+    except (msgspec.MsgspecError, ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
+        why = " ".join(str(error).split())[:200]
+        raise _damaged(file, f"whose content cannot be used ({why})") from error
+
+
+def _damaged(file: Path, why: str) -> InvalidInputError:
+    # In full, to be copied.
+    hint = f"remove {file} and run the study again, which makes it anew"
+    return _bad_path(file, f"a damaged file, {why}", hint)
 
 
 def _bad_path(file: Path, got: str, hint: str | None = None) -> InvalidInputError:

@@ -16,7 +16,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from purecover._codec import Source, json_text, written
+from purecover._codec import Source, document_text, written
 from purecover._frames import (
     check_columns,
     column_names,
@@ -226,6 +226,8 @@ class ScoreComparison(Frozen):
             Differences, shares and the report of each score. Fields may be added without a new
             version of the schema, so readers should pass over those they do not know.
         """
+        from msgspec import UNSET
+
         from purecover.report.document import SavedComparison
 
         return written(
@@ -238,12 +240,13 @@ class ScoreComparison(Frozen):
                 name: report.to_dict(curves=curves, counts=counts)
                 for name, report in self.reports.items()
             },
+            checksum=UNSET,
         )
 
     @public
     def to_json(self, *, curves: bool = False, counts: bool = False, indent: int | None = 2) -> str:
         """:meth:`to_dict` as strict JSON text."""
-        return json_text(self.to_dict(curves=curves, counts=counts), indent)
+        return document_text(self.to_dict(curves=curves, counts=counts), indent)
 
     @classmethod
     @public

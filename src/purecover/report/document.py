@@ -401,6 +401,9 @@ class SavedReport(Struct, kw_only=True):
         The recovered precision-recall curve, if asked for.
     source : object
         Where the command line read the data.
+    checksum : str
+        SHA-256 of all other fields as JSON with sorted keys and no blanks; absent in what 0.1.0
+        wrote, and in plain data.
     """
 
     schema: Literal["purecover.report/1"]
@@ -437,6 +440,7 @@ class SavedReport(Struct, kw_only=True):
     roc: SavedRoc | UnsetType = UNSET
     pr: SavedPr | UnsetType = UNSET
     source: dict[str, Any] | UnsetType = UNSET
+    checksum: str | UnsetType = UNSET
 
 
 class SavedComparison(Struct, kw_only=True):
@@ -470,6 +474,9 @@ class SavedComparison(Struct, kw_only=True):
         By metric and score: the share of replicates in which it is better than the baseline.
     reports : dict
         The report of each score.
+    checksum : str
+        SHA-256 of all other fields as JSON with sorted keys and no blanks; absent in what 0.1.0
+        wrote, and in plain data.
     """
 
     schema: Literal["purecover.comparison/1"]
@@ -485,3 +492,4 @@ class SavedComparison(Struct, kw_only=True):
     differences: dict[str, dict[str, Interval]]
     better: dict[str, dict[str, OrNan]]
     reports: dict[str, SavedReport]
+    checksum: str | UnsetType = UNSET

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
-from purecover._codec import Source, json_schema, json_text, picked, plain, replacing, written
+from purecover._codec import Source, document_text, json_schema, picked, plain, replacing, written
 from purecover._frames import rows_frame
 from purecover._validation import Frozen, bad_type, check_choice, check_flag, public, require, show
 from purecover.checks import CheckResult
@@ -102,6 +102,7 @@ def make_document(report: PUReport, *, curves: bool, counts: bool) -> dict[str, 
         roc=report.roc if curves and not withheld else UNSET,
         pr=report.pr if curves and not withheld else UNSET,
         source=UNSET,  # of which only the command line knows
+        checksum=UNSET,  # when it is complete
     )
 
 
@@ -368,7 +369,7 @@ class PUReport(Frozen):
         Returns
         -------
         str
-            The text, which :meth:`from_json` reads back.
+            The text, which :meth:`from_json` reads back, with a checksum.
 
         Examples
         --------
@@ -378,7 +379,7 @@ class PUReport(Frozen):
         >>> str(PUReport.from_json(report.to_json())) == str(report)
         True
         """
-        return json_text(self.to_dict(curves=curves, counts=counts), indent)
+        return document_text(self.to_dict(curves=curves, counts=counts), indent)
 
     @classmethod
     @public
@@ -411,7 +412,8 @@ class PUReport(Frozen):
         Parameters
         ----------
         text : str or bytes
-            The JSON text. Nothing in it is run.
+            The JSON text. Nothing in it is run, and a text that was changed or damaged since it
+            was written is refused.
 
         Returns
         -------

@@ -1,0 +1,479 @@
+"""A fault drill: kills, full disks, flipped bits and hostile files, and what is lost by them.
+
+``python -m benchmarks.drill`` does to the local page, the monitor, the study and the commands what
+happens to programs: 100 kills of each, a disk without room or inodes and one that is read-only,
+300 flipped bits in each saved thing, 500 hostile files through every command, and 200 uploads,
+8 at once, while their workers are killed. ``--scale 0.1`` does a tenth of each.
+
+It promises: nothing lost, nothing changed unseen, no raw exception, no orphan, no file left. Linux
+only; disks are made by mount, which needs root, and their rows say so where it is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from benchmarks._common import arguments, conclude, progress, publish, table
+from benchmarks.app_load import Visitor, children, scores, server
+
+from purecover import PUReport, evaluate, simulate
+from purecover.cli import main as command_line
+from purecover.exceptions import PurecoverError
+from purecover.monitoring import ScoreMonitor
+from purecover.paper.design import Cell, Record
+from purecover.paper.store import Store
+
+ROOT = Path(__file__).parents[1]
+MOUNT, UMOUNT = shutil.which("mount") or "mount", shutil.which("umount") or "umount"
+KILLS, FLIPS, FILES, UPLOADS, AT_ONCE = 100, 300, 500, 200, 8
+SAMPLE = simulate.binormal(1.5).sample(40, 120, alpha=0.25, random_state=0)
+Finding = tuple[str, str, list[str]]
+"""What was done, what was found, and what was not as promised."""
+
+
+def seen(folder: Path, prefix: str = "") -> list[str]:
+    """Names in a folder, without the lock of a state, which is meant to stay."""
+    return [p.name for p in folder.iterdir() if p.name.startswith(prefix) and p.suffix != ".lock"]
+
+
+def group(leader: int) -> list[int]:
+    """Living processes of a group."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, _, pgrp = stat.read_text().rpartition(")")[2].split()[:3]
+            if int(pgrp) == leader and state != "Z":
+                found.append(int(stat.parent.name))
+    return found
+
+
+def eventually(check: Callable[[], bool], seconds: float = 60) -> bool:
+    """Whether something is so within a while."""
+    until = time.monotonic() + seconds
+    while not check() and time.monotonic() < until:
+        time.sleep(0.1)
+    return check()
+
+
+def visitors(address: str, n: int) -> list[Visitor]:
+    """Browsers that have come with the printed address."""
+    parts = urlsplit(address)
+    token = parts.fragment.removeprefix("token=")
+    found = [Visitor(str(parts.hostname), int(parts.port or 0), token) for _ in range(n)]
+    for visitor in found:
+        visitor.enter()
+    return found
+
+
+# -- kills ---------------------------------------------------------------------------------------
+
+
+def kill_app(n: int, rng: random.Random, folder: Path) -> Finding:
+    """Kill the server, alone or with its workers; the next one must find nothing left."""
+    wrong = []
+    content = scores(0, 2000)
+    for i in range(n):
+        with server(folder) as (process, address):
+            (visitor,) = visitors(address, 1)
+            visitor.ask("POST", "/api/files?name=a.csv", content, "text/csv")
+            workers = children(process.pid)
+            time.sleep(rng.uniform(0, 0.2))
+            together = [process.pid, *(workers if i % 2 else [])]
+            for pid in together:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            process.wait()
+            if not eventually(lambda w=workers: not any(Path(f"/proc/{p}").exists() for p in w)):
+                wrong.append(f"kill {i}: a worker outlived its server")
+            if not i % 2 and not eventually(lambda: not seen(folder)):
+                wrong.append(f"kill {i}: files left though workers lived")
+    with server(folder):  # sweeps
+        if len(seen(folder)) != 1:
+            wrong.append(f"left after the next start: {len(seen(folder)) - 1} folders")
+    if seen(folder):
+        wrong.append("left after an orderly end")
+    return f"{n} kills of the app, half of them with its workers", "no orphan, no file", wrong
+
+
+MONITOR = """
+import itertools, sys
+from purecover import simulate
+from purecover.monitoring import ScoreMonitor
+path, first = sys.argv[1], int(sys.argv[2])
+world = simulate.binormal(1.5)
+for day in itertools.count(first):
+    counts = world.sample(30, 90, alpha=0.25, random_state=day).counts
+    ScoreMonitor.update(path, f"day {day}", counts, settings={"alpha": 0.25, "window": 5})
+    print(day, flush=True)
+"""
+
+
+def kill_monitor(n: int, rng: random.Random, folder: Path) -> Finding:
+    """Kill a process that adds partitions; what it said it added must be there."""
+    state, told, wrong = folder / "state.json", -1, []
+    for i in range(n):
+        first = len(ScoreMonitor.load(state).partitions) if state.exists() else 0
+        with subprocess.Popen(
+            [sys.executable, "-c", MONITOR, str(state), str(first)],
+            stdout=subprocess.PIPE, text=True,
+        ) as process:  # fmt: skip
+            assert process.stdout is not None  # noqa: S101 - a pipe
+            for _ in range(rng.randrange(1, 4)):
+                told = int(process.stdout.readline())
+            time.sleep(rng.uniform(0, 0.05))
+            process.kill()
+            told = max([told, *map(int, process.stdout.read().split())])
+        days = [p.name for p in ScoreMonitor.load(state).partitions]
+        if days != [f"day {day}" for day in range(len(days))] or len(days) <= told:
+            wrong.append(f"kill {i}: {told + 1} were added and {len(days)} are there")
+    ScoreMonitor.update(state, "last", SAMPLE.counts)
+    if seen(folder) != ["state.json"]:
+        wrong.append(f"left: {seen(folder)}")
+    return f"{n} kills of a monitor that adds partitions", f"{told + 1} partitions kept", wrong
+
+
+def kill_study(n: int, rng: random.Random, folder: Path) -> Finding:
+    """Kill a study, every second time with two workers and the parent alone."""
+    wrong, before = [], 0
+    for i in range(n):
+        place = folder / f"store{i // 10}"  # a study has 80 runs
+        before = 0 if i % 10 == 0 else before
+        driver = ROOT / "tests" / "paper_driver.py"
+        with subprocess.Popen(
+            [sys.executable, str(driver), str(place), str(1 + i % 2)],
+            stdout=subprocess.PIPE, text=True, start_new_session=True,
+            env=os.environ | {"JOBLIB_TEMP_FOLDER": str(folder)},
+        ) as process:  # fmt: skip
+            assert process.stdout is not None  # noqa: S101 - a pipe
+            lines = [process.stdout.readline() for _ in range(rng.randrange(1, 4))]
+            time.sleep(rng.uniform(0, 0.1))
+            process.kill()
+            process.wait()
+        if not eventually(lambda leader=process.pid: not group(leader)):
+            wrong.append(f"kill {i}: {len(group(process.pid))} orphans")
+        kept = Store(place)
+        kept.verify()
+        told = int(next((line.split()[0] for line in reversed(lines) if line.strip()), 0))
+        if len(kept.done()) < max(before, told):
+            wrong.append(f"kill {i}: {max(before, told)} runs were done, {len(kept.done())} kept")
+        before = len(kept.done())
+    return f"{n} kills of a study, half of them with workers", "no orphan, no run lost", wrong
+
+
+# -- disks ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def disk(options: str) -> Iterator[Path | None]:
+    """A small disk of its own; None where one may not be made."""
+    with tempfile.TemporaryDirectory() as name:
+        command = [MOUNT, "-t", "tmpfs", "-o", options, "tmpfs", name]
+        made = subprocess.run(command, capture_output=True, check=False)
+        try:
+            yield Path(name) if made.returncode == 0 else None
+        finally:
+            if made.returncode == 0:
+                subprocess.run([UMOUNT, "-l", name], check=True)
+
+
+def bad_disk(title: str, options: str, fill: Callable[[Path], None]) -> Finding:
+    """Use a disk that cannot be written: the monitor, the store, a command, and the app."""
+    wrong: list[str] = []
+    with disk(options) as place, tempfile.TemporaryDirectory() as name:
+        if place is None:
+            return title, "not done: mount is refused", []
+        state, held, data = place / "state.json", Store(place / "store"), Path(name, "a.csv")
+        data.write_bytes(scores(0, 500))
+        cell = Cell("wine", 1.0, 0)
+        ScoreMonitor.update(state, "first", SAMPLE.counts, settings={"alpha": 0.25})
+        held.add(cell, [], seconds=1.0)
+        (place / "app").mkdir()
+        with server(place / "app") as (_, address):
+            (visitor,) = visitors(address, 1)
+            fill(place)
+            for _ in range(20):
+                status, _ = visitor.ask("POST", "/api/files?name=a.csv", scores(0, 20_000), "a/b")
+                visitor.expect(status, 507, "upload")
+            before = state.read_bytes(), seen(place)
+            for call in (
+                lambda: ScoreMonitor.update(state, "second", SAMPLE.counts),
+                lambda: held.add(Cell("wine", 1.0, 1), _many(), seconds=1.0),
+            ):
+                try:
+                    call()
+                    wrong.append("a write that must fail did not")
+                except (PurecoverError, OSError):
+                    pass
+            for argv in (
+                ["evaluate", str(data), "--alpha=.2", "--resamples=0", f"--html={place}/r.html"],
+                ["monitor", str(state), str(data)],
+            ):
+                wrong += command(argv, codes=(2,))
+            if (state.read_bytes(), seen(place)) != before:
+                wrong.append("something is left or changed")
+            _undo(place, options)
+            status, _ = visitor.ask("POST", "/api/files?name=a.csv", scores(0, 2000), "a/b")
+            visitor.expect(status, 201, "upload afterwards")
+            wrong += visitor.errors
+        if len(ScoreMonitor.load(state).partitions) != 1 or held.done() != {cell.key}:
+            wrong.append("the state or the store is not what it was")
+        held.verify()
+    return title, "refused in words, nothing changed; works again with room", wrong
+
+
+def _many() -> list[Record]:
+    names = (f"m{i}-{'x' * 40}" for i in range(20_000))
+    return [Record("wine", 1.0, 1, "auc", name, "", "", 0.5, None, None) for name in names]
+
+
+def _fill_bytes(place: Path) -> None:
+    with suppress(OSError), (place / "filler").open("wb") as file:
+        while True:
+            file.write(b"x" * 4096)
+            file.flush()
+
+
+def _fill_inodes(place: Path) -> None:
+    (place / "fillers").mkdir()
+    with suppress(OSError):
+        for i in range(10_000):
+            (place / "fillers" / str(i)).touch()
+
+
+def _seal(place: Path) -> None:
+    subprocess.run([MOUNT, "-o", "remount,ro", str(place)], check=True)
+
+
+def _undo(place: Path, options: str) -> None:
+    if "app" in options:
+        return
+    subprocess.run([MOUNT, "-o", "remount,rw", str(place)], check=False)
+    for filler in (*place.glob("fillers/*"), *place.glob("filler")):
+        filler.unlink()
+
+
+# -- flipped bits --------------------------------------------------------------------------------
+
+
+def flip_bits(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
+    """Turn single bits in each saved thing: it is refused, or says what it said."""
+    report = evaluate(SAMPLE.scores, SAMPLE.labeled, alpha=0.25, n_resamples=50, random_state=0)
+    state = folder / "state.json"
+    for day in range(3):
+        counts = simulate.binormal(1.5).sample(30, 90, alpha=0.25, random_state=day).counts
+        ScoreMonitor.update(state, f"day {day}", counts, settings={"alpha": 0.25})
+    cell = Cell("wine", 1.0, 0)
+    store = Store(folder / "store")
+    rows = [Record("wine", 1.0, 0, "auc", f"m{i}", "", "", i / 7, None, None) for i in range(20)]
+    store.add(cell, rows, seconds=1.0, scores={"scores": np.arange(50.0)})
+    (kept,), (arrays,) = (
+        (folder / "store/cells").glob("*.cell"),
+        (folder / "store/cells").glob("*.scores"),
+    )
+    saved = folder / "report.json"
+    saved.write_text(report.to_json(), encoding="utf-8")
+    things: dict[str, tuple[Path, Callable[[], Any]]] = {
+        "a report": (saved, lambda: PUReport.from_json(saved.read_bytes()).to_dict()),
+        "a monitor": (state, lambda: ScoreMonitor.load(state)._state()),
+        "a run of a study": (kept, lambda: (store.cells(), store.records())),
+        "scores of a study": (arrays, lambda: str(store.scores(cell.key))),
+    }
+    for title, (file, read) in things.items():
+        whole, right, found, wrong = file.read_bytes(), read(), Counter[str](), []
+        for _ in range(n):
+            place = rng.randrange(8 * len(whole))
+            flipped = bytearray(whole)
+            flipped[place // 8] ^= 1 << place % 8
+            file.write_bytes(flipped)
+            try:
+                same = read() == right
+                found["the same"] += same
+                if not same:
+                    wrong.append(f"{title}: bit {place} changed it unseen")
+            except PurecoverError:
+                found["refused"] += 1
+            except Exception as error:  # noqa: BLE001 - which is what is looked for
+                wrong.append(f"{title}: bit {place}: {type(error).__name__}")
+        file.write_bytes(whole)
+        said = ", ".join(f"{count} {what}" for what, count in found.items())
+        yield f"{n} flipped bits in {title}", said, wrong
+
+
+# -- hostile files -------------------------------------------------------------------------------
+
+
+def hostile_files(n: int, rng: random.Random) -> Iterator[tuple[str, bytes]]:
+    """Damaged and odd files: those of the tests, and bits, bytes and ends that are wrong."""
+    from tests.test_fuzz_cli import CSV, JSONL, malformed_files, parquet
+
+    known = list(malformed_files())
+    rng.shuffle(known)
+    yield from known[: n // 2]
+    whole = {"csv": CSV.encode(), "jsonl": JSONL.encode(), "parquet": parquet()}
+    whole["csv.gz"] = gzip.compress(whole["csv"])
+    whole["json"] = f"[{JSONL.strip().replace(chr(10), ',')}]".encode()
+    for i in range(n - min(n // 2, len(known))):
+        ending, content = rng.choice(list(whole.items()))
+        damaged = bytearray(content)
+        for _ in range(rng.choice([1, 3, 20])):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        yield (
+            f"made-{i}.{ending}",
+            bytes(damaged[: rng.choice([None, rng.randrange(len(damaged))])]),
+        )
+
+
+def command(argv: list[str], codes: tuple[int, ...] = (0, 1, 2)) -> list[str]:
+    """What is wrong with how a command ends."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        try:
+            code: object = command_line(argv)
+        except BaseException as error:  # noqa: BLE001 - which is what is looked for
+            code = type(error).__name__
+    said = err.getvalue()
+    if code not in codes or "internal error" in said or "Traceback" in said:
+        return [f"{' '.join(argv[:1])} of {Path(argv[1]).name}: {code}, {said[:200]!r}"]
+    return []
+
+
+def read_hostile(n: int, rng: random.Random, folder: Path) -> Finding:
+    """Every file through every command that reads one."""
+    wrong: list[str] = []
+    quick = ["--alpha=0.2", "--resamples=0"]
+    n_calls = 0
+    for name, content in hostile_files(n, rng):
+        file = folder / name
+        file.write_bytes(content)
+        for before, after in (
+            (["evaluate"], quick),
+            (["evaluate"], [*quick, "--engine=duckdb"]),
+            (["evaluate"], [*quick, "--engine=polars"]),
+            (["threshold"], ["--best=f1", *quick]),
+            (["evaluate-many"], ["--by=note", *quick]),
+            (["priors"], ["--estimator=elkan-noto", "--resamples=0"]),
+            (["audit", "sample"], ["--n=3"]),
+            (["monitor", str(folder / "state")], ["--alpha=0.2", "--replace", "--name=a"]),
+        ):
+            n_calls += 1
+            wrong += command([*before, str(file), *after])
+        wrong += command(["monitor", str(file)])
+        with suppress(PurecoverError):
+            PUReport.from_json(content)
+        file.unlink()
+    kinds = "evaluate (rows, DuckDB, Polars), threshold, evaluate-many, priors, audit and monitor"
+    return (
+        f"{n} hostile files, {n_calls + n:,} calls of {kinds}",
+        "a result or a message each",
+        wrong,
+    )
+
+
+# -- uploads while workers are killed ------------------------------------------------------------
+
+
+def upload_and_kill(n: int, rng: random.Random, folder: Path) -> Finding:
+    """Send files, 8 at once, while a worker is killed every second or so."""
+    wrong: list[str] = []
+    with server(folder) as (process, address):
+        browsers = visitors(address, AT_ONCE)
+        killed, over = 0, threading.Event()
+
+        def kill() -> None:
+            nonlocal killed
+            while not over.wait(rng.uniform(2, 4)):
+                workers = children(process.pid)
+                if workers:
+                    with suppress(ProcessLookupError):
+                        os.kill(rng.choice(workers), signal.SIGKILL)
+                        killed += 1
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        content = scores(0, 2000)
+        shares = np.array_split(np.arange(n), AT_ONCE)
+
+        def work(visitor: Visitor, numbers: np.ndarray) -> None:
+            for _ in numbers:
+                visitor.upload(content, remove=True)
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(work, browsers, shares))
+        over.set()
+        killer.join()
+        wrong += [error for visitor in browsers for error in visitor.errors]
+    if seen(folder):
+        wrong.append(f"left: {seen(folder)}")
+    return f"{n} uploads, {AT_ONCE} at once, {killed} workers killed", "all reports made", wrong
+
+
+def main() -> int:
+    """Run the drill."""
+    parser = arguments(str(__doc__).splitlines()[0], replicates=1)
+    parser.add_argument("--scale", type=float, default=1.0, help="part of the numbers above")
+    parser.add_argument("--parts", default="", help="only parts whose name holds this")
+    options = parser.parse_args()
+
+    def times(number: int) -> int:
+        return max(2, round(number * options.scale))
+
+    def disks(_: int, __: random.Random, ___: Path) -> Iterator[Finding]:
+        yield bad_disk("a full disk", "size=3m", _fill_bytes)
+        yield bad_disk("a disk without inodes", "size=30m,nr_inodes=60", _fill_inodes)
+        yield bad_disk("a read-only disk", "size=30m", _seal)
+
+    parts: dict[str, tuple[Callable[..., Any], int]] = {
+        "kill-app": (kill_app, KILLS),
+        "kill-monitor": (kill_monitor, KILLS),
+        "kill-study": (kill_study, KILLS),
+        "disks": (disks, 1),
+        "bits": (flip_bits, FLIPS),
+        "hostile": (read_hostile, FILES),
+        "uploads": (upload_and_kill, UPLOADS),
+    }
+    rows, failures = [], []
+    for name, (part, number) in parts.items():
+        if options.parts not in name:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            begin = time.perf_counter()
+            found = part(times(number), random.Random(options.seed), Path(folder))  # noqa: S311
+            for done, outcome, wrong in [found] if isinstance(found, tuple) else found:
+                rows.append([done, outcome, f"{len(wrong)}"])
+                failures += wrong
+            progress(f"{name}: {time.perf_counter() - begin:.0f} s")
+    body = (
+        f"At {options.scale:g} of the full size. Wrong is what was lost, changed unseen, raised "
+        "raw, orphaned or left behind.\n\n" + table(["done", "found", "wrong"], rows)
+    )
+    publish("drill", "The fault drill", body, write=options.write)
+    return conclude(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
