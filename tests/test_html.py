@@ -119,11 +119,11 @@ def test_scripts_can_stand_in_a_page(name: str) -> None:
 def test_the_chart_library_is_the_one_that_was_vetted() -> None:
     """Its hashes, and those of all packages it is made of, are written down."""
     vendor = files("purecover.html").joinpath("vendor")
-    for line in vendor.joinpath("SHA256SUMS").read_text(encoding="ascii").splitlines():
+    locked = Path(__file__).parents[1] / "tools" / "vendor_plot"
+    for line in (locked / "SHA256SUMS").read_text(encoding="ascii").splitlines():
         known, name = line.split()
         assert hashlib.sha256(vendor.joinpath(name).read_bytes()).hexdigest() == known
-    lock = Path(__file__).parents[1] / "tools" / "vendor_plot" / "package-lock.json"
-    packages = json.loads(lock.read_bytes())["packages"]
+    packages = json.loads((locked / "package-lock.json").read_bytes())["packages"]
     assert all(about["integrity"].startswith("sha512-") for name, about in packages.items() if name)
     licenses = vendor.joinpath("LICENSES.txt").read_text(encoding="utf-8")
     bundled = re.findall(r"^(@?[\w./-]+) (\d[\d.]*) \(", licenses, re.MULTILINE)

@@ -50,5 +50,5 @@ const notice = [...holders].map(([body, names]) => `${names.join("\n")}\n\n${bod
 if (/\*\/|<\/|<!--/.test(notice)) throw new Error("the notice would end the comment or the script");
 fs.writeFileSync(`${out}/plot.min.js`, `/*!\n${notice}\n*/\n${fs.readFileSync("plot.js", "utf8")}`);
 JS
-cd "$out" && sha256sum plot.min.js LICENSES.txt >SHA256SUMS
+cd "$out" && sha256sum plot.min.js LICENSES.txt >"$locked/SHA256SUMS"
 wc -c plot.min.js LICENSES.txt
