@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import importlib
 import io
 import os
 import random
@@ -28,6 +29,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -75,6 +77,14 @@ def eventually(check: Callable[[], bool], seconds: float = 60) -> bool:
     return check()
 
 
+def _gone(pids: list[int]) -> bool:
+    return not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def _ended(leader: int) -> bool:
+    return not group(leader)
+
+
 def visitors(address: str, n: int) -> list[Visitor]:
     """Browsers that have come with the printed address."""
     parts = urlsplit(address)
@@ -103,7 +113,7 @@ def kill_app(n: int, rng: random.Random, folder: Path) -> Finding:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             process.wait()
-            if not eventually(lambda w=workers: not any(Path(f"/proc/{p}").exists() for p in w)):
+            if not eventually(partial(_gone, workers)):
                 wrong.append(f"kill {i}: a worker outlived its server")
             if not i % 2 and not eventually(lambda: not seen(folder)):
                 wrong.append(f"kill {i}: files left though workers lived")
@@ -169,7 +179,7 @@ def kill_study(n: int, rng: random.Random, folder: Path) -> Finding:
             time.sleep(rng.uniform(0, 0.1))
             process.kill()
             process.wait()
-        if not eventually(lambda leader=process.pid: not group(leader)):
+        if not eventually(partial(_ended, process.pid)):
             wrong.append(f"kill {i}: {len(group(process.pid))} orphans")
         kept = Store(place)
         kept.verify()
@@ -324,14 +334,15 @@ def flip_bits(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
 
 def hostile_files(n: int, rng: random.Random) -> Iterator[tuple[str, bytes]]:
     """Damaged and odd files: those of the tests, and bits, bytes and ends that are wrong."""
-    from tests.test_fuzz_cli import CSV, JSONL, malformed_files, parquet
-
-    known = list(malformed_files())
+    # The tests are checked by their own rules.
+    fuzz: Any = importlib.import_module("tests.test_fuzz_cli")
+    known = list(fuzz.malformed_files())
     rng.shuffle(known)
     yield from known[: n // 2]
-    whole = {"csv": CSV.encode(), "jsonl": JSONL.encode(), "parquet": parquet()}
+    whole = {"csv": fuzz.CSV.encode(), "jsonl": fuzz.JSONL.encode()}
+    whole["parquet"] = fuzz.parquet()
     whole["csv.gz"] = gzip.compress(whole["csv"])
-    whole["json"] = f"[{JSONL.strip().replace(chr(10), ',')}]".encode()
+    whole["json"] = f"[{fuzz.JSONL.strip().replace(chr(10), ',')}]".encode()
     for i in range(n - min(n // 2, len(known))):
         ending, content = rng.choice(list(whole.items()))
         damaged = bytearray(content)
