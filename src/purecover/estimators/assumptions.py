@@ -229,16 +229,20 @@ def out_of_fold_scores(
     ours = np.arange(len(X)) < rows.n_labeled
     sizes = (rows.n_labeled, rows.n_unlabeled)
     fold = np.concatenate([rng.permutation(n) % folds for n in sizes])
-    scores = np.empty(len(X))
-    plain = _default_classifier(rows.n_features) if classifier is None else classifier
+    tried = _default_classifiers(rows.n_features) if classifier is None else [classifier]
+    found = [np.empty(len(X)) for _ in tried]
     # Someone else's classifier may know what to do with threads.
     with warnings.catch_warnings(), threadpool_limits(1) if classifier is None else nullcontext():
         # Scores from a fit that has not quite converged are scores all the same.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for k in range(folds):
-            held = fold == k
-            model = clone(plain).fit(X[~held], ours[~held])
-            scores[held] = response_scores(model, X[held], positive=True)
+        for scores, plain in zip(found, tried, strict=True):
+            for k in range(folds):
+                held = fold == k
+                model = clone(plain).fit(X[~held], ours[~held])
+                scores[held] = response_scores(model, X[held], positive=True)
+    if len(found) > 1:  # no row was seen by the model that scores it, so the best may be chosen
+        found.sort(key=lambda each: -ScoreCounts.from_scores(each, ours).auc_pu)
+    scores = found[0]
     return scores[: rows.n_labeled], scores[rows.n_labeled :]
 
 
@@ -252,19 +256,23 @@ def check_classifier(classifier: Any) -> None:
         raise bad_type("classifier", must, classifier)
 
 
-def _default_classifier(n_features: int) -> Any:
+def _default_classifiers(n_features: int) -> list[Any]:
+    """What is tried: with few features squares and products, with more two normal classes, too."""
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-    degree = 2 if n_features <= _MOST_SQUARED else 1
+    few = n_features <= _MOST_SQUARED
     # Scaled before and after: squares of large numbers would drown the rest.
-    return make_pipeline(
+    logistic = make_pipeline(
         StandardScaler(),
-        PolynomialFeatures(degree, include_bias=False),
+        PolynomialFeatures(2 if few else 1, include_bias=False),
         StandardScaler(),
         LogisticRegression(max_iter=500),
     )
+    normal = make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=0.02))
+    return [logistic] if few else [logistic, normal]
 
 
 # -- Are the labeled positives a random sample of all positives? What data can say about it ------

@@ -740,6 +740,9 @@ MOST_CLUSTERED = 5_000
 OVERLAP = 0.05
 """Components of which so many rows would be taken for another's are merged with it."""
 
+HELD_OUT = 0.3
+"""Share of the labeled rows whose likelihood decides how many clusters there are."""
+
 _MOST_FULL = 10
 
 
@@ -764,14 +767,15 @@ class ClusteredLabels(FeaturePriorEstimator):
         The estimator to run on scores, once for each cluster. Default: ``LabelCurve`` with
         labels taken as clean.
     n_clusters : int or "auto", default="auto"
-        Number of clusters of the labeled positives. If "auto", from 1 to 8 by the Bayesian
-        information criterion of a Gaussian mixture, with 50 labeled examples for each at least,
-        of which those that overlap are then merged; 1 for a single column, which may be a
-        score: positives with low scores are no kind of their own.
+        Number of clusters of the labeled positives. If "auto", from 1 to 8 by how likely a
+        Gaussian mixture makes rows that it was not fitted to, with 50 labeled examples for each
+        at least, of which those that overlap are then merged; 1 for a single column, which may
+        be a score: positives with low scores are no kind of their own.
     classifier : scikit-learn classifier, optional
         What tells labeled examples of a cluster from unlabeled ones; needs
         ``decision_function`` or ``predict_proba``. Default: logistic regression on the features,
-        their squares and products (above 20 features, without the latter two).
+        their squares and products; above 20 features, the better of one without the latter two
+        and of quadratic discriminant analysis.
     random_state : int, numpy.random.Generator or None, default=0
         Draws folds and the starts of the clustering.
 
@@ -899,10 +903,9 @@ class ClusteredLabels(FeaturePriorEstimator):
             return np.zeros(len(X), dtype=np.int64)
         some = X[np.sort(rng.choice(len(X), min(len(X), MOST_CLUSTERED), replace=False))]
         with threadpool_limits(1):  # threads cost k-means and small algebra more than they gain
+            best = _likeliest(some, choices if self.n_clusters != "auto" else [1, *choices], rng)
             if self.n_clusters != "auto":
-                return np.asarray(_mixture(choices[0], some, rng).predict(X), dtype=np.int64)
-            mixtures = [_mixture(k, some, rng) for k in (1, *choices)]
-            best = mixtures[int(np.argmin([mixture.bic(some) for mixture in mixtures]))]
+                return np.asarray(best.predict(X), dtype=np.int64)
             return merged(best.predict_proba(X), OVERLAP).argmax(axis=1)
 
 
@@ -931,13 +934,27 @@ def merged(shares: FloatArray, limit: float) -> FloatArray:
     return shares
 
 
-def _mixture(k: int, X: FloatArray, rng: np.random.Generator) -> Any:
+def _likeliest(X: FloatArray, numbers: list[int], rng: np.random.Generator) -> Any:
+    """The mixture that makes rows it has not seen likeliest, fitted to all."""
+    held = rng.permutation(len(X)) < len(X) * HELD_OUT
+    best, highest = (numbers[0], "full"), -np.inf
+    for k in numbers:
+        shapes = ["full"] if X.shape[1] <= _MOST_FULL else ["diag", "full"]
+        found = {each: _mixture(k, each, X[~held], rng).score(X[held]) for each in shapes}
+        shape = max(found, key=lambda each: found[each])
+        if found[shape] <= highest:  # one more no longer helps, nor would two
+            break
+        best, highest = (k, shape), found[shape]
+    return _mixture(*best, X, rng)
+
+
+def _mixture(k: int, shape: str, X: FloatArray, rng: np.random.Generator) -> Any:
     from sklearn.mixture import GaussianMixture
 
     mixture = GaussianMixture(
         k,
-        covariance_type="full" if X.shape[1] <= _MOST_FULL else "diag",
-        reg_covar=1e-3,
+        covariance_type=shape,
+        reg_covar=1e-2,
         n_init=2,
         random_state=int(rng.integers(2**31)),
     )

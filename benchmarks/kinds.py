@@ -1,0 +1,101 @@
+"""Alpha where some kinds of positives get labeled more often than others, and where none does.
+
+``python -m benchmarks.kinds`` draws the data sets of Kumar & Lambert (2023): classes of normal
+features with unlike covariances, one of them negative. Of five kinds of positives as many of each
+are labeled, and among the unlabeled each is twice as frequent as the one before; or there is one
+kind. It compares ClusteredLabels with the default estimator on scores of boosted trees.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import numpy as np
+from benchmarks._common import arguments, conclude, progress, publish, table
+from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+import purecover as pu
+
+ALPHAS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+N_LABELED, N_UNLABELED, N_FEATURES = 2000, 6000, 50
+MOST = {5: 0.034, 1: 0.02}
+"""Mean errors that are promised, by number of kinds."""
+
+
+def rows(alpha: float, n_kinds: int, seed: int) -> tuple[Any, Any, float]:
+    """Features, labels and the true alpha."""
+    X, kind = make_classification(
+        2 * (n_kinds + 1) * N_UNLABELED,
+        N_FEATURES,
+        n_informative=N_FEATURES,
+        n_redundant=0,
+        n_classes=n_kinds + 1,
+        n_clusters_per_class=1,
+        flip_y=0,
+        class_sep=0.3,
+        random_state=seed,
+    )
+    rng = np.random.default_rng(seed)
+    of_kind = [rng.permutation(np.flatnonzero(kind == k)) for k in range(n_kinds + 1)]
+    each = N_LABELED // n_kinds
+    frequent = 2.0 ** np.arange(n_kinds)
+    hidden = np.round(alpha * N_UNLABELED * frequent / frequent.sum()).astype(int)
+    labeled = np.concatenate([where[:each] for where in of_kind[1:]])
+    unlabeled = [where[each : each + n] for where, n in zip(of_kind[1:], hidden, strict=True)]
+    unlabeled.append(of_kind[0][: N_UNLABELED - hidden.sum()])
+    place = np.concatenate([labeled, *unlabeled])
+    return X[place], np.arange(len(place)) < len(labeled), hidden.sum() / N_UNLABELED
+
+
+def main() -> int:
+    """Run the study."""
+    parser = arguments(str(__doc__).splitlines()[0], replicates=1)
+    options = parser.parse_args()
+    lines, failures, start = [], [], time.monotonic()
+    for n_kinds, most in MOST.items():
+        errors: dict[str, list[float]] = {"default": [], "clustered": []}
+        found, warned = [], []
+        for alpha in ALPHAS:
+            for i in range(options.replicates):
+                progress(f"{n_kinds} kinds, alpha {alpha}, {time.monotonic() - start:.0f} s")
+                X, labeled, truth = rows(alpha, n_kinds, 1000 * options.seed + i)
+                scores = pu.cross_fit_scores(
+                    HistGradientBoostingClassifier(random_state=0), X, labeled, random_state=0
+                )
+                plain = pu.evaluate(scores, labeled, n_resamples=0)
+                scar = pu.estimators.scar_test(X, labeled, alpha=plain.proportions.alpha)
+                kinds = pu.estimators.ClusteredLabels().fit(X, labeled)
+                errors["default"].append(plain.proportions.alpha - truth)
+                errors["clustered"].append(kinds.proportions_.alpha - truth)
+                found.append(kinds.diagnostics_["n_clusters"])
+                severe = any(each.severity != "note" for each in plain.findings)
+                warned.append(severe or scar.p_value < 0.05)
+        off = np.abs(errors["default"]) > 0.1
+        for name, values in errors.items():
+            mean = float(np.mean(np.abs(values)))
+            told = f"{np.mean(np.array(warned)[off]):.0%} of {off.sum()}" if off.any() else "none"
+            clusters = ", ".join(map(str, found)) if name == "clustered" else ""
+            lines.append(
+                [str(n_kinds), name, f"{mean:.3f}", f"{np.mean(values):+.3f}", clusters, told]
+            )
+            if name == "clustered" and mean > most:
+                failures.append(f"{n_kinds} kinds: mean error {mean:.3f}, above {most}")
+    headers = ["kinds of positives", "estimator", "mean error of alpha", "signed", "kinds found"]
+    headers += ["warned, where the default errs by more than 0.1"]
+    body = (
+        f"{N_LABELED} labeled and {N_UNLABELED} unlabeled rows with {N_FEATURES} features, "
+        f"{options.replicates} data sets for each alpha of {', '.join(map(str, ALPHAS))}. A "
+        "warning is one of the report's checks or a p value of scar_test below 0.05.\n\n"
+        + table(headers, lines)
+    )
+    publish(
+        "kinds", "Kinds of positives that are labeled unequally often", body, write=options.write
+    )
+    return conclude(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
