@@ -129,6 +129,9 @@ peers: $(VENV)/.dev $(PEERS)/.installed ## Compare with other packages and corre
 	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks.migration
 
+kinds: $(VENV)/.dev ## Estimate alpha where some kinds of positives are labeled more often than others (minutes)
+	$(BIN)/python -m benchmarks.kinds $(STUDY_ARGS)
+
 trust: $(VENV)/.dev ## Study intervals of the AUC where an assumption fails
 	$(BIN)/python -m benchmarks.trust --jobs $(STUDY_JOBS) $(STUDY_ARGS)
 

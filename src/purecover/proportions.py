@@ -55,7 +55,9 @@ def percent_hint(value: object) -> str | None:
 
 def check_share(name: str, value: object, closed: str = "both") -> float:
     """A share, with a word on percentages."""
-    return check_real(name, value, low=0, high=1, closed=closed, hint=percent_hint(value))
+    is_share = isinstance(value, float) and 0 <= value <= 1
+    hint = None if is_share else percent_hint(value)
+    return check_real(name, value, low=0, high=1, closed=closed, hint=hint)
 
 
 @dataclass(frozen=True)
