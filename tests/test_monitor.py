@@ -17,6 +17,7 @@ from tests.command_line import call_main
 
 import purecover as pu
 from purecover import exceptions, simulate
+from purecover._codec import checksum
 from purecover.monitoring import monitor as _file
 from purecover.monitoring.drift import _distributions, _observed, binned, share_of_look, two_sided
 
@@ -312,7 +313,7 @@ def change(path: Path, **fields: object) -> None:
             "changed or damaged",
         ),
         (
-            lambda p: change(p, state={}, checksum=_file._checksum({})),
+            lambda p: change(p, state={}, checksum=checksum({})),
             "content cannot be used",
         ),
         (lambda p: (p.unlink(), p.mkdir()), "cannot be read"),

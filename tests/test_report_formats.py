@@ -415,8 +415,14 @@ def test_complaints(
         ("report.json", "content of the file, not its name"),
         ("{" * 100_000, "'text' parameter"),
         ("[" * 100_000, "'text' parameter"),
-        ('{"schema": "purecover.report/1", "auc": NaN}', "field 'auc' is free of NaN"),
-        ('{"schema": "purecover.report/1", "auc": 1e999}', "field 'auc' is free of NaN"),
+        (
+            '{"schema": "purecover.report/1", "version": "0.1.0", "auc": NaN}',
+            "field 'auc' is free of NaN",
+        ),
+        (
+            '{"schema": "purecover.report/1", "version": "0.1.0", "auc": 1e999}',
+            "field 'auc' is free of NaN",
+        ),
         ('{"auc": 0.8}', "without a field 'schema'"),
         ("[]", "'text' parameter"),
         (b"\xff\xfe\xfd", "'text' parameter"),
