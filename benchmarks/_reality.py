@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from purecover._codec import read_sealed
+
 IntArray = NDArray[np.int64]
 
 FOLDER = Path(__file__).parent / "reality"
+KIND = "purecover.collection/1"
 LABELINGS = ("random", "easy first", "one kind", "by source")
 SCORERS = ("logistic", "boosting", "extra-trees", "rank-mean", "networks", "poor")
 OUTER = 0.03  # of the rows at either end keep their detail
@@ -76,8 +79,8 @@ class RealProblem:
 
 def load_problems(part: str, folder: Path = FOLDER) -> Iterator[RealProblem]:
     """The problems of a part, "first" (to learn from) or "second" (to be judged by)."""
-    with np.load(folder / f"{part}.npz") as stored:
-        columns = {name: stored[name] for name in stored.files}
+    with (folder / f"{part}.npz").open("rb") as file:
+        columns = read_sealed(KIND, file)
     counts, starts = columns.pop("counts"), columns.pop("starts")
     stops = np.append(starts[1:], counts.shape[1])
     names = ("table", "cut", "scorer", "labeling")

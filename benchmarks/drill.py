@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,7 +40,9 @@ from benchmarks._common import arguments, conclude, progress, publish, table
 from benchmarks.app_load import Visitor, children, scores, server
 
 from purecover import PUReport, evaluate, simulate
+from purecover._codec import read_sealed
 from purecover.cli import main as command_line
+from purecover.estimators.reference import KIND
 from purecover.exceptions import PurecoverError
 from purecover.monitoring import ScoreMonitor
 from purecover.paper.design import Cell, Record
@@ -302,10 +305,13 @@ def flip_bits(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
     )
     saved = folder / "report.json"
     saved.write_text(report.to_json(), encoding="utf-8")
+    packed = folder / "reference.npz"
+    packed.write_bytes((files("purecover") / "data" / "reference.npz").read_bytes())
     things: dict[str, tuple[Path, Callable[[], Any]]] = {
         "a report": (saved, lambda: PUReport.from_json(saved.read_bytes()).to_dict()),
         "a monitor": (state, lambda: ScoreMonitor.load(state)._state()),
         "a run of a study": (kept, lambda: (store.cells(), store.records())),
+        "the collection": (packed, lambda: _packed(packed)),
         "scores of a study": (arrays, lambda: str(store.scores(cell.key))),
     }
     for title, (file, read) in things.items():
@@ -327,6 +333,11 @@ def flip_bits(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
         file.write_bytes(whole)
         said = ", ".join(f"{count} {what}" for what, count in found.items())
         yield f"{n} flipped bits in {title}", said, wrong
+
+
+def _packed(file: Path) -> dict[str, bytes]:
+    with file.open("rb") as stream:
+        return {name: each.tobytes() for name, each in read_sealed(KIND, stream).items()}
 
 
 # -- hostile files -------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks import _reality_tables as source
 from benchmarks._common import progress
 from benchmarks._common import table as markdown
-from benchmarks._reality import FOLDER, LABELINGS, SCORERS, bin_edges, load_problems, pack
+from benchmarks._reality import FOLDER, KIND, LABELINGS, SCORERS, bin_edges, load_problems, pack
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.cluster import KMeans
@@ -34,6 +34,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+from purecover._codec import sealed
 from purecover.models import BaggedNetworks
 
 FloatArray = NDArray[np.float64]
@@ -274,7 +275,7 @@ def collect(selected: list[source.Table], folder: Path) -> None:
             if table.part == part and path.exists():
                 stored.extend(_unpacked(path))
         if stored:
-            _save(folder / f"{part}.npz", pack(stored))
+            _save(folder / f"{part}.npz", sealed(KIND, pack(stored)))
 
 
 def _unpacked(path: Path) -> Iterator[dict[str, Any]]:

@@ -16,8 +16,9 @@ from benchmarks._reality import FOLDER, load_problems
 from benchmarks._reality_learning import Lessons, counts_of, folds, grow, read_lessons, redrawn
 from scipy.special import expit
 
+from purecover._codec import sealed
 from purecover.estimators.label_curve import alpha_of, delta_of
-from purecover.estimators.reference import Reference, careful_auc
+from purecover.estimators.reference import KIND, Reference, careful_auc
 
 TARGET = Path(__file__).parent.parent / "src/purecover/data/reference.npz"
 STRETCHES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.6)
@@ -114,20 +115,23 @@ def main() -> None:
     if given.stretch is None or given.risk is None:
         return
     model = grow(lessons)
-    np.savez_compressed(
-        TARGET,
-        features=np.array(model.features),
-        log_odds=model.log_odds.astype(np.float32),
-        noise=model.noise.astype(np.float32),
-        pure=model.pure,
-        leaf=model.leaf.astype(np.int32),
-        feature=model.feature.astype(np.int8),
-        cut=model.cut.astype(np.float32),
-        below=model.below.astype(np.int32),
-        above=model.above.astype(np.int32),
-        stretch=given.stretch,
-        risk=given.risk,
+    arrays = sealed(
+        KIND,
+        dict(  # noqa: C408 - names, not texts
+            features=np.array(model.features),
+            log_odds=model.log_odds.astype(np.float32),
+            noise=model.noise.astype(np.float32),
+            pure=model.pure,
+            leaf=model.leaf.astype(np.int32),
+            feature=model.feature.astype(np.int8),
+            cut=model.cut.astype(np.float32),
+            below=model.below.astype(np.int32),
+            above=model.above.astype(np.int32),
+            stretch=np.array(given.stretch),
+            risk=np.array(given.risk),
+        ),
     )
+    np.savez_compressed(TARGET, **arrays)
     print(f"{TARGET.name}: {TARGET.stat().st_size / 1e6:.2f} MB")
 
 

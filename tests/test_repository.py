@@ -459,3 +459,20 @@ def test_the_command_spares_what_is_there(
     assert run("example", "--out", "example_scores.csv").code == 0  # asked for by name
     assert Path("example_scores.csv").read_bytes() == FILE.read_bytes()
     assert run("example", "--out", tmp_path).code == 2
+
+
+# -- security -------------------------------------------------------------------------------
+
+
+def test_every_test_that_the_security_page_names_is_there() -> None:
+    folder = Path(__file__).parent
+    lines = (folder.parent / "SECURITY.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.split(" | ")[1] for line in lines if re.match(r"\| .* \| .*`.* \|", line)]
+    assert len(rows) > 15
+    for row in rows:
+        file = ""
+        for named in re.findall(r"`(\S+)`", row):
+            module, _, name = named.partition("::")
+            file = module or file
+            if file != "tests/":
+                assert f"def {name}" in (folder / file).read_text(encoding="utf-8"), named

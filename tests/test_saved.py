@@ -8,9 +8,12 @@ comparison of two scores; and the state of a monitor whose first partitions have
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import os
 import re
 import shutil
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +23,7 @@ import numpy as np
 import pytest
 
 import purecover as pu
-from purecover._codec import decode, find_fault, json_schema, plain
+from purecover._codec import decode, find_fault, json_schema, plain, read_sealed, replacing
 from purecover.monitoring.monitor import write_state
 
 SAVED = Path(__file__).parent / "saved"
@@ -108,6 +111,41 @@ def test_a_document_that_was_changed_is_refused() -> None:
         with pytest.raises(pu.exceptions.InvalidInputError, match="does not fit its checksum"):
             pu.PUReport.from_json(json.dumps(document | change))
     assert pu.PUReport.from_dict(document).auc == report.auc
+
+
+def test_a_collection_that_was_changed_is_refused() -> None:
+    whole = (files("purecover") / "data" / "reference.npz").read_bytes()
+    right = read_sealed("purecover.reference/1", io.BytesIO(whole))
+    assert right
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, 8 * len(whole), 60).tolist():
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        try:
+            found = read_sealed("purecover.reference/1", io.BytesIO(flipped))
+        except pu.exceptions.InvalidInputError:
+            continue
+        # Bits of an archive that nobody reads, such as the time of a file.
+        assert all(np.array_equal(found[name], array) for name, array in right.items())
+    with pytest.raises(pu.exceptions.InvalidInputError, match="does not fit its checksum"):
+        read_sealed("purecover.reference/2", io.BytesIO(whole))
+
+
+def test_new_files_have_the_permissions_of_the_umask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is not read: that takes setting it, for all threads of the process."""
+    old = os.umask(0o027)
+    try:
+        monkeypatch.setattr(os, "umask", lambda _: pytest.fail("changed for all threads"))
+        for mode in (0o640, 0o600):
+            with replacing(tmp_path / "a") as file:
+                file.write(b"x")
+            assert (tmp_path / "a").stat().st_mode & 0o777 == mode
+            (tmp_path / "a").chmod(0o600)
+    finally:
+        monkeypatch.undo()
+        os.umask(old)
 
 
 def test_a_state_with_an_impossible_number_of_looks_is_refused(tmp_path: Path) -> None:

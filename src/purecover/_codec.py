@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import IO, Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -99,6 +99,33 @@ def _text(value: Any, step: str, newline: str) -> str:
     if isinstance(value, list) and any(isinstance(item, (dict, list, str)) for item in value):
         return f"[{inner}{f',{inner}'.join(_text(item, step, inner) for item in value)}{newline}]"
     return json.dumps(value, allow_nan=False)
+
+
+# -- Arrays that know whether they are whole -----------------------------------------------------
+
+
+def sealed(kind: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrays to be written by `numpy.savez`, with their kind, its version and a checksum."""
+    found = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        found.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        found.update(np.ascontiguousarray(array).tobytes())
+    return {**arrays, "seal": np.array(f"{kind} sha256:{found.hexdigest()}")}
+
+
+def read_sealed(kind: str, file: IO[bytes]) -> dict[str, Any]:
+    """The arrays of a file, if they are what was written."""
+    got = "one whose content does not fit its checksum: it was changed or damaged"
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            arrays = dict(stored)
+        if arrays.pop("seal") == sealed(kind, arrays)["seal"]:
+            return arrays
+    except Exception as error:  # noqa: BLE001 - a damaged archive may raise whatever it likes
+        got = f"a damaged file ({' '.join(str(error).split())[:100]})"
+    must = f"a file of {kind} as it was written"
+    raise bad_value("file", must, got, "install purecover again, or take it from a backup")
 
 
 # -- Declared forms ------------------------------------------------------------------------------

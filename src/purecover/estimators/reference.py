@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import expit, logit
 
+from purecover._codec import read_sealed
 from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
@@ -291,11 +292,14 @@ class Reference:
         )
 
 
+KIND = "purecover.reference/1"
+
+
 @cache
 def stored_reference() -> Reference:
     """The reference that comes with the package."""
     with files("purecover").joinpath("data/reference.npz").open("rb") as file:
-        stored = dict(np.load(file, allow_pickle=False))
+        stored = read_sealed(KIND, file)
     return Reference(
         features=tuple(map(str, stored["features"])),
         log_odds=stored["log_odds"].astype(np.float64),

@@ -10,7 +10,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -370,10 +370,13 @@ def _compute(
 ) -> Iterator[_Done]:
     """Finished cells as they come."""
     from joblib import Parallel
+    from joblib.parallel import get_active_backend
 
     # Sent with each task rather than left in shared memory, which a killed process leaves behind.
     workers = useful_jobs(n_jobs, len(missing))
     options: dict[str, Any] = {"n_jobs": workers, "max_nbytes": None, "batch_size": 1}
+    if type(get_active_backend()[0]).__name__ == "LokyBackend":  # processes of our own
+        options |= {"initializer": _end_with, "initargs": (os.getpid(),)}
     tasks = _Tasks(_tasks(missing, problems, store, keep_scores=keep_scores))
     try:
         parallel = Parallel(return_as="generator_unordered", **options)
@@ -442,22 +445,15 @@ def _tasks(
         trained = _train(group, problems[group[0].dataset])
         seconds = (time.perf_counter() - began) / len(group)
         for cell, each in zip(group, trained, strict=True):
-            yield delayed(_work)(os.getpid(), _measure_cell, cell, *each, seconds, keep_scores)
+            yield delayed(_measure_cell)(cell, *each, seconds, keep_scores)
     for cell in _from_elsewhere(on_cores):
         if not store.has(cell.key):
-            task = (cell, problems[cell.dataset], keep_scores)
-            yield delayed(_work)(os.getpid(), _run_cell, *task)
+            yield delayed(_run_cell)(cell, problems[cell.dataset], keep_scores)
 
 
-def _work(parent: int, call: Callable[..., _Done], *task: Any) -> _Done:
-    """Do a task; a process that was started for it ends with the one that started it."""
-    if os.getppid() == parent:
-        _end_with(parent)
-    return call(*task)
-
-
-@cache
 def _end_with(parent: int) -> None:
+    """End this process with the one that started it; joblib's workers would wait for it."""
+
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1)
