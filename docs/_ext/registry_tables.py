@@ -47,7 +47,7 @@ def estimators() -> Rows:
 def checks() -> Rows:
     """All checks, as reStructuredText."""
     for check in purecover.checks.list_checks():
-        yield f":doc:`{check.code} <{check.code}>`", check.title, check.severity
+        yield f":doc:`{check.code} </checks/{check.code}>`", check.title, check.severity
 
 
 class RegistryTable(SphinxDirective):
