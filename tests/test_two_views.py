@@ -85,10 +85,10 @@ def test_scores_with_more_in_common_are_refused() -> None:
     noise = np.column_stack((scores[:, 0], np.random.default_rng(6).normal(size=len(scores))))
     with pytest.raises(IdentifiabilityError, match="score 2 does so by"):
         TwoViews().fit(noise, labeled)
-    for wrong, got in ((scores[:, 0], "one column"), (np.hstack((scores, scores)), "4 columns")):
+    for wrong, got in ((scores[:, 0], "one score"), (np.hstack((scores, scores)), "4 columns")):
         with pytest.raises(InvalidInputError, match=got):
             TwoViews().fit(wrong, labeled)
-    with pytest.raises(InvalidInputError, match="counts of one score"):
+    with pytest.raises(InvalidInputError, match="one score"):
         TwoViews().fit(pu.ScoreCounts.from_scores(scores[:, 0], labeled))
 
 

@@ -293,6 +293,9 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
     interval_method: ClassVar[str] = "bootstrap"
     """How intervals are found where the caller names no method."""
 
+    posterior_words: ClassVar[str] = "posterior quantiles"
+    """What an interval that needs no replicates says of how it was found."""
+
     # -- what subclasses provide --------------------------------------------------------
 
     @abstractmethod
@@ -474,7 +477,7 @@ class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn 
         if chosen == "bound":
             ends, words = self._bounds(level), "one-sided bounds"
         elif chosen == "posterior":
-            ends, words = self._posterior_ends(level), "posterior quantiles"
+            ends, words = self._posterior_ends(level), self.posterior_words
         else:
             draws, words, share = self._replicates(chosen, resampler, n_resamples, rng)
             return intervals_of_draws(self.proportions_, draws, level, words, share)

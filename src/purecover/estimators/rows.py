@@ -195,6 +195,10 @@ class RowPriorEstimator(PriorEstimator):
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         """The inclusions of these samples."""
 
+    def _check_rows(self, rows: Rows) -> None:
+        """Complain of samples that tell nothing, before an estimate and not before replicates."""
+        check_differ(rows)
+
     def _generator(self) -> np.random.Generator:
         """Where the randomness of an estimate comes from; a fresh one for each estimate."""
         return as_generator(self.get_params(deep=False).get("random_state", 0))
@@ -233,7 +237,7 @@ class RowPriorEstimator(PriorEstimator):
         if rows.n_features == 1:
             pool = np.concatenate((rows.labeled[:, 0], rows.unlabeled[:, 0]))
             return super().fit(ScoreCounts.from_scores(pool, np.arange(pool.size) < rows.n_labeled))
-        check_differ(rows)
+        self._check_rows(rows)
         inclusions = self._estimate_rows(rows, self._generator())
         notes = size_notes(rows.n_labeled, rows.n_unlabeled)
         self._keep(inclusions, notes, n_features=rows.n_features)

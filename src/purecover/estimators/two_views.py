@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from purecover._parameters import checked
-from purecover._typing import ArrayLike, FloatArray, RandomState
-from purecover._validation import bad_value, check_real, public
-from purecover.estimators.base import Inclusions, IntervalMethod, _intervals
+from purecover._typing import FloatArray
+from purecover._validation import bad_value, check_real
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import Inclusions
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
-from purecover.estimators.samples import size_notes
 from purecover.exceptions import IdentifiabilityError
-from purecover.intervals.interval import Interval, check_level
 
 _LEAST_SIGNAL = 4.0
 """Standard errors by which each score must tell labeled from unlabeled examples."""
@@ -77,7 +75,7 @@ class TwoViews(FeaturePriorEstimator):
     seven degrees of freedom. With few labeled examples it refuses somewhat more often than its
     level says: 2 to 5 of a hundred good pairs with 500 of them, at the default.
 
-    The interval is Fieller's, of the ratio :math:`C/(d_1 d_2)`.
+    The interval is Fieller's, of the ratio :math:`C/(d_1 d_2)`, unless a ``method`` is named.
 
     A dependence within classes that is too weak for the test still moves alpha: a covariance
     c adds :math:`c/(d_1 d_2)` to R. Two classifiers trained on the same features are not
@@ -107,45 +105,11 @@ class TwoViews(FeaturePriorEstimator):
     beta: float = checked(1.0, check_real, low=0, high=1, closed="right")
     level: float = checked(0.01, check_real, low=0, high=1, closed="left")
 
-    @public
-    def fit(
-        self,
-        X: Any,
-        labeled: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Estimate the proportions.
+    posterior_words: ClassVar[str] = "Fieller"
 
-        Parameters
-        ----------
-        X : array-like of shape (n, 2) or data frame of two columns
-            Two scores of each example.
-        labeled : array-like of shape (n,)
-            True where the example carries the positive label.
-        sample_weight : None
-            There are no weights.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        IdentifiabilityError
-            If a score does not tell labeled from unlabeled examples, or the two are not
-            independent given the class.
-        """
-        if sample_weight is not None:
-            raise bad_value(
-                "sample_weight", "None, since this estimator knows no weights", "weights"
-            )
-        self._check_params()
-        if hasattr(X, "thresholds"):
-            raise _not_two("counts of one score")
-        rows = Rows.from_data(X, labeled)
+    def _check_rows(self, rows: Rows) -> None:
         moments = self._moments(rows)
-        signal = moments.signal
+        signal, p_value = moments.signal, moments.p_value
         if min(signal) < _LEAST_SIGNAL:
             weak = int(np.argmin(signal))
             raise IdentifiabilityError(
@@ -153,7 +117,6 @@ class TwoViews(FeaturePriorEstimator):
                 f"{weak + 1} does so by {signal[weak]:.2g} standard errors, fewer than "
                 f"{_LEAST_SIGNAL:g}.\nHint: a better score, or more labeled examples"
             )
-        p_value = moments.p_value
         if p_value < self.level:
             raise IdentifiabilityError(
                 "{function} needs scores that are independent given the class, and they are not "
@@ -162,17 +125,13 @@ class TwoViews(FeaturePriorEstimator):
                 "Hint: take scores from separate measurements, or estimate alpha from one score "
                 "with LabelCurve"
             )
-        self._keep(
-            self._estimate_rows(rows, self._generator()),
-            size_notes(rows.n_labeled, rows.n_unlabeled),
-            n_features=2,
-        )
-        self._rows = rows
-        return self
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:  # noqa: ARG002
+        raise _not_two("one score")
 
     def _moments(self, rows: Rows) -> _Moments:
         if rows.n_features != 2:
-            raise _not_two(f"{rows.n_features} columns" if rows.n_features > 1 else "one column")
+            raise _not_two(f"{rows.n_features} columns")
         return _Moments(rows, self.beta)
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:  # noqa: ARG002
@@ -192,49 +151,17 @@ class TwoViews(FeaturePriorEstimator):
         b = (1 - self.beta) / (1 - alpha)
         return Inclusions(alpha / self.beta, b, tuple(notes), details)
 
-    @public
-    def interval(
-        self,
-        *,
-        confidence_level: float = 0.95,
-        method: IntervalMethod | None = None,
-        n_resamples: int | None = None,
-        random_state: RandomState = 0,
-        resampler: Any = None,
-    ) -> Mapping[str, Interval]:
-        """Intervals of alpha, beta and their difference.
+    def _usual_method(self, resampler: object) -> str:
+        return "posterior" if resampler is None else super()._usual_method(resampler)
 
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Nominal coverage.
-        method : {"bootstrap", "m-out-of-n"}, optional
-            How the ends are found. Default: Fieller's interval, which needs no replicates.
-        n_resamples, random_state, resampler
-            For replicates; see :meth:`FeaturePriorEstimator.interval`.
-
-        Returns
-        -------
-        mapping of str to Interval
-            Keys ``"alpha"``, ``"beta"`` and ``"delta"``.
-        """
-        self._check_fitted("interval")
-        if method is not None or self._rows is None or resampler is not None:
-            return super().interval(
-                confidence_level=confidence_level,
-                method=method,
-                n_resamples=n_resamples,
-                random_state=random_state,
-                resampler=resampler,
-            )
-        moments = self._moments(self._rows)
-        low, high = moments.ends(check_level(confidence_level))
-        ends = {
+    def _posterior_ends(self, level: float) -> dict[str, tuple[float, float]]:
+        assert self._rows is not None  # noqa: S101 - scores are refused
+        low, high = self._moments(self._rows).ends(level)
+        return {
             "alpha": (low, high),
             "beta": (self.beta, self.beta),
             "delta": (self.beta - high, self.beta - low),
         }
-        return _intervals(self.proportions_, ends, confidence_level, "Fieller")
 
 
 def _not_two(got: str) -> Exception:
