@@ -22,16 +22,8 @@ from purecover._validation import (
     check_random_state,
     public,
 )
+from purecover.audit import posterior
 from purecover.audit.plan import between
-from purecover.audit.posterior import (
-    AuditEstimate,
-    StratifiedAudit,
-    alpha_from_audit,
-    check_audited,
-    credible,
-    in_words,
-    nearly_beta_binomial,
-)
 from purecover.audit.top import TopAudit
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError
@@ -64,7 +56,7 @@ class Evidence:
         if self.n_unlabeled is None:
             return np.asarray(betaincinv(a + k, b + n - k, tails))
         rest = max(self.n_unlabeled - n, 1.0)
-        low, _ = nearly_beta_binomial(rest, a + k, b + n - k, tails)
+        low, _ = posterior.nearly_beta_binomial(rest, a + k, b + n - k, tails)
         return np.asarray(np.append(k + low, k) / self.n_unlabeled).clip(0, 1)
 
     def possible(self, alpha: FloatArray) -> FloatArray:
@@ -300,7 +292,7 @@ class CombinedAudit(Frozen):
     proportions: MixtureProportions
     intervals: Mapping[str, Interval]
     from_scores: Interval
-    audit: AuditEstimate | StratifiedAudit | TopAudit
+    audit: posterior.AuditEstimate | posterior.StratifiedAudit | TopAudit
     tail_probability: float
 
     @property
@@ -314,12 +306,12 @@ class CombinedAudit(Frozen):
 
     def __str__(self) -> str:
         lines = [
-            f"alpha from the audit  {in_words(self.audit.alpha)}",
-            f"      from the scores {in_words(self.from_scores)}",
-            f"      from both       {in_words(self.intervals['alpha'])}",
+            f"alpha from the audit  {posterior.in_words(self.audit.alpha)}",
+            f"      from the scores {posterior.in_words(self.from_scores)}",
+            f"      from both       {posterior.in_words(self.intervals['alpha'])}",
         ]
         if "beta" in self.intervals:
-            lines.append(f"beta  from both       {in_words(self.intervals['beta'])}")
+            lines.append(f"beta  from both       {posterior.in_words(self.intervals['beta'])}")
         if self.conflict:
             lines.append(
                 f"scores and audit contradict each other (p = {self.tail_probability:.2g}): trust "
@@ -452,16 +444,16 @@ def combine_audit(
 
 def _audited(
     n_positive: Any, n_audited: int | None, level: float
-) -> tuple[AuditEstimate | StratifiedAudit | TopAudit, Evidence]:
+) -> tuple[posterior.AuditEstimate | posterior.StratifiedAudit | TopAudit, Evidence]:
     """The audit alone, and how likely it makes each alpha."""
-    if not isinstance(n_positive, (AuditEstimate, StratifiedAudit, TopAudit)):
-        k, n = check_audited(n_positive, n_audited)
-        return alpha_from_audit(k, n, confidence_level=level), Evidence(k, n)
+    if not isinstance(n_positive, (posterior.AuditEstimate, posterior.StratifiedAudit, TopAudit)):
+        k, n = posterior.check_audited(n_positive, n_audited)
+        return posterior.alpha_from_audit(k, n, confidence_level=level), Evidence(k, n)
     if n_audited is not None:
         hint = "the result of the audit knows it"
         raise bad_value("n_audited", "left out", str(n_audited), hint)
     audit = n_positive
-    if isinstance(audit, AuditEstimate):
+    if isinstance(audit, posterior.AuditEstimate):
         k, n = audit.n_positive, audit.n_audited
         a, b = audit.posterior[0] - k, audit.posterior[1] - (n - k)
         return audit, Evidence(k, n, audit.n_unlabeled, (max(a, 1.0), max(b, 1.0)))
@@ -511,4 +503,4 @@ def _interval(
         reached = (reached - 0.5 * weight[order]) / reached[-1]
         low, high = np.interp(tails, reached, values[order])
     mean = float(1 - weight @ (1 - values) / weight.sum())
-    return credible(mean, (float(low), float(high)), level, "posterior quantiles")
+    return posterior.credible(mean, (float(low), float(high)), level, "posterior quantiles")

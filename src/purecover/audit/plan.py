@@ -29,16 +29,7 @@ from purecover._validation import (
     public,
     show,
 )
-from purecover.audit.posterior import (
-    MOST_ITEMS,
-    AuditEstimate,
-    AuditPrior,
-    beta_ends,
-    check_prior,
-    nearly_beta_binomial,
-    reaches_edge,
-    whole_ends,
-)
+from purecover.audit import posterior
 from purecover.audit.top import QUICK, Answers, Cut, TopAudit, draw, top_cut
 from purecover.counts import ScoreCounts, check_counts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
@@ -65,9 +56,11 @@ def continuous_widths(
     """Widths of intervals that need not end at whole numbers of examples."""
     a, b = prior
     rest = n_unlabeled - n
-    low, high = nearly_beta_binomial(np.maximum(rest, 1), a + k, b + n - k, (1 - level) / 2)
-    low = np.where((k == 0) & reaches_edge(a), 0.0, low)
-    high = np.where((k == n) & reaches_edge(b), rest, high)
+    low, high = posterior.nearly_beta_binomial(
+        np.maximum(rest, 1), a + k, b + n - k, (1 - level) / 2
+    )
+    low = np.where((k == 0) & posterior.reaches_edge(a), 0.0, low)
+    high = np.where((k == n) & posterior.reaches_edge(b), rest, high)
     mean = rest * (a + k) / (a + b + n)
     low, high = np.minimum(low, mean), np.maximum(high, mean)
     return np.asarray(np.where(rest > 0, high - low, 0.0) / n_unlabeled)
@@ -182,7 +175,7 @@ def plan_audit(
     confidence_level: float = 0.95,
     alpha_guess: Any = None,
     assurance: float = 0.9,
-    prior: AuditPrior = "jeffreys",
+    prior: posterior.AuditPrior = "jeffreys",
     n_unlabeled: int | None = None,
     design: Literal["random", "top"] = "random",
     counts: ScoreCounts | None = None,
@@ -267,7 +260,7 @@ def plan_audit(
     width = check_real("width", width, low=_NARROWEST, high=1, closed="left", hint=hint)
     level = check_level(confidence_level)
     assurance = check_real("assurance", assurance, low=0, high=1, closed="neither")
-    shapes = check_prior(prior)
+    shapes = posterior.check_prior(prior)
     beta = check_real("beta", beta, low=0, high=1, closed="right")
     if check_choice("design", design, ("random", "top")) == "top":
         if counts is None:
@@ -281,7 +274,7 @@ def plan_audit(
         raise bad_value("counts", "left out", "counts", 'the design "top" needs them')
     kind: type[_Search] = _Search
     if n_unlabeled is not None:
-        n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=1, high=MOST_ITEMS)
+        n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=1, high=posterior.MOST_ITEMS)
         if n_unlabeled <= MOST_ENUMERATED:
             kind = _Enumeration
     search = kind(width, level, shapes, guessed_range(alpha_guess), n_unlabeled)
@@ -399,7 +392,7 @@ class _Search:
     def _is_wide(self, k: IntArray, n: IntArray) -> BoolArray:
         k = np.clip(k, 0, n)
         if self.n_unlabeled is None:
-            low, high = beta_ends(k, n, self.prior, self.level)
+            low, high = posterior.beta_ends(k, n, self.prior, self.level)
             return np.asarray(high - low > self.width)
         widths = continuous_widths(k, n, self.n_unlabeled, self.prior, self.level)
         # All of them judged leave nothing open, whatever the margin.
@@ -522,10 +515,10 @@ class _Enumeration(_Search):
         rest = self.n_unlabeled - n
         m, k = np.arange(rest + 1), k[:, None]
         log = up[k + m] + down[n - k + (rest - m)] - (ways[m] + ways[rest - m])
-        least, most = whole_ends(log, (1 - self.level) / 2)
+        least, most = posterior.whole_ends(log, (1 - self.level) / 2)
         k = k[:, 0]
-        least = np.where((k == 0) & reaches_edge(a), 0, least)
-        most = np.where((k == n) & reaches_edge(b), rest, most)
+        least = np.where((k == 0) & posterior.reaches_edge(a), 0, least)
+        most = np.where((k == n) & posterior.reaches_edge(b), rest, most)
         # As alpha_from_audit does, to the last digit: widths are compared.
         above, below = a + k, b + n - k
         mean = (k + rest * above / (above + below)) / self.n_unlabeled
@@ -651,7 +644,7 @@ def guessed_range(guess: Any) -> tuple[float, float]:
     """The range of alpha that a guess means."""
     if guess is None:
         return 0.0, 1.0
-    if isinstance(guess, (AuditEstimate, TopAudit, MixtureProportions)):
+    if isinstance(guess, (posterior.AuditEstimate, TopAudit, MixtureProportions)):
         guess = guess.alpha
     elif hasattr(guess, "proportions_"):  # a fitted estimator
         guess = guess.interval_["alpha"]

@@ -24,15 +24,7 @@ from purecover._validation import (
     check_real,
     public,
 )
-from purecover.audit.posterior import (
-    MOST_ITEMS,
-    AuditPrior,
-    check_audited,
-    check_prior,
-    drawn_interval,
-    in_words,
-    reaches_edge,
-)
+from purecover.audit import posterior
 from purecover.counts import ScoreCounts, check_counts
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
@@ -259,9 +251,9 @@ class TopAudit(Saved, Frozen):
         if sum(self.labeled_audited):
             found, judged = sum(self.labeled_positive), sum(self.labeled_audited)
             lines.append(f"  {found:,} of {judged:,} labeled examples positive")
-        lines.append(f"alpha {in_words(self.alpha)}")
+        lines.append(f"alpha {posterior.in_words(self.alpha)}")
         if sum(self.labeled_audited):
-            lines.append(f"beta  {in_words(self.beta)}")
+            lines.append(f"beta  {posterior.in_words(self.beta)}")
         equal = f"{self.n_effective:,.0f}"
         return "\n".join((*lines, f"as certain as an audit of {equal} unlabeled rows at random"))
 
@@ -277,7 +269,7 @@ def top_audit(
     labeled_audited: ArrayLike | None = None,
     beta: float = 1.0,
     confidence_level: float = 0.95,
-    prior: AuditPrior = "jeffreys",
+    prior: posterior.AuditPrior = "jeffreys",
     n_draws: int = 20_000,
     random_state: RandomState = 0,
 ) -> TopAudit:
@@ -365,10 +357,10 @@ def top_audit(
     """
     check_counts(counts)
     cut = check_real("cut", cut)
-    k, n = check_audited(n_positive, n_audited)
+    k, n = posterior.check_audited(n_positive, n_audited)
     beta = check_real("beta", beta, low=0, high=1, closed="right")
     level = check_level(confidence_level)
-    shapes = check_prior(prior)
+    shapes = posterior.check_prior(prior)
     n_draws = check_integer("n_draws", n_draws, low=100, high=10**7)
     rng = check_random_state(random_state)
     at = Cut.of(counts, cut)
@@ -385,7 +377,7 @@ def top_audit(
             "Hint: unlabeled positives do not score like the labeled, or the judges err; audit at "
             "random with alpha_from_audit"
         )
-    none, every = k == 0 and reaches_edge(shapes[0]), sum(hits) == sum(tries) > 0
+    none, every = k == 0 and posterior.reaches_edge(shapes[0]), sum(hits) == sum(tries) > 0
     variance = float(found.alpha.var())
     mean = float(found.alpha.mean())
     return TopAudit(
@@ -396,10 +388,12 @@ def top_audit(
         n_audited=n,
         labeled_positive=hits,
         labeled_audited=tries,
-        alpha=drawn_interval(found.alpha, level, (none, False)),
-        beta=drawn_interval(found.beta, level, (False, every and reaches_edge(shapes[1]))),
-        precision=drawn_interval(found.precision, level, (none, False)),
-        recall=drawn_interval(found.recall, level),
+        alpha=posterior.drawn_interval(found.alpha, level, (none, False)),
+        beta=posterior.drawn_interval(
+            found.beta, level, (False, every and posterior.reaches_edge(shapes[1]))
+        ),
+        precision=posterior.drawn_interval(found.precision, level, (none, False)),
+        recall=posterior.drawn_interval(found.recall, level),
         n_effective=mean * (1 - mean) / variance if variance > 0 else float(sum(at.unlabeled)),
     )
 
@@ -504,14 +498,14 @@ def expected_top_audit(
     """
     check_counts(counts)
     check_proportions(proportions)
-    n_items = check_integer("n_items", n_items, low=1, high=MOST_ITEMS)
+    n_items = check_integer("n_items", n_items, low=1, high=posterior.MOST_ITEMS)
     level = check_level(confidence_level)
     cut = top_cut(counts)
     at = Cut.of(counts, cut)
     n_items = min(n_items, at.unlabeled[0])
     n_labeled = 0 if proportions.beta == 1 else min(n_items, sum(at.labeled))
     answers = Answers.expected(at, proportions, n_items, n_labeled)
-    found = draw(at, answers, check_prior("jeffreys"), 1.0, QUICK, check_random_state(0))
+    found = draw(at, answers, posterior.check_prior("jeffreys"), 1.0, QUICK, check_random_state(0))
     if found is None:
         raise IdentifiabilityError(
             f"{{function}} finds no alpha near {proportions.alpha:.3g} that the shares of labeled "
@@ -524,6 +518,6 @@ def expected_top_audit(
         n_above=at.unlabeled[0],
         n_items=n_items,
         n_labeled_items=n_labeled,
-        alpha=drawn_interval(found.alpha, level),
-        auc=drawn_interval(area.clip(0, 1), level),
+        alpha=posterior.drawn_interval(found.alpha, level),
+        auc=posterior.drawn_interval(area.clip(0, 1), level),
     )

@@ -19,22 +19,7 @@ from purecover._validation import (
     public,
 )
 from purecover.counts import ScoreCounts
-from purecover.displays.base import (
-    CHANCE,
-    CYCLE,
-    OBSERVED,
-    RECOVERED,
-    DataKeywords,
-    Display,
-    Look,
-    LookKeywords,
-    Style,
-    despine_axes,
-    limits,
-    phrase,
-    style,
-    thinned,
-)
+from purecover.displays import base
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import CurveBand
 from purecover.proportions import KnownKeywords
@@ -93,7 +78,7 @@ def band_label(band: CurveBand) -> str:
 
 def thin_line(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """A line without points that cannot be told apart in the picture."""
-    keep = thinned(x, y)
+    keep = base.thinned(x, y)
     return x[keep], y[keep]
 
 
@@ -115,22 +100,22 @@ class Series(NamedTuple):
     label: str
 
 
-class CurveLook(LookKeywords, total=False):
+class CurveLook(base.LookKeywords, total=False):
     """How curves of rates are drawn."""
 
-    curve_kwargs: Style
+    curve_kwargs: base.Style
     plot_observed: bool
-    observed_kwargs: Style
-    band_kwargs: Style
+    observed_kwargs: base.Style
+    band_kwargs: base.Style
     plot_chance_level: bool
-    chance_level_kw: Style
+    chance_level_kw: base.Style
 
 
-class CurveKeywords(KnownKeywords, DataKeywords, CurveLook, total=False):
+class CurveKeywords(KnownKeywords, base.DataKeywords, CurveLook, total=False):
     """What curves of rates are made of."""
 
 
-class CurveDisplay(Display):
+class CurveDisplay(base.Display):
     """An observed and a recovered curve of rates, a band and the chance level."""
 
     band: CurveBand | None
@@ -190,14 +175,14 @@ class CurveDisplay(Display):
         moves the line by less than a pixel.
         """
         ax = self._open(ax, figsize=(5.0, 4.8))
-        given = Look.among(look)
+        given = base.Look.among(look)
         name = self._named(given)
         lines = self._thin_lines()
         self.observed_ = self.band_ = self.chance_level_ = None
 
         # Drawn in the order of the legend; what lies above what is settled by zorder.
         turn = drawn_before(ax, _ROLE.format("recovered"))
-        recovered = {**RECOVERED, "color": CYCLE[turn % len(CYCLE)]}
+        recovered = {**base.RECOVERED, "color": base.CYCLE[turn % len(base.CYCLE)]}
         self.line_ = self._draw(
             "recovered", lines["recovered"], recovered, given.curve_kwargs, name
         )
@@ -210,7 +195,7 @@ class CurveDisplay(Display):
             }
             self.band_ = ax.fill_between(self.band.x, self.band.low, self.band.high, **options)
         if given.plot_observed:
-            dashed = {**OBSERVED, "linestyle": OBSERVED_DASHES[turn % len(OBSERVED_DASHES)]}
+            dashed = {**base.OBSERVED, "linestyle": OBSERVED_DASHES[turn % len(OBSERVED_DASHES)]}
             self.observed_ = self._draw(
                 "observed", lines["observed"], dashed, given.observed_kwargs, name
             )
@@ -219,19 +204,23 @@ class CurveDisplay(Display):
             if drawn_before(ax, _ROLE.format("chance")):
                 # Several models in one picture share one entry in the legend.
                 chance = chance._replace(label="_nolegend_")
-            self.chance_level_ = self._draw("chance", chance, CHANCE, given.chance_level_kw, None)
+            self.chance_level_ = self._draw(
+                "chance", chance, base.CHANCE, given.chance_level_kw, None
+            )
 
         drawn = [line for line in ax.get_lines() if line.get_gid()]
         ax.set(
             xlabel=self._labels[0],
             ylabel=self._labels[1],
-            xlim=limits(*(np.asarray(line.get_xdata(), dtype=np.float64) for line in drawn)),
+            xlim=base.limits(*(np.asarray(line.get_xdata(), dtype=np.float64) for line in drawn)),
         )
         if self._square:
-            ax.set_ylim(limits(*(np.asarray(line.get_ydata(), dtype=np.float64) for line in drawn)))
+            ax.set_ylim(
+                base.limits(*(np.asarray(line.get_ydata(), dtype=np.float64) for line in drawn))
+            )
             ax.set_aspect("equal")
         if given.despine:
-            despine_axes(ax)
+            base.despine_axes(ax)
         handles = ax.get_legend_handles_labels()[0]
         handles.sort(key=lambda handle: handle.get_gid() == _ROLE.format("chance"))  # chance last
         crowded = self._legend == "best" and len(handles) > _FITS_INSIDE
@@ -253,7 +242,7 @@ class CurveDisplay(Display):
         defaults = {**look, "label": titled(name, line.label), "gid": _ROLE.format(role)}
         if role != "chance":
             defaults["drawstyle"] = self._drawstyle
-        (artist,) = self.ax_.plot(line.x, line.y, **style(defaults, wishes))
+        (artist,) = self.ax_.plot(line.x, line.y, **base.style(defaults, wishes))
         return artist
 
 
@@ -750,18 +739,18 @@ _AXIS_LABELS = {
 _CHOICE = {"color": "#333333", "linestyle": "-", "linewidth": 1.0, "zorder": 2.0}
 
 
-class ThresholdLook(LookKeywords, total=False):
+class ThresholdLook(base.LookKeywords, total=False):
     """How metrics are drawn against the threshold."""
 
-    curve_kwargs: Style
-    choice_kwargs: Style
+    curve_kwargs: base.Style
+    choice_kwargs: base.Style
 
 
-class ThresholdDisplayKeywords(KnownKeywords, DataKeywords, ThresholdLook, total=False):
+class ThresholdDisplayKeywords(KnownKeywords, base.DataKeywords, ThresholdLook, total=False):
     """What a display of thresholds is made of."""
 
 
-class ThresholdDisplay(Display):
+class ThresholdDisplay(base.Display):
     """Recovered metrics against the threshold, with the chosen one marked.
 
     Parameters
@@ -974,37 +963,39 @@ class ThresholdDisplay(Display):
         """
         own = ax is None
         ax = self._open(ax, figsize=(7.0, 4.2))
-        given = Look.among(look)
+        given = base.Look.among(look)
         name = self._named(given)
         self.lines_, self.choice_line_, self.choice_points_ = {}, None, None
         # Thresholds decrease along the arrays, so a value holds up to the one before: "post".
         drawstyle = "steps-post" if self.against == "threshold" else "default"
         for i, (metric, (x, y)) in enumerate(self._lines().items()):
             line = {
-                "color": CYCLE[i % len(CYCLE)],
-                "linestyle": ("-", "--", "-.", ":")[i // len(CYCLE) % 4],
+                "color": base.CYCLE[i % len(base.CYCLE)],
+                "linestyle": ("-", "--", "-.", ":")[i // len(base.CYCLE) % 4],
                 "linewidth": 1.8,
                 "drawstyle": drawstyle,
                 "label": titled(name, METRICS[metric].title),
                 "gid": f"purecover-{metric}",
             }
-            (self.lines_[metric],) = ax.plot(x, y, **style(line, given.curve_kwargs))
+            (self.lines_[metric],) = ax.plot(x, y, **base.style(line, given.curve_kwargs))
         mark = self._mark()
         if mark is not None:
             x0, values = mark
             defaults = {**_CHOICE, "label": self._choice_label()}
-            self.choice_line_ = ax.axvline(x0, **style(defaults, given.choice_kwargs))
+            self.choice_line_ = ax.axvline(x0, **base.style(defaults, given.choice_kwargs))
             colors = [line.get_color() for line in self.lines_.values()]
             self.choice_points_ = ax.scatter(
                 np.full(values.size, x0), values, s=28, facecolors="white", edgecolors=colors,
                 linewidths=1.5, zorder=2.5,
             )  # fmt: skip
         drawn = [np.asarray(line.get_ydata(), dtype=np.float64) for line in self.lines_.values()]
-        ax.set(xlabel=_AXIS_LABELS[self.against], ylabel="Recovered metric", ylim=limits(*drawn))
+        ax.set(
+            xlabel=_AXIS_LABELS[self.against], ylabel="Recovered metric", ylim=base.limits(*drawn)
+        )
         if self.against == "flagged":
-            ax.set_xlim(limits(self.curves.flagged_unlabeled))
+            ax.set_xlim(base.limits(self.curves.flagged_unlabeled))
         if given.despine:
-            despine_axes(ax)
+            base.despine_axes(ax)
         if own:  # curves cross the whole picture: beside it the legend hides none
             ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
         else:  # in a figure of the caller's there may be no room
@@ -1017,7 +1008,7 @@ class ThresholdDisplay(Display):
             return f"threshold {choice:.4g}"
         metric = METRICS[choice.criterion]
         sign = "≥" if metric.greater_is_better else "≤"
-        goal = f"best {phrase(metric.title)}"
+        goal = f"best {base.phrase(metric.title)}"
         if choice.wanted is not None:
-            goal = f"{phrase(metric.title)} {sign} {choice.wanted:g}"
+            goal = f"{base.phrase(metric.title)} {sign} {choice.wanted:g}"
         return f"threshold {choice.threshold:.4g} ({goal})"

@@ -9,18 +9,7 @@ import numpy as np
 from purecover._typing import ArrayLike, RandomState, Target
 from purecover._validation import check_instance, public
 from purecover.counts import ScoreCounts
-from purecover.displays.base import (
-    BLUE,
-    OBSERVED,
-    RECOVERED,
-    VERMILLION,
-    DataKeywords,
-    Display,
-    Look,
-    LookKeywords,
-    Style,
-    style,
-)
+from purecover.displays import base
 from purecover.intervals.evidence import EvidenceThresholds, evidence_thresholds
 from purecover.proportions import KnownKeywords
 
@@ -29,17 +18,17 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
-class EvidenceLook(LookKeywords, total=False):
+class EvidenceLook(base.LookKeywords, total=False):
     """How evidence is drawn."""
 
-    curve_kwargs: Style
+    curve_kwargs: base.Style
 
 
-class EvidenceKeywords(KnownKeywords, DataKeywords, EvidenceLook, total=False):
+class EvidenceKeywords(KnownKeywords, base.DataKeywords, EvidenceLook, total=False):
     """What evidence is made of."""
 
 
-class EvidenceDisplay(Display):
+class EvidenceDisplay(base.Display):
     """The likelihood ratio along the scores, with thresholds of evidence.
 
     Parameters
@@ -139,13 +128,13 @@ class EvidenceDisplay(Display):
             Itself, with ``line_``, ``ax_`` and ``figure_``.
         """
         ax = self._open(ax, figsize=(7.0, 4.8))
-        given = Look.among(look)
+        given = base.Look.among(look)
         found = self.evidence
         left, right = float(found.scores[0]), float(found.scores[-1])
         for name, points, odds, bound in zip(
             found.strengths, found.points.tolist(), found.odds, found.bounds, strict=True
         ):
-            ax.axhline(odds, **{**OBSERVED, "linewidth": 0.8})
+            ax.axhline(odds, **{**base.OBSERVED, "linewidth": 0.8})
             ax.annotate(
                 f"{name} ({points:+d})",
                 (1.0, odds),
@@ -158,11 +147,13 @@ class EvidenceDisplay(Display):
             if np.isnan(bound):
                 continue
             # Areas of stronger evidence lie on those of weaker, and get darker.
-            ends, color = ((bound, right), VERMILLION) if points > 0 else ((left, bound), BLUE)
+            ends, color = (
+                ((bound, right), base.VERMILLION) if points > 0 else ((left, bound), base.BLUE)
+            )
             ax.axvspan(*ends, color=color, alpha=0.13, linewidth=0, zorder=1.5)
-        defaults = {**RECOVERED, "color": "black"}
+        defaults = {**base.RECOVERED, "color": "black"}
         (self.line_,) = ax.plot(
-            found.scores, found.likelihood_ratio, **style(defaults, given.curve_kwargs)
+            found.scores, found.likelihood_ratio, **base.style(defaults, given.curve_kwargs)
         )
         ax.set_yscale("log")
         ax.set(

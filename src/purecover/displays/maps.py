@@ -11,19 +11,7 @@ import numpy as np
 from purecover._typing import ArrayLike, FloatArray, Repair, Target
 from purecover._validation import bad_type, bad_value, check_instance, public, require
 from purecover.counts import ScoreCounts
-from purecover.displays.base import (
-    BLUE,
-    OBSERVED,
-    RECOVERED,
-    VERMILLION,
-    DataKeywords,
-    Display,
-    Look,
-    LookKeywords,
-    Style,
-    phrase,
-    style,
-)
+from purecover.displays import base
 from purecover.proportions import KnownKeywords, MixtureProportions
 from purecover.recovery.maps import (
     ErrorMap,
@@ -104,14 +92,14 @@ def draw_diagram(ax: Axes, found: ErrorMap) -> dict[str, Line2D]:
         xs, ys = zip(*line.segment, strict=True)
         look: dict[str, Any] = {"color": "black", "linewidth": 1.2}
         if line.name == "true":
-            look = {"color": VERMILLION, "linewidth": 2.0}
+            look = {"color": base.VERMILLION, "linewidth": 2.0}
         (drawn[line.name],) = ax.plot(xs, ys, **look)
         _label_line(ax, line, line.segment, found)
     _shade_infeasible(ax, lines)
     ax.axvline(found.alpha, **TRUTH)
     ax.axhline(found.beta, **TRUTH)
     ax.plot(
-        found.alpha, found.beta, "o", color=VERMILLION, markeredgecolor="white", markersize=8,
+        found.alpha, found.beta, "o", color=base.VERMILLION, markeredgecolor="white", markersize=8,
         zorder=3,
     )  # fmt: skip
     # The observed AUC is recovered in one corner: all unlabeled negative, labels clean.
@@ -149,7 +137,7 @@ def _label_line(ax: Axes, line: LineOfInterest, segment: Any, found: ErrorMap) -
         (x0 + share * (x1 - x0), y0 + share * (y1 - y0)), (-3 if above else 3, 3 if above else -3),
         textcoords="offset points", rotation=45, rotation_mode="anchor", ha="center",
         va="bottom" if above else "top", fontsize="small",
-        color=VERMILLION if line.name == "true" else "black",
+        color=base.VERMILLION if line.name == "true" else "black",
     )  # fmt: skip
 
 
@@ -162,19 +150,19 @@ _ERROR_LABEL = "Absolute error of the recovered AUC"
 _CMAP = "YlGnBu"
 
 
-class ErrorMapLook(LookKeywords, total=False):
+class ErrorMapLook(base.LookKeywords, total=False):
     """How a map of errors is drawn."""
 
-    mesh_kwargs: Style
-    truth_kwargs: Style
+    mesh_kwargs: base.Style
+    truth_kwargs: base.Style
     plot_colorbar: bool
 
 
-class ErrorMapKeywords(KnownKeywords, DataKeywords, ErrorMapLook, total=False):
+class ErrorMapKeywords(KnownKeywords, base.DataKeywords, ErrorMapLook, total=False):
     """What a map of errors is made of."""
 
 
-class ErrorMapDisplay(Display):
+class ErrorMapDisplay(base.Display):
     """Error of the recovered AUC at every pair of assumed proportions, the truth dotted.
 
     Gray are the pairs whose recovered AUC leaves [0, 1].
@@ -397,12 +385,12 @@ class ErrorMapDisplay(Display):
         ax = self._open(ax, figsize=(5.6, 4.6))
         from matplotlib.colors import PowerNorm
 
-        given, found = Look.among(look), self.error_map
+        given, found = base.Look.among(look), self.error_map
         # One scale for all maps, so that they can be compared; the square root because half of
         # a map has errors near 1 and the other half is where the story is.
         options = {"cmap": _CMAP, "norm": PowerNorm(0.5, 0.0, 1.0), **(given.mesh_kwargs or {})}
         self.mesh_ = draw_heat(ax, found, found.errors, options)
-        line = style(TRUTH, given.truth_kwargs)
+        line = base.style(TRUTH, given.truth_kwargs)
         self.truth_ = (ax.axvline(found.alpha, **line), ax.axhline(found.beta, **line))
         self.colorbar_ = None
         if given.plot_colorbar:
@@ -444,21 +432,21 @@ class ErrorMapDisplay(Display):
 # -- How a recovered metric moves with alpha and beta, as a picture ------------------------------
 
 
-class SensitivityLook(LookKeywords, total=False):
+class SensitivityLook(base.LookKeywords, total=False):
     """How a metric is drawn over alpha and beta."""
 
-    curve_kwargs: Style
-    mesh_kwargs: Style
-    mark_kwargs: Style
+    curve_kwargs: base.Style
+    mesh_kwargs: base.Style
+    mark_kwargs: base.Style
     plot_contours: bool
     plot_colorbar: bool
 
 
-class SensitivityKeywords(KnownKeywords, DataKeywords, SensitivityLook, total=False):
+class SensitivityKeywords(KnownKeywords, base.DataKeywords, SensitivityLook, total=False):
     """What a picture of sensitivity is made of."""
 
 
-class SensitivityDisplay(Display):
+class SensitivityDisplay(base.Display):
     """A recovered metric over assumed values of alpha and beta.
 
     A grid of both is drawn as a heat map, a grid of one of them as a curve. Gray are the
@@ -604,7 +592,7 @@ class SensitivityDisplay(Display):
 
     @property
     def _value_label(self) -> str:
-        return f"Recovered {phrase(METRICS[self.grid.metric].title)}"
+        return f"Recovered {base.phrase(METRICS[self.grid.metric].title)}"
 
     def _values(self) -> FloatArray:
         """The values that have a color: not those of infeasible pairs."""
@@ -641,13 +629,13 @@ class SensitivityDisplay(Display):
         ax = self._open(ax, figsize=(6.0, 4.0) if self._is_curve else (6.4, 4.8))
         self.mesh_ = self.colorbar_ = self.contours_ = None
         self.line_ = self.observed_ = self.mark_ = None
-        given = Look.among(look)
+        given = base.Look.among(look)
         draw = self._plot_curve if self._is_curve else self._plot_map
         draw(ax, given)
         self._titled(given)
         return self
 
-    def _plot_map(self, ax: Axes, look: Look) -> None:
+    def _plot_map(self, ax: Axes, look: base.Look) -> None:
         from matplotlib.patches import Patch
 
         grid, values = self.grid, self._values()
@@ -669,7 +657,7 @@ class SensitivityDisplay(Display):
         if look.plot_colorbar:
             self.colorbar_ = ax.figure.colorbar(self.mesh_, ax=ax, label=self._value_label)
         if self.mark is not None:
-            mark = style({**MARK, "label": _proportions_label(self.mark)}, look.mark_kwargs)
+            mark = base.style({**MARK, "label": _proportions_label(self.mark)}, look.mark_kwargs)
             (self.mark_,) = ax.plot(self.mark.alpha, self.mark.beta, **mark)
             handles.append(self.mark_)
         if grid.infeasible.any():
@@ -683,21 +671,21 @@ class SensitivityDisplay(Display):
             # Lower right is where alpha exceeds beta and nothing is drawn.
             ax.legend(handles=handles, loc="lower right", framealpha=0.95)
 
-    def _plot_curve(self, ax: Axes, look: Look) -> None:
+    def _plot_curve(self, ax: Axes, look: base.Look) -> None:
         grid = self.grid
         over_alpha = grid.betas.size == 1
         x = grid.alphas if over_alpha else grid.betas
         y = self._values().ravel()
         fixed = rf"$\beta$ = {grid.betas[0]:g}" if over_alpha else rf"$\alpha$ = {grid.alphas[0]:g}"
-        line = {**RECOVERED, "color": BLUE, "label": f"recovered ({fixed})"}
-        (self.line_,) = ax.plot(x, y, **style(line, look.curve_kwargs))
+        line = {**base.RECOVERED, "color": base.BLUE, "label": f"recovered ({fixed})"}
+        (self.line_,) = ax.plot(x, y, **base.style(line, look.curve_kwargs))
         if self._has_observed:
-            line = {**OBSERVED, "label": f"observed (AUC {grid.auc_pu:.2f})"}
+            line = {**base.OBSERVED, "label": f"observed (AUC {grid.auc_pu:.2f})"}
             (self.observed_,) = ax.plot(x, np.full(x.size, grid.auc_pu), **line)
         if self.mark is not None:
             at = self.mark.alpha if over_alpha else self.mark.beta
             line = {"color": "#333333", "linewidth": 1.0, "label": _proportions_label(self.mark)}
-            self.mark_ = ax.axvline(at, **style(line, look.mark_kwargs))
+            self.mark_ = ax.axvline(at, **base.style(line, look.mark_kwargs))
         if grid.infeasible.any():
             ax.fill_between(
                 x, 0, 1, where=grid.infeasible.ravel(), transform=ax.get_xaxis_transform(),

@@ -17,21 +17,7 @@ from purecover._validation import (
     public,
 )
 from purecover.counts import ScoreCounts
-from purecover.displays.base import (
-    BLUE,
-    GREEN,
-    ORANGE,
-    RECOVERED,
-    VERMILLION,
-    DataKeywords,
-    Display,
-    Look,
-    LookKeywords,
-    RowOptions,
-    Style,
-    limits,
-    style,
-)
+from purecover.displays import base
 from purecover.estimators.compare import QUANTITIES, PriorComparison, PriorRow
 
 if TYPE_CHECKING:
@@ -45,9 +31,9 @@ if TYPE_CHECKING:
 
 # Told apart by color, by mark and by place within the row of an estimator.
 _LOOKS: dict[str, dict[str, Any]] = {
-    "alpha": {"color": BLUE, "marker": "o"},
-    "beta": {"color": VERMILLION, "marker": "s"},
-    "delta": {"color": GREEN, "marker": "D"},
+    "alpha": {"color": base.BLUE, "marker": "o"},
+    "beta": {"color": base.VERMILLION, "marker": "s"},
+    "delta": {"color": base.GREEN, "marker": "D"},
 }
 _POINTS = {"linestyle": "none", "markersize": 6, "markeredgecolor": "white", "zorder": 2.4}
 _TITLES = {
@@ -62,18 +48,18 @@ _ROW_SHARE = 0.6
 """How much of its row an estimator's marks take up."""
 
 
-class PriorsLook(LookKeywords, total=False):
+class PriorsLook(base.LookKeywords, total=False):
     """How estimates are drawn."""
 
-    point_kwargs: Style
-    interval_kwargs: Style
+    point_kwargs: base.Style
+    interval_kwargs: base.Style
 
 
-class PriorsKeywords(DataKeywords, PriorsLook, total=False):
+class PriorsKeywords(base.DataKeywords, PriorsLook, total=False):
     """What a picture of estimates is made of."""
 
 
-class PriorsDisplay(Display):
+class PriorsDisplay(base.Display):
     """Estimates of alpha and beta by many methods, a row for each, with intervals.
 
     The default estimator's row is shaded, and its values run down as thin lines for the eye to
@@ -186,7 +172,7 @@ class PriorsDisplay(Display):
         from purecover.estimators.compare import compare_priors
 
         found = compare_priors(
-            RowOptions.among(options).counted(scores, labeled),
+            base.RowOptions.among(options).counted(scores, labeled),
             estimators=estimators,
             beta=beta,
             confidence_level=confidence_level,
@@ -241,7 +227,7 @@ class PriorsDisplay(Display):
             ``figure_``.
         """
         ax = self._open(ax, figsize=self.figsize)
-        given = Look.among(look)
+        given = base.Look.among(look)
         self.points_, self.intervals_, self.default_ = {}, {}, {}
         table = self._columns()
         for quantity in self.quantities:
@@ -250,7 +236,7 @@ class PriorsDisplay(Display):
         drawn = [table[each] for each in ("value", "low", "high")]
         ax.set(ylabel="Estimator", ylim=(len(self.comparison) - 0.5, -0.5))
         if len(self.quantities) > 1:  # all of [0, 1], so that one sees what is near its ends
-            ax.set(xlabel="Share of positives", xlim=limits(*drawn))
+            ax.set(xlabel="Share of positives", xlim=base.limits(*drawn))
         else:
             label = f"Share of positives, {_TITLES[self.quantities[0]]}"
             ax.set(xlabel=label, xlim=_near(*drawn))
@@ -262,14 +248,16 @@ class PriorsDisplay(Display):
         return self
 
     def _plot_quantity(
-        self, ax: Axes, table: Mapping[str, Any], quantity: str, given: Look
+        self, ax: Axes, table: Mapping[str, Any], quantity: str, given: base.Look
     ) -> None:
         ours = table["quantity"] == quantity
         value, low, high = (table[each][ours] for each in ("value", "low", "high"))
         heights, color = self._heights(quantity), _LOOKS[quantity]["color"]
         points = {**_POINTS, **_LOOKS[quantity], "label": _TITLES[quantity]}
         points["gid"] = f"purecover-{quantity}"
-        (self.points_[quantity],) = ax.plot(value, heights, **style(points, given.point_kwargs))
+        (self.points_[quantity],) = ax.plot(
+            value, heights, **base.style(points, given.point_kwargs)
+        )
         default = self.comparison.default
         if default is not None and default.proportions is not None:
             self.default_[quantity] = ax.axvline(
@@ -326,12 +314,12 @@ def _near(*values: FloatArray) -> tuple[float, float]:
     pooled = np.concatenate(values)
     pooled = pooled[np.isfinite(pooled)]
     if not pooled.size:
-        return limits(pooled)
+        return base.limits(pooled)
     low, high = float(pooled.min()), float(pooled.max())
     more = max(0.05 * (high - low), 0.01, (LEAST_SPAN - (high - low)) / 2)
     low, high = low - more, high + more
     # An end of the unit interval may be passed by a little, as in all displays.
-    bottom, top = limits(pooled)
+    bottom, top = base.limits(pooled)
     if low < bottom:
         low, high = bottom, max(high, bottom + LEAST_SPAN)
     if high > top:
@@ -354,21 +342,26 @@ _SEEN = 0.002
 
 _LABEL = "Assumed {}\n(share of the labeled density inside the unlabeled one)"
 _FLIPPED_LABEL = "Assumed share of the unlabeled density inside the labeled one"
-_ELBOW: dict[str, Any] = {"color": VERMILLION, "linestyle": "-", "linewidth": 1.2, "zorder": 2.2}
+_ELBOW: dict[str, Any] = {
+    "color": base.VERMILLION,
+    "linestyle": "-",
+    "linewidth": 1.2,
+    "zorder": 2.2,
+}
 
 
-class AlphaMaxLook(LookKeywords, total=False):
+class AlphaMaxLook(base.LookKeywords, total=False):
     """How the curve of AlphaMax is drawn."""
 
-    curve_kwargs: Style
-    elbow_kwargs: Style
+    curve_kwargs: base.Style
+    elbow_kwargs: base.Style
 
 
-class AlphaMaxKeywords(DataKeywords, AlphaMaxLook, total=False):
+class AlphaMaxKeywords(base.DataKeywords, AlphaMaxLook, total=False):
     """What the curve of AlphaMax is made of."""
 
 
-class AlphaMaxDisplay(Display):
+class AlphaMaxDisplay(base.Display):
     """The log-likelihood of AlphaMax over the assumed share, with its elbow marked.
 
     The curve is level as long as the unlabeled can hold so large a share of the labeled
@@ -491,7 +484,7 @@ class AlphaMaxDisplay(Display):
         if estimator is None:
             estimator = AlphaMax()
         check_instance("estimator", estimator, AlphaMax, "write AlphaMax(...)")
-        counts = RowOptions.among(options).counted(scores, labeled)
+        counts = base.RowOptions.among(options).counted(scores, labeled)
         fitted = clone(estimator).fit(flipped_counts(counts) if flipped else counts)
         return cls(fitted.curve_, flipped=flipped, heuristic=heuristic)._drawn(options)
 
@@ -528,7 +521,7 @@ class AlphaMaxDisplay(Display):
             ``heuristic_ax_`` (None where not drawn), ``ax_`` and ``figure_``.
         """
         ax = self._open(ax, figsize=(6.4, 4.2))
-        given, curve = Look.among(look), self.curve
+        given, curve = base.Look.among(look), self.curve
         self.heuristic_, self.heuristic_ax_ = None, None
         self.raw_ = None
         apart = float(np.abs(curve.corrected - curve.log_likelihood).max())
@@ -536,14 +529,16 @@ class AlphaMaxDisplay(Display):
             line = {**_RAW, "label": "as computed"}
             (self.raw_,) = ax.plot(curve.inclusion, curve.log_likelihood, **line)
         label = "log-likelihood" if self.raw_ is None else "corrected"
-        line = {**RECOVERED, "color": BLUE, "label": label}
-        (self.line_,) = ax.plot(curve.inclusion, curve.corrected, **style(line, given.curve_kwargs))
+        line = {**base.RECOVERED, "color": base.BLUE, "label": label}
+        (self.line_,) = ax.plot(
+            curve.inclusion, curve.corrected, **base.style(line, given.curve_kwargs)
+        )
         line = {**_ELBOW, "label": f"elbow at {curve.elbow:.3g}"}
-        self.elbow_ = ax.axvline(curve.elbow, **style(line, given.elbow_kwargs))
+        self.elbow_ = ax.axvline(curve.elbow, **base.style(line, given.elbow_kwargs))
         handles = [each for each in (self.line_, self.raw_, self.elbow_) if each is not None]
         if self.heuristic:
             self.heuristic_ax_ = ax.twinx()
-            line = {"color": ORANGE, "linestyle": "-.", "linewidth": 1.3, "label": "heuristic"}
+            line = {"color": base.ORANGE, "linestyle": "-.", "linewidth": 1.3, "label": "heuristic"}
             (self.heuristic_,) = self.heuristic_ax_.plot(curve.inclusion, curve.heuristic, **line)
             self.heuristic_ax_.set_ylabel("Heuristic of the elbow")
             handles.append(self.heuristic_)

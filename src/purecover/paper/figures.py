@@ -12,30 +12,10 @@ from purecover._typing import FloatArray
 from purecover._validation import public, require
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
-from purecover.displays.base import (
-    BLUE,
-    CHANCE,
-    CYCLE,
-    GREEN,
-    LIMITS,
-    OBSERVED,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    despine_axes,
-)
+from purecover.displays import base
 from purecover.displays.maps import ErrorMapDisplay
+from purecover.paper import tables
 from purecover.paper.standings import Standing, is_default
-from purecover.paper.tables import (
-    ERROR_COLUMNS,
-    TITLES,
-    Methods,
-    Runs,
-    ThresholdErrors,
-    Truth,
-    paper_combination,
-)
 from purecover.proportions import MixtureProportions
 from purecover.recovery.maps import error_maps
 from purecover.recovery.rates import trapezoid
@@ -54,7 +34,13 @@ EXAMPLE_POSITIVE = (True, True, True, False, True, False, False, False)
 BINS = ((0.0, 0.1), (0.1, 0.2), (0.2, np.inf))
 """Of the absolute error of beta - alpha, in the right panels of Figure 2."""
 
-_COLORS = {"pu": "#9a9a9a", "ir": BLUE, "dr": SKY, "ie": VERMILLION, "de": ORANGE}
+_COLORS = {
+    "pu": "#9a9a9a",
+    "ir": base.BLUE,
+    "dr": base.SKY,
+    "ie": base.VERMILLION,
+    "de": base.ORANGE,
+}
 
 
 @public
@@ -71,8 +57,8 @@ def figure1() -> Figure:
         1, 2, figsize=(8.2, 4.2), width_ratios=(1, 2.6), layout="constrained"
     )
     looks = {
-        "labeled": {"marker": "s", "color": BLUE},
-        "unlabeled, positive": {"marker": "o", "color": VERMILLION},
+        "labeled": {"marker": "s", "color": base.BLUE},
+        "unlabeled, positive": {"marker": "o", "color": base.VERMILLION},
         "unlabeled, negative": {"marker": "o", "color": "#767676", "fillstyle": "none"},
     }
     kinds = [
@@ -92,29 +78,34 @@ def figure1() -> Figure:
     proportions = MixtureProportions(alpha=0.2)
     paper, ours = (recover_roc(counts, proportions, repair=r) for r in ("paper", "isotonic"))
     true_auc = trapezoid(true.tpr_pu, true.fpr_pu)
-    right.plot([0, 1], [0, 1], **CHANCE)
-    right.plot(paper.fpr_pu, paper.tpr_pu, label=f"observed, {paper.auc_pu:.3f}", **OBSERVED)
-    right.plot(true.fpr_pu, true.tpr_pu, color=VERMILLION, lw=3, label=f"true, {true_auc:.4f}")
+    right.plot([0, 1], [0, 1], **base.CHANCE)
+    right.plot(paper.fpr_pu, paper.tpr_pu, label=f"observed, {paper.auc_pu:.3f}", **base.OBSERVED)
+    right.plot(true.fpr_pu, true.tpr_pu, color=base.VERMILLION, lw=3, label=f"true, {true_auc:.4f}")
     right.plot(
-        paper.fpr_raw, paper.tpr_raw, color=GREEN, marker=".", lw=1,
+        paper.fpr_raw, paper.tpr_raw, color=base.GREEN, marker=".", lw=1,
         label=f"recovered, not repaired, {paper.auc_direct:.3f}",
     )  # fmt: skip
-    right.plot(paper.fpr, paper.tpr, color=BLUE, lw=2, label=f"Algorithm 1, {paper.auc:.4f}")
+    right.plot(paper.fpr, paper.tpr, color=base.BLUE, lw=2, label=f"Algorithm 1, {paper.auc:.4f}")
     right.plot(
-        ours.fpr, ours.tpr, color=PURPLE, lw=2, ls=(0, (4, 2)), label=f"isotonic, {ours.auc:.4f}"
+        ours.fpr,
+        ours.tpr,
+        color=base.PURPLE,
+        lw=2,
+        ls=(0, (4, 2)),
+        label=f"isotonic, {ours.auc:.4f}",
     )
     right.set(
-        xlim=(-0.12, LIMITS[1]), ylim=LIMITS, xlabel="False-positive rate",
+        xlim=(-0.12, base.LIMITS[1]), ylim=base.LIMITS, xlabel="False-positive rate",
         ylabel="True-positive rate", title="Curves, α = 0.2, β = 1",
     )  # fmt: skip
     right.legend(title="AUC", loc="lower right", frameon=False, fontsize="small")
-    despine_axes(left)
-    despine_axes(right)
+    base.despine_axes(left)
+    base.despine_axes(right)
     return figure
 
 
 def error_boxes(
-    runs: Runs, metric: str, methods: Methods, truth: Truth, *, by: str
+    runs: tables.Runs, metric: str, methods: tables.Methods, truth: tables.Truth, *, by: str
 ) -> dict[str, dict[str, FloatArray]]:
     """Signed errors of a panel of Figure 2, by box and column.
 
@@ -145,8 +136,8 @@ def error_boxes(
         groups = {_bin_title(low, high): (low <= e) & (e < high) for low, high in BINS}
     found: dict[str, dict[str, FloatArray]] = {}
     for title, here in groups.items():
-        for column in ERROR_COLUMNS[metric]:
-            errors = runs.errors(paper_combination(column, metric, methods), truth)[here]
+        for column in tables.ERROR_COLUMNS[metric]:
+            errors = runs.errors(tables.paper_combination(column, metric, methods), truth)[here]
             if np.isfinite(errors).any():
                 found.setdefault(title, {})[column] = errors[np.isfinite(errors)]
     return found
@@ -157,7 +148,7 @@ def _bin_title(low: float, high: float) -> str:
 
 
 @public
-def figure2(runs: Runs, methods: Methods, truth: Truth) -> Figure:
+def figure2(runs: tables.Runs, methods: tables.Methods, truth: tables.Truth) -> Figure:
     """Box plots of signed errors: AUC above, AUC-PR below; by beta left, by e right.
 
     Parameters
@@ -177,16 +168,18 @@ def figure2(runs: Runs, methods: Methods, truth: Truth) -> Figure:
     """
     pyplot = _pyplot()
     figure, axes = pyplot.subplots(2, 2, figsize=(9.6, 6.4), layout="constrained", sharey="row")
-    for row, metric in enumerate(ERROR_COLUMNS):
+    for row, metric in enumerate(tables.ERROR_COLUMNS):
         for column, by in enumerate(("beta", "e")):
             ax = axes[row, column]
             letter = "abcd"[2 * row + column]
             boxes = error_boxes(runs, metric, methods, truth, by=by)
-            _draw_boxes(ax, boxes, ERROR_COLUMNS[metric])
+            _draw_boxes(ax, boxes, tables.ERROR_COLUMNS[metric])
             what = "β" if by == "beta" else "e = |error of β − α|"
-            ax.set_title(f"{letter}) {TITLES[metric]} by {what}", loc="left", fontsize="medium")
+            ax.set_title(
+                f"{letter}) {tables.TITLES[metric]} by {what}", loc="left", fontsize="medium"
+            )
             if column == 0:
-                ax.set_ylabel(f"Estimated − true {TITLES[metric]}")
+                ax.set_ylabel(f"Estimated − true {tables.TITLES[metric]}")
     # One key for all panels, where it can hide no box.
     handles, labels = axes[0, 0].get_legend_handles_labels()
     if handles:
@@ -225,7 +218,7 @@ def _draw_boxes(
     ]
     ax.set_xticks(range(len(titles)), titles)
     ax.set_xlim(-0.5, max(len(titles), 1) - 0.5)
-    despine_axes(ax)
+    base.despine_axes(ax)
 
 
 def figure3(n_grid: int = 101) -> Figure:
@@ -242,7 +235,7 @@ def figure4(n_grid: int = 201) -> Figure:
 
 
 @public
-def thresholds_figure(errors: Sequence[ThresholdErrors]) -> Figure:
+def thresholds_figure(errors: Sequence[tables.ThresholdErrors]) -> Figure:
     """Mean absolute error of Algorithm 1 against the number of thresholds.
 
     Parameters
@@ -258,20 +251,22 @@ def thresholds_figure(errors: Sequence[ThresholdErrors]) -> Figure:
     pyplot = _pyplot()
     figure, axes = pyplot.subplots(1, 2, figsize=(9.6, 3.8), layout="constrained")
     numbers = list(dict.fromkeys(each.number for each in errors))
-    for ax, metric in zip(axes, TITLES, strict=True):
+    for ax, metric in zip(axes, tables.TITLES, strict=True):
         for i, title in enumerate(dict.fromkeys(each.title for each in errors)):
             found = [each for each in errors if each.title == title]
             x = [numbers.index(each.number) for each in found]
             sizes = [np.abs(getattr(each, metric)) for each in found]
-            color = CYCLE[i % len(CYCLE)]
+            color = base.CYCLE[i % len(base.CYCLE)]
             low, high = np.array([np.quantile(each, [0.1, 0.9]) for each in sizes]).T
             ax.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
             means = [each.mean() for each in sizes]
             ax.plot(x, means, color=color, marker="osD^v<"[i % 6], markersize=4, label=title)
         shown = ["all" if number is None else f"{number:,}" for number in numbers]
         ax.set_xticks(range(len(numbers)), shown)
-        ax.set(xlabel="Thresholds", ylabel=f"Mean |error| of {TITLES[metric]}", ylim=(0, None))
-        despine_axes(ax)
+        ax.set(
+            xlabel="Thresholds", ylabel=f"Mean |error| of {tables.TITLES[metric]}", ylim=(0, None)
+        )
+        base.despine_axes(ax)
     axes[0].legend(frameon=False, fontsize="small")
     return figure
 
@@ -300,16 +295,16 @@ def standings_figure(standings: Mapping[str, Sequence[Standing]], most: int = 15
     for ax, (metric, found) in zip(axes[0], standings.items(), strict=True):
         shown = found[:most]
         for i, each in enumerate(shown):
-            color = BLUE if is_default(each.what) else "#767676"
+            color = base.BLUE if is_default(each.what) else "#767676"
             ax.plot([each.low, each.high], [i, i], color=color, linewidth=2)
             ax.plot(each.error, i, marker="o", color=color, markersize=5)
         titles = [f"{each.what.estimator}, {each.what.repair or 'direct'}" for each in shown]
         ax.set_yticks(range(len(shown)), titles, fontsize="small")
-        ax.set(xlabel=f"Mean |error| of {TITLES[metric]}", xlim=(0, None))
+        ax.set(xlabel=f"Mean |error| of {tables.TITLES[metric]}", xlim=(0, None))
         ax.set_ylim(max(len(shown), 1) - 0.5, -0.5)
         ax.grid(axis="x", color="#d8dde2", linewidth=0.7)
         ax.set_axisbelow(True)
-        despine_axes(ax)
+        base.despine_axes(ax)
     return figure
 
 
