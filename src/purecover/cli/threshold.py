@@ -154,37 +154,26 @@ def threshold(
         ),
         ignore=intervals.ignore_checks,
     )
-    if contradicted:
-        # No threshold rests on an alpha that cannot be.
-        if json:
-            print_json(
-                {
-                    **dict.fromkeys(choice.to_dict()),
-                    "criterion": criterion,
-                    "wanted": value,
-                    "contradicted": True,
-                    "interval": None,
-                    "proportions": proportions.to_dict(),
-                    "estimation": None if found is None else found.to_dict(),
-                    "checks": [check.to_dict() for check in checks],
-                    "source": read.source(file),
-                }
-            )
-        say(f"purecover: {contradiction_of(counts, proportions)}")
-        return 1
+    chosen = choice.to_dict()
+    if contradicted:  # no threshold rests on an alpha that cannot be
+        chosen = dict.fromkeys(chosen) | {"criterion": criterion, "wanted": value}
+        interval = None
     if json:
-        document = choice.to_dict() | {"contradicted": False}
+        document = chosen | {"contradicted": contradicted}
         document["interval"] = None if interval is None else interval.to_dict()
         document["proportions"] = proportions.to_dict()
         document["estimation"] = None if found is None else found.to_dict()
         document["checks"] = [check.to_dict() for check in checks]
         document["source"] = read.source(file)
         print_json(document)
-    elif quiet:
+    elif quiet and not contradicted:
         # repr, so that the threshold printed is the threshold chosen to the last digit.
         tell(repr(choice.threshold))
-    else:
+    elif not contradicted:
         tell(_describe(choice, found, interval, intervals.n_resamples, checks))
+    if contradicted:
+        say(f"purecover: {contradiction_of(counts, proportions)}")
+        return 1
     read.note_blanks(quiet=quiet)
     return 1 if strict and any_serious(checks) else 0
 
