@@ -71,10 +71,6 @@ DATA_SETS = {
 }
 CLASSIFIERS = ("logistic", "forest", "boosting")
 
-# Nothing was tuned on these: every fourth data set, and one kind of classifier.
-HELD_OUT_DATA = tuple(sorted(DATA_SETS)[3::4])
-HELD_OUT_CLASSIFIER = "boosting"
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -89,11 +85,6 @@ class Problem:
     def name(self) -> str:
         """Its parts joined by bars, which is also its name in the cache."""
         return f"{self.data}|{self.beta:g}|{self.classifier}|{self.repetition}"
-
-    @property
-    def held_out(self) -> bool:
-        """Whether it was kept out of all tuning."""
-        return self.data in HELD_OUT_DATA or self.classifier == HELD_OUT_CLASSIFIER
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """What the comparison of estimators runs on: a source gives data sets with known proportions.
 
-Scores come from simulated worlds (``_worlds``) and from classifiers of real data (``_real``). Two
+Scores come from simulated worlds (``_worlds``), from classifiers of the paper's data (``_real``)
+and from the second part of the reference collection (``_reality``), labels drawn at random. Two
 more sources have features beside scores of the same rows: the worlds of ``_feature_worlds``, and
-the real data. Their scores are out-of-fold probabilities of a logistic regression or of boosted
+the paper's data. Their scores are out-of-fold probabilities of a logistic regression or of boosted
 trees, whichever has the smaller out-of-fold log loss; features of real data are standardized, as
 kernels and distances need.
 """
@@ -22,6 +23,7 @@ from benchmarks._feature_worlds import (
     feature_worlds,
     likelier,
 )
+from benchmarks._reality import RealProblem, load_problems
 from benchmarks._worlds import Cell, cells
 
 from purecover.counts import ScoreCounts
@@ -30,6 +32,12 @@ LARGE_REPLICATES = 2
 """Replicates of cells with more than 10,000 examples."""
 
 CLASSIFIERS = ("logistic", "boosting")
+
+OVERLAP = 0.8
+"""Tables with a true AUC below overlap everywhere, most of them."""
+
+EVERY = 8
+"""Slow methods see one in so many problems of the collection; so do intervals from replicates."""
 
 SLOW_BETA = 0.95
 """Of the rows of a real data set, slow methods see those with this share of right labels."""
@@ -69,7 +77,7 @@ class RealRows:
         return _with_rows(standardized(chosen.features), chosen.labeled, scores, chosen.truth)
 
 
-Source = Cell | _real.Problem | FeatureWorld | RealRows
+Source = Cell | _real.Problem | RealProblem | FeatureWorld | RealRows
 
 
 @dataclass(frozen=True)
@@ -89,19 +97,29 @@ class Task:
                 return self.source.world.name
             case FeatureWorld():
                 return self.source.group
+            case RealProblem():
+                return f"true AUC {'below' if self.source.auc < OVERLAP else 'from'} {OVERLAP:g}"
             case _:
                 return self.source.data
 
     @property
     def source_name(self) -> str:
         """The source with its proportions."""
-        return self.source.source if isinstance(self.source, FeatureWorld) else self.source.name
+        match self.source:
+            case FeatureWorld():
+                return self.source.source
+            case RealProblem(table=table, cut=cut, scorer=scorer, design=design):
+                return f"{table}|{cut}|{scorer}|{design}"
+            case _:
+                return self.source.name
 
     @property
     def for_slow(self) -> bool:
         """Whether methods of seconds a fit see it: the first of each cell, one beta of rows."""
         if isinstance(self.source, RealRows):
             return self.source.beta == SLOW_BETA
+        if isinstance(self.source, RealProblem):
+            return self.replicate % EVERY == 0
         return self.replicate == 0
 
     def load(self) -> Data:
@@ -114,9 +132,13 @@ class Task:
                 return simulated_rows(self.source, self.seed, self.replicate)
             case RealRows():
                 return self.source.load(_folder())
+            case RealProblem(alpha=alpha, beta=beta, labeled=labeled, unlabeled=unlabeled):
+                bins = np.arange(len(labeled), dtype=np.float64)
+                found = ScoreCounts.from_counts(bins, labeled=labeled, unlabeled=unlabeled)
+                return Data(found, (alpha, beta))
             case _real.Problem():
-                found = _real.scored(self.source, _folder())
-                return Data(ScoreCounts.from_scores(found.scores, found.labeled), found.truth)
+                scored = _real.scored(self.source, _folder())
+                return Data(ScoreCounts.from_scores(scored.scores, scored.labeled), scored.truth)
 
 
 def simulated_rows(world: FeatureWorld, seed: int, replicate: int) -> Data:
@@ -147,12 +169,13 @@ def tasks(
             large = cell.n_unlabeled > 10_000
             times = min(held_out, LARGE_REPLICATES) if large else held_out
             yield from (Task("b", cell, i, seed) for i in range(times))
+    if "d" in parts:
+        found = (each for each in load_problems("second") if each.labeling == "random")
+        yield from (Task("d", each, i, seed) for i, each in enumerate(found))
     real = _real.data_folder() is not None
-    if real:
+    if real and "c" in parts:
         for problem in _real.problems(repetitions):
-            part = "d" if problem.held_out else "c"
-            if part in parts:
-                yield Task(part, problem, problem.repetition, seed)
+            yield Task("c", problem, problem.repetition, seed)
     if real and "f" in parts:
         # Those with many rows take longest and come first, so that none is left for the end.
         for data in sorted(_real.DATA_SETS, key=lambda name: -_real.DATA_SETS[name].n_labeled):

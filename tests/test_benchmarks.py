@@ -178,12 +178,12 @@ def test_a_tiny_run_has_a_data_set_of_three_worlds_of_each_part(monkeypatch):
     sources = study("_sources", monkeypatch)
     monkeypatch.delenv("PURECOVER_DATA", raising=False)
     todo = list(sources.tasks("abcdef", 2, 2, 1, 2, 0))
-    assert {task.part for task in todo} == {"a", "b", "e"}
+    assert {task.part for task in todo} == {"a", "b", "d", "e"}
     assert sum(task.part == "e" for task in todo) == 50
     assert sum(task.for_slow for task in todo if task.part == "e") == 25
     tiny = sources.few(todo)
-    assert sorted(task.part for task in tiny) == [*"aaabbbeee"]
-    assert len({(task.part, task.group) for task in tiny}) == 9
+    assert sorted(task.part for task in tiny) == [*"aaabbbddeee"]
+    assert len({(task.part, task.group) for task in tiny}) == 11
 
 
 # -- peers ------------------------------------------------------------------------------
