@@ -120,6 +120,12 @@ def estimated(alpha=0.25, beta=1.0, **more):
     return drawn(BINORMAL, n=(200, 1000), says=(alpha, beta), estimation=estimation)
 
 
+def alpha_between(low, high):
+    """The interval of an estimated alpha of 0.25."""
+    ends = {"estimate": 0.25, "low": low, "high": high, "confidence_level": 0.95}
+    return {"alpha": Interval(**ends, method="posterior")}
+
+
 CASES = {
     "PU001": {
         "delta 0.09": (lambda: drawn(BINORMAL, alpha=0.66, beta=0.75), "fired"),
@@ -205,11 +211,7 @@ CASES = {
         "the interval holds them": (
             lambda: estimated(
                 spread={"AlphaMax": (0.25, 1.0), "bbe": (0.45, 1.0)},
-                intervals={
-                    "alpha": Interval(
-                        estimate=0.25, low=0.1, high=0.5, confidence_level=0.95, method="posterior"
-                    )
-                },
+                intervals=alpha_between(0.1, 0.5),
             ),
             "quiet",
         ),
@@ -219,6 +221,17 @@ CASES = {
     "PU017": {
         "not identifiable": (lambda: estimated(identifiable=False), "fired"),
         "identifiable": (estimated, "quiet"),
+        "given": (lambda: drawn(BINORMAL), "not applicable"),
+    },
+    "PU019": {
+        "a factor of sixty": (lambda: estimated(intervals=alpha_between(0.005, 0.3)), "fired"),
+        "from below one positive": (lambda: estimated(intervals=alpha_between(0.0, 0.3)), "fired"),
+        "a factor of two": (lambda: estimated(intervals=alpha_between(0.2, 0.4)), "quiet"),
+        "not identifiable": (
+            lambda: estimated(identifiable=False, intervals=alpha_between(0.005, 0.3)),
+            "not applicable",
+        ),
+        "no interval": (lambda: estimated(intervals={}), "not applicable"),
         "given": (lambda: drawn(BINORMAL), "not applicable"),
     },
     "PU018": {

@@ -186,7 +186,7 @@ def test_the_page_on_features_names_those_that_take_them(
     assert named == {name for name, cls in built_in.items() if cls.takes == "features"}
 
 
-@pytest.mark.parametrize("code", ["PU004", "PU006", "PU011", "PU012", "PU017", "PU018"])
+@pytest.mark.parametrize("code", ["PU004", "PU006", "PU011", "PU012", "PU017", "PU018", "PU019"])
 def test_checks_of_estimates_send_to_audits(code: str) -> None:
     text = (DOCS / "checks" / f"{code}.rst").read_text(encoding="utf-8")
     advice = text.partition("What to do")[2]

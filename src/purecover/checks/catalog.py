@@ -572,7 +572,7 @@ def one_class_target(context: CheckContext) -> Finding:
     )
 
 
-# -- Checks of estimated proportions: PU004, PU011, PU012, PU017, PU018 --------------------------
+# -- Checks of estimated proportions: PU004, PU011, PU012, PU017, PU018, PU019 -------------------
 
 
 DISAGREEMENT = 0.1
@@ -682,6 +682,35 @@ def not_identifiable(context: CheckContext) -> Finding:
         f"{_shares(estimation)} from smaller corrections. {_allowed(estimation)}",
         f"report the range instead of one figure, or {_judging(context)}pass alpha if it can be "
         "found out otherwise.",
+    )
+
+
+MANIFOLD = 10.0
+"""Times the low end of alpha that its high end may be before it says too little."""
+
+
+@check("PU019", "the number of positives is hardly known", "warning")
+def alpha_hardly_known(context: CheckContext) -> Finding:
+    """Precision and counts change in proportion to alpha, however well the AUC is known."""
+    estimation = context.estimation
+    if estimation is None:
+        return not_applicable("alpha was given.")
+    if not estimation.identifiable:
+        return not_applicable("the scores do not determine alpha at all (PU017).")
+    interval = estimation.intervals.get("alpha")
+    if interval is None:
+        return not_applicable("alpha has no interval.")
+    n = context.counts.n_unlabeled
+    says = (
+        f"between {100 * interval.low:.2g} % and {100 * interval.high:.2g} % of the unlabeled are "
+        f"positive, {count(interval.low * n)} to {count(interval.high * n)}"
+    )
+    if interval.high <= MANIFOLD * max(interval.low, 1 / n):
+        return quiet(f"{says}.")
+    return fired(
+        f"{says}. Precision and the numbers of positives found and missed change with it; the AUC "
+        "and recall change little.",
+        f"{_judging(context)}pass alpha if it can be found out otherwise.",
     )
 
 

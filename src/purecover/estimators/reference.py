@@ -214,7 +214,7 @@ class Alike:
         return np.column_stack((alpha_of(a, b), beta_of(a, b)))
 
 
-MOST_PURE = 0.9
+MOST_PURE = 0.7
 """The most that the label curve counts, where it was right in all problems alike."""
 
 
@@ -374,7 +374,7 @@ class ReferencePosterior(PriorEstimator):
         \operatorname{logit} \hat a_i), \qquad b = \hat b\, b_i / \hat b_i,
 
     smoothed a little, and :math:`\pi` on the posterior of :class:`LabelCurve`, with
-    :math:`\pi = 0.9 \max(2\sum w_i p_i - 1, 0)` and :math:`p_i` whether that was right in problem
+    :math:`\pi = 0.7 \max(2\sum w_i p_i - 1, 0)` and :math:`p_i` whether that was right in problem
     :math:`i`. The factor :math:`s` stretches the spread so that intervals hold in sources that
     had no part in the forest. Draws are cut at upper bounds that hold for any two distributions
     (:func:`inclusion_bound`), so that large samples rule out what they can.
