@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import Unfriendly, objects
 
+from purecover import ScoreCounts, evaluate
 from purecover._labels import encode_labels
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 
@@ -219,3 +220,21 @@ def test_a_column_of_classes_may_say_negative():
         read(["cat", "dog", "cat", "dog"], parameter="truth")
     with pytest.raises(InvalidInputError, match=r"'truth' parameter of purecover .*as long as"):
         read([1, 0], parameter="truth")
+
+
+ZEROS_AND_ONES = [0, 1, 1, 0, 1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("box", [list, np.array, pd.Series])
+@pytest.mark.parametrize("call", [evaluate, ScoreCounts.from_scores])
+def test_two_columns_of_zeros_and_ones_must_be_named(box, call) -> None:
+    scores, labeled = box(ZEROS_AND_ONES), box(ZEROS_AND_ONES[::-1])
+    options = {"alpha": 0.2, "n_resamples": 0} if call is evaluate else {}
+    with pytest.raises(InvalidInputError, match=r"(?s)'scores'.*labeled=") as caught:
+        call(scores, labeled, **options)
+    assert caught.value.parameter == "scores"
+    call(scores=scores, labeled=labeled, **options)
+    call(scores, labeled=labeled, **options)
+    # Truth values are labels, and other figures are scores.
+    call(scores, np.array(labeled, dtype=bool), **options)
+    call(box([0.5, *ZEROS_AND_ONES[1:]]), labeled, **options)

@@ -36,7 +36,7 @@ def report() -> pu.PUReport:
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """MLflow with a new database and a new folder of artifacts."""
     for module in ("mlflow", "sqlalchemy", "alembic"):
-        pytest.importorskip(module, reason="pip install mlflow-skinny sqlalchemy alembic")
+        pytest.importorskip(module, reason="pip install 'purecover[mlflow]'")
     import mlflow
 
     folder = tmp_path_factory.mktemp("mlflow")
@@ -109,6 +109,23 @@ def test_the_active_run_takes_several_reports(store: Any, client: Any, report: p
     assert found.params["estimated/estimator"] == "bbe"
     document = json.loads(text_of(store, run_id, "a/b/report.json"))
     assert document["estimation"]["estimator"] == "bbe"
+
+
+@marked
+def test_a_comparison_is_logged_by_score(store: Any, client: Any) -> None:
+    scores = {"old": SAMPLE.scores, "new: 2": SAMPLE.scores**3}
+    comparison = pu.compare_scores(scores, SAMPLE.labeled, alpha=0.25, n_resamples=20)
+    run_id = pu.mlflow.log_report(comparison)
+    data = client.get_run(run_id).data
+    gap = comparison.differences["roc_auc"]["new: 2"]
+    for name, place in (("old", "old"), ("new: 2", "new_ 2")):
+        assert data.metrics[f"{place}/roc_auc"] == pytest.approx(comparison.reports[name].auc)
+    assert data.metrics["new_ 2/roc_auc_difference"] == pytest.approx(gap.estimate)
+    assert data.metrics["new_ 2/roc_auc_difference_low"] == pytest.approx(gap.low)
+    assert "old/roc_auc_difference" not in data.metrics
+    assert data.params["baseline"] == "old"
+    again = type(comparison).from_json(text_of(store, run_id, "purecover/comparison.json"))
+    assert str(again) == text_of(store, run_id, "purecover/comparison.txt")
 
 
 @marked

@@ -93,10 +93,15 @@ def main(folder, answers):
         for extra, out in ([["--html", "report.html"], "report.txt"], [["--json"], None]):
             done = subprocess.run(
                 [sys.executable, "-m", "purecover", *command, *extra],
-                cwd=there, capture_output=True, text=True, check=False,
+                cwd=there,
+                capture_output=True,
+                text=True,
+                check=False,
             )
             if out:
-                (there / out).write_text(f"$ purecover {' '.join(command)}\n{done.stdout}{done.stderr}")
+                (there / out).write_text(
+                    f"$ purecover {' '.join(command)}\n{done.stdout}{done.stderr}"
+                )
             else:
                 report = json.loads(done.stdout)
         known[name] = truth_of(*rows, float(report["metrics"]["threshold"]))

@@ -9,10 +9,12 @@ import importlib
 import inspect
 import math
 import numbers
+import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
 from functools import wraps
+from itertools import islice, pairwise
 from types import ModuleType
 from typing import Any, NoReturn, TypeGuard, TypeVar, cast
 
@@ -69,10 +71,15 @@ def public(call: CallT) -> CallT:
     first = next(iter(parameters), None)
     takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
     bare = call.__name__ in ("__init__", "__post_init__", "__call__")
+    names = list(parameters)
+    pairs = list(pairwise(names))
+    place = pairs.index(("scores", "labeled")) if ("scores", "labeled") in pairs else None
 
     @wraps(call)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
+            if place is not None and len(args) > place + 1:
+                _check_roles(args[place], args[place + 1])
             if not (takes_all or kwargs.keys() <= parameters.keys()):
                 raise unexpected(kwargs, parameters, show)
             return call(*args, **kwargs)
@@ -96,6 +103,40 @@ def public(call: CallT) -> CallT:
         wrapper.__signature__ = signature  # type: ignore[attr-defined]
         wrapper.__doc__ = described(call.__doc__ or "", declared)
     return cast("CallT", wrapper)
+
+
+def _check_roles(scores: Any, labeled: Any) -> None:
+    """Refuse two columns of 0 and 1 that a user passed by position: either may be the labels."""
+    kinds = _zeros_and_ones(scores), _zeros_and_ones(labeled)
+    if None in kinds or kinds == ("number", "truth"):
+        return
+    # Our own calls, two frames up, pass on what somebody named.
+    if sys._getframe(2).f_globals.get("__name__", "").partition(".")[0] == "purecover":
+        return
+    raise bad_value(
+        "scores",
+        "told apart from the labels by its values or its name",
+        "0 and 1 only, and so has 'labeled'",
+        "name both, scores=..., labeled=..., if these are decisions rather than scores",
+    )
+
+
+def _zeros_and_ones(values: Any) -> str | None:
+    """Whether a column has numbers or truth values, all 0 or 1; None if it has others."""
+    try:
+        if isinstance(values, (str, bytes)) or not len(values):
+            return None
+        # The first values decide nearly always, at no cost.
+        first = list(islice(values, 100))
+        if not all(value in (0, 1) for value in first):
+            return None
+        column = np.asarray(values)
+        if column.ndim != 1 or column.dtype.kind not in "biuf":
+            return None
+        truth = column.dtype.kind == "b"
+        return None if not np.isin(column, (0, 1)).all() else "truth" if truth else "number"
+    except Exception:  # noqa: BLE001 - no column at all, which others will say
+        return None
 
 
 def warn(message: str, category: type[Warning] = PurecoverWarning) -> None:

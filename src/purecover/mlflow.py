@@ -1,4 +1,4 @@
-"""`log_report`: a report as metrics, parameters and artifacts of an MLflow run."""
+"""`log_report`: a report or a comparison as metrics, parameters and artifacts of an MLflow run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from purecover._validation import bad_type, bad_value, check_instance, public, require, show
 from purecover._view import level
+from purecover.report.compare import ScoreComparison
 from purecover.report.results import PUReport
 
 __all__ = ["log_report"]
@@ -18,31 +19,36 @@ _PREFIX = re.compile(r"[A-Za-z0-9_. /-]{0,100}")
 """What MLflow takes in names, with room for the longest name of ours."""
 _LONGEST_VALUE = 500
 """Every version of MLflow takes parameters of this length."""
+_STRANGE = re.compile(r"[^A-Za-z0-9_. -]")
+_LONGEST_NAME = 60
+_BATCH = 1000
+"""Most metrics that MLflow takes at once."""
 
 
 @public
 def log_report(
-    report: PUReport,
+    report: PUReport | ScoreComparison,
     *,
     prefix: str = "",
     artifact_path: str = "purecover",
     run_id: str | None = None,
 ) -> str:
-    """Log a report to MLflow.
+    """Log a report, or a comparison of scores, to MLflow.
 
-    Needs MLflow: ``pip install 'purecover[mlflow]'``. Where to is MLflow's affair: a tracking
-    address, a server or a local file, as ``mlflow.set_tracking_uri`` or ``MLFLOW_TRACKING_URI``
-    says.
+    Needs MLflow: ``pip install 'purecover[mlflow]'`` brings its light client and what a local
+    database takes. ``mlflow.set_tracking_uri`` or ``MLFLOW_TRACKING_URI`` says where to log: the
+    address of a server, or a local database such as ``sqlite:///mlflow.db``.
 
     Parameters
     ----------
-    report : PUReport
-        What :func:`evaluate` returned.
+    report : PUReport or ScoreComparison
+        What :func:`evaluate` or :func:`compare_scores` returned.
     prefix : str, default=""
         Set before the names of metrics and parameters, such as ``"test_"``; needed where one run
         holds several reports.
     artifact_path : str, default="purecover"
-        Folder of the run for ``report.html``, ``report.json`` and ``report.md``.
+        Folder of the run for ``report.html``, ``report.json`` and ``report.md``, or
+        ``comparison.html``, ``comparison.json`` and ``comparison.txt``.
     run_id : str, optional
         The run; by default the active one, or a new one that is ended again.
 
@@ -64,6 +70,11 @@ def log_report(
     be compared by them. The number of findings goes into ``checks_error``,
     ``checks_warning`` and ``checks_note``.
 
+    Of a comparison, the metrics of each score stand under its name, such as
+    ``forest/roc_auc``, and those of all but the baseline also with ``_difference`` behind, which
+    is the difference from the baseline, and the ends of its interval; parameters are those of the
+    baseline. Signs that MLflow does not take in names become ``_``.
+
     Examples
     --------
     >>> from purecover import evaluate, simulate
@@ -72,7 +83,9 @@ def log_report(
     >>> report = evaluate(sample.scores, sample.labeled, alpha=0.25, n_resamples=0)
     >>> run_id = log_report(report, prefix="test_")  # doctest: +SKIP
     """
-    check_instance("report", report, PUReport, "make one with evaluate(scores, labeled)")
+    if not isinstance(report, ScoreComparison):
+        hint = "make one with evaluate(scores, labeled) or compare_scores(...)"
+        check_instance("report", report, PUReport, hint)
     _check_text("prefix", prefix)
     if not _PREFIX.fullmatch(prefix):
         must = "at most 100 letters, digits, spaces and signs among _ - . /"
@@ -115,11 +128,23 @@ def _folder(path: object) -> PurePosixPath:
     return folder
 
 
-def _log(client: Any, run_id: str, report: PUReport, prefix: str, folder: PurePosixPath) -> None:
+def _log(
+    client: Any,
+    run_id: str,
+    report: PUReport | ScoreComparison,
+    prefix: str,
+    folder: PurePosixPath,
+) -> None:
     from mlflow.entities import Metric, Param
 
     known = _params_of(client, run_id)
-    params = {f"{prefix}{name}": value for name, value in params_of(report).items()}
+    if isinstance(report, ScoreComparison):
+        given, found = comparison_params(report), comparison_metrics(report)
+        kind, words = "comparison", ("txt", str(report))
+    else:
+        given, found = params_of(report), metrics_of(report)
+        kind, words = "report", ("md", report.to_markdown())
+    params = {f"{prefix}{name}": value for name, value in given.items()}
     # MLflow never changes a parameter; better to say so before half of the report is there.
     other = next((n for n, value in params.items() if known.get(n, value) != value), None)
     if other is not None:
@@ -131,18 +156,13 @@ def _log(client: Any, run_id: str, report: PUReport, prefix: str, folder: PurePo
             "give another prefix (and artifact_path), or start a new run",
         )
     now = int(time.time() * 1000)
-    client.log_batch(
-        run_id,
-        metrics=[Metric(f"{prefix}{n}", v, now, 0) for n, v in metrics_of(report).items()],
-        params=[Param(name, value) for name, value in params.items()],
-    )
-    texts = {
-        "report.html": report.to_html(),
-        "report.json": report.to_json(),
-        "report.md": report.to_markdown(),
-    }
-    for name, text in texts.items():
-        client.log_text(run_id, text, str(folder / name))
+    client.log_batch(run_id, params=[Param(name, value) for name, value in params.items()])
+    metrics = [Metric(f"{prefix}{name}", value, now, 0) for name, value in found.items()]
+    for start in range(0, len(metrics), _BATCH):
+        client.log_batch(run_id, metrics=metrics[start : start + _BATCH])
+    texts = dict([("html", report.to_html()), ("json", report.to_json()), words])
+    for ending, text in texts.items():
+        client.log_text(run_id, text, str(folder / f"{kind}.{ending}"))
 
 
 def _params_of(client: Any, run_id: str) -> dict[str, str]:
@@ -201,3 +221,34 @@ def params_of(report: PUReport) -> dict[str, str]:
     ):
         values |= {name: getattr(source, name) for name in names}
     return {n: str(value)[:_LONGEST_VALUE] for n, value in values.items() if value is not None}
+
+
+def comparison_metrics(comparison: ScoreComparison) -> dict[str, float]:
+    """The metrics of each score, and differences from the baseline."""
+    values: dict[str, float] = {}
+    for name, place in _places(comparison).items():
+        report = comparison.reports[name]
+        values |= {f"{place}/{metric}": value for metric, value in metrics_of(report).items()}
+        for metric, gaps in comparison.differences.items():
+            if name in gaps:
+                gap, key = gaps[name], f"{place}/{metric}_difference"
+                values |= {key: gap.estimate, f"{key}_low": gap.low, f"{key}_high": gap.high}
+    return {name: float(value) for name, value in values.items() if math.isfinite(value)}
+
+
+def comparison_params(comparison: ScoreComparison) -> dict[str, str]:
+    """What the comparison was made with."""
+    values = params_of(comparison.reports[comparison.baseline])
+    names = {"baseline": comparison.baseline, "scores": ", ".join(comparison.names)}
+    return values | {name: text[:_LONGEST_VALUE] for name, text in names.items()}
+
+
+def _places(comparison: ScoreComparison) -> dict[str, str]:
+    """Names of scores as MLflow takes them, each once."""
+    places: dict[str, str] = {}
+    for i, name in enumerate(comparison.names):
+        place = _STRANGE.sub("_", name)[:_LONGEST_NAME]
+        places[name] = (
+            f"{place}_{i}" if place in places.values() or not place.strip(". ") else place
+        )
+    return places

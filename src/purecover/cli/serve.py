@@ -64,7 +64,8 @@ def serve(
         Ask for the secret that is in the printed address, so that other users and programs of
         this machine stay out.
     max_upload
-        Largest file, also after unpacking, such as 500MB or 2GB.
+        Largest file, also after unpacking: a number and its unit, B, kB, MB or GB, such as 500MB;
+        bytes without a unit.
     workers
         Reports made at the same time.
     timeout
