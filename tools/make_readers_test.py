@@ -1,7 +1,7 @@
 """Write the four reports of the readers' test: ``python tools/make_readers_test.py FOLDER TRUTH``.
 
-FOLDER gets a subfolder for each data set with the scores, the page and the text report; TRUTH is the file for the
-true figures, which readers must not see.
+FOLDER gets a subfolder for each data set with the scores, the page and the text report; TRUTH is
+the file for the true figures, which readers must not see.
 """
 
 import csv
@@ -9,38 +9,44 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from purecover import simulate
 
+Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+"""Scores, labels and truth."""
 
-def rows_of(sample):
+
+def rows_of(sample: simulate.Sample) -> Rows:
+    """The columns of a sample, scores as a file holds them."""
     return sample.scores.round(4), sample.labeled.astype(int), sample.truth.astype(int)
 
 
-def fraud():
+def fraud() -> tuple[Rows, list[str]]:
     """Rare positives, verified labels, a review budget."""
     world = simulate.binormal(separation=2.6)
     sample = world.sample(alpha=0.012, n_labeled=300, n_unlabeled=30_000, random_state=11)
     return rows_of(sample), ["--assume", "clean-labels", "--review", "500"]
 
 
-def records():
-    """One sample of patients, 4 in 10 of the ill have the code; the share of positives labeled is known."""
+def records() -> tuple[Rows, list[str]]:
+    """One sample of patients; it is known that 4 in 10 of the ill have the code."""
     world = simulate.binormal(separation=1.6)
     sample = world.sample_censored(6_000, prior=0.35, label_frequency=0.4, random_state=12)
     return rows_of(sample), ["--scenario", "censoring", "--label-frequency", "0.4"]
 
 
-def proteins():
+def proteins() -> tuple[Rows, list[str]]:
     """Two samples with a few wrong labels; nothing is known about alpha and beta."""
     world = simulate.binormal(separation=2.4)
     sample = world.sample(alpha=0.3, beta=0.95, n_labeled=800, n_unlabeled=4_000, random_state=13)
     return rows_of(sample), []
 
 
-def reports():
+def reports() -> tuple[Rows, list[str]]:
     """One sample in which the easy positives are the ones that got labeled."""
     rng = np.random.default_rng(14)
     truth = rng.random(5_000) < 0.3
@@ -53,9 +59,9 @@ def reports():
 SETS = {"1": fraud, "2": records, "3": proteins, "4": reports}
 
 
-def truth_of(scores, labeled, truth, threshold):
-    """True figures among the unlabeled, and of the whole."""
-    scores, labeled, truth = map(np.asarray, (scores, labeled, truth))
+def truth_of(rows: Rows, threshold: float) -> dict[str, float]:
+    """True figures of all rows, and of the unlabeled at a threshold."""
+    scores, labeled, truth = rows
     positive, negative = scores[truth == 1], scores[truth == 0]
     order = np.concatenate([positive, negative]).argsort().argsort() + 1.0
     auc = (order[: len(positive)].sum() - len(positive) * (len(positive) + 1) / 2) / (
@@ -78,7 +84,13 @@ def truth_of(scores, labeled, truth, threshold):
     }
 
 
-def main(folder, answers):
+def run(there: Path, *arguments: str) -> str:
+    """What the command prints."""
+    command = [sys.executable, "-m", "purecover", *arguments]
+    return subprocess.run(command, cwd=there, capture_output=True, text=True, check=True).stdout
+
+
+def main(folder: str, answers: str) -> None:
     """Write rows, pages and texts; then the truth."""
     known = {}
     for name, make in SETS.items():
@@ -90,21 +102,10 @@ def main(folder, answers):
             writer.writerow(["score", "labeled"])
             writer.writerows((f"{s:.4f}", y) for s, y, _ in zip(*rows, strict=True))
         command = ["evaluate", "scores.csv", *options]
-        for extra, out in ([["--html", "report.html"], "report.txt"], [["--json"], None]):
-            done = subprocess.run(
-                [sys.executable, "-m", "purecover", *command, *extra],
-                cwd=there,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if out:
-                (there / out).write_text(
-                    f"$ purecover {' '.join(command)}\n{done.stdout}{done.stderr}"
-                )
-            else:
-                report = json.loads(done.stdout)
-        known[name] = truth_of(*rows, float(report["metrics"]["threshold"]))
+        text = run(there, *command, "--html", "report.html")
+        document = run(there, *command, "--json")
+        (there / "report.txt").write_text(f"$ purecover {' '.join(command)}\n{text}")
+        known[name] = truth_of(rows, json.loads(document)["metrics"]["threshold"])
     Path(answers).write_text(json.dumps(known, indent=2, default=float))
 
 

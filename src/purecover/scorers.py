@@ -194,7 +194,7 @@ def make_pu_scorer(
     Notes
     -----
     Metrics of probabilities, such as ``"brier"`` and ``"log_loss"``, take ``predict_proba``, which
-    must speak of the true class: that of :class:`PUCalibratedClassifier`, for example.
+    must be of the true class: that of :class:`PUCalibratedClassifier`, for example.
 
     The AUC is the direct one and is not clipped: with few examples in a fold it can exceed 1,
     and clipping would bias the mean over folds and hide which model is better.

@@ -151,7 +151,7 @@ def threshold_of_same_data(context: CheckContext) -> Finding:
         return not_applicable("no threshold is in use.")
     if context.threshold_chosen:
         return quiet("the threshold was given.")
-    says = f"the threshold {context.threshold:.6g} is the best of these very data"
+    says = f"the threshold {context.threshold:.6g} was chosen on the same data"
     if context.optimism is not None:
         tpr, fpr = context.optimism
         return quiet(

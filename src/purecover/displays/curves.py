@@ -584,7 +584,7 @@ class CalibrationDisplay(CurveDisplay):
             The data, as in :meth:`RecoveredRocDisplay.from_predictions`; scores are probabilities
             of the true class.
         target : {"population", "deployment", "pooled"} or float, default="population"
-            The population that they speak of; see :meth:`MixtureProportions.prior`.
+            The population that they are for; see :meth:`MixtureProportions.prior`.
         band : object, optional
             A confidence band to draw.
         **options

@@ -83,7 +83,7 @@ def curve_band(
     estimator : PriorEstimator, optional
         The fitted estimator that gave alpha and beta, which replicates then estimate again.
     target : {"population", "deployment", "pooled"} or float, default="population"
-        The population that the probabilities speak of; see :meth:`MixtureProportions.prior`.
+        The population that the probabilities are for; see :meth:`MixtureProportions.prior`.
     kind : {"pointwise", "simultaneous"}, default="pointwise"
         Whether the level holds at each point, or for the whole curve.
     n_resamples : int, default=1000

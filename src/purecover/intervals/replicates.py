@@ -635,7 +635,7 @@ def _at_threshold(
 ) -> dict[str, FloatArray]:
     """Metrics at the threshold of many replicates at once, and expected numbers there.
 
-    ``first`` are the observed tpr and fpr of the data. The numbers speak of the unlabeled of the
+    ``first`` are the observed tpr and fpr of the data. The numbers are of the unlabeled of the
     data, of whom it is known how many are flagged.
     """
     fpr, tpr, seen_tpr, flagged, alpha, beta, prior = points.T

@@ -32,7 +32,7 @@ class CalibrationCurve(Saved, Frozen, Tabular):
     frequency_pu : ndarray of shape (n_thresholds,)
         The same with labeled as positive and unlabeled as negative.
     prior : float
-        Share of positives in the population that the probabilities speak of.
+        Share of positives in the population that the probabilities are for.
     brier, miscalibration, discrimination, uncertainty : float
         The Brier score, and its parts: the first is the second less the third plus the fourth.
     slope, intercept : float
@@ -82,7 +82,7 @@ def recover_calibration(
     proportions : MixtureProportions
         Alpha and beta.
     target : {"population", "deployment", "pooled"} or float, default="population"
-        The population that the probabilities speak of; see :meth:`MixtureProportions.prior`.
+        The population that the probabilities are for; see :meth:`MixtureProportions.prior`.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def calibration_test(
     proportions : MixtureProportions
         Alpha and beta, taken as exact: a wrong alpha is found as miscalibration.
     target : {"population", "deployment", "pooled"} or float, default="population"
-        The population that the probabilities speak of; see :meth:`MixtureProportions.prior`.
+        The population that the probabilities are for; see :meth:`MixtureProportions.prior`.
     n_bins : int, default=8
         Bins that are compared; fewer where there are fewer distinct probabilities, or fewer than
         20 labeled examples a bin.
