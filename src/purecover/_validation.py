@@ -108,7 +108,8 @@ def public(call: CallT) -> CallT:
 def _check_roles(scores: Any, labeled: Any) -> None:
     """Refuse two columns of 0 and 1 that a user passed by position: either may be the labels."""
     kinds = _zeros_and_ones(scores), _zeros_and_ones(labeled)
-    if None in kinds or kinds == ("number", "truth"):
+    # Truth values are labels, and floats beside integers are scores.
+    if "" in kinds or kinds in (("f", "i"), ("f", "b"), ("i", "b")):
         return
     # Our own calls, two frames up, pass on what somebody named.
     if sys._getframe(2).f_globals.get("__name__", "").partition(".")[0] == "purecover":
@@ -121,22 +122,18 @@ def _check_roles(scores: Any, labeled: Any) -> None:
     )
 
 
-def _zeros_and_ones(values: Any) -> str | None:
-    """Whether a column has numbers or truth values, all 0 or 1; None if it has others."""
+def _zeros_and_ones(values: Any) -> str:
+    """The kind of a column that holds 0 and 1 and nothing else: b, i or f; empty of others."""
     try:
-        if isinstance(values, (str, bytes)) or not len(values):
-            return None
         # The first values decide nearly always, at no cost.
-        first = list(islice(values, 100))
-        if not all(value in (0, 1) for value in first):
-            return None
+        if not len(values) or not set(islice(values, 100)) <= {0, 1}:
+            return ""
         column = np.asarray(values)
-        if column.ndim != 1 or column.dtype.kind not in "biuf":
-            return None
-        truth = column.dtype.kind == "b"
-        return None if not np.isin(column, (0, 1)).all() else "truth" if truth else "number"
+        if column.ndim != 1 or set(np.unique(column).tolist()) != {0, 1}:
+            return ""
+        return column.dtype.kind.replace("u", "i")
     except Exception:  # noqa: BLE001 - no column at all, which others will say
-        return None
+        return ""
 
 
 def warn(message: str, category: type[Warning] = PurecoverWarning) -> None:
