@@ -12,6 +12,7 @@ import numbers
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from decimal import Decimal
 from functools import wraps
 from itertools import islice, pairwise
@@ -79,7 +80,12 @@ def public(call: CallT) -> CallT:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
             if place is not None and len(args) > place + 1:
-                _check_roles(args[place], args[place + 1])
+                alike = False
+                with suppress(Exception):  # no column at all, which others will say
+                    # The first values decide nearly always, at no cost.
+                    alike = len(args[place]) > 1 and set(islice(args[place], 100)) <= {0, 1}
+                if alike:
+                    _check_roles(args[place], args[place + 1])
             if not (takes_all or kwargs.keys() <= parameters.keys()):
                 raise unexpected(kwargs, parameters, show)
             return call(*args, **kwargs)
@@ -125,9 +131,6 @@ def _check_roles(scores: Any, labeled: Any) -> None:
 def _zeros_and_ones(values: Any) -> str:
     """The kind of a column that holds 0 and 1 and nothing else: b, i or f; empty of others."""
     try:
-        # The first values decide nearly always, at no cost.
-        if not len(values) or not set(islice(values, 100)) <= {0, 1}:
-            return ""
         column = np.asarray(values)
         if column.ndim != 1 or set(np.unique(column).tolist()) != {0, 1}:
             return ""
