@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
+from cyclopts.argument import _collection
 
 from purecover.cli import main
+
+# Who parses the arguments of a command finds the groups of its options anew each time, which takes
+# as long as all else; a process that does one thing does not mind.
+_collection._resolve_groups_from_callable = cache(_collection._resolve_groups_from_callable)
 
 PYTHON = re.compile(
     r"parameter of|The '|\(type |\w+_\w+=|n_resamples|random_state|_label\b|_guess\b"

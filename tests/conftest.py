@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 # No deadlines: tests do not judge speed. Slow draws are as welcome as quick ones.
 _common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("default", _common, max_examples=25)
-settings.register_profile("ci", _common, max_examples=30, derandomize=True, print_blob=True)
+settings.register_profile("default", _common, max_examples=15)
+settings.register_profile("ci", _common, max_examples=20, derandomize=True, print_blob=True)
 settings.register_profile("fuzz", _common, max_examples=2000, print_blob=True)
 # For `make mutation`: few examples, the same each time, and none made smaller: nobody reads them.
 settings.register_profile(

@@ -242,7 +242,7 @@ def test_the_answers_at_the_top(run, tmp_path) -> None:
 def test_scores_and_audit_together(run, tmp_path) -> None:
     path = tmp_path / "audit.csv"
     run("sample", EXAMPLE, "--n", "200", "--out", path)
-    options = ("--answer", "truth", "--scores", EXAMPLE, "--resamples", "20")
+    options = ("--answer", "truth", "--scores", EXAMPLE, "--resamples", "5")
     document = run("estimate", path, *options, "--json").json
     both = document["combined"]
     assert not both["conflict"]

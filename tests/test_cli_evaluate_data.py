@@ -317,6 +317,11 @@ def test_names_that_tell_a_leak(run, tmp_path: Path, name: str, what: str) -> No
     said = f"warning: column '{name}' is not used, since its name says that it holds {what}"
     assert said in result.err
     assert ("--truth" in result.err) == (what == "true classes")
+
+
+def test_what_may_leak_can_be_listed_or_dropped(run, tmp_path: Path) -> None:
+    file = write(tmp_path / "table.csv", truth=(X[:, 0] + 3 * TRUTH).tolist())
+    name, what, arguments = "truth", "true classes", (*QUICK, "--labeled", "labeled", "--json")
     listed = run(file, *arguments, "--features", f"u,{name}")
     assert listed.json["source"]["features"]["numeric"] == ["u", name]
     assert "warning" not in listed.err

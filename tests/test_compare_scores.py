@@ -36,12 +36,12 @@ HOSTILE = "</script><script>alert('x')</script>\u202e\"&" + "x" * 300
 
 @pytest.fixture(scope="module")
 def known() -> pu.report.ScoreComparison:
-    return pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=200, truth=SAMPLE.truth)
+    return pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=100, truth=SAMPLE.truth)
 
 
 @pytest.fixture(scope="module")
 def estimated() -> pu.report.ScoreComparison:
-    return pu.compare_scores(SCORES, LABELED, n_resamples=60, baseline="poor")
+    return pu.compare_scores(SCORES, LABELED, n_resamples=40, baseline="poor")
 
 
 # -- replicates of the same rows ------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_another_baseline_turns_the_differences_round(known: pu.report.ScoreComp
     turned = known.against("fair")
     assert (known.baseline, turned.baseline) == ("good", "fair")
     asked = pu.compare_scores(
-        SCORES, LABELED, alpha=0.25, n_resamples=200, truth=SAMPLE.truth, baseline="fair"
+        SCORES, LABELED, alpha=0.25, n_resamples=100, truth=SAMPLE.truth, baseline="fair"
     )
     assert asked.to_json() == turned.to_json()
     for metric, found in known.differences.items():

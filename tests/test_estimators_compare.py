@@ -499,14 +499,14 @@ def test_groups_are_drawn_as_a_whole() -> None:
         "features": np.repeat(X[:, :2], 4, axis=0),
         "estimators": {"means": Means()},
         "beta": 1,
-        "n_resamples": 200,
+        "n_resamples": 100,
     }
     together = np.repeat(np.arange(LABELED.size), 4)
     aware, naive = (
         compare_priors(groups=groups, **copied)["means"].ends("alpha")
         for groups in (together, None)
     )
-    # Twice as wide, which is the root of four, up to what 200 replicates leave.
+    # Twice as wide, which is the root of four, up to what 100 replicates leave.
     assert aware[1] - aware[0] == pytest.approx(2 * (naive[1] - naive[0]), rel=0.25)
 
 

@@ -327,7 +327,7 @@ PLAIN = pu.ScoreCounts.from_counts([2, 1], labeled=[180, 20], unlabeled=[250, 75
 
 
 def test_percentiles_of_a_mean_are_binomial() -> None:
-    found = TopShare().fit(PLAIN).interval(n_resamples=20_000, confidence_level=0.9)
+    found = TopShare().fit(PLAIN).interval(n_resamples=5000, confidence_level=0.9)
     low, high = stats.binom(1000, 0.25).ppf([0.05, 0.95]) / 1000
     assert found["alpha"].low == pytest.approx(low, abs=0.0011)
     assert found["alpha"].high == pytest.approx(high, abs=0.0011)
@@ -356,7 +356,7 @@ def test_replicates_draw_each_sample_apart() -> None:
 
 def test_subsamples_of_a_mean_have_its_normal_interval() -> None:
     estimator = TopShare().fit(PLAIN)
-    found = estimator.interval(method="m-out-of-n", n_resamples=20_000)["alpha"]
+    found = estimator.interval(method="m-out-of-n", n_resamples=5000)["alpha"]
     half = 1.96 * (0.25 * 0.75 / 1000) ** 0.5
     assert found.high - 0.25 == pytest.approx(half, rel=0.1)
     assert 0.25 - found.low == pytest.approx(half, rel=0.1)

@@ -26,6 +26,8 @@ def subject(name: str) -> str:
 
 
 SUBJECTS = sorted({subject(name) for name in CASES})
+LONG = {"clustered", "msgmm"}
+"""Fitted again and again, which takes seconds."""
 
 
 def test_every_call_has_a_result() -> None:
@@ -35,7 +37,10 @@ def test_every_call_has_a_result() -> None:
     assert list(KEPT) == list(CASES), f"results stand in another order: {REMEDY}"
 
 
-@pytest.mark.parametrize("about", SUBJECTS)
+@pytest.mark.parametrize(
+    "about",
+    [pytest.param(each, marks=[pytest.mark.slow] if each in LONG else []) for each in SUBJECTS],
+)
 def test_results(about: str) -> None:
     failures = [
         difference for name in CASES if subject(name) == about for difference in differences(name)

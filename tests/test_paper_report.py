@@ -225,11 +225,12 @@ def test_coverage_by_hand() -> None:
 
 
 def test_a_good_study_meets_everything() -> None:
-    found = promises(Runs(paper_records(50, noise=0.002)))
+    runs = Runs(paper_records(50, noise=0.002))
+    found = promises(runs)
     judged = {each.title: each.outcome for each in found if each.bar is not None}
     assert set(judged.values()) == {"met"}, judged
     assert len(judged) == 12
-    assert shortfalls(Runs(paper_records(50, noise=0.002))) == []
+    assert shortfalls(runs) == []
 
 
 # -- all combinations ---------------------------------------------------------------------

@@ -237,9 +237,9 @@ def best_log_likelihood(
     ("labeled", "unlabeled", "alpha", "beta"),
     [
         ([0, 20, 30], [50, 40, 10], 0.6, 1.0),  # alpha asks for more than the top blocks hold
-        ([0, 20, 30], [50, 40, 10], 0.7, 0.95),
+        pytest.param([0, 20, 30], [50, 40, 10], 0.7, 0.95, marks=pytest.mark.slow),
         ([50, 40, 10], [0, 20, 30], 0.05, 0.4),  # and the mirror image: no unlabeled at the end
-        ([10, 20, 30], [30, 20, 10], 0.3, 0.9),
+        pytest.param([10, 20, 30], [30, 20, 10], 0.3, 0.9, marks=pytest.mark.slow),
     ],
 )
 def test_likelihood_where_a_class_has_too_little_room(
@@ -537,7 +537,7 @@ class TestThresholdChoice:
         choice = pu.choose_threshold(counts, proportions, criterion, wanted)
         # Slow twin: try every threshold.
         good = []
-        for threshold in counts.thresholds[::7]:
+        for threshold in counts.thresholds[::31]:
             got = pu.recover_metrics(
                 counts, proportions, threshold=float(threshold), metrics=[criterion]
             )[criterion]

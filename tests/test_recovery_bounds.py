@@ -221,7 +221,7 @@ def test_exact_distribution_reproduces_counting(target):
     [(100, 1000, 0.2, "pooled"), (200, 500, 0.2, "deployment"), (60, 300, (0.15, 0.25), "pooled")],
 )
 def test_tables_of_the_data_are_contained(n_labeled, n_unlabeled, alphas, target):
-    repeats, whole, areas = 300, 0, 0
+    repeats, whole, areas = 150, 0, 0
     for seed in range(repeats):
         data = sample(seed, n_labeled, n_unlabeled, 0.2, fixed_counts=True)
         bounds = recover_bounds(data.counts, alphas, target=target)
@@ -240,7 +240,7 @@ def test_tables_of_the_data_are_contained(n_labeled, n_unlabeled, alphas, target
     [(1.0, 0.25, 1.0, "deployment"), (0.8, (0.2, 0.3), (0.75, 0.9), "pooled")],
 )
 def test_population_rates_are_in_the_box(beta, alphas, betas, target):
-    repeats, whole = 300, 0
+    repeats, whole = 150, 0
     world = simulate.binormal(1.5)
     for seed in range(repeats):
         data = sample(seed, 200, 1000, 0.25, beta=beta)

@@ -780,7 +780,9 @@ def test_scores_that_tell_nothing():
     rng = np.random.default_rng(0)
     X, labeled = rng.normal(size=(300, 2)), rng.random(300) < 0.5
     with pytest.raises(IdentifiabilityError, match="cannot estimate alpha"):
-        pu.evaluate_model(Bagged(), np.zeros_like(X), labeled, n_resamples=0)
+        pu.evaluate_model(
+            Bagged(), np.zeros_like(X), labeled, prior_estimator="default", n_resamples=0
+        )
 
 
 # == the way through the code ==================================================================

@@ -26,7 +26,7 @@ from purecover.report.text import escape
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "src" / "purecover" / "data" / "example_scores.csv"
-SAMPLE = pu.simulate.binormal(1.5).sample(150, 1000, alpha=0.25, beta=0.9, random_state=0)
+SAMPLE = pu.simulate.binormal(1.5).sample(100, 500, alpha=0.25, beta=0.9, random_state=0)
 ROWS = (SAMPLE.scores, SAMPLE.labeled)
 WEIGHTS = np.random.default_rng(0).exponential(size=SAMPLE.scores.size)
 HOSTILE = (
@@ -184,7 +184,7 @@ def test_documents_satisfy_the_schema(report: pu.PUReport) -> None:
     schema = pu.PUReport.json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
-    for options in ({}, {"curves": True}, {"counts": False, "indent": None}):
+    for options in ({"curves": True}, {"counts": False, "indent": None}):
         written = json.loads(report.to_json(**options), parse_constant=pytest.fail)
         assert [e.message for e in validator.iter_errors(written)] == []
         assert undescribed(schema, schema, written, "") == []

@@ -100,24 +100,22 @@ def test_prior_of_the_whole_sample_is_turned_into_alpha_per_fold() -> None:
 # -- alpha and beta estimated in each fold ----------------------------------------------
 
 
-@pytest.mark.parametrize("metric", ["roc_auc", "auc_pr", "f1", "precision", "cost"])
 @pytest.mark.parametrize(
     "estimator", [None, "bbe", pu.estimators.AlphaMaxN(elbow="paper")], ids=str
 )
-def test_a_fold_is_judged_by_its_own_estimate(
-    data: tuple[np.ndarray, ...], metric: str, estimator: Any
-) -> None:
+def test_a_fold_is_judged_by_its_own_estimate(data: tuple[np.ndarray, ...], estimator: Any) -> None:
     X, labeled, _ = data
     model = LogisticRegression(class_weight="balanced").fit(X, labeled)
     held_out = slice(1, None, 2)
     # The same by hand: the proportions from the scores, also where `predict` decides.
     scores = model.decision_function(X[held_out])
     by_hand = pu.evaluate(scores, labeled[held_out], estimator=estimator, n_resamples=0)
-    expected = pu.make_pu_scorer(metric, proportions=by_hand.proportions)
-    found = pu.make_pu_scorer(metric, estimator=estimator)
-    assert found(model, X[held_out], labeled[held_out]) == pytest.approx(
-        expected(model, X[held_out], labeled[held_out]), rel=1e-12
-    )
+    for metric in ("auc_pr", "f1", "cost"):  # of a curve, and of `predict`
+        expected = pu.make_pu_scorer(metric, proportions=by_hand.proportions)
+        found = pu.make_pu_scorer(metric, estimator=estimator)
+        assert found(model, X[held_out], labeled[held_out]) == pytest.approx(
+            expected(model, X[held_out], labeled[held_out]), rel=1e-12
+        )
     assert by_hand.proportions.alpha == pytest.approx(0.25, abs=0.1)
 
 

@@ -286,7 +286,7 @@ def run_study(
     >>> positive = rng.random(300) < 0.5
     >>> features = rng.normal(size=(300, 2)) + 2 * positive[:, None]
     >>> toy = {"toy": Problem(features, positive, n_labeled=50)}
-    >>> settings = StudySettings(n_networks=25, n_resamples=100)
+    >>> settings = StudySettings(n_networks=25, n_resamples=20)
     >>> with tempfile.TemporaryDirectory() as folder, Store(folder) as store:
     ...     first = run_study(cells(["toy"], [1.0], 1, settings), store=store, data=toy)
     ...     again = run_study(cells(["toy"], [1.0], 2, settings), store=store, data=toy)
