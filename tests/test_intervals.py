@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,14 +15,21 @@ from scipy import stats
 import purecover as pu
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals import replicates as _bootstrap
-from purecover.intervals.replicates import BootstrapResult, _bias_corrected, simultaneous_depth
+from purecover.intervals.replicates import (
+    GRID,
+    BootstrapResult,
+    _bias_corrected,
+    simultaneous_depth,
+)
 from purecover.intervals.resampling import (
     MultinomialResampler,
     PoissonResampler,
     Resampler,
+    draw_many,
     resampler_for,
     thinned_to_draw,
 )
+from purecover.recovery.roc import REPAIRS
 
 # == basics ====================================================================================
 
@@ -169,8 +180,9 @@ class TestBootstrap:
     @pytest.mark.slow
     def test_thinning_changes_next_to_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         s = draw(n_labeled=1000, n_unlabeled=5000)
+        monkeypatch.setattr(_bootstrap, "GROUPS", 6000)
         exact = pu.intervals.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
-        monkeypatch.setattr("purecover.intervals.replicates.MAX_THRESHOLDS", 1000)
+        monkeypatch.setattr(_bootstrap, "GROUPS", 500)
         coarse = pu.intervals.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
         for name in ("roc_auc", "auc_pr", "precision", "recall", "mcc"):
             one, two = exact.interval(name), coarse.interval(name)
@@ -316,36 +328,45 @@ class Blurred:
 class TestBootstrapWithEstimator:
     """Replicates that estimate alpha and beta again."""
 
-    def test_each_replicate_has_proportions_of_its_own(self) -> None:
+    @pytest.mark.parametrize("repair", [None, *REPAIRS])
+    @pytest.mark.parametrize("scenario", ["case-control", "censoring"])
+    def test_each_replicate_is_what_its_counts_alone_give(self, repair: Any, scenario: Any) -> None:
         s = draw(n_labeled=100, n_unlabeled=500)
         estimator = TopRatio()
         result = pu.intervals.bootstrap(
             s.counts,
-            s.proportions,
+            dataclasses.replace(s.proportions, scenario=scenario),
             estimator=estimator,
-            metrics=["roc_auc", "recall"],
             threshold=0.8,
-            repair="none",
+            repair=repair,
+            top_k=50,
             n_resamples=30,
             random_state=3,
         )
-        # The same draws by hand.
-        rng = np.random.default_rng(3)
         resampler = MultinomialResampler(s.counts)
-        for i in range(30):
-            drawn = resampler.draw(rng)
-            ((alpha, beta),) = estimator.proportions_many(
-                s.counts, drawn.labeled[None], drawn.unlabeled[None]
-            )
-            own = pu.MixtureProportions(alpha, beta)
-            metrics = pu.recover_metrics(drawn, own, threshold=0.8, repair="none")
-            assert result.replicates["alpha"][i] == alpha
-            assert result.replicates["beta"][i] == beta
+        labeled, unlabeled = draw_many(resampler, np.random.default_rng(3), 30)
+        found = estimator.proportions_many(s.counts, labeled, unlabeled)
+        for i, (alpha, beta) in enumerate(found.tolist()):
+            drawn = dataclasses.replace(s.counts, labeled=labeled[i], unlabeled=unlabeled[i])
+            own = pu.MixtureProportions(alpha, beta, scenario=scenario)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                metrics = pu.recover_metrics(drawn, own, threshold=0.8, repair=repair, top_k=50)
             assert result.replicates["delta"][i] == pytest.approx(beta - alpha)
-            assert result.replicates["recall"][i] == pytest.approx(metrics["recall"])
-            assert result.replicates["roc_auc"][i] == pytest.approx(
-                pu.recover_auc(drawn, own, clip=False)
-            )
+            want = {
+                **metrics,
+                "alpha": alpha,
+                "beta": beta,
+                "roc_auc": pu.recover_auc(drawn, own, clip=False),
+            }
+            for name, value in want.items():
+                got = result.replicates[name][i]
+                assert got == pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True), name
+            roc = pu.recover_roc(drawn, own, repair=repair or "isotonic")
+            if repair != "none":  # a curve that goes back and forth has no height
+                apart = result._curves["roc"][2][i] - np.interp(GRID, roc.fpr, roc.tpr)
+                # Rounding decides at the foot of a vertical step.
+                assert np.count_nonzero(np.abs(apart) > 1e-9) <= 2
         assert result.estimates["alpha"] == s.proportions.alpha
 
     def test_precision_follows_the_prior_of_the_replicate(self) -> None:
@@ -417,23 +438,30 @@ class TestBootstrapWithEstimator:
         s = draw(n_labeled=100, n_unlabeled=500)
         high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 100
         runs = []
+        # Rows are drawn replicate by replicate, whatever the size of the pieces.
+        resampler = pu.intervals.group_resampler(s.scores, s.labeled, np.arange(600))
         for cells in (2**20, 7 * s.counts.n_thresholds):
             monkeypatch.setattr("purecover.intervals.resampling.CELLS", cells)
             estimator = Refuses(high - 0.02)
             runs.append(
                 pu.intervals.bootstrap(
-                    s.counts, s.proportions, estimator=estimator, n_resamples=40, random_state=0
+                    s.counts,
+                    s.proportions,
+                    estimator=estimator,
+                    resampler=resampler,
+                    n_resamples=40,
+                    random_state=0,
                 )
             )
         assert max(estimator.sizes) == 7
         for name, values in runs[0].replicates.items():
-            np.testing.assert_array_equal(values, runs[1].replicates[name])
+            np.testing.assert_allclose(values, runs[1].replicates[name], rtol=1e-12)
 
     def test_many_scores_are_thinned(self, monkeypatch: pytest.MonkeyPatch) -> None:
         s = draw(n_labeled=1000, n_unlabeled=5000)
         results = []
         for most in (6000, 500):
-            monkeypatch.setattr("purecover.intervals.replicates.MAX_ESTIMATED", most)
+            monkeypatch.setattr(_bootstrap, "GROUPS", most)
             results.append(
                 pu.intervals.bootstrap(
                     s.counts,
@@ -604,10 +632,11 @@ class TestCrowded:
     @pytest.mark.slow
     def test_draws_are_multinomial(self) -> None:
         """Means, variances and covariances are those of the formula, and totals are exact."""
+        # The largest is drawn by NumPy, the others are looked up; one side is all small.
         labeled, unlabeled = np.array([30, 90, 0, 180]), np.array([270, 150, 150, 30])
         counts = pu.ScoreCounts.from_counts(range(4), labeled=labeled, unlabeled=unlabeled)
         rng = np.random.default_rng(0)
-        resampler = MultinomialResampler(counts, crowded=True)
+        resampler = MultinomialResampler(counts)
         drawn = [resampler.draw(rng) for _ in range(5_000)]
         for side in ("labeled", "unlabeled"):
             rows = np.array([getattr(each, side) for each in drawn])
@@ -623,7 +652,7 @@ class TestCrowded:
         """The whole distribution of one count, beside the exact one."""
         counts = pu.ScoreCounts.from_counts([1, 0], labeled=[40, 10], unlabeled=[20, 30])
         rng = np.random.default_rng(1)
-        resampler = MultinomialResampler(counts, crowded=True)
+        resampler = MultinomialResampler(counts)
         first = np.array([resampler.draw(rng).labeled[0] for _ in range(20_000)])
         # Counts are in decreasing order of score: 40 of 50 at the higher one.
         edges = np.arange(34, 47)
@@ -633,10 +662,6 @@ class TestCrowded:
             [(first < 34).sum(), *[(first == k).sum() for k in edges], (first > 46).sum()]
         )
         assert stats.chisquare(seen, expected).pvalue > 1e-3
-
-    def test_weights_are_still_drawn_by_poisson_numbers(self) -> None:
-        counts = pu.ScoreCounts.from_scores([2, 1], [1, 0], sample_weight=[0.5, 2.0])
-        assert isinstance(resampler_for(counts, "multinomial", crowded=True), PoissonResampler)
 
 
 class TestTop:
@@ -721,10 +746,9 @@ class TestLargeBootstrap:
     def test_intervals_are_those_of_finer_counts(
         self, sample: pu.simulate.Sample, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        assert sample.counts.n_thresholds > _bootstrap.MANY_THRESHOLDS
         options = {"n_resamples": 500, "random_state": 0, "threshold": 0.75}
         coarse = pu.intervals.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
-        monkeypatch.setattr(_bootstrap, "MANY_THRESHOLDS", 10**9)
+        monkeypatch.setattr(_bootstrap, "GROUPS", 10**9)
         fine = pu.intervals.bootstrap(sample.counts, sample.proportions, **options)  # type: ignore[arg-type]
         assert coarse.method == fine.method == "multinomial"
         assert coarse.estimates == fine.estimates  # which come from all the counts
@@ -771,3 +795,64 @@ class TestLargeBootstrap:
             random_state=0,
         )
         assert np.ptp(result.replicates["roc_auc"]) == 0
+
+
+# == beside a plain bootstrap of rows ==========================================================
+
+WORLDS = 30
+BY_ROWS, BY_GROUPS = 250, 2000
+
+
+def row_bootstrap(
+    sample: pu.simulate.Sample, scores: np.ndarray, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Metrics of resampled rows, counted and recovered one sample after the other."""
+    sides = [np.flatnonzero(sample.labeled), np.flatnonzero(~sample.labeled)]
+    found = []
+    for _ in range(BY_ROWS):
+        rows = np.concatenate([rng.choice(side, side.size) for side in sides])
+        counts = pu.ScoreCounts.from_scores(scores[rows], sample.labeled[rows])
+        metrics = pu.recover_metrics(counts, sample.proportions, threshold=0.8, top_k=50)
+        direct = pu.recover_auc(counts, sample.proportions, clip=False)
+        found.append({**metrics, "roc_auc": direct})
+    return {name: np.array([each[name] for each in found]) for name in found[0]}
+
+
+@pytest.mark.slow
+def test_intervals_are_those_of_a_plain_bootstrap_of_rows() -> None:
+    """In 30 worlds of more scores than groups, as far as chance lets one tell.
+
+    A quantile q of n replicates has the standard error sqrt(q (1 - q) / n) / density, which is 2.67
+    and 1.25 standard errors of the metric over sqrt(n) at the ends and in the middle.
+    """
+    rng = np.random.default_rng(0)
+    levels = (0.025, 0.5, 0.975)
+    apart: dict[str, list[np.ndarray]] = {}
+    for world in range(WORLDS):
+        separation, alpha = rng.uniform(0.7, 3), rng.uniform(0.05, 0.5)
+        beta = 1.0 if world % 3 else rng.uniform(0.8, 1)
+        n_labeled, n_unlabeled = rng.integers(100, 400), rng.integers(1000, 2000)
+        sample = pu.simulate.binormal(separation).sample(
+            int(n_labeled), int(n_unlabeled), alpha=alpha, beta=beta, random_state=world
+        )
+        scores = sample.scores.round(2) if world % 5 == 0 else sample.scores
+        by_rows = row_bootstrap(sample, scores, rng)
+        by_groups = pu.intervals.bootstrap(
+            pu.ScoreCounts.from_scores(scores, sample.labeled),
+            sample.proportions,
+            threshold=0.8,
+            top_k=50,
+            curves=False,
+            n_resamples=BY_GROUPS,
+            random_state=world,
+        ).replicates
+        for name, plain in by_rows.items():
+            ours = by_groups[name]
+            assert np.isnan(plain).mean() == pytest.approx(np.isnan(ours).mean(), abs=0.1)
+            if plain.std() > 0:  # not so of a rate that is always 1
+                moved = np.quantile(ours, levels) - np.quantile(plain, levels)
+                apart.setdefault(name, []).append(moved / plain.std())
+    for name, each in apart.items():
+        chance = np.array([2.67, 1.25, 2.67]) * np.sqrt((1 / BY_ROWS + 1 / BY_GROUPS) / len(each))
+        # A twentieth of a standard error is allowed to groups.
+        assert np.all(np.abs(np.mean(each, axis=0)) < 0.05 + 3 * chance), name

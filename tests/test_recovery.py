@@ -26,7 +26,7 @@ from purecover.recovery.rates import (
     ratio_integrals,
     trapezoid,
 )
-from purecover.recovery.repairs import _fill, hull_vertices
+from purecover.recovery.repairs import Blocks, _fill, hull_vertices
 from purecover.recovery.roc import REPAIRS
 
 # == curves ====================================================================================
@@ -700,7 +700,9 @@ def test_an_auc_below_zero_is_cut_to_zero() -> None:
 
 def test_missing_mass_goes_to_empty_blocks_by_their_size() -> None:
     mass, n = np.array([0.6, 0.0, 0.0]), np.array([5.0, 1.0, 3.0])
-    found = _fill(mass, mass == 0, n)
+    blocks = Blocks.pooled(np.array([[0.0, 1.0, 5.0]]), np.array([[3.0, 2.0, 0.0]]))
+    assert blocks.sums(n) == [9]  # one sample
+    found = _fill(mass, mass == 0, n, blocks)
     np.testing.assert_allclose(found, [0.6, 0.1, 0.3], rtol=1e-14)
 
 

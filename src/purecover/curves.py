@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from purecover._frames import Tabular
-from purecover._typing import FloatArray
+from purecover._typing import CountArray, FloatArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, check_counts
 
@@ -165,25 +165,41 @@ def auc_pu_variance(counts: ScoreCounts) -> float:
 
 def variance_along(roc: PURoc, counts: ScoreCounts) -> float:
     """The same where the observed curve is at hand."""
-    # Shares strictly beyond a score plus half of those equal to it.
-    below = 1 - (roc.fpr_pu[1:] + roc.fpr_pu[:-1]) / 2
-    above = (roc.tpr_pu[1:] + roc.tpr_pu[:-1]) / 2
-    labeled_sq = counts.labeled if counts.labeled_sq is None else counts.labeled_sq
-    unlabeled_sq = counts.unlabeled if counts.unlabeled_sq is None else counts.unlabeled_sq
-    return _mean_variance(below, counts.labeled, labeled_sq) + _mean_variance(
-        above, counts.unlabeled, unlabeled_sq
+    squares = (counts.labeled_sq, counts.unlabeled_sq)
+    return float(
+        auc_pu_variances((counts.labeled, counts.unlabeled), (roc.tpr_pu, roc.fpr_pu), squares)
     )
+
+
+def auc_pu_variances(
+    sides: tuple[CountArray, CountArray],
+    rates: tuple[FloatArray, FloatArray],
+    squares: tuple[FloatArray | None, FloatArray | None],
+) -> FloatArray:
+    """The same of many samples, one along the last axis for each of the others.
+
+    All pairs are of labeled and unlabeled: counts, observed rates, and squares of weights.
+    """
+    tpr_pu, fpr_pu = rates
+    # Shares strictly beyond a score plus half of those equal to it.
+    below = 1 - (fpr_pu[..., 1:] + fpr_pu[..., :-1]) / 2
+    above = (tpr_pu[..., 1:] + tpr_pu[..., :-1]) / 2
+    labeled, unlabeled = (
+        _mean_variance(beyond, side, side if square is None else square)
+        for beyond, side, square in zip((below, above), sides, squares, strict=True)
+    )
+    return labeled + unlabeled
 
 
 def _mean_variance(
     values: FloatArray, weight: np.ndarray[Any, Any], weight_sq: np.ndarray[Any, Any]
-) -> float:
-    """Estimated variance of a weighted mean of ``values``."""
-    total, total_sq = float(weight.sum()), float(weight_sq.sum())
-    effective = total**2 / total_sq
-    if effective <= 1:
-        return float("nan")
-    # Sums, not dot products: those start threads, which cost more than they save here.
-    mean = float((weight * values).sum()) / total
-    spread = float((weight_sq * (values - mean) ** 2).sum()) / total**2
-    return spread * effective / (effective - 1)
+) -> FloatArray:
+    """Estimated variance of a weighted mean of ``values``; NaN of a single one."""
+    total, total_sq = weight.sum(axis=-1), weight_sq.sum(axis=-1)
+    effective = total * (total / total_sq)
+    # Not dot products: those start threads, which cost more than they save here.
+    along = "...i,...i->..."
+    apart = values - (np.einsum(along, weight, values) / total)[..., None]
+    spread = np.einsum(along, weight_sq * apart, apart) / total / total
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(effective > 1, spread * effective / (effective - 1), np.nan)

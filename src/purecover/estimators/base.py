@@ -38,7 +38,7 @@ from purecover.estimators.samples import (
 )
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
-from purecover.intervals.resampling import GroupResampler, Resampler, resampler_for
+from purecover.intervals.resampling import GroupResampler, Resampler, draw_many, resampler_for
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.rates import effective_size, effective_sizes
 
@@ -107,10 +107,8 @@ def proportion_draws(
     size = max(1, min(n_resamples, _CELLS // counts.n_thresholds))
     found = []
     for start in range(0, n_resamples, size):
-        drawn = [resampler.draw(rng) for _ in range(min(size, n_resamples - start))]
-        labeled: Any = np.stack([d.labeled for d in drawn])  # NumPy's types lose the kind
-        unlabeled: Any = np.stack([d.unlabeled for d in drawn])
-        found.append(estimator.proportions_many(counts, labeled, unlabeled))
+        sides = draw_many(resampler, rng, min(size, n_resamples - start))
+        found.append(estimator.proportions_many(counts, *sides))
     return np.concatenate(found)
 
 

@@ -509,7 +509,7 @@ def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, A
 def _alphamax_curve(counts: ScoreCounts, *, clean: bool) -> dict[str, Any] | None:
     """The log-likelihood over the assumed share; None where AlphaMax gives up."""
     from purecover.estimators.alphamax import AlphaMax
-    from purecover.intervals.replicates import MAX_THRESHOLDS
+    from purecover.estimators.base import MAX_THRESHOLDS
 
     try:
         curve = AlphaMax().fit(counts.thinned(MAX_THRESHOLDS)).curve_

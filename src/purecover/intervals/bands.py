@@ -12,12 +12,15 @@ from purecover._typing import FloatArray, RandomState, Target
 from purecover._validation import bad_type, check_choice, check_integer, check_random_state, public
 from purecover.counts import ScoreCounts
 from purecover.intervals.interval import CurveBand, check_level
-from purecover.intervals.replicates import MAX_ESTIMATED, MAX_THRESHOLDS, simultaneous_depth
-from purecover.intervals.resampling import draws, draws_with_proportions, resampler_for
+from purecover.intervals.replicates import simultaneous_depth
+from purecover.intervals.resampling import draws, resampler_for
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.calibration import net_benefits
 from purecover.recovery.means import Masses, check_probabilities, isotonic_frequency
 from purecover.recovery.rates import check_data
+
+MAX_MEASURED = 2**12
+"""Scores with more distinct values are thinned before resampling."""
 
 Measure = Callable[[ScoreCounts, MixtureProportions], FloatArray]
 
@@ -45,15 +48,18 @@ class Repeating:
     ) -> FloatArray:
         """What ``measure`` says of replicates, a row each; an estimator varies alpha and beta."""
         rng = check_random_state(self.random_state)
-        most = MAX_THRESHOLDS if self.estimator is None else MAX_ESTIMATED
-        resampler = resampler_for(counts.thinned(most), "multinomial")
-        if self.estimator is None:
-            drawn = draws(resampler, proportions, self.n_resamples, rng)
-        else:
-            drawn = draws_with_proportions(
-                resampler, proportions, self.estimator, self.n_resamples, rng
-            )
-        return np.array([measure(draw.counts, draw.proportions) for draw in drawn])
+        thin = counts.thinned(MAX_MEASURED)
+        blocks = draws(
+            resampler_for(thin, "multinomial"),
+            thin,
+            proportions,
+            self.estimator,
+            self.n_resamples,
+            rng,
+        )
+        return np.array(
+            [measure(*each) for block in blocks for each in block.each(thin, proportions)]
+        )
 
 
 @public

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,9 @@ from purecover.intervals.interval import Interval, Varied
 from purecover.intervals.replicates import BootstrapResult, bootstrap, simultaneous_depth
 from purecover.intervals.resampling import (
     GroupResampler,
+    Multinomial,
     Replayed,
     Resampler,
-    draw_multinomial,
     with_both_sides,
 )
 from purecover.proportions import MixtureProportions, ProportionEstimator
@@ -110,15 +111,19 @@ class CellResampler:
     def __repr__(self) -> str:
         return f"CellResampler({self.labeled.size + self.unlabeled.size:,} cells)"
 
+    @cached_property
+    def _sides(self) -> tuple[Multinomial, Multinomial]:
+        return Multinomial(self.labeled_rows), Multinomial(self.unlabeled_rows)
+
     def draw(self, rng: np.random.Generator) -> ScoreCounts:
         return replace(
             self.counts,
-            labeled=self._tally(rng, self.labeled, self.labeled_rows),
-            unlabeled=self._tally(rng, self.unlabeled, self.unlabeled_rows),
+            labeled=self._tally(rng, self.labeled, self._sides[0]),
+            unlabeled=self._tally(rng, self.unlabeled, self._sides[1]),
         )
 
-    def _tally(self, rng: np.random.Generator, position: IntArray, rows: IntArray) -> CountArray:
-        drawn = draw_multinomial(rng, rows)
+    def _tally(self, rng: np.random.Generator, position: IntArray, rows: Multinomial) -> CountArray:
+        drawn = rows.draw(rng, 1)[0]
         tally = np.bincount(position, weights=drawn, minlength=self.counts.n_thresholds)
         return tally.astype(np.int64)  # sums of integers below 2**53 are exact
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypedDict, Unpack
 import numpy as np
 
 from purecover._parameters import Parameters, parameter
-from purecover._typing import FloatArray, RandomState, Repair
+from purecover._typing import FloatArray, IntArray, RandomState, Repair
 from purecover._validation import (
     Frozen,
     bad_type,
@@ -29,11 +29,11 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.intervals.interval import LEVEL, CurveBand, Interval, Varied, check_level
 from purecover.intervals.resampling import (
-    Draw,
+    Draws,
+    GroupResampler,
     PoissonResampler,
     Resampler,
     draws,
-    draws_with_proportions,
     resampler_for,
     thinned_to_draw,
 )
@@ -44,20 +44,32 @@ from purecover.recovery.metrics import (
     Metric,
     MetricKeywords,
     RecoveryOptions,
+    View,
     compute_metrics,
     less_optimistic,
     position,
     positives_flagged,
     rates_at,
-    rates_at_thresholds,
     recover_both,
     resolve_metrics,
     view_of,
     within_margins,
     youden_threshold,
 )
-from purecover.recovery.rates import check_data, effective_size
-from purecover.recovery.roc import RecoveredRoc, blended, roc_from_counts
+from purecover.recovery.rates import (
+    Shares,
+    check_data,
+    effective_size,
+    interpolated,
+    trapezoids,
+)
+from purecover.recovery.repairs import tails
+from purecover.recovery.roc import (
+    KEEPS_THRESHOLDS,
+    RecoveredRoc,
+    blended_rates,
+    repaired_rates,
+)
 
 # -- What bands of curves are made of ------------------------------------------------------------
 
@@ -108,15 +120,24 @@ def highest_precision(
     return np.asarray(prior * recall / (prior * recall + (1 - prior) * fpr))
 
 
-def precision_line(roc: RecoveredRoc, prior: float) -> FloatArray:
-    """Precision at each recall of the grid, through the ROC curve, whose lines are straight."""
+def precision_line(fpr: FloatArray, tpr: FloatArray, prior: FloatArray) -> FloatArray:
+    """Precision at each recall of the grid, through ROC curves, whose lines are straight.
+
+    Curves and priors are rows.
+    """
     recall = GRID[1:]
-    after = np.searchsorted(roc.tpr, recall, side="left").clip(1, roc.tpr.size - 1)
-    start, end = roc.tpr[after - 1], roc.tpr[after]
+    n, width = tpr.shape
+    apart = 2.0 * np.arange(n)[:, None]  # end to end, with room between them
+    first = width * np.arange(n)[:, None]
+    after = np.searchsorted((tpr + apart).ravel(), recall + apart, side="left")
+    after = np.clip(after, first + 1, first + width - 1)
+    start, end = (tpr.take(at) for at in (after - 1, after))
+    below, above = (fpr.take(at) for at in (after - 1, after))
+    prior = prior[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(end > start, (recall - start) / (end - start), 1.0)
-        fpr = roc.fpr[after - 1] + share * (roc.fpr[after] - roc.fpr[after - 1])
-        precision = prior * recall / (prior * recall + (1 - prior) * fpr)
+        flagged = (1 - prior) * (below + share * (above - below))
+        precision = prior * recall / (prior * recall + flagged)
     return np.asarray(np.nan_to_num(precision, nan=0.0), dtype=np.float64)
 
 
@@ -309,28 +330,19 @@ def _bias_corrected(values: FloatArray, estimate: float, tail: float) -> tuple[f
 # -- Bootstrap intervals of every metric, and bands of both curves -------------------------------
 
 
-MAX_THRESHOLDS = 2**14
-"""Counts with more distinct scores are thinned before resampling.
-
-The order of scores within one of so many groups adds nothing to an interval: the observed
-AUC moves by less than 1e-4, a tiny part of its standard error.
-"""
-
 MANY_THRESHOLDS = 2**15
-"""With more distinct scores than this, ``FEW_GROUPS`` are resampled, by the quicker way to draw."""
+"""Half as many replicates suffice of more distinct scores: intervals are narrow anyway."""
 
-FEW_GROUPS = 2**12
-r"""Groups that large data are thinned to.
+GROUPS = 2**9
+r"""Groups of neighboring scores that are resampled, and half as many more at the top.
 
 In k groups of like shares of labeled and unlabeled the order within moves the observed AUC by at
-most :math:`\sum_j g_j f_j / 2 \le 1/(2k)`, here 1.2e-4, if labeled and unlabeled scores were apart
-within every group; where their densities are smooth it is of the order of :math:`1/k^2`. What
-it does to the metrics, in standard errors, ``benchmarks/report_speed.py`` measures. At the top
-groups are finer, for metrics that look at the top k or at few false positives.
+most :math:`\sum_j g_j f_j / 2 \le 1/(2k)`, if labeled and unlabeled scores were apart
+within every group; where their densities are smooth it is of the order of :math:`1/k^2`. By what
+it moves a metric of the data it moves those of all replicates, hence they are moved back. At the
+top groups are finer, for metrics that look at the top k or at few false positives.
+``benchmarks/report_speed.py`` measures what is left.
 """
-
-MAX_ESTIMATED = 2**10
-"""The same where every replicate estimates alpha and beta, whose errors are larger by far."""
 
 Progress = Callable[[int, int], None]
 
@@ -487,13 +499,8 @@ def bootstrap(
     roc, roc_pr = recover_both(counts, proportions, given.repair)
     chosen = threshold is None
     threshold = youden_threshold(roc) if threshold is None else check_real("threshold", threshold)
-    many = resampler is None and counts.n_thresholds > MANY_THRESHOLDS
     if resampler is None:
-        most = FEW_GROUPS if many else MAX_THRESHOLDS
-        if estimator is not None:
-            most = MAX_ESTIMATED
-        thin = thinned_to_draw if many else ScoreCounts.thinned
-        resampler = resampler_for(thin(counts, most, keep=threshold), method, crowded=many)
+        resampler = resampler_for(thinned_to_draw(counts, GROUPS, keep=threshold), method)
         drawn = "Poisson" if isinstance(resampler, PoissonResampler) else "multinomial"
     else:
         if not callable(getattr(resampler, "draw", None)):
@@ -506,75 +513,74 @@ def bootstrap(
                 ScoreCounts,
                 "make a resampler with group_resampler(...)",
             )
+        if isinstance(resampler, GroupResampler):
+            thin = thinned_to_draw(resampler.counts, GROUPS, keep=threshold)
+            resampler = resampler.thinned(thin)
         drawn = "groups"
-    repairs = (roc.repair, roc_pr.repair)
-    job = _Job(wanted, threshold, given, repairs, curves)
-    first = job.measure(Draw(counts, proportions), (roc, roc_pr))
-    estimates = first.values
-    if estimator is None:
-        replicates = draws(resampler, proportions, n_resamples, rng)
-    else:
-        replicates = draws_with_proportions(resampler, proportions, estimator, n_resamples, rng)
-        estimates |= _shares(proportions)
-    values = {key: np.empty(n_resamples) for key in estimates}
-    points: FloatArray = np.empty((n_resamples, len(_POINT)))
-    gains: FloatArray = np.zeros((n_resamples, 2))
-    roc_draws = np.empty((n_resamples, GRID.size))
-    pr_draws = np.empty((n_resamples, GRID.size - 1))
-    n_rejected = 0
-    for i, draw in enumerate(replicates):
-        measured = job.measure(draw)
+    data = getattr(resampler, "counts", counts)
+    job = _Job(wanted, threshold, given, (roc.repair, roc_pr.repair), curves, proportions)
+    estimates, first, lines = job.measure_data(counts, roc, roc_pr)
+    if estimator is not None:
+        estimates |= {key: getattr(proportions, key) for key in PROPORTIONS}
+    parts, n_rejected, done = [], 0, 0
+    # The C library gives freed memory back, and asks for it again, array by array, until one that
+    # is much larger has been freed. This one is never touched.
+    np.empty(2**22 - 2**10)
+    for block in draws(resampler, data, proportions, estimator, n_resamples, rng):
+        measured = job.measure(block, data)
         if estimator is not None:
-            measured.values.update(_shares(draw.proportions))
-        for key, value in measured.values.items():
-            values[key][i] = value
-        points[i] = measured.point
-        if chosen and measured.roc is not None:
-            gains[i] = _gain(measured.roc, roc, counts)
-        if curves:
-            roc_draws[i], pr_draws[i] = measured.tpr_at, measured.precision_at
-        n_rejected = draw.n_rejected
-        if progress is not None and (i + 1) % 50 == 0:
-            progress(i + 1, n_resamples)
+            alpha, beta = block.shares.alpha[:, 0], block.shares.beta[:, 0]
+            measured.values.update(zip(PROPORTIONS, (alpha, beta, beta - alpha), strict=True))
+        parts.append(measured)
+        n_rejected, done = block.n_rejected, done + len(block.labeled)
+        if progress is not None:
+            progress(done, n_resamples)
+    values = {key: np.concatenate([part.values[key] for part in parts]) for key in estimates}
+    if data is not counts:
+        itself = Draws(data.labeled[None], data.unlabeled[None], Shares.of(proportions))
+        for key, (value,) in job.measure(itself, data).values.items():
+            values[key] += np.nan_to_num(estimates[key] - value)  # by what grouping moved it
+            if key != "roc_auc" and given.repair != "none":  # which can leave their range
+                values[key] = values[key].clip(*METRICS[key].range)
     numbers: dict[str, FloatArray] = {}
     at_threshold = tuple(metric for metric in wanted if metric.kind == "threshold")
     optimism = None
     if at_threshold:
-        seen_tpr, seen_fpr = (float(gain) for gain in CHOSEN_TWICE * gains.mean(axis=0))
-        optimism = (seen_tpr, seen_fpr) if chosen else None
-        at = position(counts, threshold)
-        view = view_of(roc, roc_pr, counts, rates_at(roc, counts, at, optimism or (0.0, 0.0)))
-        estimates |= compute_metrics(at_threshold, view, first.point[-1], given)
+        if chosen:
+            best, tpr, fpr = (
+                np.concatenate(column) for column in zip(*(p.best for p in parts), strict=True)
+            )
+            at = _positions(counts, data.thresholds)[best]
+            gains = np.mean(tpr - roc.tpr_pu[at]), np.mean(fpr - roc.fpr_pu[at])
+            optimism = (CHOSEN_TWICE * float(gains[0]), CHOSEN_TWICE * float(gains[1]))
+        place = position(counts, threshold)
+        view = view_of(roc, roc_pr, counts, rates_at(roc, counts, place, optimism or (0.0, 0.0)))
+        estimates |= compute_metrics(at_threshold, view, first[-1], given)
         found = _at_threshold(
-            points,
+            np.concatenate([part.point for part in parts]),
             at_threshold,
             given,
             optimism,
-            first=(first.point[2], first.point[3]),
-            flagged_of=(float(counts.unlabeled[:at].sum()), float(counts.n_unlabeled)),
+            first=(first[2], first[3]),
+            flagged_of=(float(counts.unlabeled[:place].sum()), float(counts.n_unlabeled)),
         )
         numbers = {key: found.pop(key) for key in _NUMBERS}
         values |= found
     order = [metric.name for metric in wanted]
     order += [key for key in estimates if key not in order]
-    estimates = {key: estimates[key] for key in order}
-    values = {key: values[key] for key in order}
     kept = {}
     if curves:
-        kept = {
-            "roc": (GRID.copy(), first.tpr_at, roc_draws, highest_tpr(counts, proportions, level)),
-            "pr": (
-                GRID[1:].copy(),
-                first.precision_at,
-                pr_draws,
-                highest_precision(
-                    counts, proportions, level, proportions.prior(given.target, counts)
-                ),
-            ),
-        }
+        prior = proportions.prior(given.target, counts)
+        ends = (
+            highest_tpr(counts, proportions, level),
+            highest_precision(counts, proportions, level, prior),
+        )
+        for i, (name, grid) in enumerate((("roc", GRID), ("pr", GRID[1:]))):
+            all_lines = np.concatenate([part.lines[i] for part in parts])
+            kept[name] = (grid.copy(), lines[i], all_lines, ends[i])
     return BootstrapResult(
-        estimates=estimates,
-        replicates=values,
+        estimates={key: estimates[key] for key in order},
+        replicates={key: values[key] for key in order},
         n_resamples=n_resamples,
         confidence_level=level,
         method=drawn,
@@ -598,14 +604,10 @@ _POINT = ("fpr", "tpr", "tpr_pu", "flagged", "alpha", "beta", "prior")
 _NUMBERS = ("tp", "fp", "fn", "tn")
 
 
-def _gain(replicate: RecoveredRoc, roc: RecoveredRoc, counts: ScoreCounts) -> tuple[float, float]:
-    """Observed tpr and fpr of a replicate at its own best threshold, less those of the data."""
-    best = int(np.argmax(replicate.tpr_pu[1:] - replicate.fpr_pu[1:])) + 1
-    at = position(counts, float(replicate.thresholds_raw[best]))
-    return (
-        float(replicate.tpr_pu[best] - roc.tpr_pu[at]),
-        float(replicate.fpr_pu[best] - roc.fpr_pu[at]),
-    )
+def _positions(counts: ScoreCounts, thresholds: FloatArray) -> IntArray:
+    """:func:`position` of many thresholds."""
+    below = np.searchsorted(counts.thresholds[::-1], thresholds, side="left")
+    return np.asarray(counts.n_thresholds - below)
 
 
 def _studentized(replicates: FloatArray, apparent: float, corrected: float) -> FloatArray:
@@ -658,19 +660,17 @@ def _at_threshold(
     return found | dict(zip(_NUMBERS, (tp, above - tp, fn, n - above - fn), strict=True))
 
 
-def _shares(proportions: MixtureProportions) -> dict[str, float]:
-    return {key: getattr(proportions, key) for key in PROPORTIONS}
-
-
 class _Measured(NamedTuple):
-    """What is kept of the data or of a replicate."""
+    """What is kept of replicates."""
 
-    values: dict[str, float]
+    values: dict[str, FloatArray]
     """Metrics that do not depend on the threshold."""
-    point: tuple[float, ...] = (math.nan,) * len(_POINT)
-    tpr_at: FloatArray = GRID
-    precision_at: FloatArray = GRID[1:]
-    roc: RecoveredRoc | None = None
+    point: FloatArray
+    """What those that do follow from, one row each."""
+    best: tuple[IntArray, FloatArray, FloatArray]
+    """The best threshold by its index, and the observed tpr and fpr there."""
+    lines: tuple[FloatArray, FloatArray]
+    """Tpr, and precision, at each place of the grid."""
 
 
 @dataclass(frozen=True)
@@ -682,45 +682,101 @@ class _Job:
     options: RecoveryOptions
     repairs: tuple[Repair, Repair]
     curves: bool
+    proportions: MixtureProportions
 
-    def measure(
-        self, draw: Draw, recovered: tuple[RecoveredRoc, RecoveredRoc] | None = None
-    ) -> _Measured:
-        counts, proportions = draw.counts, draw.proportions
-        if not self.curves and all(metric.name == "roc_auc" for metric in self.metrics):
-            value = 0.5 + (counts.auc_pu - 0.5) / proportions.delta
-            return _Measured({metric.name: value for metric in self.metrics})
-        prior = proportions.prior(self.options.target, counts)
-        if not self.curves and all(metric.kind == "probability" for metric in self.metrics):
-            masses = Masses.of(counts, proportions.alpha, proportions.beta)
-            of = {metric.name: metric.of_masses for metric in self.metrics}
-            return _Measured(
-                {
-                    name: float(found(masses, prior, self.options))
-                    for name, found in of.items()
-                    if found
-                }
-            )
-        roc, roc_pr = recovered or self._recover(counts, proportions)
-        # All replicates are measured at the threshold at once, when they are all there.
-        others = tuple(metric for metric in self.metrics if metric.kind != "threshold")
-        values = compute_metrics(others, view_of(roc, roc_pr, counts), prior, self.options)
-        fpr, tpr = rates_at_thresholds(roc, counts)
+    @property
+    def others(self) -> tuple[Metric, ...]:
+        """All replicates are measured at the threshold at once, when they are all there."""
+        return tuple(metric for metric in self.metrics if metric.kind != "threshold")
+
+    def measure_data(
+        self, counts: ScoreCounts, roc: RecoveredRoc, roc_pr: RecoveredRoc
+    ) -> tuple[dict[str, float], tuple[float, ...], tuple[FloatArray, FloatArray]]:
+        """Metrics, what those at the threshold follow from, and the lines of bands."""
+        view = view_of(roc, roc_pr, counts)
+        prior = roc.proportions.prior(self.options.target, counts)
         at = position(counts, self.threshold)
-        rates = tuple(float(rate[at]) for rate in (fpr, tpr, roc.tpr_pu, roc.fpr_pu))
-        found = _Measured(values, (*rates, proportions.alpha, proportions.beta, prior), roc=roc)
-        if not self.curves:
-            return found
-        line = precision_line(roc_pr, prior)
-        return found._replace(tpr_at=np.interp(GRID, roc.fpr, roc.tpr), precision_at=line)
+        rates = (*view.rates, roc.tpr_pu, roc.fpr_pu)
+        point = (*(float(rate[at]) for rate in rates), *_pair(roc.proportions), prior)
+        lines = (GRID, GRID[1:])
+        if self.curves:
+            tpr_at = interpolated(GRID, roc.fpr, roc.tpr)
+            line = precision_line(roc_pr.fpr[None], roc_pr.tpr[None], np.array([prior]))
+            lines = (tpr_at, line[0])
+        return compute_metrics(self.others, view, prior, self.options), point, lines
 
-    def _recover(
-        self, counts: ScoreCounts, proportions: MixtureProportions
-    ) -> tuple[RecoveredRoc, RecoveredRoc]:
+    def measure(self, drawn: Draws, data: ScoreCounts) -> _Measured:
+        """The same of replicates of (groups of) the data."""
+        sides = (drawn.labeled.astype(np.float64), drawn.unlabeled.astype(np.float64))
+        shares, squares = drawn.shares, (data.labeled_sq, data.unlabeled_sq)
+        alpha, beta = shares.alpha[:, 0], shares.beta[:, 0]
+        observed = tpr_pu, fpr_pu = tails(sides[0]), tails(sides[1])
+        direct = 0.5 + (trapezoids(*observed) - 0.5) / (beta - alpha)
+        n_labeled, n_unlabeled = (side.sum(axis=1) for side in sides)
+        prior = self._priors(alpha, beta, n_labeled / (n_labeled + n_unlabeled))
+        of_curves = tuple(metric for metric in self.others if metric.of_masses is None)
+        values = self._of_masses(drawn, data, prior)
+        n = len(alpha)
+        if not self.curves and {metric.name for metric in self.metrics} <= {*values, "roc_auc"}:
+            values |= {metric.name: direct for metric in of_curves}
+            nothing = np.empty((n, 0))
+            return _Measured(values, nothing, (np.arange(n), nothing, nothing), (nothing, nothing))
         # The guard has decided on the data; a replicate must not change its mind.
         first, second = self.repairs
-        roc = roc_from_counts(counts, proportions, first, concavity_guard=False)
-        if second == first:
-            return roc, roc
-        roc_pr = blended(roc, counts)  # the only pair there is
-        return roc, roc_pr
+        fpr, tpr = repaired_rates(first, sides, observed, shares, squares)
+        rates = (fpr, tpr)
+        if first not in KEEPS_THRESHOLDS:
+            rates = repaired_rates("isotonic", sides, observed, shares, squares)
+        fpr_pr, tpr_pr = fpr, tpr
+        if second != first:  # the only pair there is
+            fpr_pr, tpr_pr = blended_rates((fpr, tpr), sides, observed, shares, squares)
+        view = View(
+            curve=(fpr, tpr, direct),
+            curve_pr=(fpr_pr, tpr_pr, direct),
+            rates=rates,
+            flagged_unlabeled=fpr_pu,
+            point=(math.nan, math.nan),
+            n_unlabeled=n_unlabeled,
+            prior_at_k=alpha,
+            counts=data,
+        )
+        at = position(data, self.threshold)
+        seen = (rate[:, at] for rate in (*rates, tpr_pu, fpr_pu))
+        best = np.argmax(tpr_pu[:, 1:] - fpr_pu[:, 1:], axis=1)
+        rows = np.arange(n)
+        lines = (GRID, GRID[1:])
+        if self.curves:
+            lines = (interpolated(GRID, fpr, tpr), precision_line(fpr_pr, tpr_pr, prior))
+        return _Measured(
+            values | compute_metrics(of_curves, view, prior, self.options),
+            np.column_stack((*seen, alpha, beta, prior)),
+            (best, tpr_pu[rows, best + 1], fpr_pu[rows, best + 1]),
+            lines,
+        )
+
+    def _of_masses(
+        self, drawn: Draws, data: ScoreCounts, prior: FloatArray
+    ) -> dict[str, FloatArray]:
+        """Metrics of probabilities, replicate by replicate."""
+        wanted = {m.name: m.of_masses for m in self.metrics if m.of_masses is not None}
+        found = np.empty((len(wanted), prior.size))
+        if wanted:
+            for i, (counts, own) in enumerate(drawn.each(data, self.proportions)):
+                masses = Masses.of(counts, own.alpha, own.beta)
+                found[:, i] = [f(masses, float(prior[i]), self.options) for f in wanted.values()]
+        return dict(zip(wanted, found, strict=True))
+
+    def _priors(self, alpha: FloatArray, beta: FloatArray, share: FloatArray) -> FloatArray:
+        """:meth:`MixtureProportions.prior` of many samples with so large a share of labeled."""
+        target = self.options.target
+        if not isinstance(target, str):
+            return np.full(alpha.size, float(target))
+        if target == "pooled" or (
+            target == "population" and self.proportions.scenario == "censoring"
+        ):
+            return share * beta + (1 - share) * alpha
+        return alpha
+
+
+def _pair(proportions: MixtureProportions) -> tuple[float, float]:
+    return proportions.alpha, proportions.beta

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.proportions import MixtureProportions, ProportionEstimator
+from purecover.recovery.rates import Shares
 
 _MAX_TRIES = 100
 
@@ -60,23 +62,136 @@ def with_both_sides(
     )
 
 
-@dataclass(frozen=True)
-class MultinomialResampler:
-    """Draw labeled and unlabeled examples with replacement, each side with its own size.
+_CERTAIN = 2**12
+"""Cells of equal probability by which small Poisson numbers are looked up."""
 
-    ``crowded`` draws faster where each threshold holds many examples, and other numbers.
+_LOOKED_UP = 255
+"""Larger groups are drawn by NumPy: they are few, or there are too many sizes for tables."""
+
+
+@dataclass(frozen=True, eq=False)
+class Multinomial:
+    r"""Draws with replacement out of groups of given sizes: how many fall into each.
+
+    Poisson numbers with means proportional to the sizes are, given their sum, multinomial. Their
+    mean sum is two standard deviations below n, so that it seldom exceeds n; what is missing
+    is drawn one by one. Since only the sum decides whether to draw again, the result is exactly
+    multinomial. A Poisson number is looked up by twelve random bits. Where these leave it open, in
+    less than one case of a hundred, a uniform number within their cell decides.
     """
 
+    tally: CountArray
+
+    @cached_property
+    def n(self) -> int:
+        """All examples."""
+        return int(self.tally.sum())
+
+    @cached_property
+    def _owner(self) -> IntArray:
+        """The group of each example."""
+        return np.repeat(np.arange(self.tally.size), self.tally.astype(np.int64))
+
+    @cached_property
+    def _small(self) -> BoolArray:
+        return np.asarray(self.tally <= _LOOKED_UP)
+
+    @cached_property
+    def _mean(self) -> FloatArray:
+        return self.tally * max(1 - 2 / np.sqrt(self.n), 0.0)
+
+    @cached_property
+    def _tables(self) -> tuple[IntArray, Any, FloatArray]:
+        """Where the cells of each small group start; numbers by cell, -1 if open; all cdfs."""
+        from scipy.special import pdtr
+
+        means, which = np.unique(self._mean[self._small], return_inverse=True)
+        highest = int(means[-1] + 10 * np.sqrt(means[-1])) + 20
+        cdf = pdtr(np.arange(highest), means[:, None])
+        edges = cdf * _CERTAIN + (_CERTAIN + 1) * np.arange(means.size)[:, None]
+        least, most = (
+            np.cumsum(
+                np.bincount(
+                    rounded(edges).astype(np.int64).ravel(),
+                    minlength=(_CERTAIN + 1) * means.size,
+                ).reshape(means.size, -1),
+                axis=1,
+            )[:, :-1]
+            for rounded in (np.ceil, np.floor)
+        )
+        table = np.where(least == most, least, -1).astype(np.int16)
+        starts = which.reshape(-1).astype(np.int64) * _CERTAIN
+        return starts, table.ravel(), np.asarray(cdf)
+
+    def draw(self, rng: np.random.Generator, size: int) -> IntArray:
+        """Numbers of many samples, one row each."""
+        drawn = self._poisson(rng, size)
+        missing = self.n - drawn.sum(axis=1)
+        while (again := np.flatnonzero(missing < 0)).size:
+            drawn[again] = self._poisson(rng, again.size)
+            missing[again] = self.n - drawn[again].sum(axis=1)
+        rest = self._owner[rng.integers(0, self.n, int(missing.sum()))]
+        rest += np.repeat(np.arange(size) * self.tally.size, missing)
+        drawn += np.bincount(rest, minlength=drawn.size).reshape(drawn.shape)
+        return drawn
+
+    def _poisson(self, rng: np.random.Generator, size: int) -> IntArray:
+        small = self._small
+        if small.all():
+            return self._look_up(rng, size)
+        drawn = np.empty((size, small.size), dtype=np.int64)
+        drawn[:, ~small] = rng.poisson(self._mean[~small], (size, np.count_nonzero(~small)))
+        if small.any():
+            drawn[:, small] = self._look_up(rng, size)
+        return drawn
+
+    def _look_up(self, rng: np.random.Generator, size: int) -> IntArray:
+        starts, table, cdf = self._tables
+        n = size * starts.size
+        bits = rng.integers(0, 2**64, n // 4 + 1, dtype=np.uint64).view(np.uint16)[:n] >> 4
+        cells = starts + bits.reshape(size, -1)
+        drawn = table.take(cells).astype(np.int64)
+        at = np.flatnonzero(drawn.ravel() < 0)
+        if at.size:
+            which, cell = np.divmod(cells.ravel()[at], _CERTAIN)
+            u = (cell + rng.random(at.size)) / _CERTAIN
+            above = np.arange(len(cdf))[:, None]  # one cdf above the other
+            place = np.searchsorted((cdf + above).ravel(), u + which, side="right")
+            drawn.ravel()[at] = place - which * cdf.shape[1]
+        return drawn
+
+
+@dataclass(frozen=True)
+class MultinomialResampler:
+    """Draw labeled and unlabeled examples with replacement, each side with its own size."""
+
     counts: ScoreCounts
-    crowded: bool = False
+
+    @cached_property
+    def _sides(self) -> tuple[Multinomial, Multinomial]:
+        return Multinomial(self.counts.labeled), Multinomial(self.counts.unlabeled)
 
     def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        draw = draw_multinomial if self.crowded else _multinomial
-        return replace(
-            self.counts,
-            labeled=draw(rng, self.counts.labeled),
-            unlabeled=draw(rng, self.counts.unlabeled),
-        )
+        labeled, unlabeled = self.draw_many(rng, 1)
+        return replace(self.counts, labeled=labeled[0], unlabeled=unlabeled[0])
+
+    def draw_many(self, rng: np.random.Generator, size: int) -> tuple[IntArray, IntArray]:
+        """Counts of many replicates, one row each."""
+        labeled, unlabeled = (side.draw(rng, size) for side in self._sides)
+        return labeled, unlabeled
+
+
+def draw_many(
+    resampler: Resampler, rng: np.random.Generator, size: int
+) -> tuple[CountArray, CountArray]:
+    """Labeled and unlabeled counts of many replicates, one row each."""
+    if isinstance(resampler, MultinomialResampler):
+        return resampler.draw_many(rng, size)
+    drawn = [resampler.draw(rng) for _ in range(size)]
+    labeled, unlabeled = (
+        np.stack([getattr(counts, side) for counts in drawn]) for side in ("labeled", "unlabeled")
+    )
+    return labeled, unlabeled
 
 
 @dataclass(frozen=True)
@@ -143,6 +258,11 @@ class GroupResampler:
 
         return with_both_sides(self.counts, draw, groups=True)
 
+    def thinned(self, counts: ScoreCounts) -> GroupResampler:
+        """The same where neighboring scores are counted together."""
+        scores = self.counts.thresholds[self.position]
+        return replace(self, counts=counts, position=positions(counts, scores))
+
     def _tally(self, side: BoolArray, weight: FloatArray) -> FloatArray:
         tally: FloatArray = np.bincount(
             self.position[side], weights=weight[side], minlength=self.counts.n_thresholds
@@ -190,43 +310,11 @@ def cells_to_draw(counts: ScoreCounts, groups: int, keep: float | None) -> Score
     return counts._grouped(np.append(0, ends[:-1] + 1))
 
 
-def resampler_for(counts: ScoreCounts, method: str, *, crowded: bool = False) -> Resampler:
-    """The resampler for counts alone; ``crowded`` if many examples share a threshold."""
+def resampler_for(counts: ScoreCounts, method: str) -> Resampler:
+    """The resampler for counts alone."""
     if method == "poisson" or counts.is_weighted or counts.labeled.dtype.kind == "f":
         return PoissonResampler(counts)
-    return MultinomialResampler(counts, crowded)
-
-
-def _multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:
-    n = int(tally.sum())
-    if n <= 4 * tally.size:
-        # As many uniform indices as examples: cheaper than a binomial per threshold.
-        owner = np.repeat(np.arange(tally.size), tally.astype(np.int64))
-        drawn = rng.integers(0, n, n, dtype=np.int32 if n < 2**31 else np.int64)
-        return np.bincount(owner[drawn], minlength=tally.size)
-    return rng.multinomial(n, tally / n)
-
-
-def draw_multinomial(rng: np.random.Generator, tally: CountArray) -> CountArray:
-    r"""A multinomial draw out of Poisson ones, which cost half as much as binomial ones.
-
-    Poisson numbers with means proportional to the tally are, given their sum, multinomial. Their
-    mean sum is two standard deviations below n, so that it seldom exceeds n; what is missing
-    is drawn one by one. Since only the sum decides whether to draw again, the result is exactly
-    multinomial.
-    """
-    n = int(tally.sum())
-    if n <= 4 * tally.size:
-        return _multinomial(rng, tally)
-    mean = tally * (1 - 2 / np.sqrt(n))
-    missing = -1
-    while missing < 0:
-        drawn: CountArray = rng.poisson(mean)
-        missing = n - int(drawn.sum())
-    rest = rng.integers(0, n, missing)
-    rest.sort()  # a sorted list is looked up in half the time
-    drawn += np.bincount(np.searchsorted(np.cumsum(tally), rest, "right"), minlength=tally.size)
-    return drawn
+    return MultinomialResampler(counts)
 
 
 def _poisson(rng: np.random.Generator, tally: CountArray, squares: FloatArray | None) -> FloatArray:
@@ -333,6 +421,9 @@ def positions(counts: ScoreCounts, scores: FloatArray) -> IntArray:
 CELLS = 2**20
 """Counts of one side held at a time while proportions are estimated: 8 MiB."""
 
+BLOCK = 2**16
+"""Counts of one side that are recovered at a time, in the processor's cache."""
+
 MOST_TRIES = 2
 """Draws per wanted replicate; if they do not suffice, more than half were rejected."""
 
@@ -351,40 +442,44 @@ class Replayed:
         return self.found[start : self.done]
 
 
-@dataclass(frozen=True)
-class Draw:
-    """One replicate; ``n_rejected`` is how many were left out up to it."""
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Replicates, one row each; ``n_rejected`` is how many were left out up to the last."""
 
-    counts: ScoreCounts
-    proportions: MixtureProportions
+    labeled: CountArray
+    unlabeled: CountArray
+    shares: Shares
     n_rejected: int = 0
+
+    def each(
+        self, counts: ScoreCounts, proportions: MixtureProportions
+    ) -> Iterator[tuple[ScoreCounts, MixtureProportions]]:
+        """One replicate of the data after the other."""
+        shares = np.concatenate((self.shares.alpha, self.shares.beta), axis=1).tolist()
+        for labeled, unlabeled, (alpha, beta) in zip(
+            self.labeled, self.unlabeled, shares, strict=True
+        ):
+            own = replace(proportions, alpha=alpha, beta=beta)
+            yield replace(counts, labeled=labeled, unlabeled=unlabeled), own
 
 
 def draws(
     resampler: Resampler,
+    counts: ScoreCounts,
     proportions: MixtureProportions,
+    estimator: ProportionEstimator | None,
     n_resamples: int,
     rng: np.random.Generator,
-) -> Iterator[Draw]:
-    """Replicates that share the proportions."""
-    for _ in range(n_resamples):
-        yield Draw(resampler.draw(rng), proportions)
-
-
-def draws_with_proportions(
-    resampler: Resampler,
-    proportions: MixtureProportions,
-    estimator: ProportionEstimator,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> Iterator[Draw]:
-    """Replicates with proportions of their own.
+) -> Iterator[Draws]:
+    """Replicates of counts in blocks; with an estimator, each has proportions of its own.
 
     Those without are drawn again, so that every interval rests on the number of replicates that
     was asked for. If more than half are without, an interval of the rest would speak of lucky
     samples only.
     """
-    at_a_time = max(1, CELLS // resampler.counts.n_thresholds)
+    n_thresholds = counts.n_thresholds
+    block = max(1, BLOCK // n_thresholds)
+    at_a_time = block if estimator is None else max(1, CELLS // n_thresholds)
     accepted = tried = 0
     while accepted < n_resamples:
         size = min(at_a_time, n_resamples - accepted, MOST_TRIES * n_resamples - tried)
@@ -394,16 +489,17 @@ def draws_with_proportions(
                 f"{tried:,} samples drawn from the data, so there is no interval (PU017).\n"
                 "Hint: the scores hardly tell alpha and beta; give alpha if you know it"
             )
-        drawn = [resampler.draw(rng) for _ in range(size)]
-        found = estimator.proportions_many(
-            resampler.counts,
-            np.array([counts.labeled for counts in drawn]),
-            np.array([counts.unlabeled for counts in drawn]),
-        )
-        for counts, (alpha, beta) in zip(drawn, found.tolist(), strict=True):
-            tried += 1
-            if not 0 <= alpha < beta <= 1:  # NaN too
-                continue
-            accepted += 1
-            own = MixtureProportions(alpha, beta, proportions.origin, proportions.scenario)
-            yield Draw(counts, own, tried - accepted)
+        labeled, unlabeled = draw_many(resampler, rng, size)
+        if estimator is None:
+            found = np.full((size, 2), (proportions.alpha, proportions.beta))
+        else:
+            found = estimator.proportions_many(counts, labeled, unlabeled)
+            with np.errstate(invalid="ignore"):
+                good = (found[:, 0] >= 0) & (found[:, 0] < found[:, 1]) & (found[:, 1] <= 1)
+            labeled, unlabeled, found = labeled[good], unlabeled[good], found[good]
+        tried += size
+        accepted += len(found)
+        for start in range(0, len(found), block):
+            part = slice(start, start + block)
+            alpha, beta = found[part, :1], found[part, 1:]
+            yield Draws(labeled[part], unlabeled[part], Shares(alpha, beta), tried - accepted)

@@ -35,7 +35,7 @@ from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery import means
 from purecover.recovery.pr import AREA_RULES, area_under_pr, normalize_auc_pr
-from purecover.recovery.rates import check_data
+from purecover.recovery.rates import check_data, interpolated
 from purecover.recovery.roc import (
     KEEPS_THRESHOLDS,
     REPAIRS,
@@ -149,7 +149,7 @@ class RecoveryOptions(MetricOptions):
 
 
 RateFunction = Callable[[Any, Any, float, MetricOptions], Any]
-CurveFunction = Callable[[FloatArray, FloatArray, float, float, MetricOptions], float]
+CurveFunction = Callable[[FloatArray, FloatArray, Any, Any, MetricOptions], Any]
 MassFunction = Callable[[means.Masses, float, MetricOptions], Any]
 Kind = Literal["ranking", "threshold", "top_k", "probability"]
 
@@ -192,9 +192,6 @@ class Metric:
 
 def _divide(numerator: Any, denominator: Any) -> Any:
     """A quotient that is NaN, without noise, where it is undefined."""
-    if isinstance(numerator, float) and isinstance(denominator, float):
-        # Thousands of replicates ask for single numbers, for which NumPy takes its time.
-        return float(numerator) / float(denominator) if denominator != 0 else math.nan
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         quotient = np.true_divide(numerator, denominator)
     return np.where(np.equal(denominator, 0), np.nan, quotient)
@@ -548,20 +545,20 @@ def metrics_from_roc(
 
 @dataclass(frozen=True)
 class View:
-    """What metrics look at."""
+    """What metrics look at: a sample, or many of them, one row each."""
 
-    curve: tuple[FloatArray, FloatArray, float]
+    curve: tuple[FloatArray, FloatArray, Any]
     """fpr, tpr and direct AUC."""
-    curve_pr: tuple[FloatArray, FloatArray, float]
+    curve_pr: tuple[FloatArray, FloatArray, Any]
     """The same, for areas under the precision-recall curve."""
     rates: tuple[FloatArray, FloatArray]
     """fpr and tpr at every threshold, after (0, 0)."""
     flagged_unlabeled: FloatArray
     """Share of the unlabeled at or above every threshold, after 0."""
-    point: tuple[float, float]
+    point: tuple[Any, Any]
     """fpr and tpr at the threshold in use."""
-    n_unlabeled: float
-    prior_at_k: float
+    n_unlabeled: Any
+    prior_at_k: Any
     """Share of positives among those whose best k are looked at: the unlabeled."""
     counts: ScoreCounts
     shares: Pair = (0.0, 1.0)
@@ -594,18 +591,18 @@ def view_of(
 
 
 def compute_metrics(
-    metrics: tuple[Metric, ...], view: View, prior: float, options: MetricOptions
-) -> dict[str, float]:
-    """Values of metrics by name."""
+    metrics: tuple[Metric, ...], view: View, prior: Any, options: MetricOptions
+) -> dict[str, Any]:
+    """Values of metrics by name: numbers, or those of many samples if these are viewed."""
     fpr, tpr = view.point
-    fpr_at_k = tpr_at_k = math.nan
+    fpr_at_k = tpr_at_k = np.array(math.nan)
     if options.top_k is not None:
         # Between two thresholds ties are broken at random, hence the straight line.
-        share = options.top_k / view.n_unlabeled
+        share = np.asarray(options.top_k / view.n_unlabeled)[..., None]
         fpr_at_k, tpr_at_k = (
-            float(np.interp(share, view.flagged_unlabeled, rate)) for rate in view.rates
+            interpolated(share, view.flagged_unlabeled, rate)[..., 0] for rate in view.rates
         )
-    out: dict[str, float] = {}
+    out: dict[str, Any] = {}
     for metric in metrics:
         if metric.name == "normalized_auc_pr" and "auc_pr" in out:
             # No need for the costliest figure of all a second time.
@@ -621,7 +618,8 @@ def compute_metrics(
             else:
                 value = metric.of_rates(tpr, fpr, prior, options)
         # A lift over next to no positives overflows: there is nothing to compare with.
-        out[metric.name] = math.nan if math.isinf(value) else float(value)
+        value = np.where(np.isinf(value), math.nan, value)
+        out[metric.name] = value if value.ndim else float(value)
     return out
 
 

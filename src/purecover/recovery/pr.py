@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from purecover._validation import Frozen, check_choice, check_real, public
 from purecover.counts import ScoreCounts
 from purecover.curves import pu_roc_curve
 from purecover.proportions import MixtureProportions, check_proportions, check_target
-from purecover.recovery.rates import check_data, pr_segment_areas, ratio_integrals, trapezoid
+from purecover.recovery.rates import check_data, pr_segment_areas, ratio_integrals, trapezoids
 from purecover.recovery.roc import RecoveredRoc, recover_roc
 
 AREA_RULES: tuple[AreaRule, ...] = ("davis-goadrich", "average-precision", "trapezoid")
@@ -166,32 +165,41 @@ def pr_from_roc(
     )
 
 
-def precision_of(tpr: FloatArray, fpr: FloatArray, prior: float) -> FloatArray:
+def precision_of(tpr: FloatArray, fpr: FloatArray, prior: float | FloatArray) -> FloatArray:
     """Precision at each point; where nothing is predicted positive, that of the next point."""
     flagged = prior * tpr + (1 - prior) * fpr
     with np.errstate(divide="ignore", invalid="ignore"):
         # Unrepaired rates can flag a negative share of the population: no precision there.
         precision: FloatArray = np.where(flagged > 0, prior * tpr / flagged, np.nan)
     # Along the segment that leaves (0, 0) precision is constant.
-    undefined = int(np.argmax(~np.isnan(precision)))
-    precision[:undefined] = precision[undefined]
-    return precision
+    defined = np.argmax(~np.isnan(precision), axis=-1)[..., None]
+    before = np.arange(precision.shape[-1]) < defined
+    return np.where(before, np.take_along_axis(precision, defined, axis=-1), precision)
 
 
-def area_under_pr(tpr: FloatArray, fpr: FloatArray, prior: float, area: AreaRule) -> float:
-    """Area under the precision-recall curve of an ROC polyline; NaN where it has none."""
-    if prior == 0:
-        return 0.0
-    prior = max(prior, 1e-300)  # below that products vanish that must not
-    flagged = prior * tpr + (1 - prior) * fpr
-    if np.any((flagged < 0) | ((flagged == 0) & (tpr > 0))):  # only unrepaired rates do that
-        return math.nan
+def area_under_pr(tpr: FloatArray, fpr: FloatArray, prior: Any, area: AreaRule) -> Any:
+    """Area under the precision-recall curve of an ROC polyline; NaN where it has none.
+
+    Of polylines, one along the last axis for each of the others, with a prior for each.
+    """
+    prior = np.asarray(prior, dtype=np.float64)[..., None]
+    pi = np.maximum(prior, 1e-300)  # below that products vanish that must not
     if area == "davis-goadrich":
-        return float(pr_segment_areas(tpr, fpr, prior).sum())
-    precision = precision_of(tpr, fpr, prior)
-    if area == "average-precision":
-        return float(np.sum(np.diff(tpr) * precision[1:]))
-    return trapezoid(precision, tpr)
+        found = pr_segment_areas(tpr, fpr, pi).sum(axis=-1)
+    elif area == "average-precision":
+        ours = pi * tpr[..., 1:]
+        flagged = ours + (1 - pi) * fpr[..., 1:]
+        # Nothing is found where nothing is flagged, and no step is there either.
+        precision = ours / np.maximum(flagged, np.finfo(np.float64).tiny)
+        found = np.einsum("...i,...i->...", np.diff(tpr), precision)
+    else:
+        found = trapezoids(precision_of(tpr, fpr, pi), tpr)
+    found = np.where(prior[..., 0] == 0, 0.0, found)
+    if min(tpr.min(), fpr.min()) < 0:  # only unrepaired rates are
+        flagged = pi * tpr + (1 - pi) * fpr
+        lost = np.any((flagged < 0) | ((flagged == 0) & (tpr > 0)), axis=-1)
+        found = np.where(lost & (prior[..., 0] != 0), np.nan, found)
+    return found[()]
 
 
 @public
@@ -276,18 +284,21 @@ def min_auc_pr(prior: float) -> float:
     >>> round(min_auc_pr(0.25), 7)
     0.1369538
     """
-    pi = check_real("prior", prior, low=0, high=1)
-    if pi in (0.0, 1.0):
-        return pi
-    if pi < 1e-5:
-        return pi / 2 + pi**2 / 6  # the formula cancels to nothing here
-    return 1 + (1 - pi) * math.log1p(-pi) / pi
+    return float(_smallest(check_real("prior", prior, low=0, high=1)))
 
 
-def normalize_auc_pr(auc_pr: float, prior: float) -> float:
+def _smallest(prior: Any) -> Any:
+    pi = np.asarray(prior, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        formula = np.where(pi < 1, 1 + (1 - pi) * np.log1p(-pi) / pi, 1.0)
+    return np.where(pi < 1e-5, pi / 2 + pi**2 / 6, formula)  # it cancels to nothing there
+
+
+def normalize_auc_pr(auc_pr: Any, prior: Any) -> Any:
     """Boyd's normalized area; undefined (NaN) at prior 1, where every area is 1."""
-    smallest = min_auc_pr(prior)
-    return (auc_pr - smallest) / (1 - smallest) if smallest < 1 else math.nan
+    smallest = _smallest(prior)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(smallest < 1, (auc_pr - smallest) / (1 - smallest), np.nan)[()]
 
 
 def refine_pr(

@@ -7,6 +7,7 @@ Performance in Positive-Unlabeled Learning, AAAI.
 from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -79,12 +80,29 @@ def recover_rates(
     return np.asarray(tpr), np.asarray(fpr)
 
 
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Alpha and beta of many samples, one row each; for the rest see `MixtureProportions`."""
+
+    alpha: FloatArray
+    beta: FloatArray
+
+    @classmethod
+    def of(cls, proportions: MixtureProportions) -> Shares:
+        """One row."""
+        return cls(np.array([[proportions.alpha]]), np.array([[proportions.beta]]))
+
+    @property
+    def delta(self) -> FloatArray:
+        return self.beta - self.alpha
+
+
 def map_rates(
-    tpr_pu: FloatArray, fpr_pu: FloatArray, proportions: MixtureProportions
+    tpr_pu: FloatArray, fpr_pu: FloatArray, proportions: MixtureProportions | Shares
 ) -> tuple[FloatArray, FloatArray]:
-    """Equations 2 and 3, unchecked."""
+    """Equations 2 and 3, unchecked; each row of rates has its own alpha and beta, if there are."""
     alpha, beta, delta = proportions.alpha, proportions.beta, proportions.delta
-    if beta == 1:
+    if np.all(beta == 1):
         # The general formula gives the same up to rounding; this keeps tpr exact.
         return tpr_pu, (fpr_pu - alpha * tpr_pu) / delta
     tpr = ((1 - alpha) * tpr_pu - (1 - beta) * fpr_pu) / delta
@@ -93,13 +111,13 @@ def map_rates(
 
 
 def map_curve(
-    tpr_pu: FloatArray, fpr_pu: FloatArray, proportions: MixtureProportions
+    tpr_pu: FloatArray, fpr_pu: FloatArray, proportions: MixtureProportions | Shares
 ) -> tuple[FloatArray, FloatArray]:
-    """Equations 2 and 3 along a curve that ends in (1, 1), which the map leaves in place."""
+    """Equations 2 and 3 along curves that end in (1, 1), which the map leaves in place."""
     tpr, fpr = map_rates(tpr_pu, fpr_pu, proportions)
     for rate in (tpr, fpr):
-        if rate[-1] != 1:  # by rounding
-            rate[-1] = 1.0
+        if np.any(rate[..., -1] != 1):  # by rounding
+            rate[..., -1] = 1.0
     return tpr, fpr
 
 
@@ -231,9 +249,24 @@ def as_rate(parameter: str, value: Any) -> FloatArray:
 _SERIES_BELOW = 1e-3
 
 
+def trapezoids(y: FloatArray, x: FloatArray) -> FloatArray:
+    """Signed areas under polylines, one along the last axis for each of the others."""
+    return np.asarray(np.einsum("...i,...i->...", np.diff(x), y[..., 1:] + y[..., :-1]) / 2)
+
+
 def trapezoid(y: FloatArray, x: FloatArray) -> float:
     """Signed area under a polyline."""
     return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
+
+
+def interpolated(at: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
+    """Heights of polylines, one per row, whose x grow from 0 to 1; ``at`` is the same for all."""
+    if x.ndim == 1:
+        return np.asarray(np.interp(at, x, y))
+    # End to end, with room between them.
+    apart = 2.0 * np.arange(len(x))[:, None]
+    found = np.interp((at + apart).ravel(), (x + apart).ravel(), y.ravel())
+    return np.asarray(found.reshape(len(x), -1))
 
 
 def ratio_integrals(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
@@ -244,34 +277,39 @@ def ratio_integrals(numerator: FloatArray, denominator: FloatArray) -> FloatArra
     :math:`L(x) = \ln(1+x)/x` and :math:`M(x) = (1 - L(x))/x`. A segment that starts where
     both vanish has the constant ratio :math:`q/s`.
     """
-    p, q = numerator[:-1], np.diff(numerator)
-    r, s = denominator[:-1], np.diff(denominator)
+    p, q = numerator[..., :-1], np.diff(numerator)
+    r, s = denominator[..., :-1], np.diff(denominator)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         x = s / r
-        large = ~(np.abs(x) < _SERIES_BELOW)
-        # The series for all, since most steps are tiny; the closed form where they are not.
-        y = np.where(large, 0.0, x)
-        log_mean = 1 - y * (1 / 2 - y * (1 / 3 - y / 4))
-        remainder = 1 / 2 - y * (1 / 3 - y * (1 / 4 - y / 5))
-        z = x[large]
         # Where the denominator starts at next to nothing, hence x is infinite, both vanish.
-        log_mean[large] = np.where(np.isinf(z), 0.0, np.log1p(z) / z)
-        remainder[large] = (1 - log_mean[large]) / z
-        mean = (p * log_mean + q * remainder) / r
-        return np.where(r == 0, q / s, mean)
+        log_mean = np.log1p(x) / x
+        log_mean[np.isinf(x)] = 0.0
+        # The same as p L(x) + q M(x), over r, with fewer steps.
+        slope = q / s
+        mean = slope + log_mean * (p / r - slope)
+        small = np.flatnonzero(np.abs(x) < _SERIES_BELOW)
+        if small.size:
+            y = x.take(small)
+            log_mean = 1 - y * (1 / 2 - y * (1 / 3 - y / 4))
+            remainder = 1 / 2 - y * (1 / 3 - y * (1 / 4 - y / 5))
+            start = p[..., :].take(small), q.take(small), r.take(small)
+            mean.put(small, (start[0] * log_mean + start[1] * remainder) / start[2])
+        return np.where(r == 0, slope, mean)
 
 
-def pr_segment_areas(tpr: FloatArray, fpr: FloatArray, prior: float) -> FloatArray:
+def pr_segment_areas(tpr: FloatArray, fpr: FloatArray, prior: float | FloatArray) -> FloatArray:
     r"""Area under precision against recall for each segment of an ROC polyline.
 
     Along a straight ROC segment precision is a ratio of linear functions, not a straight
     line (Davis & Goadrich 2006); the integral
     :math:`\int \pi\,tpr/(\pi\,tpr + (1-\pi)\,fpr)\,d\,tpr` is taken exactly.
     """
-    flagged = prior * tpr + (1 - prior) * fpr
+    ours = prior * tpr
+    area = ratio_integrals(ours, ours + (1 - prior) * fpr)
     step = np.diff(tpr)
-    mean = ratio_integrals(prior * tpr, flagged)
-    return np.where(step == 0, 0.0, mean * step)
+    area *= step
+    area[step == 0] = 0.0
+    return area
 
 
 # -- Effective sizes of weighted samples ---------------------------------------------------------

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from purecover._typing import BoolArray, FloatArray
+from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc
 from purecover.proportions import MixtureProportions
-from purecover.recovery.rates import map_curve, trapezoid
+from purecover.recovery.rates import Shares, map_curve
 
 _ROUNDING = 1e-12
+_TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
@@ -58,20 +59,26 @@ def repair_isotonic(raw: Points, weights: FloatArray) -> Points:
     convex set never increases the squared error of either (Patra & Sen 2016 use the same
     for mixture distribution functions). Points keep their thresholds.
     """
-    return Points(_project(raw.fpr, weights), _project(raw.tpr, weights), raw.thresholds)
+    fpr, tpr = (project(rates[None], weights[None])[0] for rates in (raw.fpr, raw.tpr))
+    return Points(fpr, tpr, raw.thresholds)
 
 
-def _project(rate: FloatArray, weights: FloatArray) -> FloatArray:
+def project(rates: FloatArray, weights: FloatArray) -> FloatArray:
+    """The projection of rates of many samples, one row each."""
     # Both ends are known exactly; they would only be pulled away by their neighbors.
-    middle = rate[1:-1]
-    out = np.empty_like(rate)
-    out[0], out[-1] = 0.0, 1.0
+    middle = rates[:, 1:-1]
+    out = np.empty_like(rates)
+    out[:, 0], out[:, -1] = 0.0, 1.0
     if middle.size:
-        if np.any(middle[1:] < middle[:-1]):
+        if (np.diff(middle) < 0).any():
             from scipy.optimize import isotonic_regression
 
-            middle = isotonic_regression(middle, weights=weights[:-1]).x
-        np.clip(middle, 0.0, 1.0, out=out[1:-1])
+            # Rows end to end and one above the other: nothing is pooled across.
+            apart = np.arange(len(rates))[:, None] * (1 + np.ptp(middle))
+            found = isotonic_regression((middle + apart).ravel(), weights=weights[:, :-1].ravel())
+            middle = found.x.reshape(middle.shape)
+            middle -= apart
+        np.clip(middle, 0.0, 1.0, out=out[:, 1:-1])
     return out
 
 
@@ -121,80 +128,160 @@ def repair_hull(roc: PURoc, proportions: MixtureProportions) -> Points:
     return Points(fpr.clip(0, 1), tpr.clip(0, 1), thresholds)
 
 
-def hull_auc_pu(roc: PURoc) -> float:
-    """Area under the concave hull of an observed curve."""
-    vertices = hull_vertices(roc)
-    return trapezoid(roc.tpr_pu[vertices], roc.fpr_pu[vertices])
+# -- Maximum likelihood under a monotone likelihood ratio, of many samples at once ---------------
 
 
-def repair_likelihood(counts: ScoreCounts, proportions: MixtureProportions) -> Points:
-    r"""Maximum likelihood under a monotone likelihood ratio.
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Neighboring scores of samples, pooled until the share of labeled rises with the score.
+
+    The concave hull of an observed curve has a side for each block. Samples stand one after the
+    other, each with scores that rise from block to block.
+
+    Attributes
+    ----------
+    labeled, unlabeled : ndarray of shape (n_blocks,)
+        Their counts.
+    length : ndarray of shape (n_blocks,)
+        How many scores each holds.
+    sample : ndarray of shape (n_blocks,)
+        Whose it is.
+    first : ndarray of shape (n_samples,)
+        The first block of each sample.
+    """
+
+    labeled: FloatArray
+    unlabeled: FloatArray
+    length: IntArray
+    sample: IntArray
+    first: IntArray
+
+    @classmethod
+    def pooled(cls, labeled: FloatArray, unlabeled: FloatArray) -> Blocks:
+        """Blocks of counts of many samples, one row each, as :class:`ScoreCounts` order them."""
+        from scipy.optimize import isotonic_regression
+
+        n_samples, n_thresholds = labeled.shape
+        ours = labeled[:, ::-1].ravel()
+        everyone = ours + unlabeled[:, ::-1].ravel()
+        # Scores that only known negatives have, or that were not drawn, weigh nothing; the solver
+        # wants more.
+        np.maximum(everyone, _TINY, out=everyone)
+        share = (ours / everyone).reshape(n_samples, -1)
+        share += 2.0 * np.arange(n_samples)[:, None]  # apart: nothing is pooled across samples
+        blocks = isotonic_regression(share.ravel(), weights=everyone).blocks
+        starts = blocks[:-1]
+        n_labeled, n_all = (np.add.reduceat(tally, starts) for tally in (ours, everyone))
+        sample = starts // n_thresholds
+        first = np.searchsorted(sample, np.arange(n_samples))
+        return cls(n_labeled, n_all - n_labeled, np.diff(blocks), sample, first)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sums over the blocks of each sample."""
+        return np.asarray(np.add.reduceat(values, self.first))
+
+    def spread(self, values: FloatArray) -> FloatArray:
+        """A value of each block at each of its scores, in the order of counts."""
+        return np.repeat(values, self.length).reshape(self.first.size, -1)[:, ::-1]
+
+    def hull_auc_pu(self) -> FloatArray:
+        """Area under the concave hull of each observed curve."""
+        below = np.cumsum(self.unlabeled)
+        below -= (below - self.unlabeled)[self.first][self.sample]
+        pairs = self.sums(self.labeled * (below - self.unlabeled / 2))
+        return np.asarray(pairs / self.sums(self.labeled) / self.sums(self.unlabeled))
+
+
+def likelihood_rates(
+    labeled: FloatArray, unlabeled: FloatArray, blocks: Blocks, shares: Shares
+) -> tuple[FloatArray, FloatArray]:
+    r"""Fpr and tpr of many samples by maximum likelihood under a monotone likelihood ratio.
 
     Maximizes :math:`\sum_L \log g + \sum_U \log f` over densities :math:`g = \beta f_1 +
     (1-\beta) f_0` and :math:`f = \alpha f_1 + (1-\alpha) f_0` on the observed scores with
     :math:`f_1/f_0` non-decreasing. Box, monotonicity and concavity hold by construction; use it
     only where the ROC is concave.
     """
-    from scipy.optimize import isotonic_regression
-
-    labeled = counts.labeled[::-1].astype(np.float64)  # increasing scores from here on
-    unlabeled = counts.unlabeled[::-1].astype(np.float64)
     everyone = labeled + unlabeled
-    seen = everyone > 0  # not so where only known negatives are
-    fitted = isotonic_regression(labeled[seen] / everyone[seen], weights=everyone[seen])
-    starts = np.flatnonzero(seen)[fitted.blocks[:-1]]
-    n_labeled, n_unlabeled = (np.add.reduceat(tally, starts) for tally in (labeled, unlabeled))
-    if proportions.delta > _ROUNDING:
-        g, f = _block_masses(n_labeled, n_unlabeled, proportions)
-        negatives, positives = (_tail(density) for density in _densities(g, f, proportions))
-    else:
-        negatives, positives = _tails_without_contrast(n_labeled + n_unlabeled, proportions.alpha)
+    n = np.maximum(blocks.labeled + blocks.unlabeled, _TINY)
     # Within a block mass follows the examples, so every threshold keeps its place.
-    place = np.concatenate(([0.0], np.cumsum(everyone[::-1])))
-    edges = np.concatenate(([0.0], np.cumsum((n_labeled + n_unlabeled)[::-1])))
-    fpr, tpr = (np.interp(place, edges, tail) for tail in (negatives, positives))
-    fpr[-1] = tpr[-1] = 1.0  # sums of weights are rounded
-    return Points(fpr, tpr, np.concatenate(([np.inf], counts.thresholds)))
+    fpr, tpr = (
+        tails(everyone * blocks.spread(density.clip(0) / n))
+        for density in _densities(blocks, shares)
+    )
+    return fpr, tpr
 
 
-def _densities(
-    g: FloatArray, f: FloatArray, proportions: MixtureProportions
-) -> tuple[FloatArray, FloatArray]:
+def repair_likelihood(counts: ScoreCounts, proportions: MixtureProportions) -> Points:
+    """:func:`likelihood_rates` of one sample."""
+    sides = rows_of(counts)
+    fpr, tpr = likelihood_rates(*sides, Blocks.pooled(*sides), Shares.of(proportions))
+    return Points(fpr[0], tpr[0], np.concatenate(([np.inf], counts.thresholds)))
+
+
+def rows_of(counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
+    """Labeled and unlabeled counts as those of many samples, of which there is one."""
+    return counts.labeled[None].astype(np.float64), counts.unlabeled[None].astype(np.float64)
+
+
+def _densities(blocks: Blocks, shares: Shares) -> tuple[FloatArray, FloatArray]:
     """Masses of negatives and of positives, times delta.
 
     Where a bound of the ratio is active one of them is 0 and the other no difference of nearly
     equal numbers, so that a small delta costs no digits.
     """
-    alpha, beta, delta = proportions.alpha, proportions.beta, proportions.delta
-    no_negatives = f == proportions.unlabeled_inclusion * g
-    no_positives = g == proportions.labeled_inclusion * f
+    at, flat = blocks.sample, shares.delta[:, 0] <= _ROUNDING
+    if flat.all():
+        return _densities_without_contrast(blocks, shares)
+    g, f = _block_masses(blocks, shares)
+    alpha, beta = shares.alpha[at, 0], shares.beta[at, 0]
+    a, b = (share[at] for share in _inclusions(shares))
+    delta = beta - alpha
+    no_negatives, no_positives = f == a * g, g == b * f
     negatives = np.where(no_positives, delta * f / (1 - alpha), beta * f - alpha * g)
     positives = np.where(no_negatives, delta * g / beta, (1 - alpha) * g - (1 - beta) * f)
-    return np.where(no_negatives, 0.0, negatives), np.where(no_positives, 0.0, positives)
+    found = np.where(no_negatives, 0.0, negatives), np.where(no_positives, 0.0, positives)
+    if flat.any():
+        other = _densities_without_contrast(blocks, shares)
+        found = np.where(flat[at], other[0], found[0]), np.where(flat[at], other[1], found[1])
+    return found
 
 
-def _tail(density: FloatArray) -> FloatArray:
-    """Share of mass at or above each block, from the top; ends in exactly 1."""
-    tail = np.concatenate(([0.0], np.cumsum(density.clip(0)[::-1])))
-    return np.asarray(tail / tail[-1], dtype=np.float64)
+def _inclusions(shares: Shares) -> tuple[FloatArray, FloatArray]:
+    alpha, beta = shares.alpha[:, 0], shares.beta[:, 0]
+    return alpha / beta, (1 - beta) / (1 - alpha)
 
 
-def _tails_without_contrast(n: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
-    r"""Shares of negatives and positives at or above each block, as :math:`\beta \to \alpha`.
+def tails(mass: FloatArray) -> FloatArray:
+    """Share of mass at or above each threshold, after 0; ends in exactly 1."""
+    found = np.empty((len(mass), mass.shape[1] + 1))
+    found[:, 0] = 0.0
+    np.cumsum(mass, axis=1, out=found[:, 1:])
+    found /= found[:, -1:].copy()
+    return found
+
+
+def _densities_without_contrast(blocks: Blocks, shares: Shares) -> tuple[FloatArray, FloatArray]:
+    r"""Masses of negatives and of positives in each block, as :math:`\beta \to \alpha`.
 
     Then :math:`g` and :math:`f` are both the pooled masses, :math:`\alpha f_1 + (1-\alpha) f_0`,
     and what is left of the likelihood is largest where the positives are the upper alpha of
     them. Differences of :math:`g` and :math:`f` would be of nothing but rounding.
     """
-    tail = np.concatenate(([0.0], np.cumsum(n[::-1]) / n.sum()))
-    tail[-1] = 1.0
-    upper = max(alpha, tail[1])  # positives that are fewer share the highest block
-    return np.maximum(tail - alpha, 0.0) / (1 - alpha), np.minimum(tail, upper) / upper
+    at, n = blocks.sample, blocks.labeled + blocks.unlabeled
+    mass = n / blocks.sums(n)[at]
+    passed = np.cumsum(mass) - mass
+    below = np.maximum(1 - (passed - passed[blocks.first][at]), mass)  # with the block itself
+    alpha = shares.alpha[:, 0]
+    highest = mass[np.append(blocks.first[1:], n.size) - 1]
+    # Positives that are fewer share the highest block.
+    alpha, upper = alpha[at], np.maximum(alpha, highest)[at]
+    edges = np.stack((below, below - mass))
+    negatives, positives = np.maximum(edges - alpha, 0.0), np.minimum(edges, upper)
+    return (negatives[0] - negatives[1]) / (1 - alpha), (positives[0] - positives[1]) / upper
 
 
-def _block_masses(
-    n_labeled: FloatArray, n_unlabeled: FloatArray, proportions: MixtureProportions
-) -> tuple[FloatArray, FloatArray]:
+def _block_masses(blocks: Blocks, shares: Shares) -> tuple[FloatArray, FloatArray]:
     r"""Masses :math:`g, f` of the blocks that maximize the likelihood, solved exactly.
 
     :math:`f_1` and :math:`f_0` are non-negative with a non-decreasing ratio if and only if
@@ -204,43 +291,59 @@ def _block_masses(
     adjacent violators of the labeled share, whatever the multipliers; the ratio of each block is
     clipped to its bounds; and :math:`\lambda` makes both masses equal, hence 1. (An EM algorithm
     with an isotonic M-step has the same limit but takes hundreds of steps to come near it.)
+    Newton's steps find it, halved where they leave what is known to hold it.
     """
-    from scipy.optimize import brentq
+    at = blocks.sample
+    inclusions = _inclusions(shares)
+    a, b = (share[at] for share in inclusions)
+    n = blocks.labeled + blocks.unlabeled
+    total = blocks.sums(n)
 
-    a, b = proportions.unlabeled_inclusion, proportions.labeled_inclusion
-    n = n_labeled + n_unlabeled
-    total = float(n.sum())
+    def masses(multiplier: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        ours, other = multiplier[at], (total - multiplier)[at]
+        g, f = blocks.labeled / ours, blocks.unlabeled / other
+        slope = g / ours + f / other  # how fast g - f falls
+        high, low = a * g > f, b * f > g  # no negatives there; no positives
+        if high.any():
+            pooled = ours + a * other
+            g = np.where(high, n / pooled, g)
+            f = np.where(high, a * g, f)
+            slope = np.where(high, n * ((1 - a) / pooled) ** 2, slope)
+        if low.any():
+            pooled = b * ours + other
+            f = np.where(low, n / pooled, f)
+            g = np.where(low, b * f, g)
+            slope = np.where(low, n * ((1 - b) / pooled) ** 2, slope)
+        return g, f, slope
 
-    def masses(multiplier: float) -> tuple[FloatArray, FloatArray]:
-        other = total - multiplier
-        g, f = n_labeled / multiplier, n_unlabeled / other
-        no_negatives, no_positives = a * g > f, b * f > g
-        g = np.where(no_negatives, n / (multiplier + a * other), g)
-        f = np.where(no_negatives, a * g, f)
-        f = np.where(no_positives, n / (b * multiplier + other), f)
-        g = np.where(no_positives, b * f, g)
-        return g, f
-
-    def gap(multiplier: float) -> float:
-        g, f = masses(multiplier)
-        return float(g.sum() - f.sum())
-
-    n_all_labeled = float(n_labeled.sum())
-    if abs(gap(n_all_labeled)) <= _ROUNDING:  # no bound is active
-        return masses(n_all_labeled)
     least, most = total * 1e-12, total * (1 - 1e-12)
-    if gap(least) <= 0:
-        # Even the blocks with labeled examples hold fewer unlabeled ones than alpha asks for.
-        # The rest of g must lie where no labeled example is; where exactly, no likelihood says.
-        g, f = masses(least)
-        return _fill(g, n_labeled == 0, n), f
-    if gap(most) >= 0:  # the same with labeled and unlabeled exchanged
-        g, f = masses(most)
-        return g, _fill(f, n_unlabeled == 0, n)
-    return masses(brentq(gap, least, most, xtol=total * 1e-14))
+    low, high = least.copy(), most.copy()
+    multiplier = blocks.sums(blocks.labeled)
+    for _ in range(200):
+        g, f, slope = masses(multiplier)
+        gap = blocks.sums(g - f)
+        low, high = np.where(gap > 0, multiplier, low), np.where(gap < 0, multiplier, high)
+        found = (np.abs(gap) <= _ROUNDING / 10) | (high - low <= total * 1e-15)
+        if found.all():
+            break
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            step = multiplier + gap / blocks.sums(slope)
+        step = np.where((step > low) & (step < high), step, (low + high) / 2)
+        multiplier = np.where(found, multiplier, step)
+    # Even the blocks with labeled examples hold fewer unlabeled ones than alpha asks for. The rest
+    # of g must lie where no labeled example is; where exactly, no likelihood says. The same with
+    # labeled and unlabeled exchanged.
+    short_g, short_f = gap < -_ROUNDING, gap > _ROUNDING
+    if short_g.any():
+        g = np.where(short_g[at], _fill(g, blocks.labeled == 0, n, blocks), g)
+    if short_f.any():
+        f = np.where(short_f[at], _fill(f, blocks.unlabeled == 0, n, blocks), f)
+    return g, f
 
 
-def _fill(mass: FloatArray, empty: BoolArray, n: FloatArray) -> FloatArray:
+def _fill(mass: FloatArray, empty: BoolArray, n: FloatArray, blocks: Blocks) -> FloatArray:
     """Spread what is missing from a total mass of 1 over empty blocks."""
-    missing = 1 - float(mass[~empty].sum())
-    return np.where(empty, missing * n / n[empty].sum(), mass)
+    missing = 1 - blocks.sums(np.where(empty, 0.0, mass))
+    room = blocks.sums(np.where(empty, n, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(empty, (missing / room)[blocks.sample] * n, mass)

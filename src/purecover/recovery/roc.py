@@ -12,11 +12,18 @@ from purecover._frames import Tabular
 from purecover._typing import FloatArray, Repair
 from purecover._validation import Frozen, check_choice, check_flag, check_real, public, warn
 from purecover.counts import ScoreCounts
-from purecover.curves import PURoc, pu_roc_curve, variance_along
+from purecover.curves import PURoc, auc_pu_variances, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
 from purecover.recovery import repairs as _repairs
-from purecover.recovery.rates import check_data, effective_size, map_curve, trapezoid
+from purecover.recovery.rates import (
+    Shares,
+    check_data,
+    map_curve,
+    trapezoid,
+    trapezoids,
+)
+from purecover.recovery.repairs import rows_of
 
 REPAIRS: tuple[Repair, ...] = ("none", "paper", "isotonic", "hull", "likelihood", "blend")
 """Every way of turning recovered points into a curve."""
@@ -111,7 +118,7 @@ class RecoveredRoc(Frozen, Tabular):
             The partial area.
         """
         limit = check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
-        return partial_area(self.fpr, self.tpr, limit, standardized=standardized)
+        return float(partial_area(self.fpr, self.tpr, limit, standardized=standardized))
 
     @public
     def tpr_at(self, fpr: float) -> float:
@@ -283,6 +290,44 @@ def apply_repair(
     return raw
 
 
+def repaired_rates(
+    repair: Repair,
+    sides: tuple[FloatArray, FloatArray],
+    observed: tuple[FloatArray, FloatArray],
+    shares: Shares,
+    squares: tuple[FloatArray | None, FloatArray | None],
+) -> tuple[FloatArray, FloatArray]:
+    """Fpr and tpr of many samples after a repair, one row each.
+
+    Of labeled and unlabeled are ``sides``, their counts, ``observed`` rates, and ``squares`` of
+    weights. A curve with fewer points than another stays at its end.
+    """
+    tpr_raw, fpr_raw = map_curve(*observed, shares)
+    if repair == "none":
+        return fpr_raw, tpr_raw
+    if repair == "likelihood":
+        return _repairs.likelihood_rates(*sides, _repairs.Blocks.pooled(*sides), shares)
+    if repair in ("isotonic", "blend"):
+        weights = np.maximum(sides[0] + sides[1], np.finfo(np.float64).tiny)
+        isotonic = _repairs.project(fpr_raw, weights), _repairs.project(tpr_raw, weights)
+        if repair == "isotonic":
+            return isotonic
+        return blended_rates(isotonic, sides, observed, shares, squares)
+    curves = []
+    for i, (tpr_pu, fpr_pu) in enumerate(zip(*observed, strict=True)):
+        if repair == "paper":
+            points = _repairs.repair_paper(_repairs.Points(fpr_raw[i], tpr_raw[i], fpr_pu))
+        else:
+            roc = PURoc(fpr_pu=fpr_pu, tpr_pu=tpr_pu, thresholds=fpr_pu)
+            alpha, beta = float(shares.alpha[i, 0]), float(shares.beta[i, 0])
+            points = _repairs.repair_hull(roc, MixtureProportions(alpha, beta))
+        curves.append((points.fpr, points.tpr))
+    fpr, tpr = np.ones((2, len(curves), max(each.size for each, _ in curves)))
+    for i, (x, y) in enumerate(curves):
+        fpr[i, : x.size], tpr[i, : y.size] = x, y
+    return fpr, tpr
+
+
 def blended(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
     r"""A mean of the isotonic and the likelihood curve, by how much noise hides.
 
@@ -295,49 +340,90 @@ def blended(isotonic: RecoveredRoc, counts: ScoreCounts) -> RecoveredRoc:
     proportions = isotonic.proportions
     if proportions.alpha == 0:  # nothing is subtracted
         return replace(isotonic, repair="blend", repair_requested="blend")
-    observed = PURoc(
-        fpr_pu=isotonic.fpr_pu, tpr_pu=isotonic.tpr_pu, thresholds=isotonic.thresholds_raw
+    sides = rows_of(counts)
+    fpr, tpr = blended_rates(
+        (isotonic.fpr[None], isotonic.tpr[None]),
+        sides,
+        (isotonic.tpr_pu[None], isotonic.fpr_pu[None]),
+        Shares.of(proportions),
+        (counts.labeled_sq, counts.unlabeled_sq),
     )
-    likelihood = _repairs.repair_likelihood(counts, proportions)
-    size = effective_size(counts.n_labeled, counts.labeled_sq)
+    return replace(isotonic, fpr=fpr[0], tpr=tpr[0], repair="blend", repair_requested="blend")
+
+
+def blended_rates(
+    isotonic: tuple[FloatArray, FloatArray],
+    sides: tuple[FloatArray, FloatArray],
+    observed: tuple[FloatArray, FloatArray],
+    shares: Shares,
+    squares: tuple[FloatArray | None, FloatArray | None],
+) -> tuple[FloatArray, FloatArray]:
+    """Fpr and tpr of :func:`blended` curves of many samples, one row each.
+
+    Of labeled and unlabeled are ``sides``, their counts, ``observed`` rates, and ``squares`` of
+    weights.
+    """
+    blocks = _repairs.Blocks.pooled(*sides)
+    fpr, tpr = _repairs.likelihood_rates(*sides, blocks, shares)
+    total = sides[0].sum(axis=1)
+    size = total if squares[0] is None else total**2 / squares[0].sum()
+    scale = shares.alpha / shares.delta / np.sqrt(size)[:, None]
+    # Where the rate exceeds the error of the worst rate, 1/2, nothing is hidden any more.
+    stop = int(np.argmax(fpr > np.minimum(scale / 2, 0.99), axis=1).max()) + 1
     # The fitted rate, since the observed one is 0, and its error with it, above every label.
-    tpr_pu = proportions.beta * likelihood.tpr + (1 - proportions.beta) * likelihood.fpr
-    noise = proportions.alpha * np.sqrt(tpr_pu * (1 - tpr_pu) / size) / proportions.delta
-    clear = likelihood.fpr > noise
-    clear[-1] = True
-    hidden = float(likelihood.tpr[max(int(np.argmax(clear)) - 1, 0)])
-    excess, error = concavity_excess(counts, observed)
-    concave = min(max(2 - excess / error, 0.0), 1.0) if error > 0 else float(excess <= 0)
-    weight = min(hidden / 0.25, 1.0) * concave
-    return replace(
-        isotonic,
-        fpr=isotonic.fpr + weight * (likelihood.fpr - isotonic.fpr),
-        tpr=isotonic.tpr + weight * (likelihood.tpr - isotonic.tpr),
-        repair="blend",
-        repair_requested="blend",
-    )
+    tpr_pu = fpr[:, :stop] + shares.beta * (tpr[:, :stop] - fpr[:, :stop])
+    hides = fpr[:, :stop] <= scale * np.sqrt(tpr_pu * (1 - tpr_pu))
+    hides[:, -1] = False
+    place = np.maximum(np.argmin(hides, axis=1) - 1, 0)
+    hidden = tpr[np.arange(len(tpr)), place]
+    excess, error = concavity_excesses(blocks, sides, observed, squares)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        concave = np.where(error > 0, np.clip(2 - excess / error, 0.0, 1.0), excess <= 0)
+    weight = (np.minimum(hidden / 0.25, 1.0) * concave)[:, None]
+    return isotonic[0] + weight * (fpr - isotonic[0]), isotonic[1] + weight * (tpr - isotonic[1])
+
+
+def concavity_excesses(
+    blocks: _repairs.Blocks,
+    sides: tuple[FloatArray, FloatArray],
+    observed: tuple[FloatArray, FloatArray],
+    squares: tuple[FloatArray | None, FloatArray | None],
+) -> tuple[FloatArray, FloatArray]:
+    """:func:`concavity_excess` of many samples, one row each."""
+    excess = blocks.hull_auc_pu() - trapezoids(*observed)
+    excess[excess <= _ROUNDING] = 0.0  # of sums, where samples do not overlap and the error is 0
+    variance = auc_pu_variances(sides, observed, squares)
+    with np.errstate(invalid="ignore"):
+        return excess, np.where(variance >= 0, np.sqrt(variance), np.inf)
 
 
 def concavity_excess(counts: ScoreCounts, observed: PURoc) -> tuple[float, float]:
     """How far the observed AUC of the hull exceeds the plain one, and the latter's error."""
-    excess = _repairs.hull_auc_pu(observed) - counts.auc_pu
-    if excess <= _ROUNDING:  # of sums of weights, where samples do not overlap and the error is 0
-        excess = 0.0
-    variance = variance_along(observed, counts)
-    return excess, float(np.sqrt(variance)) if variance >= 0 else float("inf")
+    sides = rows_of(counts)
+    rates = (observed.tpr_pu[None], observed.fpr_pu[None])
+    squares = (counts.labeled_sq, counts.unlabeled_sq)
+    excess, error = concavity_excesses(_repairs.Blocks.pooled(*sides), sides, rates, squares)
+    return float(excess[0]), float(error[0])
 
 
 def partial_area(
     fpr: FloatArray, tpr: FloatArray, max_fpr: float, *, standardized: bool = False
-) -> float:
-    """Area under a curve up to ``max_fpr``."""
-    stop = int(np.searchsorted(fpr, max_fpr, side="right"))
-    x, y = fpr[:stop], tpr[:stop]
-    if stop < fpr.size:
-        share = (max_fpr - fpr[stop - 1]) / (fpr[stop] - fpr[stop - 1])
-        end = tpr[stop - 1] + share * (tpr[stop] - tpr[stop - 1])
-        x, y = np.append(x, max_fpr), np.append(y, end)
-    area = trapezoid(y, x)
+) -> FloatArray:
+    """Areas under curves up to ``max_fpr``, one along the last axis for each of the others."""
+    stop = np.argmax(fpr > max_fpr, axis=-1)[..., None]
+    if stop.any():  # else no rate is beyond
+        x0, x1, y0, y1 = (
+            np.take_along_axis(rate, at, axis=-1) for rate in (fpr, tpr) for at in (stop - 1, stop)
+        )
+        end = y0 + (max_fpr - x0) / (x1 - x0) * (y1 - y0)
+        width = int(stop.max()) + 1
+        # After the limit the curve goes straight up: it adds nothing.
+        after = np.arange(width) >= stop
+        fpr, tpr = (
+            np.where(after, max_fpr, fpr[..., :width]),
+            np.where(after, end, tpr[..., :width]),
+        )
+    area = trapezoids(tpr, fpr)
     if not standardized:
         return area
     chance = max_fpr**2 / 2

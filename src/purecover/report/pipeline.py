@@ -50,7 +50,6 @@ from purecover.exceptions import (
 from purecover.intervals.interval import Interval, auc_interval, least_delta
 from purecover.intervals.replicates import (
     MANY_THRESHOLDS,
-    MAX_THRESHOLDS,
     PROPORTIONS,
     BootstrapResult,
     Progress,
@@ -401,7 +400,7 @@ def estimate_proportions(
     counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator
 ) -> Estimation:
     """Estimate alpha, and beta unless it is known."""
-    from purecover.estimators.base import prior_estimators
+    from purecover.estimators.base import MAX_THRESHOLDS, prior_estimators
     from purecover.estimators.choice import KnownBeta, full_name
 
     tell_clean(estimator, given.beta)
