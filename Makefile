@@ -98,7 +98,7 @@ fuzz: $(VENV)/.dev ## Feed hostile input to the public functions and the command
 bench: $(VENV)/.dev ## Time against scikit-learn at 10^5, 10^6, 10^7 scores
 	$(BIN)/python -m benchmarks.speed
 
-report-speed: $(VENV)/.dev ## Time the whole way from a CSV of 10^6 scores to the page with intervals
+report-speed: $(VENV)/.dev ## Time reports of 11,000 scores, the example, and a CSV of 10^6 scores to the page
 	$(BIN)/python -m benchmarks.report_speed $(STUDY_ARGS)
 
 files-speed: $(VENV)/.dev ## Time the way from files of 10^6 rows to counts, beside pandas and the csv module

@@ -1,47 +1,57 @@
-"""From a CSV of a million scores to the page with intervals: time of the whole and its parts.
+"""What a report costs: of 11,000 scores, of the example, and of a CSV of a million, to the page.
 
-``python -m benchmarks.report_speed`` writes distinct scores, a tenth of them labeled, to a CSV in
-a temporary folder and times ``purecover evaluate FILE --html PAGE`` in processes of their own, with
-alpha given and with alpha estimated. Then it times the parts in this process; the bootstrap also
-the way small data are resampled (2^14 groups, one binomial draw each, drawn in turn), which gives
-the same intervals but for chance. Last, it shows what thinning to groups does to every metric, in
-standard errors. CPU seconds are those of all threads, and hardly depend on what else
-the machine does. No figure is a pass or a fail.
+``python -m benchmarks.report_speed`` runs everything in processes of their own and takes CPU
+seconds of all threads and peak memory. A report in Python is all metrics, intervals and bands of
+both curves out of 2,000 replicates; beside it stand
+2,000 AUCs of resampled rows by scikit-learn, in the same run. Last, it shows how far the ends of
+intervals move because groups of neighboring scores are resampled, in standard errors. No figure is
+a pass or a fail.
 """
 
 from __future__ import annotations
 
-import math
 import os
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from benchmarks._common import arguments, conclude, progress, publish, table
 
 import purecover as pu
 from purecover import simulate
-from purecover.cli.files import Request, read_table
-from purecover.html import render_report
 from purecover.intervals import replicates as _bootstrap
-from purecover.intervals.resampling import thinned_to_draw
 
-ALPHA = 0.25
-SIZE = 10**6
-GROUPS = (2**10, 2**12, 2**14)
+SIZE, FEW = 10**6, 11_000
 WORLDS = {
     "AUC 0.86, a tenth labeled, alpha 0.25": (simulate.binormal(1.5), 0.1, 0.25),
     "AUC 0.64, a tenth labeled, alpha 0.25": (simulate.binormal(0.5), 0.1, 0.25),
-    "AUC 0.98, one in 100 labeled, alpha 0.05": (simulate.binormal(3.0), 0.01, 0.05),
-    "AUC 0.92, one in 1000 labeled, alpha 0.01": (simulate.binormal(2.0), 0.001, 0.01),
+    "AUC 0.98, one in 20 labeled, alpha 0.05": (simulate.binormal(3.0), 0.05, 0.05),
+    "AUC 0.92, one in 100 labeled, alpha 0.01": (simulate.binormal(2.0), 0.01, 0.01),
 }
+
+REPORT = """
+import sys, numpy as np, purecover as pu
+scores, labeled = np.load(sys.argv[1]).T
+options = {"alpha": 0.25} if sys.argv[2] == "given" else {}
+for seed in range(int(sys.argv[3])):
+    options |= {"n_resamples": int(sys.argv[4]), "random_state": seed}
+    report = pu.evaluate(scores, labeled == 1, **options)
+    report.metrics, report.intervals, report.confusion, report.roc_band, report.pr_band
+"""
+PEER = """
+import sys, numpy as np
+from sklearn.metrics import roc_auc_score
+scores, labeled = np.load(sys.argv[1]).T
+rng = np.random.default_rng(0)
+for _ in range(int(sys.argv[3]) * int(sys.argv[4])):
+    rows = rng.integers(0, scores.size, scores.size)
+    roc_auc_score(labeled[rows], scores[rows])
+"""
 
 
 def drawn(name: str, size: int, seed: int) -> simulate.Sample:
@@ -59,173 +69,143 @@ def write_csv(path: Path, sample: simulate.Sample) -> None:
         np.savetxt(file, rows, fmt=["%.9f", "%d"], delimiter=",")
 
 
-def command_times(path: Path, resamples: int, repetitions: int) -> list[list[str]]:
-    """Wall and CPU seconds of the whole command, each time in a new process."""
-    routes = {"alpha given": ["--alpha", str(ALPHA)], "alpha estimated": []}
-    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in routes}
-    page = path.with_suffix(".html")
-    for _ in range(repetitions):
-        for name, extra in routes.items():
-            progress(f"whole command, {name}")
-            command = [
-                *(sys.executable, "-m", "purecover", "evaluate", str(path), *extra),
-                *("--resamples", str(resamples), "--html", str(page), "--quiet"),
-            ]
-            before, start = _children(), time.perf_counter()
-            subprocess.run(command, check=True, capture_output=True)
-            taken[name].append((time.perf_counter() - start, _children() - before))
-    rows = []
-    for name, times in taken.items():
-        wall, cpu = (f"{statistics.median(column):.1f}" for column in zip(*times, strict=True))
-        rows.append([f"purecover evaluate, {name}", wall, cpu])
-    return rows
+def spent(command: Sequence[str]) -> tuple[float, float, float]:
+    """Wall seconds, CPU seconds and peak MiB of a command in a process of its own."""
+    start = time.perf_counter()
+    with Path(os.devnull).open("w") as nowhere:
+        output = [
+            (os.POSIX_SPAWN_DUP2, nowhere.fileno(), 1),
+            (os.POSIX_SPAWN_DUP2, nowhere.fileno(), 2),
+        ]
+        pid = os.posix_spawn(
+            sys.executable, [sys.executable, *command], os.environ, file_actions=output
+        )
+        _, status, used = os.wait4(pid, 0)
+    if os.waitstatus_to_exitcode(status) not in (0, 1):  # 1: a check found something grave
+        raise RuntimeError(f"{command} ended with {os.waitstatus_to_exitcode(status)}")
+    wall = time.perf_counter() - start
+    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def _children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def part_times(path: Path, resamples: int, repetitions: int, seed: int) -> list[list[str]]:
-    """Wall and CPU seconds of the parts, in this process."""
-    request = Request(numbers={"score": "score"}, words={"labeled": "labeled"})
-    content = read_table(str(path), lambda _: request)
-    scores = content.numbers["score"]
-    words = content.words["labeled"]
-    labeled = np.array([word == "1" for word in words.values])[words.codes]
-    counts = pu.ScoreCounts.from_scores(scores, labeled)
-    given = pu.MixtureProportions(ALPHA)
-    estimator = pu.estimators.LabelCurve()
-    found = estimator.fit(counts).proportions_
-    report = pu.evaluate(counts, alpha=ALPHA, n_resamples=min(resamples, 50))
-
-    def resampled(estimator: Any = None, *, as_small: bool = False) -> None:
-        many = _bootstrap.MANY_THRESHOLDS
-        if as_small:
-            _bootstrap.MANY_THRESHOLDS = counts.n_thresholds
-        try:
-            pu.intervals.bootstrap(
-                counts,
-                given if estimator is None else found,
-                estimator=estimator,
-                n_resamples=resamples,
-                random_state=seed,
-            )
-        finally:
-            _bootstrap.MANY_THRESHOLDS = many
-
-    parts: dict[str, Callable[[], object]] = {
-        "reading the CSV": lambda: read_table(str(path), lambda _: request),
-        "counting": lambda: pu.ScoreCounts.from_scores(scores, labeled),
-        "all but intervals": lambda: pu.evaluate(counts, alpha=ALPHA, n_resamples=0),
-        "estimating alpha": lambda: pu.estimators.LabelCurve().fit(counts),
-        "bootstrap, alpha given": resampled,
-        "bootstrap, alpha given, as small data": lambda: resampled(as_small=True),
-        "bootstrap, alpha estimated": lambda: resampled(estimator),
-        "bootstrap, alpha estimated, as small data": lambda: resampled(estimator, as_small=True),
-        "page": lambda: render_report(report),
+def in_python(folder: Path, resamples: int, repetitions: int, seed: int) -> list[list[str]]:
+    """Reports of 11,000 scores, less what starting takes: two reports less one."""
+    sample = drawn(next(iter(WORLDS)), FEW, seed)
+    path = folder / "scores.npy"
+    np.save(path, np.column_stack((sample.scores, sample.labeled)))
+    runs = {
+        "report, alpha given": (REPORT, "given"),
+        "report, alpha estimated": (REPORT, "estimated"),
     }
-    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in parts}
-    for _ in range(repetitions):
-        for name, run in parts.items():
+    runs[f"scikit-learn's AUC of {resamples:,} resamples"] = (PEER, "")
+    rows, peer = [], 1.0
+    for name, (code, way) in reversed(runs.items()):
+        found = []
+        for _ in range(repetitions):
             progress(name)
-            start, start_cpu = time.perf_counter(), time.process_time()
-            run()
-            taken[name].append((time.perf_counter() - start, time.process_time() - start_cpu))
+            one, two = (spent(["-c", code, str(path), way, n, str(resamples)]) for n in "12")
+            found.append((two[0] - one[0], two[1] - one[1], two[2]))
+        wall, cpu, peak = (statistics.median(column) for column in zip(*found, strict=True))
+        peer = cpu if code == PEER else peer
+        rows.append([name, f"{wall:.2f}", f"{cpu:.2f}", f"{cpu / peer:.3f}", f"{peak:,.0f}"])
+    return rows[::-1]
+
+
+def commands(folder: Path, size: int, repetitions: int, seed: int) -> list[list[str]]:
+    """Commands as people type them."""
+    large, page = folder / "scores.csv", str(folder / "page.html")
+    write_csv(large, drawn(next(iter(WORLDS)), size, seed))
+    example = folder / "example_scores.csv"
+    example.write_bytes(files("purecover").joinpath("data/example_scores.csv").read_bytes())
+    runs = {
+        "purecover --help": ["--help"],
+        "purecover evaluate example_scores.csv --html": ["evaluate", str(example), "--html", page],
+        "purecover priors example_scores.csv": ["priors", str(example)],
+        f"purecover evaluate, {size:,} rows, alpha given": [
+            *("evaluate", str(large), "--alpha", "0.25", "--html", page)
+        ],
+        f"purecover evaluate, {size:,} rows, alpha estimated": [
+            *("evaluate", str(large), "--html", page)
+        ],
+    }
     rows = []
-    for name, times in taken.items():
-        wall, cpu = (f"{statistics.median(column):.2f}" for column in zip(*times, strict=True))
-        rows.append([name, wall, cpu])
+    for name, words in runs.items():
+        progress(name)
+        found = [spent(["-m", "purecover", *words]) for _ in range(repetitions)]
+        wall, cpu, peak = (statistics.median(column) for column in zip(*found, strict=True))
+        rows.append([name, f"{wall:.2f}", f"{cpu:.2f}", f"{peak:,.0f}"])
     return rows
 
 
-def shifts(size: int, resamples: int, seed: int) -> list[list[str]]:
-    """How far thinning moves the metrics, as a part of their standard errors."""
+def shifts(resamples: int, seed: int) -> list[list[str]]:
+    """How far ends of intervals move because groups are resampled, over standard errors."""
     rows = []
     for name in WORLDS:
-        progress(f"thinning, {name}")
-        sample = drawn(name, size, seed)
-        counts, proportions = sample.counts, sample.proportions
-        exact = pu.recover_metrics(counts, proportions)
-        replicates = pu.intervals.bootstrap(
-            counts,
-            proportions,
-            threshold=exact.threshold,
-            curves=False,
-            n_resamples=resamples,
-            random_state=seed,
-        ).replicates
-        for groups in GROUPS:
-            thin = pu.recover_metrics(
-                thinned_to_draw(counts, groups, keep=exact.threshold),
-                proportions,
-                threshold=exact.threshold,
-            )
-            moved = {
-                metric: abs(thin[metric] - exact[metric]) / float(replicates[metric].std())
-                for metric in exact
-                if math.isfinite(exact[metric]) and replicates[metric].std() > 0
+        progress(f"groups, {name}")
+        sample = drawn(name, FEW, seed)
+        ends, groups = {}, _bootstrap.GROUPS
+        for most, stream in ((10**9, 1), (10**9, 2), (groups, 3)):
+            _bootstrap.GROUPS = most
+            found = pu.intervals.bootstrap(
+                sample.counts,
+                sample.proportions,
+                threshold=1.0,
+                curves=False,
+                n_resamples=resamples,
+                random_state=stream,
+            ).replicates
+            ends[stream] = {
+                metric: np.quantile(values, [0.025, 0.975]) for metric, values in found.items()
             }
-            most = max(moved, key=lambda metric: moved[metric])
-            rows.append(
-                [
-                    name,
-                    f"{groups:,}",
-                    f"{abs(thin['roc_auc'] - exact['roc_auc']):.1e}",
-                    f"{moved['roc_auc']:.3f}",
-                    f"{moved['auc_pr']:.3f}",
-                    f"{moved[most]:.3f} ({most})",
-                ]
-            )
+        _bootstrap.GROUPS = groups
+        error = {metric: float(values.std()) for metric, values in found.items()}
+        cells = []
+        for one, two in ((1, 2), (1, 3)):
+            moved = {
+                metric: float(np.abs(ends[one][metric] - ends[two][metric]).mean()) / error[metric]
+                for metric in error
+                if error[metric] > 0
+            }
+            most_moved = max(moved, key=lambda metric: moved[metric])
+            cells += [
+                f"{statistics.mean(moved.values()):.3f}",
+                f"{moved[most_moved]:.3f} ({most_moved})",
+            ]
+        rows.append([name, *cells])
     return rows
 
 
 def main() -> int:
     """Run the study."""
     parser = arguments(str(__doc__).splitlines()[0], replicates=3)
-    parser.add_argument("--size", type=float, default=float(SIZE), help="scores in the file")
-    parser.add_argument(
-        "--resamples",
-        type=int,
-        default=1000,
-        help="bootstrap replicates; what the command draws of so many scores",
-    )
+    parser.add_argument("--size", type=float, default=float(SIZE), help="rows of the large file")
+    parser.add_argument("--resamples", type=int, default=2000, help="bootstrap replicates")
     options = parser.parse_args()
-    size = int(options.size)
-    sample = drawn(next(iter(WORLDS)), size, options.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "scores.csv"
-        write_csv(path, sample)
-        whole = command_times(path, options.resamples, options.replicates)
-        parts = part_times(path, options.resamples, options.replicates, options.seed)
-    few = max(options.resamples // 10, 10)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        reports = in_python(folder, options.resamples, options.replicates, options.seed)
+        whole = commands(folder, int(options.size), options.replicates, options.seed)
+    moved = shifts(2 * options.resamples, options.seed)
     seconds = ["wall seconds", "CPU seconds"]
     threads = os.environ.get("OPENBLAS_NUM_THREADS", "as many as there are cores")
     body = "\n\n".join(
         [
             (
-                f"{size:,} scores, all distinct but for rounding, a tenth labeled; "
-                f"{options.resamples:,} replicates; medians of {options.replicates}; BLAS threads: "
-                f"{threads}."
+                f"Medians of {options.replicates}; BLAS threads: {threads}. Memory is the largest "
+                "the process had, its libraries included."
             ),
-            table(["command", *seconds], whole),
-            "## Parts\n\n" + table(["part", *seconds], parts),
-            "## Thinning\n\nMetrics of thinned counts less those of all, over the standard error "
-            f"of {few} replicates: how far thinning moves an interval.\n\n"
+            f"## {FEW:,} scores, a tenth labeled, {options.resamples:,} replicates, in Python\n\n"
+            + table(["what", *seconds, "/ scikit-learn", "peak MiB"], reports),
+            "## Commands, from start to end\n\n" + table(["command", *seconds, "peak MiB"], whole),
+            f"## Groups\n\nBoth ends of 95 % intervals out of {2 * options.resamples:,} replicates "
+            f"of {FEW:,} scores: how far they move, over the standard error of the metric, from "
+            "one run with all scores to another, which is chance, and to one with groups.\n\n"
             + table(
-                [
-                    "world",
-                    "groups",
-                    "AUC moves by",
-                    "the same / standard error",
-                    "AUC-PR / standard error",
-                    "the most of all metrics",
-                ],
-                shifts(size, few, options.seed),
+                ["world", "chance, mean", "most", "groups, mean", "most"],
+                moved,
             ),
         ]
     )
-    publish("report_speed", "Time from a CSV to the page", body, write=options.write)
+    publish("report_speed", "What a report costs", body, write=options.write)
     return conclude([])
 
 
