@@ -331,7 +331,7 @@ class TestBootstrapWithEstimator:
     @pytest.mark.parametrize("repair", [None, *REPAIRS])
     @pytest.mark.parametrize("scenario", ["case-control", "censoring"])
     def test_each_replicate_is_what_its_counts_alone_give(self, repair: Any, scenario: Any) -> None:
-        s = draw(n_labeled=100, n_unlabeled=500)
+        s = draw(n_labeled=100, n_unlabeled=400)
         estimator = TopRatio()
         result = pu.intervals.bootstrap(
             s.counts,
@@ -435,11 +435,11 @@ class TestBootstrapWithEstimator:
     def test_work_is_cut_into_pieces_without_changing_it(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        s = draw(n_labeled=100, n_unlabeled=500)
+        s = draw(n_labeled=100, n_unlabeled=400)
         high = s.counts.labeled[s.counts.thresholds >= 1.3].sum() / 100
         runs = []
         # Rows are drawn replicate by replicate, whatever the size of the pieces.
-        resampler = pu.intervals.group_resampler(s.scores, s.labeled, np.arange(600))
+        resampler = pu.intervals.group_resampler(s.scores, s.labeled, np.arange(500))
         for cells in (2**20, 7 * s.counts.n_thresholds):
             monkeypatch.setattr("purecover.intervals.resampling.CELLS", cells)
             estimator = Refuses(high - 0.02)

@@ -34,7 +34,6 @@ from purecover._validation import (
     check_flag,
     check_real,
     public,
-    read_only,
     show,
 )
 from purecover.counts import ScoreCounts, check_counts
@@ -42,7 +41,7 @@ from purecover.curves import auc_pu, pu_roc_curve
 from purecover.exceptions import IdentifiabilityError
 from purecover.proportions import MixtureProportions, check_proportions, check_target
 from purecover.recovery.rates import pr_segment_areas, trapezoid
-from purecover.recovery.repairs import Points, repair_isotonic
+from purecover.recovery.repairs import project
 
 # -- Extremes of confusion tables and of recovered rates: the machinery of :func:`recover_bounds`
 
@@ -742,9 +741,9 @@ def _projected(rates: dict[str, FloatArray], weights: Any, whole: bool) -> dict[
     fpr, tpr = (np.append(0.0, rates[name]) for name in ("fpr", "tpr"))
     if whole:
         fpr, tpr, weights = np.append(fpr, 1.0), np.append(tpr, 1.0), np.append(weights, 1.0)
-    raw = Points(read_only(fpr), read_only(tpr), fpr)
-    points = repair_isotonic(raw, weights)
-    out = {"fpr": points.fpr.copy(), "tpr": points.tpr.copy()}
+    out = {
+        name: project(rates[None], weights[None])[0] for name, rates in (("fpr", fpr), ("tpr", tpr))
+    }
     if whole:
         out = {name: np.append(column[:-2], 1.0) for name, column in out.items()}
     return out

@@ -52,19 +52,13 @@ def repair_paper(raw: Points) -> Points:
     return Points(fpr[order], np.maximum.accumulate(tpr[order]), raw.thresholds[inside][order])
 
 
-def repair_isotonic(raw: Points, weights: FloatArray) -> Points:
-    r"""Least-squares projection of both rates onto monotone functions with values in [0, 1].
+def project(rates: FloatArray, weights: FloatArray) -> FloatArray:
+    r"""Least-squares projection of rates onto monotone functions with values in [0, 1].
 
     As functions of the threshold both true rates are monotone, so projecting onto that
     convex set never increases the squared error of either (Patra & Sen 2016 use the same
-    for mixture distribution functions). Points keep their thresholds.
+    for mixture distribution functions). Points keep their thresholds. Samples are rows.
     """
-    fpr, tpr = (project(rates[None], weights[None])[0] for rates in (raw.fpr, raw.tpr))
-    return Points(fpr, tpr, raw.thresholds)
-
-
-def project(rates: FloatArray, weights: FloatArray) -> FloatArray:
-    """The projection of rates of many samples, one row each."""
     # Both ends are known exactly; they would only be pulled away by their neighbors.
     middle = rates[:, 1:-1]
     out = np.empty_like(rates)

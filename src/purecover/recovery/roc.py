@@ -282,7 +282,8 @@ def apply_repair(
     if repair == "isotonic":
         # A threshold that only known negatives have weighs nothing; the solver wants more.
         weights = np.maximum(counts.labeled + counts.unlabeled, np.finfo(np.float64).tiny)
-        return _repairs.repair_isotonic(raw, weights)
+        fpr, tpr = (_repairs.project(rates[None], weights[None])[0] for rates in (raw.fpr, raw.tpr))
+        return _repairs.Points(fpr, tpr, raw.thresholds)
     if repair == "hull":
         return _repairs.repair_hull(observed, proportions)
     if repair == "likelihood":
