@@ -199,7 +199,7 @@ def area_under_pr(tpr: FloatArray, fpr: FloatArray, prior: Any, area: AreaRule) 
         flagged = pi * tpr + (1 - pi) * fpr
         lost = np.any((flagged < 0) | ((flagged == 0) & (tpr > 0)), axis=-1)
         found = np.where(lost & (prior[..., 0] != 0), np.nan, found)
-    return found[()]
+    return found if found.ndim else float(found)
 
 
 @public
@@ -298,7 +298,8 @@ def normalize_auc_pr(auc_pr: Any, prior: Any) -> Any:
     """Boyd's normalized area; undefined (NaN) at prior 1, where every area is 1."""
     smallest = _smallest(prior)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(smallest < 1, (auc_pr - smallest) / (1 - smallest), np.nan)[()]
+        found = np.where(smallest < 1, (auc_pr - smallest) / (1 - smallest), np.nan)
+    return found if found.ndim else float(found)
 
 
 def refine_pr(
