@@ -27,7 +27,7 @@ from purecover.recovery.rates import (
     trapezoid,
 )
 from purecover.recovery.repairs import Blocks, _fill, hull_vertices
-from purecover.recovery.roc import REPAIRS
+from purecover.recovery.roc import REPAIRS, partial_area
 
 # == curves ====================================================================================
 
@@ -512,6 +512,22 @@ class TestResults:
         assert roc.fpr_at(1.0) == 1.0
         assert roc.partial_auc(1.0) == pytest.approx(roc.auc)
         assert roc.partial_auc(0.5) == pytest.approx(0.5 * (0.5 + 0.8) / 2)
+
+
+@given(seed=st.integers(0, 2**32), limit=st.sampled_from([0.02, 0.1, 0.5, 1.0]))
+def test_partial_areas_of_many_curves_are_those_of_each(seed: int, limit: float) -> None:
+    """Also of unrepaired ones, which rise and fall and leave [0, 1]."""
+    rng = np.random.default_rng(seed)
+    fpr, tpr = np.cumsum(rng.normal(0.05, rng.choice([0.02, 0.2]), (2, 5, 20)), axis=2)
+    fpr[:, 0], tpr[:, 0], fpr[:, -1], tpr[:, -1] = 0.0, 0.0, 1.0, 1.0
+    for x, y, found in zip(fpr, tpr, partial_area(fpr, tpr, limit), strict=True):
+        stop = int(np.searchsorted(x, limit, side="right"))
+        before, beyond = stop - 1, min(stop, x.size - 1)
+        share = (limit - x[before]) / (x[beyond] - x[before]) if stop < x.size else 0.0
+        end = y[before] + share * (y[beyond] - y[before])
+        last = limit if stop < x.size else x[before]
+        area = np.trapezoid(np.append(y[:stop], end), np.append(x[:stop], last))
+        assert found == pytest.approx(area, rel=1e-9, abs=1e-9)
 
 
 class TestThresholdChoice:

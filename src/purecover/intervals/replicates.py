@@ -746,7 +746,12 @@ class _Job:
         rows = np.arange(n)
         lines = (GRID, GRID[1:])
         if self.curves:
-            lines = (interpolated(GRID, fpr, tpr), precision_line(fpr_pr, tpr_pr, prior))
+            # Rates that fall here and there cannot stand end to end.
+            pieces = [slice(i, i + 1) for i in range(n)] if first == "none" else [slice(n)]
+            lines = (
+                np.concatenate([interpolated(GRID, fpr[p], tpr[p]) for p in pieces]),
+                np.concatenate([precision_line(fpr_pr[p], tpr_pr[p], prior[p]) for p in pieces]),
+            )
         return _Measured(
             values | compute_metrics(of_curves, view, prior, self.options),
             np.column_stack((*seen, alpha, beta, prior)),

@@ -185,7 +185,8 @@ def area_under_pr(tpr: FloatArray, fpr: FloatArray, prior: Any, area: AreaRule) 
     prior = np.asarray(prior, dtype=np.float64)[..., None]
     pi = np.maximum(prior, 1e-300)  # below that products vanish that must not
     if area == "davis-goadrich":
-        found = pr_segment_areas(tpr, fpr, pi).sum(axis=-1)
+        with np.errstate(invalid="ignore"):  # of unrepaired rates
+            found = pr_segment_areas(tpr, fpr, pi).sum(axis=-1)
     elif area == "average-precision":
         ours = pi * tpr[..., 1:]
         flagged = ours + (1 - pi) * fpr[..., 1:]

@@ -9,7 +9,7 @@ import numpy as np
 
 from purecover._codec import picked
 from purecover._frames import Tabular
-from purecover._typing import FloatArray, Repair
+from purecover._typing import FloatArray, IntArray, Repair
 from purecover._validation import Frozen, check_choice, check_flag, check_real, public, warn
 from purecover.counts import ScoreCounts
 from purecover.curves import PURoc, auc_pu_variances, pu_roc_curve
@@ -407,17 +407,35 @@ def concavity_excess(counts: ScoreCounts, observed: PURoc) -> tuple[float, float
     return float(excess[0]), float(error[0])
 
 
+def _reached(fpr: FloatArray, limit: float) -> IntArray:
+    """How many rates of each curve the limit reaches, by halving, as `numpy.searchsorted`.
+
+    Unrepaired rates rise and fall; halving passes over what noise does at single thresholds.
+    """
+    low = np.zeros((*fpr.shape[:-1], 1), dtype=np.int64)
+    high = np.full_like(low, fpr.shape[-1])
+    while (low < high).any():
+        middle = (low + high) // 2
+        value = np.take_along_axis(fpr, np.minimum(middle, fpr.shape[-1] - 1), axis=-1)
+        reached = (value <= limit) & (low < high)
+        low, high = np.where(reached, middle + 1, low), np.where(reached, high, middle)
+    return low
+
+
 def partial_area(
     fpr: FloatArray, tpr: FloatArray, max_fpr: float, *, standardized: bool = False
 ) -> FloatArray:
     """Areas under curves up to ``max_fpr``, one along the last axis for each of the others."""
-    stop = np.argmax(fpr > max_fpr, axis=-1)[..., None]
-    if stop.any():  # else no rate is beyond
+    stop = _reached(fpr, max_fpr)
+    last = fpr.shape[-1] - 1
+    if (stop <= last).any():  # else no rate is beyond
+        ends = (stop - 1, np.minimum(stop, last))
         x0, x1, y0, y1 = (
-            np.take_along_axis(rate, at, axis=-1) for rate in (fpr, tpr) for at in (stop - 1, stop)
+            np.take_along_axis(rate, at, axis=-1) for rate in (fpr, tpr) for at in ends
         )
-        end = y0 + (max_fpr - x0) / (x1 - x0) * (y1 - y0)
-        width = int(stop.max()) + 1
+        with np.errstate(divide="ignore", invalid="ignore"):
+            end = y0 + (max_fpr - x0) / (x1 - x0) * (y1 - y0)
+        width = min(int(stop.max()), last) + 1
         # After the limit the curve goes straight up: it adds nothing.
         after = np.arange(width) >= stop
         fpr, tpr = (

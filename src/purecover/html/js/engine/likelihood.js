@@ -92,12 +92,12 @@
     const allLabeled = total(nLabeled);
     if (Math.abs(gap(allLabeled)) <= ROUNDING) return masses(allLabeled); // no bound is active
     let [low, high] = [all * 1e-12, all * (1 - 1e-12)];
-    if (gap(low) <= 0) {
+    if (gap(low) < -ROUNDING) {
       // More mass of g is asked for than any block with labeled examples may hold.
       const { g, f } = masses(low);
       return { g: fill(g, nLabeled, n), f };
     }
-    if (gap(high) >= 0) {
+    if (gap(high) > ROUNDING) {
       const { g, f } = masses(high);
       return { g, f: fill(f, nUnlabeled, n) };
     }
