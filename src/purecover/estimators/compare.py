@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from purecover._codec import plain_fields
 from purecover._frames import Tabular, refuse_frame
@@ -640,7 +641,8 @@ def _run(
     intervals: Mapping[str, Interval] = {}
     if settings["n_resamples"]:
         try:
-            intervals = _intervals(estimator, fixed, sample, **settings)
+            with threadpool_limits(1, user_api="blas"):  # fits as small as these gain nothing
+                intervals = _intervals(estimator, fixed, sample, **settings)
         except PurecoverError as error:
             notes += (f"no interval: {str(error).splitlines()[0]}",)
         told = [each.method for each in intervals.values() if "rejected" in each.method]
