@@ -37,7 +37,7 @@ def rows(draw, *, min_size=2, max_size=40, scores=finite_scores):
 
 def two_samples(labeled, unlabeled):
     """Scores and labels of two samples given apart."""
-    return [*labeled, *unlabeled], [1] * len(labeled) + [0] * len(unlabeled)
+    return [*labeled, *unlabeled], [True] * len(labeled) + [False] * len(unlabeled)
 
 
 def weights(n):

@@ -520,7 +520,7 @@ class TestResamplers:
         weights = np.tile([0.5, 2.0, 1.0, 3.0, 1.0, 1.0], 5)
         scores = np.tile([1, 1, 1, 0, 0, 1], 5)
         labeled = np.tile([1, 1, 1, 1, 0, 0], 5)
-        counts = pu.ScoreCounts.from_scores(scores, labeled, sample_weight=weights)
+        counts = pu.ScoreCounts.from_scores(scores, labeled == 1, sample_weight=weights)
         resampler = resampler_for(counts, "multinomial")
         assert isinstance(resampler, PoissonResampler)  # only it can draw weights
         rng = np.random.default_rng(0)
