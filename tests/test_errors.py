@@ -94,6 +94,7 @@ VALID = {
     "cross_fit_scores": MODEL,
     "error_map": {"alpha": 0.2, "beta": 0.9, "auc": 0.8, "n_grid": 5},
     "error_maps": {"alphas": [0.2], "betas": [0.9], "aucs": [0.8], "n_grid": 5},
+    "error_rates": {**ROWS, "n_resamples": 5},
     "evidence_constant": {"prior": 0.1},
     "evidence_thresholds": {**BOTH, "n_resamples": 5, "random_state": 0},
     "evaluate": {**ROWS, "alpha": 0.2, "n_resamples": 5},

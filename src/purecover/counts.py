@@ -429,6 +429,29 @@ class ScoreCounts:
         alone = np.array_equal(highest, columns["thresholds"])
         return ScoreCounts(**columns, highest=None if alone else highest)
 
+    def mirrored(self) -> ScoreCounts:
+        """The same examples with scores negated, for labels that mark known negatives.
+
+        Where the labeled are known negatives (decoys, controls, background), "positive" means
+        negative in all that follows: alpha is the share of negatives among the unlabeled, and
+        beta is 1. :func:`~purecover.report.error_rates` speaks of it in the words of that field.
+
+        Examples
+        --------
+        >>> from purecover import ScoreCounts
+        >>> counts = ScoreCounts.from_scores(
+        ...     [5.0, 1.0, 0.0], ["target", "target", "decoy"], positive_label="decoy"
+        ... )
+        >>> counts.auc_pu, counts.mirrored().auc_pu
+        (0.0, 1.0)
+        """
+        columns: dict[str, Any] = {
+            name: None if tally is None else tally[::-1] for name, tally in self._columns().items()
+        }
+        columns["thresholds"] = -self._tops()[::-1]
+        columns["highest"] = None if self.highest is None else -self.thresholds[::-1]
+        return ScoreCounts(**columns)
+
     # -- plain data -----------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:

@@ -38,6 +38,7 @@ FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
+    ".pin": "tsv",
     ".txt": "csv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -50,7 +51,7 @@ FORMATS = {
 OBVIOUS = {
     "score": (
         "score", "scores", "s", "y_score", "prediction", "predictions", "pred", "probability",
-        "proba", "prob", "decision_function",
+        "proba", "prob", "decision_function", "mokapot score",
     ),
     "labeled": ("labeled", "labelled", "is_labeled", "label", "labels", "y"),
     "truth": ("truth", "y_true", "true", "true_class", "true_label"),
@@ -59,6 +60,8 @@ OBVIOUS = {
 }  # fmt: skip
 """Names by which a column is found that nobody named."""
 
+_PROTEINS = ("proteins", "proteinids")
+"""A last column whose cells Percolator separates like columns, as many as there are proteins."""
 DELIMITERS = (",", ";", "\t", "|")
 MAX_LINE = 1 << 24
 """The longest line, in bytes."""
@@ -274,6 +277,8 @@ def _open(
     if line > 1:  # blank lines before the header, at which DuckDB may lose rows
         data = data.rewritten("utf-8-sig", skip=line - 1)
     data = replace(data, names=tuple(name.strip() for name in header))
+    if delimiter == "\t" and data.names[-1].casefold() in _PROTEINS:
+        data = data.with_proteins_joined()
     with suppress(ValueError):
         for name in data.names:
             float(name)
@@ -665,6 +670,18 @@ class DataFile:
             copy.write((line.rstrip("\r\n") + "\n").encode())
         copy.flush()
         return replace(self, path=copy.name, skip=skip, is_copy=True)
+
+    def with_proteins_joined(self) -> DataFile:
+        """A copy in which the proteins of a row are one cell; without a row of directions."""
+        copy = self.stack.enter_context(tempfile.NamedTemporaryFile())  # noqa: SIM115
+        for line in self.lines():
+            cells = line.rstrip("\r\n").split("\t")
+            if cells[0].casefold() != "defaultdirection":
+                last = len(self.names) - 1
+                cells[last:] = [";".join(cells[last:]).replace('"', "'")] if cells[last:] else []
+                copy.write(("\t".join(cells) + "\n").encode())
+        copy.flush()
+        return replace(self, path=copy.name, is_copy=True)
 
     def explained(self, error: duckdb.Error | None) -> CommandError:
         """Find out why DuckDB does not read the file; what is returned is only what it said."""

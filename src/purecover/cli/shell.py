@@ -14,6 +14,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from purecover import __version__
 from purecover.cli.audit import audit
+from purecover.cli.error_rates import error_rates
 from purecover.cli.evaluate import evaluate, evaluate_data, evaluate_many
 from purecover.cli.monitor import monitor
 from purecover.cli.options import STAND_IN, Options
@@ -41,6 +42,7 @@ app = App(
 )
 for command in (
     audit,
+    error_rates,
     evaluate,
     evaluate_data,
     evaluate_many,

@@ -1,6 +1,8 @@
 from purecover.report.assumptions import Assumption as Assumption
 from purecover.report.compare import ScoreComparison as ScoreComparison
 from purecover.report.compare import compare_scores as compare_scores
+from purecover.report.discoveries import ErrorRates as ErrorRates
+from purecover.report.discoveries import error_rates as error_rates
 from purecover.report.evaluation import evaluate as evaluate
 from purecover.report.evaluation import evaluate_model as evaluate_model
 from purecover.report.many import ManyReports as ManyReports

@@ -1,0 +1,343 @@
+"""Known negatives and a mixture: false discovery rates, q-values and posterior error probabilities.
+
+Targets and decoys, patients and healthy controls, signal and background: the mirror image of
+positive-unlabeled data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from purecover._codec import Saved
+from purecover._frames import Tabular
+from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
+from purecover._validation import Frozen, as_real_vector, bad_value, public
+from purecover.counts import ScoreCounts
+from purecover.estimators.base import Inclusions
+from purecover.estimators.choice import check_estimator, tell_clean
+from purecover.estimators.label_curve import LARGEST, LabelCurve
+from purecover.estimators.samples import check_both_sides
+from purecover.intervals.bands import Repeating
+from purecover.intervals.interval import Interval
+from purecover.proportions import MixtureProportions, check_share
+from purecover.recovery.means import Masses, isotonic_frequency
+from purecover.recovery.rates import effective_sizes
+
+LEVELS = (0.001, 0.01, 0.05, 0.1)
+"""False discovery rates whose thresholds a text shows."""
+
+_GROUPS = 1000
+"""Replicates see scores in so many groups at most; bands are straight between them."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ErrorRates(Saved, Frozen, Tabular):
+    """Error rates of all that scores at least so much, and of each score.
+
+    Attributes
+    ----------
+    n_negative, n_mixture : float
+        Known negatives, and examples of the mixture.
+    pi0 : Interval
+        Share of negatives in the mixture.
+    signals : Interval
+        Share of true signals in the mixture, 1 - pi0.
+    thresholds : ndarray of float
+        The distinct scores, decreasing.
+    found : ndarray
+        Examples of the mixture that score at least so much.
+    fdr : ndarray of float
+        False discovery rate: the expected share of negatives among them.
+    q_value : ndarray of float
+        The smallest false discovery rate of a threshold that still lets this score pass.
+    pep : ndarray of float
+        Posterior error probability: that of being negative at this very score.
+    fdr_low, fdr_high, pep_low, pep_high : ndarray of float
+        Ends of intervals of ``fdr`` and ``pep`` at each score; replicates estimate pi0 again.
+    confidence_level : float
+        Of all intervals.
+    """
+
+    n_negative: float
+    n_mixture: float
+    pi0: Interval
+    signals: Interval
+    thresholds: FloatArray
+    found: FloatArray
+    fdr: FloatArray
+    q_value: FloatArray
+    pep: FloatArray
+    fdr_low: FloatArray
+    fdr_high: FloatArray
+    pep_low: FloatArray
+    pep_high: FloatArray
+    confidence_level: float
+
+    @public
+    def q_values_of(self, scores: ArrayLike) -> FloatArray:
+        """q-values of scores: those of the next threshold at or below; 1 below all."""
+        values = as_real_vector("scores", scores)
+        passed = np.searchsorted(self.thresholds[::-1], values, side="right")
+        return np.append(self.q_value, 1.0)[self.thresholds.size - passed]
+
+    @public
+    def pep_of(self, scores: ArrayLike) -> FloatArray:
+        """Posterior error probabilities of scores, straight between those that were seen."""
+        values = as_real_vector("scores", scores)
+        return np.interp(values, self.thresholds[::-1], self.pep[::-1])
+
+    @public
+    def threshold_at(self, fdr: float) -> float:
+        """The lowest score with a q-value of at most ``fdr``; infinity if there is none."""
+        reached = np.flatnonzero(self.q_value <= check_share("fdr", fdr))
+        return float(self.thresholds[reached[-1]]) if reached.size else float("inf")
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("found", "fdr", "fdr_low", "fdr_high", "q_value", "pep", "pep_low", "pep_high")
+        return {"threshold": self.thresholds} | {name: getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        level = f"{100 * self.confidence_level:g} %"
+        share, null = self.signals, self.pi0
+        lines = [
+            f"{self.n_mixture:,.10g} examples and {self.n_negative:,.10g} known negatives",
+            f"share of true signals  {share.estimate:.4f}  [{share.low:.4f}, {share.high:.4f}]",
+            f"share of negatives     {null.estimate:.4f}  [{null.low:.4f}, {null.high:.4f}]",
+            "",
+            f" q-value       score     found      true      FDR  {level:18}     PEP  {level}",
+        ]
+        for wanted in LEVELS:
+            reached = np.flatnonzero(self.q_value <= wanted)
+            if not reached.size:
+                lines.append(f"{f'≤ {wanted:g}':>8}{'none':>12}")
+                continue
+            at = int(reached[-1])
+            true = self.found[at] * (1 - self.fdr[at])
+            lines.append(
+                f"{f'≤ {wanted:g}':>8}{f'≥ {self.thresholds[at]:.4g}':>12}{self.found[at]:>10,.0f}"
+                f"{true:>10,.0f}{self.fdr[at]:>9.4f}"
+                f"  {f'[{self.fdr_low[at]:.4f}, {self.fdr_high[at]:.4f}]':<18}"
+                f"{self.pep[at]:>8.4f}  [{self.pep_low[at]:.4f}, {self.pep_high[at]:.4f}]"
+            )
+        return "\n".join(lines)
+
+
+class NullShare(LabelCurve):
+    r"""Share of negatives in the mixture, from mirrored counts: label curve and low scores.
+
+    The curve finds signals among the low scores; where signals are few it can mistake its own
+    floor for them. The ratio :math:`F/F_0` of the shares below the median of the known negatives
+    (Storey's estimate) takes them all for negatives, and is hardly ever far off where signals are
+    few. The estimate is the mean of both by the inverse of their variances, that of the ratio
+    doubled because it is too large on average.
+    """
+
+    interval_method: ClassVar[str] = "bootstrap"
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        found = super()._estimate(counts)
+        weight, at = self._weight(counts)
+        share = _ratio(counts.labeled[None], counts.unlabeled[None], at)[0]
+        return replace(found, a=float((1 - weight) * found.a + weight * share))
+
+    def proportions_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """Alpha and beta of replicates; see :meth:`LabelCurve.proportions_many`."""
+        rows = super().proportions_many(counts, labeled, unlabeled)
+        weight, at = self._weight(counts)
+        rows[:, 0] = (1 - weight) * rows[:, 0] + weight * _ratio(labeled, unlabeled, at)
+        return rows
+
+    def _weight(self, counts: ScoreCounts) -> tuple[float, int]:
+        """Weight of the ratio, and how many thresholds it is taken over."""
+        below = np.cumsum(counts.labeled) / counts.n_labeled
+        at = max(int(np.searchsorted(below, 0.5 * (1 + 1e-12), side="right")), 1)
+        sizes = effective_sizes(counts)
+        # One more on either side, so that few examples are not sure of anything.
+        null, mixture = (
+            (share * size + 1) / (size + 2)
+            for share, size in zip(
+                (below[at - 1], counts.unlabeled[:at].sum() / counts.n_unlabeled),
+                sizes,
+                strict=True,
+            )
+        )
+        ratio = mixture / null
+        variance = mixture * (1 - mixture) / sizes[1] + ratio**2 * null * (1 - null) / sizes[0]
+        posterior = self._solve(counts)[0]
+        weights, shares = posterior.weight[0], posterior.alpha[0]
+        spread = float(weights @ (shares - weights @ shares) ** 2)
+        return spread / (spread + 2 * float(variance) / null**2), at
+
+
+def _ratio(labeled: CountArray, unlabeled: CountArray, at: int) -> FloatArray:
+    """Shares of the mixture over those of the known negatives among so many thresholds."""
+    null, mixture = (side[:, :at].sum(axis=1) / side.sum(axis=1) for side in (labeled, unlabeled))
+    return np.minimum(mixture / np.maximum(null, 1e-300), LARGEST)
+
+
+def _rates(mirror: ScoreCounts, pi0: float) -> FloatArray:
+    """False discovery rate and posterior error probability, from the highest score."""
+    null, mixture = (
+        np.asarray(side[::-1], dtype=np.float64) for side in (mirror.labeled, mirror.unlabeled)
+    )
+    n_null, n_mixture = mirror.n_labeled, mirror.n_unlabeled
+    # One more, as if the next known negative were to score as much: without it, scores above all
+    # known negatives would have no errors at all.
+    one = n_null / effective_sizes(mirror)[0]
+    passed = (np.cumsum(null) + one) / (n_null + one)
+    # Nothing of the mixture scores so much where known negatives alone do.
+    shares = np.maximum(np.cumsum(mixture) / n_mixture, 1e-300)
+    fdr = np.minimum(pi0 * passed / shares, 1.0)
+    share = min(max(1 - pi0, 1e-9), 1.0)
+    null[np.argmax(mixture > 0)] += one
+    masses = Masses(
+        -mirror.thresholds[::-1], mixture / n_mixture, null / (n_null + one), (1.0, 1.0), 0.0, share
+    )
+    return np.stack([fdr, 1 - isotonic_frequency(masses, share)])
+
+
+@public
+def error_rates(
+    scores: ArrayLike | ScoreCounts,
+    labeled: ArrayLike | None = None,
+    *,
+    pi0: float | None = None,
+    estimator: Any = None,
+    n_resamples: int = 500,
+    confidence_level: float = 0.95,
+    random_state: RandomState = None,
+) -> ErrorRates:
+    r"""Error rates of scores from known negatives and a mixture of negatives and signals.
+
+    Made for targets and decoys of a proteomics search, patients and healthy controls, signal and
+    background: the mirror image of positive-unlabeled data.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,) or ScoreCounts
+        Scores, larger means more of a signal; or counts whose labeled examples are the known
+        negatives, and then nothing else.
+    labeled : array-like of shape (n,)
+        True where the example carries the label, which here says that it is negative; the others
+        are the mixture.
+    pi0 : float, optional
+        Share of negatives in the mixture, if it is known; estimated by default.
+    estimator : PriorEstimator or str, optional
+        What estimates pi0; by default :class:`LabelCurve` of clean labels and Storey's estimate
+        together.
+    n_resamples : int, default=500
+        Number of replicates for the intervals.
+    confidence_level : float, default=0.95
+        Of each interval.
+    random_state : int, numpy.random.Generator or None, default=None
+        Where randomness comes from.
+
+    Returns
+    -------
+    ErrorRates
+        Prints as a few lines; holds false discovery rates, q-values and posterior error
+        probabilities at every score.
+
+    See Also
+    --------
+    ScoreCounts.mirrored : The same data as positive-unlabeled ones.
+
+    Notes
+    -----
+    With the share :math:`F_0(t)` of the known negatives that score at least :math:`t` (one more
+    counted among them) and the share :math:`F(t)` of the mixture,
+    :math:`FDR(t) = \pi_0 F_0(t)/F(t)`, and the q-value is its minimum over thresholds at or
+    below. The posterior error probability is :math:`\pi_0 f_0/f`, made non-increasing by
+    isotonic regression. Known negatives must be a sample of the negatives in the mixture: decoys
+    that are easier to tell than false targets make every figure here too small.
+
+    Mirrored, the known negatives are clean labels, :math:`\beta = 1`, and :math:`\pi_0` is
+    alpha. Shares :math:`F_0` and :math:`F` of low scores bound it, :math:`\pi_0 \le F/F_0`,
+    which is Storey's estimate; the label curve also says how many signals are among them. By
+    default pi0 is their mean by the inverse of their variances, that of Storey's doubled because
+    it is too large on average.
+
+    References
+    ----------
+    Storey (2002), "A direct approach to false discovery rates", JRSS B 64. Käll, Storey & Noble
+    (2008), "Non-parametric estimation of posterior error probabilities associated with peptides
+    identified by tandem mass spectrometry", Bioinformatics 24.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purecover.report import error_rates
+    >>> rng = np.random.default_rng(0)
+    >>> targets = np.r_[rng.normal(3, 1, 1000), rng.normal(0, 1, 1000)]
+    >>> decoys = rng.normal(0, 1, 2000)
+    >>> scores, negative = np.r_[targets, decoys], np.repeat([False, True], 2000)
+    >>> rates = error_rates(scores, negative, n_resamples=50, random_state=0)
+    >>> 0.5 in rates.pi0
+    True
+    >>> rates.q_values_of([0.0, 3.0]).round(2)
+    array([0.33, 0.  ])
+    """
+    counts = ScoreCounts._of(scores, labeled)
+    check_both_sides(counts)
+    if pi0 is not None and estimator is not None:
+        raise bad_value("estimator", "left out where 'pi0' is given", repr(estimator))
+    mirror = counts.mirrored()
+    fitted = None
+    if pi0 is None:
+        fitted = check_estimator(NullShare() if estimator is None else estimator)
+        tell_clean(fitted, 1.0)
+        fitted.fit(mirror)
+        share = fitted.proportions_.unlabeled_inclusion
+        found = fitted.interval(
+            confidence_level=confidence_level, n_resamples=n_resamples, random_state=random_state
+        )["alpha"]
+        found = replace(
+            found, estimate=share, low=min(found.low, share), high=max(found.high, share)
+        )
+    else:
+        share = check_share("pi0", pi0)
+        found = Interval(
+            estimate=share,
+            low=share,
+            high=share,
+            confidence_level=confidence_level,
+            method="given",
+            varied="scores",
+        )
+    thin = mirror.thinned(_GROUPS)
+    repeating = Repeating(fitted, n_resamples, confidence_level, random_state)
+    drawn = repeating.of(
+        thin,
+        MixtureProportions(min(share, 1 - 1e-9)),
+        lambda own, shares: _rates(own, shares.alpha),
+    )
+    tail = (1 - confidence_level) / 2
+    ends = np.quantile(drawn, [tail, 1 - tail], axis=0)
+    at = -thin._tops()[::-1]
+    fdr, pep = _rates(mirror, share)
+    places = -mirror._tops()[::-1]
+
+    def spread(band: FloatArray) -> FloatArray:
+        return np.interp(places, at[::-1], band[::-1])
+
+    return ErrorRates(
+        n_negative=counts.n_labeled,
+        n_mixture=counts.n_unlabeled,
+        pi0=found,
+        signals=replace(found, estimate=1 - found.estimate, low=1 - found.high, high=1 - found.low),
+        thresholds=places,
+        found=np.cumsum(mirror.unlabeled[::-1]),
+        fdr=fdr,
+        q_value=np.minimum.accumulate(fdr[::-1])[::-1],
+        pep=pep,
+        fdr_low=np.minimum(spread(ends[0, 0]), fdr),
+        fdr_high=np.maximum(spread(ends[1, 0]), fdr),
+        pep_low=np.minimum(spread(ends[0, 1]), pep),
+        pep_high=np.maximum(spread(ends[1, 1]), pep),
+        confidence_level=confidence_level,
+    )

@@ -1,0 +1,110 @@
+"""Known negatives and a mixture: error rates against the truth, and files of Percolator."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.command_line import call_main
+
+import purecover as pu
+from purecover.exceptions import InvalidInputError
+from purecover.report import error_rates
+
+
+def draw(n: int, pi0: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores, which are known negatives, and which of the mixture are negative."""
+    rng = np.random.default_rng(seed)
+    null = rng.random(n) < pi0
+    scores = np.concatenate((rng.normal(size=n) + 3 * ~null, rng.normal(size=n)))
+    return scores, np.repeat([False, True], n), null
+
+
+@pytest.mark.parametrize("digits", [None, 0])
+def test_error_rates_are_those_of_the_truth(digits: int | None) -> None:
+    n, pi0 = 4000, 0.6
+    scores, negative, null = draw(n, pi0)
+    if digits is not None:
+        scores = scores.round(digits)
+    rates = error_rates(scores, negative, n_resamples=40, random_state=0)
+    assert pi0 in rates.pi0
+    assert rates.signals.estimate == pytest.approx(1 - rates.pi0.estimate)
+    targets = scores[:n]
+    q, pep = rates.q_values_of(targets), rates.pep_of(targets)
+    for wanted in (0.02, 0.1):
+        passed = q <= wanted
+        assert passed.sum() > 800
+        assert null[passed].mean() == pytest.approx(
+            wanted if digits is None else q[passed].max(), abs=0.02
+        )
+        at = rates.threshold_at(wanted)
+        np.testing.assert_array_equal(targets >= at, passed)
+    for low, high in ((0, 0.2), (0.2, 0.8), (0.8, 1.01)):
+        here = (pep >= low) & (pep < high)
+        if here.sum() > 100:
+            assert null[here].mean() == pytest.approx(pep[here].mean(), abs=0.08)
+    order = np.argsort(targets)
+    assert np.all(np.diff(q[order]) <= 1e-12)
+    assert np.all(np.diff(pep[order]) <= 1e-12)
+    assert np.all((rates.fdr_low <= rates.fdr) & (rates.fdr <= rates.fdr_high))
+    assert np.all(pep > 0)  # no known negative above does not mean that there can be none
+
+
+def test_a_known_pi0_gives_the_plain_formula() -> None:
+    scores, negative, _ = draw(500, 0.5)
+    rates = error_rates(scores, negative, pi0=0.5, n_resamples=5, random_state=0)
+    at = np.flatnonzero(rates.thresholds >= 1)[-1]
+    passed = (
+        (scores[500:] >= rates.thresholds[at]).sum(),
+        (scores[:500] >= rates.thresholds[at]).sum(),
+    )
+    assert rates.fdr[at] == pytest.approx(0.5 * (passed[0] + 1) / 501 * 500 / passed[1])
+    assert rates.pi0.method == "given"
+    with pytest.raises(InvalidInputError, match="'estimator'"):
+        error_rates(scores, negative, pi0=0.5, estimator="bbe")
+
+
+def test_the_mirror_of_a_mirror() -> None:
+    scores, negative, _ = draw(300, 0.5)
+    counts = pu.ScoreCounts.from_scores(scores, negative)
+    for each in (counts, counts.thinned(40)):
+        assert each.mirrored().mirrored() == each
+        assert each.mirrored().auc_pu == pytest.approx(1 - each.auc_pu)
+
+
+def write_pin(path: Path, *, with_labels: bool = True, which: slice = slice(None)) -> None:
+    scores, negative, _ = draw(400, 0.5)
+    lines = ["SpecId\tLabel\tScanNr\txcorr\tPeptide\tProteins"]
+    if with_labels:
+        lines.append("DefaultDirection\t-\t-\t1\t-")
+    for i, (score, known) in enumerate(zip(scores[which], negative[which], strict=True)):
+        proteins = "\t".join(f"sp|P{k}" for k in range(1 + i % 3))
+        lines.append(f"s{i}\t{-1 if known else 1}\t{i}\t{score}\tPEP\t{proteins}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_pin_files_and_pairs_of_files(tmp_path, capsys) -> None:
+    run = partial(call_main, capsys, "error-rates")
+    options = ("--score", "xcorr", "--resamples", "5", "--json")
+    write_pin(tmp_path / "all.pin")
+    one = run(str(tmp_path / "all.pin"), *options)
+    assert one.code == 0, one.err
+    for name, which in (("targets.tsv", slice(400)), ("decoys.tsv", slice(400, None))):
+        write_pin(tmp_path / name, with_labels=False, which=which)
+    pair = run(str(tmp_path / "targets.tsv"), "--negatives", str(tmp_path / "decoys.tsv"), *options)
+    assert pair.json["fdr"] == one.json["fdr"]
+    scores, negative, _ = draw(400, 0.5)
+    direct = error_rates(scores, negative, n_resamples=5, random_state=0)
+    assert one.json["fdr"] == direct.fdr.tolist()
+    assert one.json["n_negative"] == 400
+
+
+def test_what_cannot_be_told_is_said(tmp_path, capsys) -> None:
+    run = partial(call_main, capsys, "error-rates")
+    (tmp_path / "a.csv").write_text("score,label\n1,1\n0,0\n2,1\n")
+    said = run(str(tmp_path / "a.csv"))
+    assert said.code == 2
+    assert "--negative-label" in said.err
+    assert run(str(tmp_path / "a.csv"), "--negative-label", "0", "--resamples", "5").code == 0
