@@ -513,7 +513,7 @@ def test_notebook_cells_are_inert(report: pu.PUReport) -> None:
     assert cell.open == []
     assert {tag for tag, _ in cell.elements} <= {
         "div", "p", "svg", "g", "path", "rect", "text", "circle", "table", "thead", "tbody", "tr",
-        "th", "td", "span", "ul", "li", "strong",
+        "th", "td", "span", "ul", "li", "strong", "details", "summary",
     }  # fmt: skip
     # Nothing that another cell, or the notebook itself, could meet.
     assert {name for _, attributes in cell.elements for name in attributes} <= {

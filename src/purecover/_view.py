@@ -21,6 +21,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from purecover.checks.base import REGISTRY
+from purecover.checks.catalog import auc_around
 from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
 from purecover.recovery.roc import NOTEWORTHY_GAP
 
@@ -386,18 +387,38 @@ def cautions(report: PUReport) -> list[Caution]:
     notes = [check for check in report.findings if check.severity == "note"]
     if notes:
         word = "Note" if len(notes) == 1 else "Notes"
-        listed = "; ".join(f"{check.title} ({check.code})" for check in notes)
+        listed = "; ".join(f"{n.title}{_wider(report, n.code)} ({n.code})" for n in notes)
         found.append(Caution("note", [check.code for check in notes], f"{word}: {listed}."))
-    return found or [Caution("", [], "No check found a problem.")]
+    if not found:
+        found.append(Caution("", [], "No check found a problem."))
+    random = next((each for each in report.assumptions if each.name == "labels-at-random"), None)
+    if random is not None and random.verdict == "cannot tell":
+        more = "" if report.estimation is None else " and alpha higher"
+        text = (
+            "No check can tell whether the labeled positives are a random sample of all positives "
+            f"(SCAR); if clear cases were labeled first, the true AUC is lower{more}."
+        )
+        found.append(Caution("", [], text))
+    return found
 
 
 def _wider(report: PUReport, code: str) -> str:
-    """The range of the AUC that a warning of the estimate leaves open."""
-    found = report.estimation
-    if found is None or code not in ("PU012", "PU017") or "auc" not in found.identification:
-        return ""
-    low, high = found.identification["auc"]
-    return f"; without further assumptions the AUC is between {low:.3f} and {high:.3f}"
+    """The range of the AUC that a finding leaves open."""
+    found, p = report.estimation, report.proportions
+    if code in ("PU004", "PU012", "PU017", "PU019"):
+        if found is None or "auc" not in found.identification:
+            return ""
+        low, high = found.identification["auc"]
+        return f"; without further assumptions the AUC is between {low:.3f} and {high:.3f}"
+    if code == "PU006":
+        return f"; without that, only the observed AUC of {report.auc_pu:.3f} is known"
+    if code == "PU018":
+        clean = next((each for each in report.assumptions if each.name == "clean-labels"), None)
+        return "" if clean is None else f"; the AUC would be {clean.without}"
+    if code == "PU007":
+        step, low, high = auc_around(report.auc_pu, p)
+        return f"; with alpha off by {step:.2g} the AUC would be {low:.3f} or {high:.3f}"
+    return ""
 
 
 def unsure(report: PUReport) -> float | None:

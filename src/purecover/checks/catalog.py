@@ -485,6 +485,16 @@ def alpha_close_to_beta(context: CheckContext) -> Finding:
     )
 
 
+def auc_around(auc_pu: float, p: MixtureProportions) -> tuple[float, float, float]:
+    """An error of alpha, and the AUC with alpha off by it to either side."""
+    step = min(ALPHA_ERROR, p.delta / 2)
+    deltas = (p.delta - step, p.delta + step)
+    low, high = sorted(
+        min(max(0.5 + (auc_pu - 0.5) / min(delta, 1.0), 0.0), 1.0) for delta in deltas
+    )
+    return step, low, high
+
+
 @check("PU007", "intervals take alpha and beta as exact", "note")
 def interval_ignores_proportions(context: CheckContext) -> Finding:
     """Intervals that vary only the scores do not cover an error of alpha."""
@@ -495,16 +505,10 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
         return quiet("the intervals vary alpha and beta too.")
     if not 0 <= context.roc.auc_direct <= 1:
         return not_applicable("alpha and beta do not fit the scores at all (PU008).")
-    observed = context.counts.auc_pu - 0.5
-    step = min(ALPHA_ERROR, p.delta / 2)
-    moved = sorted(
-        min(max(0.5 + observed / min(delta, 1.0), 0.0), 1.0)
-        for delta in (p.delta - step, p.delta + step)
-    )
+    step, low, high = auc_around(context.counts.auc_pu, p)
     return fired(
         f"the intervals vary the scores only and take alpha={p.alpha:.4g} and beta={p.beta:.4g} "
-        f"as exact; with alpha off by {step:.2g} the AUC would be {moved[0]:.3f} or "
-        f"{moved[1]:.3f}.",
+        f"as exact; with alpha off by {step:.2g} the AUC would be {low:.3f} or {high:.3f}.",
         "see how the figures move with alpha and beta (SensitivityDisplay), or let the intervals "
         "vary them.",
     )

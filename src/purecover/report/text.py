@@ -47,7 +47,9 @@ _WIDTH = 100
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
     """Lines of one paragraph, of which all but the first are moved in."""
-    return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent="    ")
+    kept = text.replace(" %", "\u00a0%")  # a number and its sign stay together
+    lines = textwrap.wrap(kept, _WIDTH, initial_indent=indent, subsequent_indent="    ")
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def _typed(text: str) -> str:
