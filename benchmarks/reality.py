@@ -94,8 +94,16 @@ def holding_line(title: str, rows: Sequence[dict[str, Any]]) -> str:
     errors = [np.mean([abs(row[key]) for row in rows]) for key in ("error_auc", "error_raw")]
     return (
         f"| {title} | {len(rows)} | {' | '.join(cells)} | {widths:.3f} | {errors[0]:.3f} | "
-        f"{errors[1]:.3f} | {100 * np.mean(worse):.1f} % | {100 * share(rows, 'warned'):.0f} % |"
+        f"{errors[1]:.3f} | {100 * np.mean(worse):.1f} % | {100 * share(rows, 'warned'):.0f} % | "
+        + " | ".join(f"{100 * heard(rows, name):.1f} %" for name in ("roc_auc", "precision"))
+        + " |"
     )
+
+
+def heard(rows: Sequence[dict[str, Any]], name: str) -> float:
+    """Share of problems whose interval of a metric holds, or that carry a warning."""
+    found = [bool(row[f"holds_{name}"] or row["warned"]) for row in rows]
+    return float(np.mean(found)) if found else float("nan")
 
 
 def report_lines(rows: list[dict[str, Any]], part: str) -> list[str]:
@@ -116,6 +124,7 @@ def report_lines(rows: list[dict[str, Any]], part: str) -> list[str]:
     }
     heads = ["problems", *(f"{TITLES[name]} holds" for name in SHOWN), "width of AUC"]
     heads += ["error of AUC", "uncorrected", "corrected is worse", "warned"]
+    heads += ["AUC holds or warned", "precision holds or warned"]
     lines = [
         f"# Real problems, {part} part of the reference collection",
         "",
@@ -131,11 +140,13 @@ def report_lines(rows: list[dict[str, Any]], part: str) -> list[str]:
     for labeling in ("easy first", "one kind", "by source"):
         lines.append(holding_line(labeling, [r for r in told if r["labeling"] == labeling]))
     other = [row for row in told if row["labeling"] != "random"]
-    heard = [row["holds_roc_auc"] or bool(row["warned"]) for row in other]
     tables = sorted({row["table"] for row in random})
     lines += [
         "",
-        f"Labels not at random: AUC holds or a warning is given in {100 * np.mean(heard):.1f} %.",
+        (
+            "Labels not at random: AUC holds or a warning is given in "
+            f"{100 * heard(other, 'roc_auc'):.1f} %."
+        ),
         "",
         "Tables (labels at random) in which at least 80 % of the problems hold: "
         + ", ".join(
