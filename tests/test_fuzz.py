@@ -30,7 +30,7 @@ from tests.test_errors import ELSEWHERE, FREE_EVERYWHERE, VALID, find
 import purecover as pu
 from purecover.exceptions import PurecoverError, PurecoverWarning
 
-N_SLOW = 200
+N_SLOW = 100
 
 
 def outcome(call: Callable[[], Any]) -> Any:

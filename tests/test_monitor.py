@@ -225,7 +225,7 @@ def test_distances_are_those_of_the_rows():
 
 @pytest.mark.slow
 def test_false_alarms_of_many_looks_are_bounded():
-    n_series, n_days, alarms = 200, 12, 0
+    n_series, n_days, alarms = 100, 12, 0
     rng = np.random.default_rng(1)
     for _ in range(n_series):
         monitor = pu.monitoring.ScoreMonitor(alpha=0.25, window=5, threshold=1.0)

@@ -193,22 +193,23 @@ def test_the_test_of_calibration_has_its_size_and_finds_what_is_wrong() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["brier", "log_loss", "calibration_slope"])
-def test_intervals_hold_the_truth(name: str) -> None:
+def test_intervals_hold_the_truth() -> None:
     whole = probabilities(10, 400_000, seed=99)
     truth = {
         "brier": skm.brier_score_loss(whole[1].truth, whole[2]),
         "log_loss": skm.log_loss(whole[1].truth, whole[2]),
         "calibration_slope": 1.0,
-    }[name]
-    held = 0
-    for seed in range(200):
+    }
+    held = dict.fromkeys(truth, 0)
+    for seed in range(100):
         counts, s, _ = probabilities(200, 1000, beta=0.9, seed=seed)
         result = bootstrap(
-            counts, s.proportions, metrics=[name], curves=False, n_resamples=200, random_state=seed
-        )
-        held += truth in result.interval(name)
-    assert held >= 178  # 190 expected, less three errors of the count
+            counts, s.proportions, metrics=list(truth), curves=False, n_resamples=200,
+            random_state=seed,
+        )  # fmt: skip
+        for name, value in truth.items():
+            held[name] += value in result.interval(name)
+    assert min(held.values()) >= 88, held  # 95 expected, less three errors of the count
 
 
 def test_reports_scorers_and_tables_know_them() -> None:
