@@ -689,7 +689,7 @@ def not_identifiable(context: CheckContext) -> Finding:
     )
 
 
-MANIFOLD = 10.0
+MANIFOLD = 20.0
 """Times the low end of alpha that its high end may be before it says too little."""
 
 
