@@ -20,6 +20,7 @@ from purecover.estimators.estimate import PriorEstimate as PriorEstimate
 from purecover.estimators.kernel_mean import KernelMean as KernelMean
 from purecover.estimators.label_curve import LabelCurve as LabelCurve
 from purecover.estimators.mixtures import GaussianMixtures as GaussianMixtures
+from purecover.estimators.quantifier import Quantifier as Quantifier
 from purecover.estimators.ratios import BBE as BBE
 from purecover.estimators.ratios import ElkanNoto as ElkanNoto
 from purecover.estimators.ratios import FittedRoc as FittedRoc

@@ -159,7 +159,7 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
         return "\n".join([*lines, f"bounds vary {self.varied}"])
 
 
-def _local(counts: ScoreCounts, shares: MixtureProportions, n_bins: int) -> FloatArray:
+def local_ratio(counts: ScoreCounts, shares: MixtureProportions, n_bins: int) -> FloatArray:
     """Middles of bins, from the lowest, and logarithms of likelihood ratios there."""
     masses = Masses.of(counts, shares.alpha, shares.beta)
     some = np.flatnonzero(masses.labeled + masses.unlabeled > 0)
@@ -287,10 +287,10 @@ def evidence_thresholds(
 
     def measure(own: ScoreCounts, shares: MixtureProportions) -> FloatArray:
         share = min(max(shares.prior(target, own), 1e-9), 1 - 1e-9)
-        return _crossings(_local(own, shares, n_bins), odds_at(share))
+        return _crossings(local_ratio(own, shares, n_bins), odds_at(share))
 
     found = repeating.of(counts, proportions, measure)
-    local, odds = _local(counts, proportions, n_bins), odds_at(prior)
+    local, odds = local_ratio(counts, proportions, n_bins), odds_at(prior)
     # A replicate that does not reach the odds has its threshold beyond all scores.
     beyond = np.where(points > 0, np.inf, -np.inf)
     replicates = np.where(np.isnan(found), beyond, found)

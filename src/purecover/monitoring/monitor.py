@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -45,6 +45,9 @@ from purecover.monitoring.drift import (
 )
 from purecover.proportions import GivenProportions
 from purecover.recovery.bounds import BinningBounds, binning_bounds
+
+if TYPE_CHECKING:
+    from purecover.estimators.quantifier import Quantifier
 
 # -- The state file: always the old one or the new one, whole, and one writer at a time ----------
 
@@ -591,6 +594,23 @@ class ScoreMonitor(Tabular):
         """What keeping scores in bins can have changed in the total; None if nothing."""
         counts = self.counts
         return binning_bounds(counts) if counts.is_binned else None
+
+    def quantifier(self) -> Quantifier:
+        """A :class:`Quantifier` fitted on all partitions, for days that bring scores but no labels.
+
+        It knows of alpha and beta what the monitor was told, and estimates them otherwise.
+        """
+        from purecover.estimators.quantifier import Quantifier
+
+        told, counts = self._settings, self.counts
+        known = told.given.resolve(counts) if told.given.ways else None
+        return Quantifier(
+            alpha=None if known is None else known.alpha,
+            beta=told.beta if known is None else known.beta,
+            estimator=told.estimator,
+            confidence_level=told.confidence_level,
+            random_state=told.random_state,
+        ).fit(counts)
 
     # -- adding ---------------------------------------------------------------------------
 

@@ -1,0 +1,208 @@
+"""`Quantifier`: fitted once, it reads alpha of later samples that have no labels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from purecover._typing import ArrayLike, FloatArray, RandomState
+from purecover._validation import as_real_vector, check_random_state, public
+from purecover.counts import ScoreCounts
+from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
+from purecover.estimators.samples import check_both_sides, read_counts
+from purecover.exceptions import InvalidInputError
+from purecover.intervals.bands import Repeating
+from purecover.intervals.evidence import local_ratio
+from purecover.intervals.interval import Interval
+from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.recovery.means import Masses
+
+_GROUPS = 400
+"""Replicates are kept in so many groups of scores at most."""
+
+
+class Quantifier:
+    r"""Share of positives in later unlabeled samples, from labels drawn once.
+
+    Fitted on labeled and unlabeled scores, it reads alpha of any number of further samples of the
+    same classifier, in which the share of positives drifts while scores of positives and of
+    negatives stay what they are (label shift). No sample needs a label, and none a negative.
+
+    Parameters
+    ----------
+    alpha, beta : float, optional
+        Shares of positives among the unlabeled and the labeled that it is fitted on; estimated
+        by default.
+    estimator : PriorEstimator or str, optional
+        What estimates them; the default of :func:`evaluate` if not given.
+    n_resamples : int, default=200
+        Number of replicates for the intervals.
+    confidence_level : float, default=0.95
+        Of the intervals.
+    random_state : int, numpy.random.Generator or None, default=0
+        Where randomness comes from.
+
+    Attributes
+    ----------
+    proportions_ : MixtureProportions
+        Alpha and beta of the data that it was fitted on.
+
+    See Also
+    --------
+    ScoreMonitor.quantifier : One fitted on all that a monitor has seen.
+
+    Notes
+    -----
+    The mean of any function :math:`f` of the score is linear in the share of positives, and two
+    points of that line are known: the labeled with :math:`\beta`, the unlabeled with
+    :math:`\alpha`. So a new sample has
+
+    .. math::
+
+        \pi = \alpha + (\beta-\alpha)\,\frac{E_{new} f - E_U f}{E_L f - E_U f}.
+
+    Any :math:`f` gives the right answer on average; the one with the least error is
+    :math:`f = (r-1)/(1+\pi(r-1))` with the likelihood ratio :math:`r` of positive to negative,
+    recovered as in :func:`evidence_thresholds`, and :math:`\pi` found by turns. Intervals draw
+    all three samples again, and alpha and beta with them where they are estimated. An error of
+    alpha moves all later samples alike: differences between them are surer than each.
+
+    Examples
+    --------
+    >>> from purecover import simulate
+    >>> from purecover.estimators import Quantifier
+    >>> world = simulate.binormal(2.0)
+    >>> first = world.sample(1000, 5000, alpha=0.2, random_state=0)
+    >>> quantifier = Quantifier(alpha=0.2).fit(first.scores, first.labeled)
+    >>> later = world.sample(1, 2000, alpha=0.6, random_state=1)
+    >>> found = quantifier.quantify(later.scores[~later.labeled])
+    >>> 0.6 in found, round(found.estimate, 1)
+    (True, 0.6)
+    """
+
+    proportions_: MixtureProportions
+
+    @public
+    def __init__(
+        self,
+        *,
+        alpha: float | None = None,
+        beta: float | None = None,
+        estimator: Any = None,
+        n_resamples: int = 200,
+        confidence_level: float = 0.95,
+        random_state: RandomState = 0,
+    ) -> None:
+        given = GivenProportions(alpha=alpha, beta=beta, estimator=estimator)
+        self._given = given.validated(can_estimate=True)
+        Repeating(None, n_resamples, confidence_level, random_state)  # complains of what is wrong
+        self._asked = (n_resamples, confidence_level, random_state)
+
+    @public
+    def fit(
+        self,
+        scores: ArrayLike | ScoreCounts,
+        labeled: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn how scores of positives and negatives differ.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,) or ScoreCounts
+            Scores of held-out examples, larger means more positive; or their counts, and then
+            nothing else.
+        labeled : array-like of shape (n,)
+            True where the example carries the positive label.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+
+        Returns
+        -------
+        Quantifier
+            Itself.
+        """
+        counts = read_counts(scores, labeled, sample_weight)
+        check_both_sides(counts)
+        given, again = self._given, None
+        if given.ways:
+            self.proportions_ = given.resolve(counts)
+        else:
+            fitted = check_estimator(given.estimator)
+            tell_clean(fitted, given.beta)
+            fitted.fit(counts)
+            self.proportions_ = given.estimated(fitted.proportions_)
+            again = fitted if given.beta is None else KnownBeta(fitted, given.beta)
+        shares, thin = self.proportions_, counts.thinned(_GROUPS)
+        n_bins = int(np.clip(math.sqrt(Masses.of(counts, 0.0, 1.0).sizes[0]) / 3, 10, 60))
+        self._ratio = local_ratio(counts, shares, n_bins)
+        self._masses = Masses.of(counts, shares.alpha, shares.beta)
+        self._places = Masses.of(thin, 0.0, 1.0).scores
+
+        def measure(own: ScoreCounts, mixture: MixtureProportions) -> FloatArray:
+            sides = (own.labeled / own.n_labeled, own.unlabeled / own.n_unlabeled)
+            return np.concatenate((*sides, [mixture.alpha, mixture.beta]))
+
+        self._drawn = Repeating(again, *self._asked).of(thin, shares, measure)
+        return self
+
+    @public
+    def quantify(self, scores: ArrayLike) -> Interval:
+        """Alpha of a sample without labels.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            Scores of the same classifier.
+
+        Returns
+        -------
+        Interval
+            The share of positives among them, in [0, 1].
+        """
+        if not hasattr(self, "proportions_"):
+            raise InvalidInputError("{function} needs a fitted Quantifier.", hint="call fit first")
+        values = as_real_vector("scores", scores)
+        _, level, seed = self._asked
+        masses, share = self._masses, self.proportions_.alpha
+        for _ in range(5):
+            ends = (
+                masses.labeled @ self._weight(masses.scores, share),
+                masses.unlabeled @ self._weight(masses.scores, share),
+            )
+            new = self._weight(values, share)
+            found = _share(new.mean(), ends, (masses.alpha, masses.beta))
+            share = float(np.clip(found, 0.0, 1.0))
+        size = self._places.size
+        weight = self._weight(self._places, share)
+        rng = check_random_state(seed)
+        error = new.std() / math.sqrt(values.size)
+        means = new.mean() + error * rng.standard_normal(len(self._drawn))
+        labeled, unlabeled = self._drawn[:, :size] @ weight, self._drawn[:, size:-2] @ weight
+        draws = _share(means, (labeled, unlabeled), tuple(self._drawn[:, -2:].T))
+        tail = (1 - level) / 2
+        low, high = np.nanquantile(draws, [tail, 1 - tail]).clip(0, 1)
+        return Interval(
+            estimate=share,
+            low=float(min(low, share)),
+            high=float(max(high, share)),
+            confidence_level=level,
+            method="bootstrap percentile",
+            varied="scores" if self._given.ways else "scores and proportions",
+        )
+
+    def _weight(self, scores: FloatArray, share: float) -> FloatArray:
+        """What tells the share of positives best where it is about so much."""
+        more = np.expm1(np.interp(scores, *self._ratio))
+        share = min(max(share, 0.01), 0.99)
+        return np.asarray(more / (1 + share * more))
+
+
+def _share(mean: Any, ends: tuple[Any, Any], shares: tuple[Any, Any]) -> Any:
+    """The share of positives where a mean lies between those of labeled and unlabeled."""
+    labeled, unlabeled = ends
+    alpha, beta = shares
+    return alpha + (beta - alpha) * (mean - unlabeled) / (labeled - unlabeled)

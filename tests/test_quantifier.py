@@ -1,0 +1,44 @@
+"""Alpha of later samples from labels drawn once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import purecover as pu
+from purecover.estimators import Quantifier
+from purecover.exceptions import InvalidInputError
+
+WORLD = pu.simulate.binormal(2.0)
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.85])
+def test_later_samples_are_read_with_honest_intervals(beta: float) -> None:
+    first = WORLD.sample(1000, 4000, alpha=0.3, beta=beta, random_state=0)
+    quantifier = Quantifier(alpha=0.3, beta=beta).fit(first.scores, first.labeled)
+    errors, held = [], []
+    for seed, share in enumerate(np.linspace(0, 0.97, 30)):
+        later = WORLD.sample(1, 800, alpha=share, random_state=seed)
+        found = quantifier.quantify(later.scores[~later.labeled])
+        errors.append(found.estimate - share)
+        held.append(share in found)
+    assert np.abs(errors).mean() < 0.03
+    assert np.mean(held) >= 0.8
+    # The unlabeled that it was fitted on have the alpha that it was told.
+    assert quantifier.quantify(first.scores[~first.labeled]).estimate == pytest.approx(0.3)
+
+
+def test_a_monitor_reads_days_without_labels() -> None:
+    monitor = pu.monitoring.ScoreMonitor(alpha=0.3, n_resamples=0)
+    for day in range(2):
+        monitor.add(str(day), WORLD.sample(500, 2000, alpha=0.3, random_state=day).counts)
+    later = WORLD.sample(1, 2000, alpha=0.7, random_state=9)
+    found = monitor.quantifier().quantify(later.scores[~later.labeled])
+    assert found.estimate == pytest.approx(0.7, abs=0.06)
+
+
+def test_it_must_be_fitted() -> None:
+    with pytest.raises(InvalidInputError, match="fit"):
+        Quantifier(alpha=0.3).quantify([0.1, 0.2])
+    with pytest.raises(InvalidInputError, match="'estimator'"):
+        Quantifier(alpha=0.3, estimator="bbe")
