@@ -12,6 +12,10 @@ import matplotlib as mpl
 
 ROOT = Path(__file__).parents[1]
 PICTURES = {
+    "mixture.png": ("plot_02_mixture.py", 1),
+    "sensitivity.png": ("plot_06_sensitivity.py", 1),
+    "threshold_costs.png": ("plot_07_threshold_costs.py", 1),
+    "two_models.png": ("plot_08_two_models.py", 1),
     "calibration.png": ("plot_10_calibration.py", 1),
     "evidence.png": ("plot_11_evidence.py", 1),
 }

@@ -223,7 +223,8 @@ class ScoreCounts:
         sample_weight : str, optional
             Name of the column of weights.
         positive_label, negative_label : object, optional
-            As in :meth:`from_scores`.
+            The value that means labeled, where it is not obvious, and the value that marks known
+            negatives, if there are any.
         by : str, optional
             Name of a column of groups: counts of each are made in the same pass.
         tolerance : float, default=1e-4

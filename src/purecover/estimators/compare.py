@@ -499,7 +499,8 @@ def compare_priors(
     groups : array-like of shape (n,), optional
         Which rows depend on each other; whole groups are resampled then.
     positive_label, negative_label : object, optional
-        As in :meth:`ScoreCounts.from_scores`. Known negatives are left out.
+        The value that means labeled, where it is not obvious, and the value that marks known
+        negatives. Known negatives are left out.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     n_resamples : int, optional

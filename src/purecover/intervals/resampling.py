@@ -344,11 +344,14 @@ def group_resampler(
     Parameters
     ----------
     scores, labeled : array-like of shape (n,)
-        As in :meth:`ScoreCounts.from_scores`.
+        Score per example, and which examples are labeled.
     groups : array-like of shape (n,)
         Which rows belong together: homologous proteins, one patient, one card.
-    sample_weight, positive_label, negative_label
-        As in :meth:`ScoreCounts.from_scores`.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+    positive_label, negative_label : object, optional
+        The value of ``labeled`` that means labeled, where it is not obvious, and the value that
+        marks known negatives, if there are any.
 
     Returns
     -------

@@ -240,7 +240,8 @@ def cross_fit_scores(
         Further arguments of ``fit``, such as ``{"sample_weight": weights}`` (in a pipeline
         ``"step__sample_weight"``); those with a value per row are split like the rows.
     positive_label, negative_label : object, optional
-        As in :meth:`ScoreCounts.from_scores`. Known negatives are scored, but no model is fitted
+        The value that means labeled, where it is not obvious, and the value that marks known
+        negatives. Known negatives are scored, but no model is fitted
         to them.
     random_state : int, numpy.random.Generator or None, default=None
         Shuffles rows into folds where ``cv`` is a number. The model has a seed of its own.

@@ -634,8 +634,13 @@ class ScoreMonitor(Tabular):
             What to call it, such as a date; each name once.
         scores : array-like of shape (n,) or ScoreCounts
             Scores of its rows, or their counts, and then nothing else.
-        labeled, sample_weight, positive_label, negative_label
-            As in :meth:`ScoreCounts.from_scores`.
+        labeled : array-like of shape (n,), optional
+            Which rows are labeled; none beside counts.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+        positive_label, negative_label : object, optional
+            The value of ``labeled`` that means labeled, where it is not obvious, and the value
+            that marks known negatives, if there are any.
         replace : bool, default=False
             Take the place of the partition of this name, if there is one; it must not have left
             the window.

@@ -684,8 +684,15 @@ def compare_scores(
     estimate_from : str, optional
         The score that alpha and beta are estimated from; by default the one with the highest
         observed AUC, whose ends are purest.
-    sample_weight, groups, truth, positive_label, negative_label
-        As in :func:`evaluate`.
+    sample_weight : array-like of shape (n,) or str, optional
+        Non-negative weights, or their column.
+    groups : array-like of shape (n,) or str, optional
+        Which rows depend on each other, or their column; whole groups are resampled then.
+    truth : array-like of shape (n,) or str, optional
+        True classes, to be shown beside the recovered figures. They are used for nothing else.
+    positive_label, negative_label : object, optional
+        The value of ``labeled`` that means labeled, where it is not obvious, and the value that
+        marks known negatives, if there are any.
     threshold : float or mapping of str to float, optional
         Where threshold metrics are taken, for all scores or for each; by default each score has
         its own, where its Youden index is highest.

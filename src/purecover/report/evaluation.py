@@ -62,7 +62,8 @@ def evaluate(
         True classes, to be shown beside the recovered figures. They are used for nothing
         else.
     positive_label, negative_label : object, optional
-        As in :meth:`ScoreCounts.from_scores`.
+        The value of ``labeled`` that means labeled, where it is not obvious, and the value that
+        marks known negatives, if there are any.
     **options
 
     Returns
@@ -179,7 +180,8 @@ def evaluate_model(
     truth : array-like of shape (n,) or str, optional
         True classes, to be shown beside the recovered figures. No model sees them.
     positive_label, negative_label : object, optional
-        As in :meth:`ScoreCounts.from_scores`.
+        The value of ``labeled`` that means labeled, where it is not obvious, and the value that
+        marks known negatives, if there are any.
     **options
 
     Returns

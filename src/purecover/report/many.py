@@ -860,15 +860,18 @@ def evaluate_many(
     alpha, beta : float or mapping, optional
         Shares of positives among the unlabeled and among the labeled, as in :func:`evaluate`:
         one for all, or by task. Where alpha is not said it is estimated, once for each task.
-    scenario, estimator
-        As in :func:`evaluate`.
+    scenario : {"case-control", "censoring"}, optional
+        How the data were drawn.
+    estimator : str or PriorEstimator, optional
+        What estimates alpha and beta where they are not known.
     estimate_from : str, optional
         The score that alpha and beta of a task are estimated from, for all its scores; by default
         the one with the highest observed AUC, whose ends are purest.
     sample_weight : array-like of shape (n,) or str, optional
         Non-negative weights, or their column.
     positive_label, negative_label : object, optional
-        As in :meth:`ScoreCounts.from_scores`.
+        The value of ``labeled`` that means labeled, where it is not obvious, and the value that
+        marks known negatives, if there are any.
     metrics : collection of str
         The metrics of the table, from ``METRICS``.
     min_rows : int, default=10

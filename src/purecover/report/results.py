@@ -361,8 +361,8 @@ class PUReport(Frozen):
 
         Parameters
         ----------
-        curves, counts
-            As in :meth:`to_dict`.
+        curves, counts : bool
+            Whether curves and counted scores are written, too, as :meth:`to_dict` says.
         indent : int or None, default=2
             How far fields are moved in; None writes one line.
 
