@@ -15,6 +15,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -164,6 +165,12 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def cpu_seconds() -> float:
+    """Seconds of processors that a server, which has ended, and its workers used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 @contextmanager
 def server(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command, with its temporary files in a folder of ours, and its address."""
@@ -185,6 +192,7 @@ def main() -> int:
     options = parser.parse_args()
     rows: list[list[str]] = []
     totals: list[float] = []
+    load = os.getloadavg()[0]
     files = [scores(options.seed + number, options.rows) for number in range(2 * options.at_once)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -223,6 +231,7 @@ def main() -> int:
                     )  # fmt: skip
                     progress(f"{done} uploads")
             watch.close()
+        used = cpu_seconds() / options.replicates
         left = list(folder.iterdir())
     failures = [error for visitor in visitors for error in visitor.errors]
     if left:
@@ -244,7 +253,8 @@ def main() -> int:
         + f"\n\nAgainst the first quarter, memory changed by at most {100 * growth:+.1f} % "
         f"(promised: at most {100 * MAX_GROWTH:.0f} %). Temporary files after the stop: "
         f"{len(left)}. Seconds until the answer, on {os.cpu_count()} cores, 8 visitors and this "
-        f"script included: {times}."
+        f"script included: {times}. CPU seconds of the server and its workers: {used:.2f} a file, "
+        f"report included. Load average before, other users of the machine included: {load:.1f}."
     )
     publish("app_load", "The local page under load", body, write=options.write)
     return conclude(failures)

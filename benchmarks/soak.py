@@ -1,9 +1,10 @@
 """A long use of the local page: memory and open files at its start and at its end.
 
 ``python -m benchmarks.soak`` starts ``purecover app`` and lets four visitors use it for an hour:
-files become reports, bad files are refused, reports are canceled, fetched and removed. Twice a
-second it reads the memory of the server and of its workers. After a tenth of the time as warm-up,
-the median of the last quarter is set beside that of the first.
+files become reports, bad files are refused, reports are canceled, fetched and removed. ``--rest
+20`` lets each of them rest for 20 seconds after a round, which leaves the machine to others. Twice
+a second it reads the memory of the server and of its workers. After a tenth of the time as warm-up,
+the mean of the last quarter is set beside that of the first.
 
 It promises: no error, memory flat within 5 %, as many open files at the end as before, and no
 temporary file when the server has stopped. Linux only: it reads /proc.
@@ -22,7 +23,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks._common import arguments, conclude, publish
-from benchmarks.app_load import Visitor, children, resident, scores, server
+from benchmarks.app_load import Visitor, children, cpu_seconds, resident, scores, server
 
 VISITORS = 4
 MAX_GROWTH = 0.05
@@ -33,7 +34,7 @@ def open_files(pid: int) -> int:
     return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
 
 
-def use(visitor: Visitor, until: float, files: list[bytes]) -> int:
+def use(visitor: Visitor, until: float, files: list[bytes], rest: float) -> int:
     """Reports, refusals and cancelations, one after another."""
     rounds = 0
     while time.monotonic() < until:
@@ -51,6 +52,7 @@ def use(visitor: Visitor, until: float, files: list[bytes]) -> int:
         for path in (f"/api/jobs/{job}", f"/api/files/{file}"):
             visitor.expect(visitor.ask("DELETE", path)[0], 204, "removing")
         rounds += 1
+        time.sleep(max(0.0, min(rest, until - time.monotonic())))
     return rounds
 
 
@@ -58,6 +60,7 @@ def main() -> int:
     """Run the study."""
     parser = arguments(str(__doc__).splitlines()[0], replicates=1)
     parser.add_argument("--minutes", type=float, default=60.0, help="how long")
+    parser.add_argument("--rest", type=float, default=0.0, help="seconds between rounds")
     options = parser.parse_args()
     own: list[float] = []
     workers: list[float] = []
@@ -86,17 +89,18 @@ def main() -> int:
             watcher.start()
             until = time.monotonic() + 60 * options.minutes
             with ThreadPoolExecutor(VISITORS) as pool:
-                rounds = sum(pool.map(lambda visitor: use(visitor, until, files), people))
+                rounds = sum(pool.map(lambda each: use(each, until, files, options.rest), people))
             over.set()
             watcher.join()
             time.sleep(8)
             after = open_files(process.pid)
+        seconds = cpu_seconds()
         left = [path.name for path in folder.iterdir()]
     lines, failures = [], [error for visitor in people for error in visitor.errors]
     for what, found in (("server", own), ("workers", workers)):
         warm = found[len(found) // 10 :]
         first, last = (
-            statistics.median(part) for part in (warm[: len(warm) // 4], warm[-(len(warm) // 4) :])
+            statistics.fmean(part) for part in (warm[: len(warm) // 4], warm[-(len(warm) // 4) :])
         )
         growth = last / first - 1
         lines.append(f"{what}: {first:.0f} MB, then {last:.0f} MB ({100 * growth:+.1f} %)")
@@ -108,8 +112,9 @@ def main() -> int:
         failures.append(f"left behind: {left}")
     body = (
         f"{options.minutes:g} minutes, {VISITORS} visitors, {rounds} rounds of a report, a refused "
-        f"file and a canceled report. Memory, {'; '.join(lines)}. Open files of the server: "
-        f"{before} before, {after} afterwards. Temporary files after the stop: {len(left)}. "
+        f"file and a canceled report, {options.rest:g} s of rest after each; {seconds:.0f} CPU "
+        f"seconds of the server and its workers. Memory, {'; '.join(lines)}. Open files of the "
+        f"server: {before} before, {after} after. Temporary files after the stop: {len(left)}. "
         f"Errors: {sum(len(visitor.errors) for visitor in people)}."
     )
     publish("soak", "A long use of the local page", body, write=options.write)
