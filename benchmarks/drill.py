@@ -2,8 +2,9 @@
 
 ``python -m benchmarks.drill`` does to the local page, the monitor, the study and the commands what
 happens to programs: 100 kills of each, a disk without room or inodes and one that is read-only,
-300 flipped bits in each saved thing, 500 hostile files through every command, and 200 uploads,
-8 at once, while their workers are killed. ``--scale 0.1`` does a tenth of each.
+300 flipped bits in each saved thing, 500 hostile files through every command that reads files and
+through the page, and 200 uploads, 8 at once, while their workers are killed. ``--scale 0.1`` does a
+tenth of each.
 
 It promises: nothing lost, nothing changed unseen, no raw exception, no orphan, no file left. Linux
 only; disks are made by mount, which needs root, and their rows say so where it is refused.
@@ -15,6 +16,7 @@ import contextlib
 import gzip
 import importlib
 import io
+import json
 import os
 import random
 import shutil
@@ -39,7 +41,7 @@ import numpy as np
 from benchmarks._common import arguments, conclude, progress, publish, table
 from benchmarks.app_load import Visitor, children, scores, server
 
-from purecover import PUReport, evaluate, simulate
+from purecover import PUReport, compare_scores, evaluate, simulate
 from purecover._codec import read_sealed
 from purecover.cli import main as command_line
 from purecover.estimators.reference import KIND
@@ -47,6 +49,7 @@ from purecover.exceptions import PurecoverError
 from purecover.monitoring import ScoreMonitor
 from purecover.paper.design import Cell, Record
 from purecover.paper.store import Store
+from purecover.report import ScoreComparison
 
 ROOT = Path(__file__).parents[1]
 MOUNT, UMOUNT = shutil.which("mount") or "mount", shutil.which("umount") or "umount"
@@ -98,6 +101,12 @@ def visitors(address: str, n: int) -> list[Visitor]:
     return found
 
 
+def start_report(visitor: Visitor, file: str, **more: Any) -> tuple[int, bytes]:
+    """Ask for a report of a file that was sent."""
+    wanted = {"file": file, "score": ["score"], "labeled": "labeled", "alpha": 0.25} | more
+    return visitor.ask("POST", "/api/jobs", json.dumps(wanted).encode(), "application/json")
+
+
 # -- kills ---------------------------------------------------------------------------------------
 
 
@@ -108,7 +117,9 @@ def kill_app(n: int, rng: random.Random, folder: Path) -> Finding:
     for i in range(n):
         with server(folder) as (process, address):
             (visitor,) = visitors(address, 1)
-            visitor.ask("POST", "/api/files?name=a.csv", content, "text/csv")
+            _, answer = visitor.ask("POST", "/api/files?name=a.csv", content, "text/csv")
+            if i % 4 > 1:  # while a report is made
+                start_report(visitor, json.loads(answer)["file"], resamples=20_000)
             workers = children(process.pid)
             time.sleep(rng.uniform(0, 0.2))
             together = [process.pid, *(workers if i % 2 else [])]
@@ -125,7 +136,8 @@ def kill_app(n: int, rng: random.Random, folder: Path) -> Finding:
             wrong.append(f"left after the next start: {len(seen(folder)) - 1} folders")
     if seen(folder):
         wrong.append("left after an orderly end")
-    return f"{n} kills of the app, half of them with its workers", "no orphan, no file", wrong
+    title = f"{n} kills of the app, half of them with its workers, half while it makes a report"
+    return title, "no orphan, no file", wrong
 
 
 MONITOR = """
@@ -237,11 +249,9 @@ def bad_disk(title: str, options: str, fill: Callable[[Path], None]) -> Finding:
                     wrong.append("a write that must fail did not")
                 except (PurecoverError, OSError):
                     pass
-            for argv in (
-                ["evaluate", str(data), "--alpha=.2", "--resamples=0", f"--html={place}/r.html"],
-                ["monitor", str(state), str(data)],
-            ):
+            for argv in writers(data, place, held.path):
                 wrong += command(argv, codes=(2,))
+            wrong += command(["monitor", str(state), str(data)], codes=(2,))
             if (state.read_bytes(), seen(place)) != before:
                 wrong.append("something is left or changed")
             _undo(place, options)
@@ -252,6 +262,21 @@ def bad_disk(title: str, options: str, fill: Callable[[Path], None]) -> Finding:
             wrong.append("the state or the store is not what it was")
         held.verify()
     return title, "refused in words, nothing changed; works again with room", wrong
+
+
+def writers(data: Path, place: Path, store: Path) -> Iterator[list[str]]:
+    """Commands that write a file to a place."""
+    quick = ["--alpha=.2", "--resamples=0", "--quiet"]
+    yield from (["evaluate", str(data), *quick, f"{o}={place}/w"] for o in ("--html", "--markdown"))
+    yield from (["evaluate-many", str(data), *quick, f"{o}={place}/w"] for o in ("--html", "--csv"))
+    yield ["audit", "sample", str(data), "--n=9", f"--out={place}/w"]
+    yield ["simulate", "binormal", "--alpha=.2", "--labeled=20000", f"--out={place}/w"]
+    yield ["priors", str(data), "--estimators=median", "--resamples=0", f"--plot={place}/w.svg"]
+    learn = ["--features=score", "--model=logistic", "--folds=2"]
+    yield ["evaluate-data", str(data), *learn, *quick, f"--scores-out={place}/w"]
+    for option in ("--html", "--markdown", "--csv", "--records"):
+        yield ["paper", "report", f"--store={store}", f"{option}={place}/w"]
+    yield ["paper", "merge", str(store), f"--store={place}/other"]
 
 
 def _many() -> list[Record]:
@@ -305,10 +330,15 @@ def flip_bits(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
     )
     saved = folder / "report.json"
     saved.write_text(report.to_json(), encoding="utf-8")
+    both = folder / "comparison.json"
+    twice = {"one": SAMPLE.scores, "two": -SAMPLE.scores}
+    compared = compare_scores(twice, SAMPLE.labeled, alpha=0.25, n_resamples=20, random_state=0)
+    both.write_text(compared.to_json(counts=True), encoding="utf-8")
     packed = folder / "reference.npz"
     packed.write_bytes((files("purecover") / "data" / "reference.npz").read_bytes())
     things: dict[str, tuple[Path, Callable[[], Any]]] = {
         "a report": (saved, lambda: PUReport.from_json(saved.read_bytes()).to_dict()),
+        "a comparison": (both, lambda: ScoreComparison.from_json(both.read_bytes()).to_dict()),
         "a monitor": (state, lambda: ScoreMonitor.load(state)._state()),
         "a run of a study": (kept, lambda: (store.cells(), store.records())),
         "the collection": (packed, lambda: _packed(packed)),
@@ -384,36 +414,104 @@ def command(argv: list[str], codes: tuple[int, ...] = (0, 1, 2)) -> list[str]:
     return []
 
 
-def read_hostile(n: int, rng: random.Random, folder: Path) -> Finding:
-    """Every file through every command that reads one."""
-    wrong: list[str] = []
-    quick = ["--alpha=0.2", "--resamples=0"]
-    n_calls = 0
+def readers(file: Path, folder: Path) -> Iterator[list[str]]:
+    """Commands that read a file of rows."""
+    name, quick = str(file), ["--alpha=0.2", "--resamples=0", "--quiet"]
+    yield ["evaluate", name, *quick]
+    for engine in ("duckdb", "polars"):
+        yield ["evaluate", name, f"--engine={engine}", *quick]
+    yield ["threshold", name, "--best=f1", *quick]
+    yield ["evaluate-many", name, *quick]
+    yield ["evaluate-data", name, "--features=score", "--model=logistic", "--folds=2", *quick]
+    yield ["priors", name, "--estimators=median", "--resamples=0"]
+    yield ["audit", "sample", name, "--n=3"]
+    yield ["audit", "estimate", name, "--answer=labeled", "--unlabeled=100"]
+    yield ["monitor", str(folder / "state"), name, "--alpha=0.2", "--replace", "--name=a"]
+
+
+def read_hostile(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
+    """Every file through every command that reads one, and all that reads what we saved."""
+    fuzz: Any = importlib.import_module("tests.test_fuzz_cli")
+    sound = folder / "sound.csv"
+    sound.write_text(fuzz.CSV, encoding="utf-8")
+    # A command that is wrong in itself would refuse every file.
+    wrong = [each for argv in readers(sound, folder) for each in command(argv, codes=(0,))]
+    sound.unlink()
+    store = Store(folder / "store")
+    store.add(Cell("wine", 1.0, 0), [], seconds=1.0, scores={"scores": np.arange(9.0)})
+    cells = [*(folder / "store/cells").glob("*.*")]
+    calls, held, wrong_saved = Counter[str](), str(store.path), list[str]()
     for name, content in hostile_files(n, rng):
         file = folder / name
         file.write_bytes(content)
-        for before, after in (
-            (["evaluate"], quick),
-            (["evaluate"], [*quick, "--engine=duckdb"]),
-            (["evaluate"], [*quick, "--engine=polars"]),
-            (["threshold"], ["--best=f1", *quick]),
-            (["evaluate-many"], ["--by=note", *quick]),
-            (["priors"], ["--estimator=elkan-noto", "--resamples=0"]),
-            (["audit", "sample"], ["--n=3"]),
-            (["monitor", str(folder / "state")], ["--alpha=0.2", "--replace", "--name=a"]),
-        ):
-            n_calls += 1
-            wrong += command([*before, str(file), *after])
-        wrong += command(["monitor", str(file)])
-        with suppress(PurecoverError):
-            PUReport.from_json(content)
+        for argv in readers(file, folder):
+            calls["rows"] += 1
+            wrong += command(argv)
+        calls["saved"] += 1
+        wrong_saved += command(["monitor", str(file)], codes=(2,))
+        for read in (PUReport.from_json, ScoreComparison.from_json):
+            calls["saved"] += 1
+            wrong_saved += raw(name, partial(read, content))
+        for cell in cells:
+            whole = cell.read_bytes()
+            cell.write_bytes(content)
+            calls["saved"] += 3
+            for argv in (["status", f"--store={held}"], ["merge", held, f"--store={folder}/other"]):
+                wrong_saved += command(["paper", *argv], codes=(2,))
+            wrong_saved += raw(name, store.verify)
+            cell.write_bytes(whole)
         file.unlink()
-    kinds = "evaluate (rows, DuckDB, Polars), threshold, evaluate-many, priors, audit and monitor"
-    return (
-        f"{n} hostile files, {n_calls + n:,} calls of {kinds}",
-        "a result or a message each",
-        wrong,
-    )
+    left = {*seen(folder)} - {"state", "store", "other"}
+    wrong += [f"left: {left}"] if left else []
+    kinds = ", ".join(sorted({" ".join(argv[:1]) for argv in readers(sound, folder)}))
+    title = f"{n} hostile files, {calls['rows']:,} calls of {kinds}; DuckDB and Polars too"
+    yield title, "a result or a message each", wrong
+    title = f"the same as reports, comparisons, monitors and studies, {calls['saved']:,} calls"
+    yield title, "a message each", wrong_saved
+
+
+def raw(name: str, read: Callable[[], object]) -> list[str]:
+    """Complain where something that reads raises an error that is not ours."""
+    try:
+        read()
+    except PurecoverError:
+        pass
+    except Exception as error:  # noqa: BLE001 - which is what is looked for
+        return [f"{name}: {type(error).__name__}: {error}"[:200]]
+    return []
+
+
+def send_hostile(n: int, rng: random.Random, folder: Path) -> Finding:
+    """Every file to the page, and a report of those that it takes."""
+    wrong: list[str] = []
+    found: Counter[str] = Counter()
+    with server(folder) as (_, address):
+        (visitor,) = visitors(address, 1)
+        for name, content in hostile_files(n, rng):
+            path = f"/api/files?name={name}"
+            status, answer = visitor.ask("POST", path, content, "application/octet-stream")
+            if status != 201:
+                found["refused"] += 1
+                if status != 422 or "internal error" in json.loads(answer)["error"]:
+                    wrong.append(f"{name}: {status}, {answer[:200]!r}")
+                continue
+            file = json.loads(answer)["file"]
+            status, answer = start_report(visitor, file, resamples=0)
+            job = json.loads(answer)
+            while job.get("state") in ("waiting", "running"):
+                time.sleep(0.02)
+                job = json.loads(visitor.ask("GET", f"/api/jobs/{job['job']}")[1])
+            found["reports" if job.get("state") == "done" else "said why not"] += 1
+            said = str(job.get("error", ""))
+            if status != 202 or "internal error" in said or "ended unexpectedly" in said:
+                wrong.append(f"{name}: {status}, {said[:200]!r}")
+            visitor.ask("DELETE", f"/api/jobs/{job.get('job')}")
+            visitor.ask("DELETE", f"/api/files/{file}")
+        wrong += visitor.errors
+    if seen(folder):
+        wrong.append(f"left: {seen(folder)}")
+    said = ", ".join(f"{count} {what}" for what, count in sorted(found.items()))
+    return f"{n} hostile files sent to the app", said, wrong
 
 
 # -- uploads while workers are killed ------------------------------------------------------------
@@ -458,7 +556,7 @@ def main() -> int:
     """Run the drill."""
     parser = arguments(str(__doc__).splitlines()[0], replicates=1)
     parser.add_argument("--scale", type=float, default=1.0, help="part of the numbers above")
-    parser.add_argument("--parts", default="", help="only parts whose name holds this")
+    parser.add_argument("--parts", default="", help="only those named so, with commas")
     options = parser.parse_args()
 
     def times(number: int) -> int:
@@ -476,11 +574,12 @@ def main() -> int:
         "disks": (disks, 1),
         "bits": (flip_bits, FLIPS),
         "hostile": (read_hostile, FILES),
+        "hostile-app": (send_hostile, FILES),
         "uploads": (upload_and_kill, UPLOADS),
     }
     rows, failures = [], []
     for name, (part, number) in parts.items():
-        if options.parts not in name:
+        if not any(wanted in name for wanted in options.parts.split(",")):
             continue
         with tempfile.TemporaryDirectory() as folder:
             begin = time.perf_counter()
