@@ -4,7 +4,7 @@
 happens to programs: 100 kills of each, a disk without room or inodes and one that is read-only,
 300 flipped bits in each saved thing, 500 hostile files through every command that reads files and
 through the page, and 200 uploads, 8 at once, while their workers are killed. ``--scale 0.1`` does a
-tenth of each.
+tenth of each, and ``--minutes 5`` ends each part after so long; the table says how much was done.
 
 It promises: nothing lost, nothing changed unseen, no raw exception, no orphan, no file left. Linux
 only; disks are made by mount, which needs root, and their rows say so where it is refused.
@@ -17,6 +17,7 @@ import gzip
 import importlib
 import io
 import json
+import math
 import os
 import random
 import shutil
@@ -62,6 +63,19 @@ Finding = tuple[str, str, list[str]]
 def seen(folder: Path, prefix: str = "") -> list[str]:
     """Names in a folder, without the lock of a state, which is meant to stay."""
     return [p.name for p in folder.iterdir() if p.name.startswith(prefix) and p.suffix != ".lock"]
+
+
+class Until:
+    """Counts up to a number, or until the time is over."""
+
+    def __init__(self, number: int, minutes: float) -> None:
+        self.number, self.done = number, 0
+        self._end = time.monotonic() + 60 * minutes
+
+    def __iter__(self) -> Iterator[int]:
+        while self.done < self.number and time.monotonic() < self._end:
+            self.done += 1
+            yield self.done - 1
 
 
 def group(leader: int) -> list[int]:
@@ -110,11 +124,11 @@ def start_report(visitor: Visitor, file: str, **more: Any) -> tuple[int, bytes]:
 # -- kills ---------------------------------------------------------------------------------------
 
 
-def kill_app(n: int, rng: random.Random, folder: Path) -> Finding:
+def kill_app(times: Until, rng: random.Random, folder: Path) -> Finding:
     """Kill the server, alone or with its workers; the next one must find nothing left."""
     wrong = []
     content = scores(0, 2000)
-    for i in range(n):
+    for i in times:
         with server(folder) as (process, address):
             (visitor,) = visitors(address, 1)
             _, answer = visitor.ask("POST", "/api/files?name=a.csv", content, "text/csv")
@@ -136,7 +150,7 @@ def kill_app(n: int, rng: random.Random, folder: Path) -> Finding:
             wrong.append(f"left after the next start: {len(seen(folder)) - 1} folders")
     if seen(folder):
         wrong.append("left after an orderly end")
-    title = f"{n} kills of the app, half of them with its workers, half while it makes a report"
+    title = f"{times.done} kills of the app, half with its workers, half while it makes a report"
     return title, "no orphan, no file", wrong
 
 
@@ -153,10 +167,10 @@ for day in itertools.count(first):
 """
 
 
-def kill_monitor(n: int, rng: random.Random, folder: Path) -> Finding:
+def kill_monitor(times: Until, rng: random.Random, folder: Path) -> Finding:
     """Kill a process that adds partitions; what it said it added must be there."""
     state, told, wrong = folder / "state.json", -1, []
-    for i in range(n):
+    for i in times:
         first = len(ScoreMonitor.load(state).partitions) if state.exists() else 0
         with subprocess.Popen(
             [sys.executable, "-c", MONITOR, str(state), str(first)],
@@ -174,13 +188,17 @@ def kill_monitor(n: int, rng: random.Random, folder: Path) -> Finding:
     ScoreMonitor.update(state, "last", SAMPLE.counts)
     if seen(folder) != ["state.json"]:
         wrong.append(f"left: {seen(folder)}")
-    return f"{n} kills of a monitor that adds partitions", f"{told + 1} partitions kept", wrong
+    return (
+        f"{times.done} kills of a monitor that adds partitions",
+        f"{told + 1} partitions kept",
+        wrong,
+    )
 
 
-def kill_study(n: int, rng: random.Random, folder: Path) -> Finding:
+def kill_study(times: Until, rng: random.Random, folder: Path) -> Finding:
     """Kill a study, every second time with two workers and the parent alone."""
     wrong, before = [], 0
-    for i in range(n):
+    for i in times:
         place = folder / f"store{i // 10}"  # a study has 80 runs
         before = 0 if i % 10 == 0 else before
         driver = ROOT / "tests" / "paper_driver.py"
@@ -202,7 +220,11 @@ def kill_study(n: int, rng: random.Random, folder: Path) -> Finding:
         if len(kept.done()) < max(before, told):
             wrong.append(f"kill {i}: {max(before, told)} runs were done, {len(kept.done())} kept")
         before = len(kept.done())
-    return f"{n} kills of a study, half of them with workers", "no orphan, no run lost", wrong
+    return (
+        f"{times.done} kills of a study, half of them with workers",
+        "no orphan, no run lost",
+        wrong,
+    )
 
 
 # -- disks ---------------------------------------------------------------------------------------
@@ -231,7 +253,12 @@ def bad_disk(title: str, options: str, fill: Callable[[Path], None]) -> Finding:
         data.write_bytes(scores(0, 500))
         cell = Cell("wine", 1.0, 0)
         ScoreMonitor.update(state, "first", SAMPLE.counts, settings={"alpha": 0.25})
-        held.add(cell, [], seconds=1.0)
+        held.add(cell, _many(3, 0), seconds=1.0)
+        Store(place / "other")
+        # A command that is wrong in itself would always be refused.
+        (sound := Path(name, "sound")).mkdir()
+        for argv in writers(data, sound, held.path):
+            wrong += command(argv, codes=(0,))
         (place / "app").mkdir()
         with server(place / "app") as (_, address):
             (visitor,) = visitors(address, 1)
@@ -239,10 +266,10 @@ def bad_disk(title: str, options: str, fill: Callable[[Path], None]) -> Finding:
             for _ in range(20):
                 status, _ = visitor.ask("POST", "/api/files?name=a.csv", scores(0, 20_000), "a/b")
                 visitor.expect(status, 507, "upload")
-            before = state.read_bytes(), seen(place)
+            before, there = state.read_bytes(), {*seen(place)}
             for call in (
                 lambda: ScoreMonitor.update(state, "second", SAMPLE.counts),
-                lambda: held.add(Cell("wine", 1.0, 1), _many(), seconds=1.0),
+                lambda: held.add(Cell("wine", 1.0, 1), _many(20_000, 1), seconds=1.0),
             ):
                 try:
                     call()
@@ -252,8 +279,8 @@ def bad_disk(title: str, options: str, fill: Callable[[Path], None]) -> Finding:
             for argv in writers(data, place, held.path):
                 wrong += command(argv, codes=(2,))
             wrong += command(["monitor", str(state), str(data)], codes=(2,))
-            if (state.read_bytes(), seen(place)) != before:
-                wrong.append("something is left or changed")
+            if state.read_bytes() != before or {*seen(place)} != there:
+                wrong.append(f"changed, or left: {({*seen(place)} ^ there) or state.name}")
             _undo(place, options)
             status, _ = visitor.ask("POST", "/api/files?name=a.csv", scores(0, 2000), "a/b")
             visitor.expect(status, 201, "upload afterwards")
@@ -279,9 +306,9 @@ def writers(data: Path, place: Path, store: Path) -> Iterator[list[str]]:
     yield ["paper", "merge", str(store), f"--store={place}/other"]
 
 
-def _many() -> list[Record]:
-    names = (f"m{i}-{'x' * 40}" for i in range(20_000))
-    return [Record("wine", 1.0, 1, "auc", name, "", "", 0.5, None, None) for name in names]
+def _many(n: int, repeat: int) -> list[Record]:
+    names = (f"m{i}-{'x' * 40}" for i in range(n))
+    return [Record("wine", 1.0, repeat, "auc", name, "", "", 0.5, None, None) for name in names]
 
 
 def _fill_bytes(place: Path) -> None:
@@ -313,7 +340,7 @@ def _undo(place: Path, options: str) -> None:
 # -- flipped bits --------------------------------------------------------------------------------
 
 
-def flip_bits(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
+def flip_bits(times: Until, rng: random.Random, folder: Path) -> Iterator[Finding]:
     """Turn single bits in each saved thing: it is refused, or says what it said."""
     report = evaluate(SAMPLE.scores, SAMPLE.labeled, alpha=0.25, n_resamples=50, random_state=0)
     state = folder / "state.json"
@@ -346,7 +373,7 @@ def flip_bits(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
     }
     for title, (file, read) in things.items():
         whole, right, found, wrong = file.read_bytes(), read(), Counter[str](), []
-        for _ in range(n):
+        for _ in range(times.number):
             place = rng.randrange(8 * len(whole))
             flipped = bytearray(whole)
             flipped[place // 8] ^= 1 << place % 8
@@ -362,7 +389,7 @@ def flip_bits(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
                 wrong.append(f"{title}: bit {place}: {type(error).__name__}")
         file.write_bytes(whole)
         said = ", ".join(f"{count} {what}" for what, count in found.items())
-        yield f"{n} flipped bits in {title}", said, wrong
+        yield f"{times.number} flipped bits in {title}", said, wrong
 
 
 def _packed(file: Path) -> dict[str, bytes]:
@@ -373,26 +400,26 @@ def _packed(file: Path) -> dict[str, bytes]:
 # -- hostile files -------------------------------------------------------------------------------
 
 
-def hostile_files(n: int, rng: random.Random) -> Iterator[tuple[str, bytes]]:
+def hostile_files(n: int, rng: random.Random) -> list[tuple[str, bytes]]:
     """Damaged and odd files: those of the tests, and bits, bytes and ends that are wrong."""
     # The tests are checked by their own rules.
     fuzz: Any = importlib.import_module("tests.test_fuzz_cli")
     known = list(fuzz.malformed_files())
     rng.shuffle(known)
-    yield from known[: n // 2]
+    found = known[: n // 2]
     whole = {"csv": fuzz.CSV.encode(), "jsonl": fuzz.JSONL.encode()}
     whole["parquet"] = fuzz.parquet()
     whole["csv.gz"] = gzip.compress(whole["csv"])
     whole["json"] = f"[{fuzz.JSONL.strip().replace(chr(10), ',')}]".encode()
-    for i in range(n - min(n // 2, len(known))):
+    for i in range(n - len(found)):
         ending, content = rng.choice(list(whole.items()))
         damaged = bytearray(content)
         for _ in range(rng.choice([1, 3, 20])):
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)
-        yield (
-            f"made-{i}.{ending}",
-            bytes(damaged[: rng.choice([None, rng.randrange(len(damaged))])]),
-        )
+        end = rng.choice([None, rng.randrange(len(damaged))])
+        found.append((f"made-{i}.{ending}", bytes(damaged[:end])))
+    rng.shuffle(found)
+    return found
 
 
 def command(argv: list[str], codes: tuple[int, ...] = (0, 1, 2)) -> list[str]:
@@ -429,7 +456,7 @@ def readers(file: Path, folder: Path) -> Iterator[list[str]]:
     yield ["monitor", str(folder / "state"), name, "--alpha=0.2", "--replace", "--name=a"]
 
 
-def read_hostile(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
+def read_hostile(times: Until, rng: random.Random, folder: Path) -> Iterator[Finding]:
     """Every file through every command that reads one, and all that reads what we saved."""
     fuzz: Any = importlib.import_module("tests.test_fuzz_cli")
     sound = folder / "sound.csv"
@@ -441,7 +468,7 @@ def read_hostile(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
     store.add(Cell("wine", 1.0, 0), [], seconds=1.0, scores={"scores": np.arange(9.0)})
     cells = [*(folder / "store/cells").glob("*.*")]
     calls, held, wrong_saved = Counter[str](), str(store.path), list[str]()
-    for name, content in hostile_files(n, rng):
+    for _, (name, content) in zip(times, hostile_files(times.number, rng), strict=False):
         file = folder / name
         file.write_bytes(content)
         for argv in readers(file, folder):
@@ -464,7 +491,7 @@ def read_hostile(n: int, rng: random.Random, folder: Path) -> Iterator[Finding]:
     left = {*seen(folder)} - {"state", "store", "other"}
     wrong += [f"left: {left}"] if left else []
     kinds = ", ".join(sorted({" ".join(argv[:1]) for argv in readers(sound, folder)}))
-    title = f"{n} hostile files, {calls['rows']:,} calls of {kinds}; DuckDB and Polars too"
+    title = f"{times.done} hostile files, {calls['rows']:,} calls of {kinds}; DuckDB and Polars too"
     yield title, "a result or a message each", wrong
     title = f"the same as reports, comparisons, monitors and studies, {calls['saved']:,} calls"
     yield title, "a message each", wrong_saved
@@ -481,13 +508,13 @@ def raw(name: str, read: Callable[[], object]) -> list[str]:
     return []
 
 
-def send_hostile(n: int, rng: random.Random, folder: Path) -> Finding:
+def send_hostile(times: Until, rng: random.Random, folder: Path) -> Finding:
     """Every file to the page, and a report of those that it takes."""
     wrong: list[str] = []
     found: Counter[str] = Counter()
     with server(folder) as (_, address):
         (visitor,) = visitors(address, 1)
-        for name, content in hostile_files(n, rng):
+        for _, (name, content) in zip(times, hostile_files(times.number, rng), strict=False):
             path = f"/api/files?name={name}"
             status, answer = visitor.ask("POST", path, content, "application/octet-stream")
             if status != 201:
@@ -511,13 +538,13 @@ def send_hostile(n: int, rng: random.Random, folder: Path) -> Finding:
     if seen(folder):
         wrong.append(f"left: {seen(folder)}")
     said = ", ".join(f"{count} {what}" for what, count in sorted(found.items()))
-    return f"{n} hostile files sent to the app", said, wrong
+    return f"{times.done} hostile files sent to the app", said, wrong
 
 
 # -- uploads while workers are killed ------------------------------------------------------------
 
 
-def upload_and_kill(n: int, rng: random.Random, folder: Path) -> Finding:
+def upload_and_kill(times: Until, rng: random.Random, folder: Path) -> Finding:
     """Send files, 8 at once, while a worker is killed every second or so."""
     wrong: list[str] = []
     with server(folder) as (process, address):
@@ -536,33 +563,41 @@ def upload_and_kill(n: int, rng: random.Random, folder: Path) -> Finding:
         killer = threading.Thread(target=kill)
         killer.start()
         content = scores(0, 2000)
-        shares = np.array_split(np.arange(n), AT_ONCE)
+        taken, lock = iter(times), threading.Lock()
 
-        def work(visitor: Visitor, numbers: np.ndarray) -> None:
-            for _ in numbers:
+        def work(visitor: Visitor) -> None:
+            while True:
+                with lock:
+                    if next(taken, None) is None:
+                        return
                 visitor.upload(content, remove=True)
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            list(pool.map(work, browsers, shares))
+            list(pool.map(work, browsers))
         over.set()
         killer.join()
         wrong += [error for visitor in browsers for error in visitor.errors]
     if seen(folder):
         wrong.append(f"left: {seen(folder)}")
-    return f"{n} uploads, {AT_ONCE} at once, {killed} workers killed", "all reports made", wrong
+    return (
+        f"{times.done} uploads, {AT_ONCE} at once, {killed} workers killed",
+        "all reports made",
+        wrong,
+    )
 
 
 def main() -> int:
     """Run the drill."""
     parser = arguments(str(__doc__).splitlines()[0], replicates=1)
     parser.add_argument("--scale", type=float, default=1.0, help="part of the numbers above")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="of each part, at most")
     parser.add_argument("--parts", default="", help="only those named so, with commas")
     options = parser.parse_args()
 
-    def times(number: int) -> int:
-        return max(2, round(number * options.scale))
+    def times(number: int) -> Until:
+        return Until(max(2, round(number * options.scale)), options.minutes)
 
-    def disks(_: int, __: random.Random, ___: Path) -> Iterator[Finding]:
+    def disks(_: Until, __: random.Random, ___: Path) -> Iterator[Finding]:
         yield bad_disk("a full disk", "size=3m", _fill_bytes)
         yield bad_disk("a disk without inodes", "size=30m,nr_inodes=60", _fill_inodes)
         yield bad_disk("a read-only disk", "size=30m", _seal)
@@ -589,8 +624,9 @@ def main() -> int:
                 failures += wrong
             progress(f"{name}: {time.perf_counter() - begin:.0f} s")
     body = (
-        f"At {options.scale:g} of the full size. Wrong is what was lost, changed unseen, raised "
-        "raw, orphaned or left behind.\n\n" + table(["done", "found", "wrong"], rows)
+        f"Full size: {KILLS} kills of each, {FLIPS} bits, {FILES} files, {UPLOADS} uploads. "
+        "Wrong is what was lost, changed unseen, raised raw, orphaned or left behind.\n\n"
+        + table(["done", "found", "wrong"], rows)
     )
     publish("drill", "The fault drill", body, write=options.write)
     return conclude(failures)

@@ -421,6 +421,21 @@ def test_without_records_nothing_is_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_report_takes_the_place_of_another_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    page = tmp_path / "a.md"
+    page.write_text("old", encoding="utf-8")
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        write_report([ONE], provenance={}, markdown=page)
+    assert page.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [page]
+
+
 def test_without_matplotlib_tables_can_be_written_and_a_page_cannot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

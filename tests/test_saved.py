@@ -150,6 +150,21 @@ def test_new_files_have_the_permissions_of_the_umask(
         os.umask(old)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    for name in ("link", "pipe"):
+        with replacing(tmp_path / name) as file:
+            file.write(b"x")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "pipe").is_fifo()
+    assert os.read(reader, 9) == (tmp_path / "a").read_bytes() == b"x"
+    os.close(reader)
+
+
 def test_a_state_with_an_impossible_number_of_looks_is_refused(tmp_path: Path) -> None:
     state = json.loads((SAVED / "monitor-0.1.0.json").read_bytes())["state"]
     write_state(tmp_path / "state.json", state | {"n_looks": -1})

@@ -458,6 +458,11 @@ def replacing(
     Whatever goes wrong before, ``path`` stays as it was and nothing is left beside it. With
     ``durable`` the content reaches the disk before the name changes, and the folder after it.
     """
+    path = Path(os.path.realpath(path))  # so that a link stays one
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:  # replacing /dev/null by a file would be rude
+            yield device
+        return
     # The start of the name is enough to know it by, and a long one leaves no room for more.
     before = f".{path.name[:32]}." if prefix is None else prefix
     new = path.parent / f"{before}{secrets.token_hex(8)}{suffix}"

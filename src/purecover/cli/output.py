@@ -8,7 +8,6 @@ import io
 import os
 import re
 import shlex
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -198,13 +197,8 @@ def write_atomically(option: str, path: str) -> Iterator[BinaryIO]:
     """A file that appears under its name only when it is complete."""
     from purecover._codec import replacing
 
-    target = Path(os.path.realpath(path))
     try:
-        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-            with target.open("wb") as device:  # replacing /dev/null by a file would be rude
-                yield device
-            return
-        with replacing(target) as file:
+        with replacing(Path(path)) as file:
             yield file
     except OSError as error:
         reason = error.strerror or str(error)

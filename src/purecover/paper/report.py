@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from purecover._codec import replacing
 from purecover._validation import bad_type, bad_value, public, require
 from purecover._view import versions
 from purecover.exceptions import InvalidInputError
@@ -331,13 +332,14 @@ def write_report(
     if html is not None:  # before minutes are spent on tables
         require("matplotlib.pyplot", extra="plot")
     report = paper_report(records, provenance=provenance, kept_scores=kept_scores)
-    if html is not None:
-        html.write_text(to_html(report), encoding="utf-8")
-    if markdown is not None:
-        markdown.write_text(to_markdown(report), encoding="utf-8")
-    if csv is not None:
-        text = sheet_csv(SUMMARY, summary_rows(report.runs))
-        csv.write_text(text, encoding="utf-8")
+    for path, text in (
+        (html, to_html),
+        (markdown, to_markdown),
+        (csv, lambda each: sheet_csv(SUMMARY, summary_rows(each.runs))),
+    ):
+        if path is not None:
+            with replacing(path) as file:
+                file.write(text(report).encode())
     return report
 
 
