@@ -373,8 +373,9 @@ def test_no_cookie_is_set_and_none_opens_anything(client: TestClient) -> None:
         assert "set-cookie" not in client.get(path).headers
     assert "set-cookie" not in answer.headers
     for name in ("session", "purecover_00ff00ff", "Authorization"):
-        headers = {"Authorization": "", "Cookie": f"{name}={secret}; token={TOKEN}"}
-        assert client.get("/api/jobs", headers=headers).status_code == 401
+        for cookie in (f"{name}={secret}", f"{name}={TOKEN}", f"{name}={secret}; token={TOKEN}"):
+            headers = {"Authorization": "", "Cookie": cookie}
+            assert client.get("/api/jobs", headers=headers).status_code == 401
     assert client.get("/api/jobs", params={"token": TOKEN, "key": secret}).status_code == 200
     asked = {"headers": {"Authorization": ""}, "params": {"token": TOKEN, "key": secret}}
     assert client.get("/api/jobs", **asked).status_code == 401

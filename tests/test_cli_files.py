@@ -167,6 +167,25 @@ def test_parquet(evaluate, tmp_path: Path) -> None:
     assert_same_data(evaluate(parquet_file(tmp_path, text=["x"] * N)))
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.json", "a.parquet"])
+def test_folders_are_no_columns(evaluate, tmp_path: Path, name: str) -> None:
+    """Whatever they are called, and whichever way a file is read; also where it is a pattern."""
+    folder = tmp_path / "deep" / "score=3" / "a" / "labeled=1"
+    folder.mkdir(parents=True)
+    contents = {
+        "a.csv": csv_text().encode(),
+        "a.csv.gz": gzip.compress(csv_text().encode()),
+        "a.jsonl": jsonl().encode(),
+        "a.json": f"[{jsonl().strip().replace(chr(10), ',')}]".encode(),
+    }
+    if name == "a.parquet":
+        parquet_file(folder)
+    else:
+        (folder / name).write_bytes(contents[name])
+    for path in (folder / name, tmp_path / "deep" / "*" / "*" / "*" / "a.*"):
+        assert_same_data(evaluate(path))
+
+
 @pytest.mark.parametrize(
     ("columns", "says"),
     [

@@ -68,6 +68,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
+        kinds = {*map(type, value)}  # of many numbers there are few
+        if kinds <= {int, bool} or (kinds <= {int, float} and all(map(math.isfinite, value))):
+            return list(value)
         return [plain(item) for item in value]
     return str(value)
 
@@ -91,12 +94,15 @@ def document_text(document: Mapping[str, Any], indent: int | None = 2) -> str:
     return json_text(content | {"checksum": checksum(content)}, indent)
 
 
+_LONG = (dict, list, str)
+
+
 def _text(value: Any, step: str, newline: str) -> str:
     inner = newline + step
     if isinstance(value, dict) and value:
         rows = (f"{json.dumps(str(k))}: {_text(v, step, inner)}" for k, v in value.items())
         return f"{{{inner}{f',{inner}'.join(rows)}{newline}}}"
-    if isinstance(value, list) and any(isinstance(item, (dict, list, str)) for item in value):
+    if isinstance(value, list) and any(issubclass(kind, _LONG) for kind in {*map(type, value)}):
         return f"[{inner}{f',{inner}'.join(_text(item, step, inner) for item in value)}{newline}]"
     return json.dumps(value, allow_nan=False)
 
