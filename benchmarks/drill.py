@@ -608,7 +608,7 @@ def main() -> int:
         "kill-study": (kill_study, KILLS),
         "disks": (disks, 1),
         "bits": (flip_bits, FLIPS),
-        "hostile": (read_hostile, FILES),
+        "hostile-cli": (read_hostile, FILES),
         "hostile-app": (send_hostile, FILES),
         "uploads": (upload_and_kill, UPLOADS),
     }
