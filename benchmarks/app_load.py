@@ -86,6 +86,8 @@ class Visitor:
         status, answer = self.ask("POST", "/api/files?name=scores.csv", content, "text/csv")
         self.uploads.append(time.perf_counter() - begin)
         self.expect(status, 201, "upload")
+        if status != 201:
+            return
         file = json.loads(answer)["file"]
         wanted = {"file": file, "score": ["score"], "labeled": "labeled", "alpha": 0.25}
         wanted["resamples"] = RESAMPLES

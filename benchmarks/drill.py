@@ -545,7 +545,7 @@ def send_hostile(times: Until, rng: random.Random, folder: Path) -> Finding:
 
 
 def upload_and_kill(times: Until, rng: random.Random, folder: Path) -> Finding:
-    """Send files, 8 at once, while a worker is killed every second or so."""
+    """Send files, 8 at once, while every few of them a worker is killed."""
     wrong: list[str] = []
     with server(folder) as (process, address):
         browsers = visitors(address, AT_ONCE)
@@ -553,9 +553,11 @@ def upload_and_kill(times: Until, rng: random.Random, folder: Path) -> Finding:
 
         def kill() -> None:
             nonlocal killed
-            while not over.wait(rng.uniform(2, 4)):
+            after = 1
+            while not over.wait(0.1):
                 workers = children(process.pid)
-                if workers:
+                if workers and times.done >= after:
+                    after = times.done + rng.randrange(5, 10)
                     with suppress(ProcessLookupError):
                         os.kill(rng.choice(workers), signal.SIGKILL)
                         killed += 1
