@@ -18,7 +18,7 @@ EXAMPLE := src/purecover/data/example_scores.csv
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: kinds help demo test test-all lint type docs links bench report-speed files-speed coverage calibration mirror repairs peers trust fuzz line-coverage \
+.PHONY: kinds help demo test test-all lint type docs links bench report-speed files-speed coverage calibration mirror quantify repairs peers trust fuzz line-coverage \
 	leaderboard priors-speed priors-speed-peers prior-coverage prior-peers networks-speed networks-few-labels \
 	networks-times networks-paper reality-collection reality-learn reality app-load drill soak engines examples-check mutation \
 	test-oldest test-newest format requirements changelog example figure train-dist-curve freeze size architecture path choosing paper-findings pictures screens vendor dist stranger clean
@@ -113,6 +113,9 @@ calibration: $(VENV)/.dev ## Study metrics of probabilities: coverage, size of t
 
 mirror: $(VENV)/.dev ## Compare estimates of pi0 from known negatives and a mixture with Storey's and mokapot's
 	$(BIN)/python -m benchmarks.mirror $(STUDY_ARGS)
+
+quantify: $(VENV)/.dev ## Read alpha of later samples, beside QuaPy's methods where it is installed
+	$(BIN)/python -m benchmarks.quantify $(STUDY_ARGS)
 
 repairs: $(VENV)/.dev ## Study bias and error of every curve repair
 	$(BIN)/python -m benchmarks.repairs

@@ -199,7 +199,10 @@ def main() -> int:
         + table(["labeled", "unlabeled", "alpha", "beta", "distance", "complains"], sizes)
         + "\n\nBrier scores on the paper's 36 rows, recovered less true, over "
         f"{options.repetitions} repetitions (a calibrated logistic regression, trained on half of "
-        "the rows):\n\n" + table(["alpha", "problems", "mean", "mean distance", "largest"], paper)
+        "the rows):\n\n"
+        + table(["alpha", "problems", "mean", "mean distance", "largest"], paper)
+        + "\n\nThe column mean compares the mean of all rows, recovered and true; the mean "
+        "distance compares row by row."
     )
     publish("calibration", "Metrics of probabilities", body, write=options.write)
     return conclude(failures)

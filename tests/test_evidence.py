@@ -25,15 +25,19 @@ def test_odds_of_very_strong_evidence_are_the_published_ones() -> None:
         evidence_constant(0)
 
 
-@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("name", [*WORLDS, "beta"])
 def test_thresholds_are_those_of_the_closed_form(name: str) -> None:
-    shift, alpha, beta, sizes = WORLDS[name]
-    world, z = pu.simulate.binormal(shift), []
+    # Beta(2, 1) against Beta(1, 2) has the likelihood ratio x / (1 - x).
+    shift, alpha, beta, sizes = WORLDS.get(name, WORLDS["good"])
+    world = pu.simulate.beta((2, 1), (1, 2)) if name == "beta" else pu.simulate.binormal(shift)
+    z = []
     for seed in range(4):
         s = world.sample(*sizes, alpha=alpha, beta=beta, random_state=seed)
         found = evidence_thresholds(s.counts, s.proportions, n_resamples=50, random_state=0)
         # The log of the likelihood ratio is shift * score - shift^2 / 2.
         truth = (np.log(found.odds) + shift**2 / 2) / shift
+        if name == "beta":
+            truth = found.odds / (1 + found.odds)
         z.append((found.thresholds - truth) / found.standard_errors)
         middle = np.abs(found.points) <= 2
         assert np.isfinite(found.bounds[middle]).all()
