@@ -169,7 +169,7 @@ def test_threshold_estimates_what_is_not_known(run) -> None:
     assert known["interval"]["varied"] == "scores"
     text = run(*asked).out
     assert f"alpha {document['proportions']['alpha']:.3f} [" in text
-    assert ", estimated by reference" in text
+    assert ", estimated by comparison with real problems (reference)" in " ".join(text.split())
     assert "estimated by" not in run("threshold", EXAMPLE, *ALPHA, "--best", "f1", *FEW).out
 
 

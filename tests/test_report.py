@@ -414,10 +414,31 @@ class TestEstimated:
         name: str,
     ) -> None:
         report = pu.evaluate(separable.counts, estimator=estimator, n_resamples=0)
-        assert f"(estimated by {name}, case-control)" in str(report)
+        # A name that sounds like a citation is told in words.
+        how = {"reference": "comparison with real problems (reference)"}.get(name, name)
+        assert f"(estimated by {how}, case-control)" in " ".join(str(report).split())
         page = report.to_html()
-        assert f">estimated by {name}</bdi></td>" in page
+        assert f">estimated by {how}</bdi></td>" in page
         assert f">{name.removesuffix(', labels taken as clean')}</bdi></th>" in page
+
+    def test_an_auc_nearer_to_the_observed_one_is_named_and_explained(
+        self, separable: pu.simulate.Sample
+    ) -> None:
+        report = pu.evaluate(separable.counts, n_resamples=50, random_state=0)
+        direct = f"{report.auc_direct:.3f}"
+        assert report.auc_pu <= report.auc < report.auc_direct
+        text = " ".join(str(report).split())
+        assert "This AUC is cautious" in text
+        assert "AUC, cautious" in text
+        assert f"{direct} is the AUC if alpha and beta are as estimated" in text
+        assert f"with alpha as estimated {report.auc_direct:.4f}" in text
+        page = report.to_html()
+        assert f"recovered (AUC {direct}; cautious AUC {report.auc:.3f})" in page
+        # Both ends of a share have their sign, and totals their interval.
+        alpha = report.estimation.intervals["alpha"]  # type: ignore[union-attr]
+        n = separable.counts.n_unlabeled
+        assert re.search(r"95 % interval [\d.]+ % to [\d.]+ %", text)
+        assert f"({n * alpha.low:,.0f} to {n * alpha.high:,.0f}) of the unlabeled are posi" in text
 
     def test_a_known_beta_helps(self, separable: pu.simulate.Sample) -> None:
         counts = separable.counts
@@ -566,6 +587,44 @@ def test_identification_holds_the_truth() -> None:
         ends = report.estimation.identification
         hits.append(all(ends[k][0] <= v <= ends[k][1] for k, v in truth.items()))
     assert np.mean(hits) >= 0.9
+
+
+def test_precision_says_of_which_rows_it_is() -> None:
+    sample = WORLD.sample_censored(3000, prior=0.4, label_frequency=0.4, random_state=0)
+    report = pu.evaluate(sample.counts, label_frequency=0.4, threshold=1.0, n_resamples=0)
+    text = " ".join(str(report).split())
+    above = sample.scores >= 1.0
+    flagged, c = int(above.sum()), report.confusion
+    share = f"{100 * c.tp / c.flagged:.3g} %"
+    assert f"{c.flagged:,.0f} unlabeled are flagged: about {c.tp:,.0f} ({share}) of them" in text
+    assert f"of all {flagged:,} flagged rows, labeled ones included" in text
+    assert "of labeled and unlabeled rows together (3,000 rows, " in text
+    # Labeled and positives among the unlabeled, of all that are flagged.
+    found = (int((above & (sample.labeled == 1)).sum()) + c.tp) / flagged
+    assert report.metrics["precision"] == pytest.approx(found, abs=0.01)
+    apart = replace(report.proportions, scenario="case-control")
+    report = pu.evaluate(sample.counts, proportions=apart, threshold=1.0, n_resamples=0)
+    assert "of rows like the unlabeled (" in " ".join(str(report).split())
+    assert report.metrics["precision"] == pytest.approx(c.tp / c.flagged, abs=0.01)
+
+
+def test_what_was_given_is_named_and_what_a_tenth_of_it_would_change() -> None:
+    sample = WORLD.sample_censored(3000, prior=0.4, label_frequency=0.4, random_state=0)
+    report = pu.evaluate(sample.counts, label_frequency=0.4, n_resamples=0)
+    assert "(alpha, from a label frequency of 40 %)" in str(report)
+    found = [pu.evaluate(sample.counts, label_frequency=f, n_resamples=0) for f in (0.36, 0.44)]
+    low, high = (f"{each.auc:.3f}" for each in found)
+    (note,) = [check.message for check in report.findings if check.code == "PU007"]
+    assert f"36 % or 44 % instead of 40 % the AUC would be {low} or {high}" in note
+
+
+def test_a_quiet_report_says_what_no_check_sees() -> None:
+    sample = WORLD.sample(1000, 5000, alpha=0.25, random_state=0)
+    known = {"alpha": 0.25, "beta": 1.0, "threshold": 1.0, "ignore_checks": ["PU007"]}
+    report = pu.evaluate(sample.counts, n_resamples=0, **known)
+    assert not report.findings
+    for text in (str(report), report.to_markdown(), report.to_html(), report._repr_html_()):
+        assert "No check can see whether the labeled are a random sample" in " ".join(text.split())
 
 
 # == others ====================================================================================

@@ -20,8 +20,8 @@ from importlib.metadata import version
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from purecover._typing import Target
 from purecover.checks.base import REGISTRY
-from purecover.checks.catalog import auc_around
 from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
 from purecover.recovery.roc import NOTEWORTHY_GAP
 
@@ -106,8 +106,27 @@ def percent(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """A share as a percentage of three digits."""
-    return f"{100 * value:.3g} %"
+    """A share as a percentage: 23.2 %, 1.01 %, 0.75 %."""
+    return f"{_rounded(100 * value, share_digits(value) - 2)} %"
+
+
+def share_digits(value: float) -> int:
+    """Digits after the point of a share, so that its percentage has three, or two below 1 %."""
+    if value >= 0.01:
+        return 3 if value >= 0.1 else 4
+    return min(1 - math.floor(math.log10(value)), 12) if value > 0 else 4
+
+
+def shares_between(value: float, interval: Interval) -> str:
+    """Both ends of an interval of a share, with as many digits as the share has."""
+    digits = share_digits(value) - 2
+    low, high = (_rounded(100 * end, digits) for end in (interval.low, interval.high))
+    return f"{low} % to {high} %"
+
+
+def _rounded(value: float, digits: int) -> str:
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def between(pair: tuple[float, float]) -> str:
@@ -177,12 +196,17 @@ def title_of(name: str, options: MetricOptions) -> str:
 
 
 def estimated_by(estimate: PriorEstimate) -> str:
-    """The name of an estimator, with what was not left to it."""
+    """How an estimator goes about it, or its name, with what was not left to it."""
+    name = _METHODS.get(estimate.estimator, estimate.estimator)
     if estimate.beta_given:
-        return f"{estimate.estimator}, beta given"
+        return f"{name}, beta given"
     if not estimate.beta_estimated:
-        return f"{estimate.estimator}, labels taken as clean"
-    return estimate.estimator
+        return f"{name}, labels taken as clean"
+    return name
+
+
+_METHODS = {"reference": "comparison with real problems (reference)"}
+"""Estimators whose name alone says nothing."""
 
 
 def estimated_shares(estimate: PriorEstimate) -> str:
@@ -190,8 +214,10 @@ def estimated_shares(estimate: PriorEstimate) -> str:
     shares = []
     for name in ("alpha", "beta"):
         interval = estimate.intervals.get(name)
-        within = "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
-        shares.append(f"{name} {getattr(estimate.proportions, name):.3f}{within}")
+        value = getattr(estimate.proportions, name)
+        d = share_digits(value)
+        within = "" if interval is None else f" [{interval.low:.{d}f}, {interval.high:.{d}f}]"
+        shares.append(f"{name} {value:.{d}f}{within}")
     return ", ".join(shares)
 
 
@@ -264,13 +290,14 @@ def headline(report: PUReport) -> Headline:
     lead, more = [_shares(report), _flagged(report)], [_auc(report)]
     if report.infeasible:
         lead, more = [_auc(report)], []
-    elif rare(report):
-        more.insert(0, _precision(report))
-    held_back = report.auc < min(report.auc_direct, 1.0) - 1e-9
-    if held_back:
+    else:
+        more = [*_precision(report), *_in_all(report), *more]
+    if (direct := cautious(report)) is not None:
         more.append(
-            "The AUC is held back so that correcting is unlikely to do harm; alpha and beta as "
-            f"estimated give {min(report.auc_direct, 1.0):.3f}."
+            "This AUC is cautious: it is corrected only so far that it is unlikely to be further "
+            "from the truth than the observed one. Quote it with its interval; "
+            f"{direct:.3f} is the AUC if alpha and beta are as estimated, as all other figures and "
+            "the curves take them."
         )
     elif not report.infeasible and abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
         more.append(
@@ -283,6 +310,12 @@ def headline(report: PUReport) -> Headline:
             f"{number(report.truth.metrics['roc_auc'], 3)}."
         )
     return Headline(lead, more, cautions(report))
+
+
+def cautious(report: PUReport) -> float | None:
+    """The AUC if alpha and beta are as estimated, where the report has a more cautious one."""
+    direct = min(report.auc_direct, 1.0)
+    return direct if report.auc < direct - 1e-9 else None
 
 
 def rare(report: PUReport) -> bool:
@@ -299,29 +332,37 @@ def _shares(report: PUReport) -> str:
     p, found = report.proportions, report.estimation
     if found is None:
         clean = next(each for each in report.assumptions if each.name == "clean-labels")
-        how = "assumed" if p.beta == 1 and clean.verdict != "known" else p.origin
+        how = "assumed" if p.beta == 1 and clean.verdict != "known" else "given"
         return (
             f"{share(p.alpha)} of the unlabeled examples are positive (alpha, {p.origin}) and "
-            f"{share(p.beta)} of the labeled ones (beta, {how})."
+            f"{share(p.beta)} of the labeled ones (beta, {how}){_wrong_labels(p.beta)}."
         )
     guess = unsure(report) is not None
-    notes = {"alpha": "alpha, a guess" if guess else "alpha, estimated", "beta": "beta"}
+    word = "a guess" if guess else "estimated"
+    notes = {"alpha": f"alpha, {word}", "beta": f"beta, {word}"}
     if found.beta_given or not found.beta_estimated:
-        notes["beta"] += ", given" if found.beta_given else ", assumed"
+        notes["beta"] = "beta, given" if found.beta_given else "beta, assumed"
     for name in notes:
         interval = found.intervals.get(name)
         if interval is not None and bounded(interval):
             level = f"{percent(interval.confidence_level)} interval " if name == "alpha" else ""
-            notes[name] += f"; {level}{100 * interval.low:.3g} to {share(interval.high)}"
+            notes[name] += f"; {level}{shares_between(getattr(p, name), interval)}"
     alpha, beta = f"{share(p.alpha)} of the unlabeled", f"{share(p.beta)} of the labeled"
+    wrong = _wrong_labels(p.beta, "would be" if guess else "are")
     if guess:
         return (
             f"The scores do not tell how many examples are positive. Comparable data suggest "
-            f"{alpha} ({notes['alpha']}) and {beta} ({notes['beta']})."
+            f"{alpha} ({notes['alpha']}) and {beta} ({notes['beta']}){wrong}."
         )
     return (
-        f"About {alpha} examples are positive ({notes['alpha']}) and {beta} ones ({notes['beta']})."
+        f"About {alpha} examples are positive ({notes['alpha']}) and {beta} ones "
+        f"({notes['beta']}){wrong}."
     )
+
+
+def _wrong_labels(beta: float, are: str = "are") -> str:
+    wrong = share(1 - beta)
+    return "" if share(beta) == "100 %" else f": about {wrong} of the labels {are} wrong"
 
 
 def _flagged(report: PUReport) -> str:
@@ -342,12 +383,78 @@ def _within(report: PUReport, name: str) -> str:
     return f" ({percent(interval.confidence_level)} interval {low} to {high})"
 
 
-def _precision(report: PUReport) -> str:
-    value = number(report.metrics["precision"], 3)
-    return (
-        f"Positives are rare ({share(report.metrics.prior)}), so that precision says more than the "
-        f"AUC: {value}{_within(report, 'precision')} at the threshold."
-    )
+def _precision(report: PUReport) -> list[str]:
+    """Precision where it says most, and where it is of other rows than those counted above."""
+    pooled = target_of(report) == "pooled"
+    if "precision" not in report.metrics or not (pooled or rare(report)):
+        return []
+    of, counts, threshold = "", report.counts, report.metrics.threshold
+    if pooled:
+        above = counts.thresholds >= threshold
+        flagged = float(counts.labeled[above].sum() + counts.unlabeled[above].sum())
+        of = f", of all {flagged:,.0f} flagged rows, labeled ones included"
+    value = f"{number(report.metrics['precision'], 3)}{_within(report, 'precision')}"
+    if not rare(report):
+        return [f"Precision at the threshold is {value}{of}."]
+    few = f"Positives are rare ({share(report.metrics.prior)})"
+    return [f"{few}, so that precision says more than the AUC: {value} at the threshold{of}."]
+
+
+def _in_all(report: PUReport) -> list[str]:
+    """How many of the unlabeled are positive, as far as that is uncertain."""
+    c, between = report.confusion, _all_positive(report)
+    recall = report.intervals.get("recall")
+    if not between or recall is None or not bounded(recall):
+        return []
+    text = f"In all, about {c.tp + c.fn:,.0f}{between} of the unlabeled are positive: found and "
+    text += "missed rise and fall together"
+    alpha = report.estimation.intervals["alpha"]  # type: ignore[union-attr]
+    if recall.low * alpha.high > recall.high * alpha.low:
+        surer = f"{number(report.metrics['recall'], 3)}{_within(report, 'recall')}"
+        text += f", and recall is surer, {surer}"
+    return [f"{text}."]
+
+
+def _all_positive(report: PUReport) -> str:
+    """The interval of their number in parentheses; empty where alpha has none."""
+    alpha = None if report.estimation is None else report.estimation.intervals.get("alpha")
+    if alpha is None or not bounded(alpha):
+        return ""
+    n = report.counts.n_unlabeled
+    return f" ({n * alpha.low:,.0f} to {n * alpha.high:,.0f})"
+
+
+def target_of(report: PUReport) -> Target:
+    """Whom precision is for, as its share of positives tells: a name, or that share."""
+    prior = report.metrics.prior
+    named: list[Target] = ["deployment", "pooled"]
+    if report.proportions.scenario == "censoring":  # where both would fit
+        named.reverse()
+    for target in named:
+        if report.proportions.prior(target, report.counts) == prior:
+            return target
+    return prior
+
+
+def population(report: PUReport) -> str:
+    """The rows that precision is of."""
+    target = target_of(report)
+    if target == "deployment":
+        return "rows like the unlabeled"
+    if target == "pooled":
+        return "labeled and unlabeled rows together"
+    return f"a population with {share(report.metrics.prior)} positives"
+
+
+def population_note(report: PUReport) -> str:
+    """The same in a sentence, with what the scenario means."""
+    counts, target = report.counts, target_of(report)
+    size = {"deployment": counts.n_unlabeled, "pooled": counts.n_unlabeled + counts.n_labeled}
+    rows = ""
+    if isinstance(target, str):
+        things = "in total weight" if counts.is_weighted else "rows"
+        rows = f" ({size[target]:,.10g} {things}, {share(report.metrics.prior)} positive)"
+    return f"precision and AUC-PR are of {population(report)}{rows}; {scenario_meaning(report)}"
 
 
 def _auc(report: PUReport) -> str:
@@ -362,14 +469,18 @@ def _auc(report: PUReport) -> str:
     bounds = _within(report, "roc_auc")
     if (pure := unsure(report)) is not None:
         return (
-            f"Chance aside, the true AUC lies between {report.auc_pu:.3f}, the observed one, and "
-            f"{pure:.3f}, which it is if the best scores are all positives. These scores do not "
-            f"tell more: {report.auc:.3f}{bounds} is a guess from comparable data."
+            f"{_IF_RANDOM}, the true AUC lies, chance aside, between {report.auc_pu:.3f}, the "
+            f"observed one, and {pure:.3f}, which it is if the best scores are all positives. The "
+            f"scores do not tell more: {report.auc:.3f}{bounds} is a guess from comparable data."
         )
     return (
-        f"The true AUC is about {report.auc:.3f}{bounds}; observed, with every unlabeled example "
-        f"counted as a negative, it is {report.auc_pu:.3f}."
+        f"{_IF_RANDOM}, the true AUC is about {report.auc:.3f}{bounds}; observed, with every "
+        f"unlabeled example counted as a negative, it is {report.auc_pu:.3f}."
     )
+
+
+_IF_RANDOM = "If the labeled are a random sample of all positives"
+UNSEEN = "No check can see whether the labeled are a random sample of all positives"
 
 
 def cautions(report: PUReport) -> list[Caution]:
@@ -389,35 +500,37 @@ def cautions(report: PUReport) -> list[Caution]:
         word = "Note" if len(notes) == 1 else "Notes"
         listed = "; ".join(f"{n.title}{_wider(report, n.code)} ({n.code})" for n in notes)
         found.append(Caution("note", [check.code for check in notes], f"{word}: {listed}."))
-    if not found:
-        found.append(Caution("", [], "No check found a problem."))
     random = next((each for each in report.assumptions if each.name == "labels-at-random"), None)
+    unseen = ""
     if random is not None and random.verdict == "cannot tell":
-        more = "" if report.estimation is None else " and alpha higher"
-        text = (
-            "No check can tell whether the labeled positives are a random sample of all positives "
-            f"(SCAR); if clear cases were labeled first, the true AUC is lower{more}."
-        )
-        found.append(Caution("", [], text))
-    return found
+        wrong = "alpha and the number missed are too low"
+        if report.estimation is None:
+            wrong = "the AUC is too high, and the number missed too low"
+        unseen = f"{UNSEEN} (SCAR): if the clearest cases were labeled first, {wrong}."
+    # A quiet report reads as approval.
+    quiet = "" if found else QUIET
+    return [*found, Caution("", [], f"{quiet} {unseen}".strip())] if quiet or unseen else found
+
+
+QUIET = "No check found a problem."
 
 
 def _wider(report: PUReport, code: str) -> str:
     """The range of the AUC that a finding leaves open."""
-    found, p = report.estimation, report.proportions
+    found = report.estimation
     if code in ("PU004", "PU012", "PU017", "PU019"):
         if found is None or "auc" not in found.identification:
             return ""
         low, high = found.identification["auc"]
         return f"; without further assumptions the AUC is between {low:.3f} and {high:.3f}"
     if code == "PU006":
-        return f"; without that, only the observed AUC of {report.auc_pu:.3f} is known"
+        return "; if the labeled are no random sample of all positives, the AUC is unknown"
     if code == "PU018":
         clean = next((each for each in report.assumptions if each.name == "clean-labels"), None)
         return "" if clean is None else f"; the AUC would be {clean.without}"
     if code == "PU007":
-        step, low, high = auc_around(report.auc_pu, p)
-        return f"; with alpha off by {step:.2g} the AUC would be {low:.3f} or {high:.3f}"
+        (told,) = [each.message for each in report.findings if each.code == code]
+        return told.partition("as exact")[2].rstrip(".")
     return ""
 
 
@@ -451,7 +564,8 @@ def checks_section(report: PUReport) -> Section:
         for check in report.findings
     ]
     if not rows:
-        return Section("Checks", [], f"None of the {len(report.checks)} checks found a problem.")
+        quiet = f"None of the {len(report.checks)} checks found a problem. {UNSEEN}."
+        return Section("Checks", [], quiet)
     columns = {"message": "What was found", "hint": "What to do"}
     return Section("Checks", [Table("Check", columns, rows, numbers=False)])
 
@@ -462,7 +576,7 @@ def assumptions_section(report: PUReport) -> Section:
         Row(each.statement, {"verdict": each.verdict, "why": each.evidence, "auc": each.without})
         for each in report.assumptions
     ]
-    columns = {"verdict": "The data", "why": "Why", "auc": "AUC without it"}
+    columns = {"verdict": "The data", "why": "Why", "auc": "AUC otherwise"}
     return Section("What the figures rest on", [Table("Assumption", columns, rows, numbers=False)])
 
 
@@ -487,7 +601,10 @@ def metric_row(report: PUReport, name: str) -> Row:
         cells["interval"] = "" if infeasible else ends(report.intervals.get(name))
     if report.truth is not None:
         cells["true"] = number(report.truth.metrics[name])
-    return Row(title_of(name, report.metrics.options), cells, name, METRICS[name].kind)
+    title = title_of(name, report.metrics.options)
+    if name == "roc_auc" and cautious(report) is not None:
+        title += ", cautious"
+    return Row(title, cells, name, METRICS[name].kind)
 
 
 def metric_columns(report: PUReport) -> dict[str, str]:
@@ -512,7 +629,11 @@ def metrics_section(report: PUReport) -> Section:
     tables = [
         Table(headings[kind], columns, list(own)) for kind, own in groupby(rows, lambda r: r.kind)
     ]
-    return Section("Metrics", tables, note=interval_note(report))
+    notes = [f"{_capital(population_note(report))}.", interval_note(report)]
+    if (direct := cautious(report)) is not None:
+        otherwise = f"if alpha and beta are as estimated it is {direct:.4f}"
+        notes.insert(0, f"The AUC is cautious; {otherwise}, and all other figures take them so.")
+    return Section("Metrics", tables, note=" ".join(filter(None, notes)))
 
 
 def interval_note(report: PUReport) -> str:
@@ -550,24 +671,25 @@ def unlabeled_section(report: PUReport) -> Section:
         Row(title, {key: f"{value:,.0f}{c.between(key)}" for key, value in cells.items()})
         for title, cells in numbers.items()
     ]
+    rows[-1].cells["positive"] += _all_positive(report)
     caption = "Expected sums of weights" if report.counts.is_weighted else "Expected numbers"
+    caption += " among the unlabeled"
     columns = {"positive": "Positive", "negative": "Negative", "both": "Both"}
     if report.contradicted:
         rows = [Row(row.title, dict.fromkeys(row.cells, WITHHELD)) for row in rows]
     sentence = "" if report.contradicted else _flagged(report)
-    return Section("The unlabeled at the threshold", [Table(caption, columns, rows)], sentence)
+    return Section("At the threshold", [Table(caption, columns, rows)], sentence)
 
 
 def estimation_section(found: PriorEstimate) -> Section:
     """How alpha and beta were found, as they were not given."""
-    p = found.proportions
-    sentence = (
-        f"Alpha and beta were not given; {found.estimator} estimated them from the scores"
-        + ("." if found.beta_estimated or p.beta != 1 else ", with labels taken as clean.")
+    p, name = found.proportions, _METHODS.get(found.estimator, found.estimator)
+    sentence = f"Alpha and beta were not given; they were estimated from the scores by {name}" + (
+        "." if found.beta_estimated or p.beta != 1 else ", with labels taken as clean."
     )
     if found.beta_given:
         sentence = (
-            f"Beta was given; {found.estimator} estimated alpha from the scores, as a share of it."
+            f"Beta was given; alpha was estimated from the scores, as a share of it, by {name}."
         )
     if found.intervals:
         coverage = next(iter(found.intervals.values())).confidence_level
@@ -651,7 +773,7 @@ def _assumptions(
 def scenario_meaning(report: PUReport) -> str:
     """What the scenario means for the labeled rows."""
     if report.proportions.scenario == "censoring":
-        return "the labeled rows are part of the sample (censoring)"
+        return "the labeled rows are part of one sample (censoring)"
     return "the labeled rows were collected apart (case-control)"
 
 
@@ -888,7 +1010,7 @@ def many_headline(many: ManyReports) -> Headline:
     if many.simultaneous is None:
         level = percent(many.confidence_level)
         more.append(f"Each interval holds by itself with {level}, so that of many some miss.")
-    return Headline([lead], more, cautions or [Caution("", [], "No check found a problem.")])
+    return Headline([lead], more, cautions or [Caution("", [], f"{QUIET} {UNSEEN}.")])
 
 
 def findings_by_score(comparison: ScoreComparison) -> list[tuple[str, str, str, str, list[str]]]:

@@ -73,7 +73,8 @@ class MixtureProportions(Saved):
     beta : float, default=1.0
         Share of positives among the *labeled*; 1 means clean labels.
     origin : str, default="given"
-        Where the numbers come from: ``"given"``, or the name of an estimator.
+        Where the numbers come from: ``"given"``, what was given in place of alpha, or the name
+        of an estimator.
     scenario : {"case-control", "censoring"}, default="case-control"
         How the data were drawn, which decides what the population is.
         ``"case-control"``: the unlabeled are a sample of the population and the labeled
@@ -472,6 +473,14 @@ class GivenProportions(Parameters):
         return self.beta is not None or self.proportions is not None
 
     @property
+    def stated(self) -> tuple[str, float] | None:
+        """Name and value of what alpha follows from, where that is not alpha itself."""
+        for name in ("label_frequency", "prior"):
+            if (value := getattr(self, name)) is not None:
+                return name, value
+        return None
+
+    @property
     def ways(self) -> list[str]:
         """Names of the parameters that say what alpha is."""
         names = ("alpha", "prior", "label_frequency", "proportions")
@@ -571,8 +580,14 @@ class GivenProportions(Parameters):
             )
         if self.scenario == "case-control":
             return MixtureProportions.from_case_control(self.prior, self._beta)  # type: ignore[arg-type]
+        said = self.label_frequency
+        word, value = ("prior", self.prior) if said is None else ("label frequency", said)
         return MixtureProportions.from_censoring(
-            counts, prior=self.prior, label_frequency=self.label_frequency, beta=self._beta
+            counts,
+            prior=self.prior,
+            label_frequency=self.label_frequency,
+            beta=self._beta,
+            origin=f"from a {word} of {100 * value:.3g} %",  # type: ignore[operator]
         )
 
     def estimated(self, found: MixtureProportions) -> MixtureProportions:

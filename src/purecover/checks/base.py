@@ -108,6 +108,8 @@ class CheckContext:
         How alpha and beta were estimated, if they were.
     beta_given : bool
         Whether the caller said what beta is; False where it is 1 by default beside a given alpha.
+    stated : tuple of str and float, or None
+        ``("label_frequency", 0.4)`` or ``("prior", 0.2)`` where the caller gave that and not alpha.
     """
 
     counts: ScoreCounts
@@ -121,6 +123,7 @@ class CheckContext:
     interval_varies_proportions: bool = False
     estimation: PriorEstimate | None = None
     beta_given: bool = True
+    stated: tuple[str, float] | None = None
 
     @public
     def __post_init__(self) -> None:

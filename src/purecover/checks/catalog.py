@@ -34,7 +34,7 @@ from purecover.curves import PURoc, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import least_delta
-from purecover.proportions import MixtureProportions
+from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.rates import effective_size, effective_sizes, posterior_band
 from purecover.recovery.roc import concavity_excess
 
@@ -282,7 +282,7 @@ FEWEST = 10
 """Labeled examples that should be at the top."""
 
 
-@check("PU006", "labels may not be a random sample of the positives", "warning")
+@check("PU006", "labels thin out among the highest scores", "warning")
 def labels_thin_out(context: CheckContext) -> Finding:
     """Where positives are most frequent, labels should be most frequent as well."""
     counts = context.counts
@@ -315,7 +315,10 @@ def labels_thin_out(context: CheckContext) -> Finding:
         f"labeled, and {at_next[worst] / n_next[worst]:.1%} of the {count(n_next[worst])} below"
     )
     if z[worst] <= limit:
-        return quiet(f"{says}: labels do not thin out at the top.")
+        return quiet(
+            f"{says}: labels do not thin out at the top. Labels that went to the clearest cases "
+            "first would not either; no check sees these."
+        )
     return fired(
         f"{says}: labels thin out where positives should be most frequent.",
         "were clear cases labeled less often, so that the labeled positives are not a random "
@@ -485,14 +488,15 @@ def alpha_close_to_beta(context: CheckContext) -> Finding:
     )
 
 
-def auc_around(auc_pu: float, p: MixtureProportions) -> tuple[float, float, float]:
+def auc_around(auc_pu: float, p: MixtureProportions) -> tuple[str, float, float]:
     """An error of alpha, and the AUC with alpha off by it to either side."""
     step = min(ALPHA_ERROR, p.delta / 2)
-    deltas = (p.delta - step, p.delta + step)
-    low, high = sorted(
-        min(max(0.5 + (auc_pu - 0.5) / min(delta, 1.0), 0.0), 1.0) for delta in deltas
-    )
-    return step, low, high
+    low, high = sorted(_auc(auc_pu, delta) for delta in (p.delta - step, p.delta + step))
+    return f"alpha off by {step:.2g}", low, high
+
+
+def _auc(auc_pu: float, delta: float) -> float:
+    return min(max(0.5 + (auc_pu - 0.5) / min(delta, 1.0), 0.0), 1.0)
 
 
 @check("PU007", "intervals take alpha and beta as exact", "note")
@@ -505,13 +509,40 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
         return quiet("the intervals vary alpha and beta too.")
     if not 0 <= context.roc.auc_direct <= 1:
         return not_applicable("alpha and beta do not fit the scores at all (PU008).")
-    step, low, high = auc_around(context.counts.auc_pu, p)
+    off, low, high = _off_by_a_tenth(context) or auc_around(context.counts.auc_pu, p)
     return fired(
         f"the intervals vary the scores only and take alpha={p.alpha:.4g} and beta={p.beta:.4g} "
-        f"as exact; with alpha off by {step:.2g} the AUC would be {low:.3f} or {high:.3f}.",
-        "see how the figures move with alpha and beta (SensitivityDisplay), or let the intervals "
-        "vary them.",
+        f"as exact; with {off} the AUC would be {low:.3f} or {high:.3f}.",
+        "move alpha and beta on the report page (--html) and give the range; recover_bounds makes "
+        "intervals for a range of alpha (alpha_range), and without alpha the intervals vary it.",
     )
+
+
+A_TENTH = 0.1
+
+
+def _off_by_a_tenth(context: CheckContext) -> tuple[str, float, float] | None:
+    """What the caller said other than alpha, both ways off, and the AUC of either."""
+    if context.stated is None:
+        return None
+    name, value = context.stated
+    areas, shown = [], []
+    for factor in (1 - A_TENTH, 1 + A_TENTH):
+        other = min(factor * value, 1.0)
+        said = GivenProportions(
+            beta=context.proportions.beta,
+            scenario=context.proportions.scenario,
+            prior=other if name == "prior" else None,
+            label_frequency=other if name == "label_frequency" else None,
+        )
+        try:
+            found = said.resolve(context.counts)
+        except InvalidInputError:  # what is labeled leaves no room for it
+            return None
+        areas.append(_auc(context.counts.auc_pu, found.delta))
+        shown.append(f"{100 * other:.3g} %")
+    words = f"a {name.replace('_', ' ')} of {' or '.join(shown)} instead of {100 * value:.3g} %"
+    return words, areas[0], areas[1]
 
 
 @check("PU008", "alpha and beta do not fit the observed AUC", "error")
@@ -581,8 +612,8 @@ def one_class_target(context: CheckContext) -> Finding:
 
 DISAGREEMENT = 0.1
 SIGNIFICANCE = 0.05
-UNLIKELY, LIKELY = 0.05, 0.5
-"""Probabilities of clean labels below and above which one may say so."""
+UNLIKELY, LIKELY, SURE = 0.05, 0.5, 0.95
+"""Probabilities of clean labels: of wrong ones below the first, more likely than not, and clean."""
 
 _IF_CLEAN = "if you know that the labels are clean, pass beta=1."
 
@@ -620,7 +651,8 @@ def noise_corrected(estimation: PriorEstimate) -> Finding:
 def _by_probability(probability: float, beta: float) -> Finding:
     says = f"clean labels have probability {probability:.2g}"
     if probability > LIKELY:
-        return quiet(f"{says}, and beta is estimated as {beta:.3f}: the labels are probably clean.")
+        how = "the labels are probably clean" if probability >= SURE else "some may be wrong"
+        return quiet(f"{says}, and beta is estimated as {beta:.3f}: {how}.")
     if probability < UNLIKELY:
         return fired(f"{says}: {_corrected(beta)}.", _IF_CLEAN)
     return fired(f"{says}, which leaves it open: {_corrected(beta)}.", _IF_CLEAN)
@@ -726,11 +758,19 @@ def _judging(context: CheckContext) -> str:
         found = expected_top_audit(context.counts, context.proportions)
     except InvalidInputError:  # counts of no rows to look at, or a contradiction
         return ""
-    both = f" and {found.n_labeled_items} labeled ones" if found.n_labeled_items else ""
+    command = f"purecover audit sample FILE --n {found.n_items} --design top --out audit.csv"
+    both = ""
+    if found.n_labeled_items:
+        both = f" and {found.n_labeled_items} at random from all labeled ones"
+    else:
+        command += " --clean"
     return (
-        f"judge {found.n_items} of the {found.n_above:,} unlabeled examples that score at least "
-        f"{found.cut:.4g}{both} (purecover audit --help), after which the AUC would be known to "
-        f"lie between {found.auc.low:.3f} and {found.auc.high:.3f} if alpha is as estimated; or "
+        f"judge {found.n_items} drawn at random from the {found.n_above:,} unlabeled examples that "
+        f"score at least {found.cut:.4g}{both} ({command}). If alpha is as estimated, alpha would "
+        f"then be known to lie between {found.alpha.low:.3f} and {found.alpha.high:.3f}, precision "
+        f"in proportion to it, and the AUC between {found.auc.low:.3f} and {found.auc.high:.3f}, "
+        f"around the {min(context.roc.auc_direct, 1.0):.3f} of that alpha. It needs labels at "
+        "random; a hundred unlabeled examples drawn from all do not. Or "
     )
 
 

@@ -16,7 +16,9 @@ import numpy as np
 from purecover._codec import plain
 from purecover._typing import FloatArray
 from purecover._view import (
+    UNSEEN,
     WITHHELD,
+    cautious,
     compared,
     comparison_facts,
     comparison_headline,
@@ -32,6 +34,7 @@ from purecover._view import (
     metric_columns,
     metric_row,
     number,
+    population,
     rare,
     sections,
     shortened,
@@ -61,6 +64,8 @@ def roc_chart(report: PUReport) -> Chart:
     roc = report.roc
     ends = np.array([0.0, 1.0])
     area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
+    if (direct := cautious(report)) is not None:
+        area = f"{direct:.3f}; cautious AUC {area}"
     curves = [
         ("chance", "chance", ends, ends),
         ("observed", f"observed (AUC {report.auc_pu:.3f})", roc.fpr_pu, roc.tpr_pu),
@@ -205,6 +210,7 @@ def render_report(
         dots=None if report.estimation is None else make_dots(report.estimation, report.truth),
         tiles=_tiles(report),
         glance=[metric_row(report, name) for name in _AT_A_GLANCE if name in report.metrics],
+        population=population(report),
         versions=versions(),
         thinning=thinning(payload["thinned"], report.counts),
         command=command,
@@ -444,6 +450,7 @@ def render_comparison(
         findings=findings_by_score(comparison),
         n_scores=len(comparison.names),
         facts=comparison_facts(comparison),
+        unseen=UNSEEN,
         estimation_notes=() if first.estimation is None else first.estimation.notes,
         interval_note=comparison_interval_note(comparison),
         versions=versions(),

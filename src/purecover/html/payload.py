@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._codec import picked, plain
-from purecover._typing import FloatArray, Target
-from purecover._view import bounded, level, shown_metrics, title_of
+from purecover._typing import FloatArray
+from purecover._view import bounded, level, shown_metrics, target_of, title_of
 from purecover.counts import ScoreCounts
 from purecover.curves import auc_pu_variance
 from purecover.exceptions import PurecoverError, RecoveryWarning
@@ -389,7 +389,7 @@ def _thinned(report: PUReport, thinned: ThinnedCounts) -> dict[str, Any]:
 def _settings(report: PUReport) -> dict[str, Any]:
     return {
         **picked(report.proportions, "alpha", "beta", "scenario"),
-        "target": _target(report),
+        "target": target_of(report),
         # What was used, not what was asked for: whether a curve is concave does not hang on alpha.
         "repair": report.roc.repair,
         "repair_pr": report.pr.repair,
@@ -401,15 +401,6 @@ def _settings(report: PUReport) -> dict[str, Any]:
 
 def _optimism(report: PUReport) -> tuple[float, float] | None:
     return None if report.bootstrap is None else report.bootstrap.optimism
-
-
-def _target(report: PUReport) -> Target:
-    prior = report.metrics.prior
-    named: tuple[Target, ...] = ("population", "deployment", "pooled")
-    for target in named:
-        if report.proportions.prior(target, report.counts) == prior:
-            return target
-    return prior
 
 
 def _figures(report: PUReport) -> dict[str, Any]:

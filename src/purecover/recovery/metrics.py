@@ -733,9 +733,16 @@ class RecoveredConfusion(Saved):
             return f"how many {self.among} at or above {self.threshold:.6g} are positive is unknown"
         return (
             f"at the threshold (score ≥ {self.threshold:.6g}) {self.flagged:,.0f} {self.among} are "
-            f"flagged: about {self.tp:,.0f}{self.between('tp')} of them are positive, and about "
+            f"flagged: about {self.tp:,.0f} ({self._precision()}) of them are positive, and about "
             f"{self.fn:,.0f}{self.between('fn')} positives are missed"
         )
+
+    def _precision(self) -> str:
+        """The share of the flagged that are positive, after the interval of their number."""
+        share = self.tp / self.flagged if self.flagged else 0.0
+        of = f"{100 * share:.{2 if share < 0.01 else 3}g} %"
+        ends = self.between("tp").strip(" ()")
+        return "; ".join(filter(None, (ends, of)))
 
     def between(self, number: str) -> str:
         """The interval of one of the numbers in parentheses; empty if there is none."""

@@ -60,7 +60,7 @@ def _random(report: PUReport) -> Assumption:
         statement="The labeled positives are a random sample of all positives (SCAR)",
         verdict="contradicted" if fired else "cannot tell",
         evidence=message if fired else "scores alone cannot show it; scar_test looks at features",
-        without=f"only the observed {report.auc_pu:.3f} is known",
+        without=f"unknown, and the observed {report.auc_pu:.3f} is no lower bound",
     )
 
 
@@ -112,6 +112,7 @@ def _clean(report: PUReport) -> Assumption:
             if delta is not None
         ]
         without = ", ".join(f"{auc:.3f} if {words}" for words, auc in both) or without
+        without += ", with alpha as estimated" if both else ""
     return Assumption(
         name="clean-labels",
         statement="Every labeled example is a positive (beta = 1)",
@@ -136,7 +137,7 @@ def _unseen(report: PUReport) -> Assumption:
     ours = report.scores_from is not None
     return Assumption(
         name="unseen-rows",
-        statement="No row was scored by a model that had seen its label",
+        statement="No row, labeled or unlabeled, was used to train the model that scored it",
         verdict="known" if ours else "cannot tell",
         evidence=report.scores_from or "scores alone cannot show it",
         without="unknown, since scores of training rows are too good",

@@ -697,6 +697,7 @@ class Recovery:
             interval_varies_proportions=not (self.estimation is None or self.bootstrap is None),
             estimation=self.estimation,
             beta_given=self.given is None or self.given.says_beta,
+            stated=None if self.given is None else self.given.stated,
         )
         return run_checks(context, ignore=self.settings.ignore_checks)
 

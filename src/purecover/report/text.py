@@ -10,11 +10,13 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from purecover._view import (
+    UNSEEN,
     Section,
     Table,
     asked_for,
     binning,
     bounded,
+    cautious,
     compared,
     comparison_notes,
     cut,
@@ -27,8 +29,9 @@ from purecover._view import (
     metric_row,
     number,
     percent,
-    scenario_meaning,
+    population_note,
     sections,
+    share_digits,
     versions,
 )
 from purecover.recovery.metrics import METRICS
@@ -81,10 +84,11 @@ def render_text(report: PUReport) -> str:
     lines += ["", *_proportions_lines(report), *_bounds_lines(report), "", head.rstrip()]
     lines.append(_row(report, "roc_auc"))
     fits = not (report.contradicted or report.infeasible)
-    if fits and abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
-        lines.append(
-            f"{f'  area of the {report.roc.repair} curve':<26}{'':>10}{report.roc.auc:>11.4f}"
-        )
+    direct = cautious(report)
+    beside = {} if direct is None else {"with alpha as estimated": direct}
+    if fits and abs(report.roc.auc - (direct or report.auc)) > NOTEWORTHY_GAP:
+        beside[f"area of the {report.roc.repair} curve"] = report.roc.auc
+    lines += [f"  {title:<34}{value:>11.4f}" for title, value in beside.items()]
     lines.append(_row(report, "auc_pr"))
     how = "given" if report.threshold_chosen else "highest Youden index"
     corrected = report.bootstrap is not None and report.bootstrap.optimism is not None
@@ -114,7 +118,7 @@ def _assumption_lines(report: PUReport) -> list[str]:
     for each in report.assumptions:
         text = f"{each.statement}: {each.verdict}."
         if each.verdict in ("contradicted", "cannot tell"):
-            text += f" AUC without it: {each.without}."
+            text += f" AUC otherwise: {each.without}."
         lines += _wrapped(text, "  ")
     return lines
 
@@ -150,9 +154,7 @@ def _proportions_lines(report: PUReport) -> list[str]:
     lines = [f"alpha {p.alpha:.4g}, beta {p.beta:.4g} ({p.origin}, {p.scenario})"]
     if report.estimation is not None:
         lines = _estimation_lines(report.estimation)
-    prior = f"{100 * report.metrics.prior:.3g} %"
-    for_whom = f"precision and AUC-PR are for a population with {prior} positives"
-    lines += _wrapped(f"{for_whom}; {scenario_meaning(report)}")
+    lines += _wrapped(population_note(report))
     if report.truth is not None:
         lines.append(f"true alpha {report.truth.alpha:.4g}, true beta {report.truth.beta:.4g}")
     return lines
@@ -163,20 +165,23 @@ def _estimation_lines(estimate: PriorEstimate) -> list[str]:
     lines = _wrapped(f"{estimated_shares(estimate)} ({how})")
     if estimate.others:
         alphas, betas = zip(*estimate.others.values(), strict=True)
-        ranges = f"alpha {_range(alphas)}, beta {_range(betas)}"
+        p = estimate.proportions
+        ranges = f"alpha {_range(alphas, p.alpha)}, beta {_range(betas, p.beta)}"
         lines += _wrapped(f"  other estimators: {ranges} ({', '.join(estimate.others)})")
     if estimate.n_rejected:
         lines.append(f"  {estimate.n_rejected:,} draws without an estimate were rejected")
     return lines
 
 
-def _range(values: tuple[float, ...]) -> str:
-    low, high = f"{min(values):.3f}", f"{max(values):.3f}"
+def _range(values: tuple[float, ...], like: float) -> str:
+    low, high = (f"{end:.{share_digits(like)}f}" for end in (min(values), max(values)))
     return low if low == high else f"{low} to {high}"
 
 
 def _row(report: PUReport, name: str) -> str:
     title, cells = METRICS[name].title, metric_row(report, name).cells
+    if name == "roc_auc" and cautious(report) is not None:
+        title += ", cautious"
     if name == "auc_pr" and report.pr.area != "davis-goadrich":
         title += f" ({report.pr.area})"
     text = f"{title:<26}{cells['observed']:>10}{_typed(cells['recovered']):>11}"
@@ -190,7 +195,7 @@ def _row(report: PUReport, name: str) -> str:
 def _check_lines(report: PUReport) -> list[str]:
     findings = report.findings
     if not findings:
-        return ["checks: none found a problem"]
+        return _wrapped(f"checks: none found a problem. {UNSEEN}.")
     tally = Counter(finding.severity for finding in findings)
     lines = [f"checks: {', '.join(_number_of(n, word) for word, n in tally.items())}"]
     for finding in findings:
@@ -312,7 +317,7 @@ def _shares(comparison: ScoreComparison) -> str:
 def _comparison_check_lines(comparison: ScoreComparison) -> list[str]:
     findings = findings_by_score(comparison)
     if not findings:
-        return ["checks: none found a problem"]
+        return _wrapped(f"checks: none found a problem. {UNSEEN}.")
     lines = ["checks:"]
     notes: dict[str, set[str]] = {}
     for code, severity, message, hint, names in findings:

@@ -6,7 +6,7 @@
   const engine = globalThis.purecover;
   const { number, short } = parts.frame;
   const { payload } = parts.document;
-  const { OWN, state, current, observed } = parts.state;
+  const { OWN, state, current, observed, cautious } = parts.state;
   const { report } = payload;
 
   const REMARK = "Alpha and beta do not fit the scores: nothing to recover";
@@ -26,12 +26,16 @@
   // Where the report's own values are shown, so are its own areas, from all scores.
   const own = (value, mine) => (current.moved.proportions ? value : mine);
 
+  const written = number(report.auc, 3);
+  const ownAuc =
+    cautious === null ? written : `${number(cautious, 3)}; cautious AUC ${written}`;
+
   function rocSpec() {
     const result = current.result ?? observed;
     const { roc } = result;
     const auc = own(
       number(result.auc, 3),
-      report.infeasible ? "infeasible" : number(report.auc, 3),
+      report.infeasible ? "infeasible" : ownAuc,
     );
     const { fpr, recall } = result.metrics;
     const list = [

@@ -17,7 +17,10 @@
   });
   const state = { ...OWN };
   const whole = (value) => Math.round(value).toLocaleString("en-US");
-  const percent = (value) => `${Number((100 * value).toPrecision(3))} %`;
+  const percent = (value) => `${Number((100 * value).toPrecision(value < 0.01 ? 2 : 3))} %`;
+  // The AUC if alpha and beta are as estimated, where the report has a more cautious one.
+  const direct = Math.min(report.auc_direct, 1);
+  const cautious = report.auc !== null && report.auc < direct - 1e-9 ? direct : null;
   const values = ({ alpha, beta }) => `alpha ${short(alpha, 4)} and beta ${short(beta, 4)}`;
 
   function view() {
@@ -58,5 +61,5 @@
   const current = view();
   const renew = () => Object.assign(current, view());
 
-  parts.state = Object.freeze({ OWN, state, current, observed, renew, values, whole, percent });
+  parts.state = Object.freeze({ OWN, state, current, observed, renew, values, whole, percent, cautious });
 })();

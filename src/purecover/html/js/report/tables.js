@@ -5,13 +5,13 @@
   const parts = globalThis.purecoverParts;
   const { number, short } = parts.frame;
   const { $, all, payload } = parts.document;
-  const { OWN, state, current, observed, values, whole, percent } = parts.state;
+  const { OWN, state, current, observed, values, whole, percent, cautious } = parts.state;
   const { report } = payload;
 
   // What stands in the file, to be shown again at the report's own values.
   const written = new Map();
   for (const node of all(
-    "[data-column], [data-cell], [data-cut], [data-heading], #flagged, tr[data-metric=cost] th",
+    "[data-column], [data-cell], [data-cut], [data-heading], #flagged, tr[data-metric=cost] th, tr[data-metric=roc_auc] th",
   )) {
     written.set(node, node.textContent);
   }
@@ -36,6 +36,10 @@
       if (metric === "cost") {
         if (moved.costs)
           put(title, `Cost (miss ${short(state.cost_fn)}, false alarm ${short(state.cost_fp)})`);
+        else restore(title);
+      }
+      if (metric === "roc_auc") {
+        if (moved.proportions) put(title, "AUC");
         else restore(title);
       }
       for (const cell of cells) {
@@ -104,7 +108,7 @@
   }
 
   const sentence = (c) =>
-    `At the threshold (score ≥ ${short(state.threshold)}) ${whole(c.flagged)} unlabeled are flagged: about ${whole(c.tp)} of them are positive, and about ${whole(c.fn)} positives are missed.`;
+    `At the threshold (score ≥ ${short(state.threshold)}) ${whole(c.flagged)} unlabeled are flagged: about ${whole(c.tp)} (${percent(c.tp / (c.flagged || 1))}) of them are positive, and about ${whole(c.fn)} positives are missed.`;
 
   function fillPanel() {
     const { moved, result, fits } = current;
@@ -121,11 +125,17 @@
     $("back").disabled = !moved.any;
   }
 
+  // Without it the first touch of a slider would look like a fault.
+  const jump =
+    cautious === null
+      ? ""
+      : ` The report’s AUC, ${number(report.auc, 3)}, is cautious; the sliders take alpha and beta as they are set, which at the report’s own gives ${number(cautious, 3)}.`;
+
   /** The state in words. */
   function told() {
     const { moved } = current;
     if (!moved.any)
-      return `These are the report’s own values. Move a slider to see what would follow.`;
+      return `These are the report’s own values. Move a slider to see what would follow.${jump}`;
     const { auc, metrics } = current.result;
     const from = moved.proportions
       ? `If ${percent(state.alpha)} of the unlabeled${state.beta === 1 ? "" : ` and ${percent(state.beta)} of the labeled`} are positive, the AUC is ${number(auc, 3)} and AUC-PR ${number(metrics.auc_pr, 3)}. `
