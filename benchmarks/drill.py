@@ -562,7 +562,7 @@ def upload_and_kill(times: Until, rng: random.Random, folder: Path) -> Finding:
                         os.kill(rng.choice(workers), signal.SIGKILL)
                         killed += 1
 
-        killer = threading.Thread(target=kill)
+        killer = threading.Thread(target=kill, daemon=True)
         killer.start()
         content = scores(0, 2000)
         taken, lock = iter(times), threading.Lock()
