@@ -121,8 +121,8 @@ def estimated(alpha=0.25, beta=1.0, **more):
 
 
 def alpha_between(low, high):
-    """The interval of an estimated alpha of 0.25."""
-    ends = {"estimate": 0.25, "low": low, "high": high, "confidence_level": 0.95}
+    """The interval of an estimated alpha."""
+    ends = {"estimate": (low + high) / 2, "low": low, "high": high, "confidence_level": 0.95}
     return {"alpha": Interval(**ends, method="posterior")}
 
 
@@ -224,9 +224,16 @@ CASES = {
         "given": (lambda: drawn(BINORMAL), "not applicable"),
     },
     "PU019": {
-        "a factor of sixty": (lambda: estimated(intervals=alpha_between(0.005, 0.3)), "fired"),
-        "from below one positive": (lambda: estimated(intervals=alpha_between(0.0, 0.3)), "fired"),
-        "a factor of two": (lambda: estimated(intervals=alpha_between(0.2, 0.4)), "quiet"),
+        "a factor of sixty": (
+            lambda: estimated(0.05, intervals=alpha_between(0.002, 0.12)),
+            "fired",
+        ),
+        "from below one positive": (
+            lambda: estimated(0.05, intervals=alpha_between(0.0, 0.12)),
+            "fired",
+        ),
+        "a factor of two": (lambda: estimated(0.05, intervals=alpha_between(0.04, 0.08)), "quiet"),
+        "not rare": (lambda: estimated(0.2, intervals=alpha_between(0.005, 0.3)), "quiet"),
         "not identifiable": (
             lambda: estimated(identifiable=False, intervals=alpha_between(0.005, 0.3)),
             "not applicable",
