@@ -280,7 +280,7 @@ def error_rates(
     >>> 0.5 in rates.pi0
     True
     >>> rates.q_values_of([0.0, 3.0]).round(2)
-    array([0.33, 0.  ])
+    array([0.32, 0.  ])
     """
     counts = ScoreCounts._of(scores, labeled)
     check_both_sides(counts)
