@@ -7,7 +7,7 @@ import pytest
 
 import purecover as pu
 from purecover.estimators import Quantifier
-from purecover.exceptions import InvalidInputError
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
 
 WORLD = pu.simulate.binormal(2.0)
 
@@ -42,3 +42,15 @@ def test_it_must_be_fitted() -> None:
         Quantifier(alpha=0.3).quantify([0.1, 0.2])
     with pytest.raises(InvalidInputError, match="'estimator'"):
         Quantifier(alpha=0.3, estimator="bbe")
+
+
+def test_what_says_nothing_is_refused() -> None:
+    first = WORLD.sample(300, 1000, alpha=0.3, random_state=0)
+    with pytest.raises(IdentifiabilityError, match="negate"):
+        Quantifier(alpha=0.3).fit(-first.scores, first.labeled)
+    quantifier = Quantifier(alpha=0.3).fit(first.scores, first.labeled)
+    with pytest.raises(InvalidInputError, match="at least 50 scores, got 49"):
+        quantifier.quantify(np.arange(49.0))
+    # Rows that agree by chance leave an error.
+    found = quantifier.quantify(np.ones(50))
+    assert found.high - found.low > 0.1

@@ -12,7 +12,7 @@ from purecover._validation import as_real_vector, check_random_state, public
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
 from purecover.estimators.samples import check_both_sides, read_counts
-from purecover.exceptions import InvalidInputError
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals.bands import Repeating
 from purecover.intervals.evidence import local_ratio
 from purecover.intervals.interval import Interval
@@ -21,6 +21,10 @@ from purecover.recovery.means import Masses
 
 _GROUPS = 400
 """Replicates are kept in so many groups of scores at most."""
+
+
+_FEWEST = 50
+"""Rows of a sample at least: of ten, 95 % intervals hold in 83 %."""
 
 
 class Quantifier:
@@ -127,6 +131,12 @@ class Quantifier:
         """
         counts = read_counts(scores, labeled, sample_weight)
         check_both_sides(counts)
+        if counts.auc_pu <= 0.5:
+            raise IdentifiabilityError(
+                "{function} needs labeled examples that score higher than the unlabeled, got an "
+                f"observed AUC of {counts.auc_pu:.3f}.",
+                hint="larger scores must mean more positive; negate them if it is the other way",
+            )
         given, again = self._given, None
         if given.ways:
             self.proportions_ = given.resolve(counts)
@@ -156,7 +166,7 @@ class Quantifier:
         Parameters
         ----------
         scores : array-like of shape (n,)
-            Scores of the same classifier.
+            Scores of the same classifier, 50 or more.
 
         Returns
         -------
@@ -166,6 +176,12 @@ class Quantifier:
         if not hasattr(self, "proportions_"):
             raise InvalidInputError("{function} needs a fitted Quantifier.", hint="call fit first")
         values = as_real_vector("scores", scores)
+        if values.size < _FEWEST:
+            raise InvalidInputError(
+                f"{{function}} needs at least {_FEWEST} scores, got {values.size}: intervals of "
+                "fewer do not hold.",
+                hint="pool several samples",
+            )
         _, level, seed = self._asked
         masses, share = self._masses, self.proportions_.alpha
         for _ in range(5):
@@ -179,7 +195,7 @@ class Quantifier:
         size = self._places.size
         weight = self._weight(self._places, share)
         rng = check_random_state(seed)
-        error = new.std() / math.sqrt(values.size)
+        error = math.sqrt(max(new.var(), self._variance(share)) / values.size)
         means = new.mean() + error * rng.standard_normal(len(self._drawn))
         labeled, unlabeled = self._drawn[:, :size] @ weight, self._drawn[:, size:-2] @ weight
         draws = _share(means, (labeled, unlabeled), tuple(self._drawn[:, -2:].T))
@@ -193,6 +209,14 @@ class Quantifier:
             method="bootstrap percentile",
             varied="scores" if self._given.ways else "scores and proportions",
         )
+
+    def _variance(self, share: float) -> float:
+        """Of the weight, in a mixture with this share: a few rows may agree by chance."""
+        masses = self._masses
+        part = (share - masses.alpha) / (masses.beta - masses.alpha)
+        mixture = masses.unlabeled + part * (masses.labeled - masses.unlabeled)
+        weight = self._weight(masses.scores, share)
+        return float(mixture @ weight**2 - (mixture @ weight) ** 2)
 
     def _weight(self, scores: FloatArray, share: float) -> FloatArray:
         """What tells the share of positives best where it is about so much."""
