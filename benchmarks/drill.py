@@ -48,8 +48,7 @@ from purecover.cli import main as command_line
 from purecover.estimators.reference import KIND
 from purecover.exceptions import PurecoverError
 from purecover.monitoring import ScoreMonitor
-from purecover.paper.design import Cell, Record
-from purecover.paper.store import Store
+from purecover.paper.cells import Cell, Record, Store
 from purecover.report import ScoreComparison
 
 ROOT = Path(__file__).parents[1]

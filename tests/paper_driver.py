@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu
+from purecover.counts import ScoreCounts, auc_pu
 from purecover.paper import run as _run
-from purecover.paper.design import Cell, Draw, Record, StudySettings, cells
+from purecover.paper.cells import Cell, Draw, Record, Store, StudySettings, cells
 from purecover.paper.run import Problem, run_study
-from purecover.paper.store import Store
 
 REPEATS = 20
 SETTINGS = StudySettings()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from purecover.paper.design import Record
+from purecover.paper.cells import Record
 from purecover.paper.tables import printed_table
 
 REPAIRS = ("paper", "isotonic", "hull", "likelihood", "blend", "none")

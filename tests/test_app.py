@@ -21,9 +21,8 @@ from tests.app_server import EXAMPLE, TOKEN, running, send, start, wait_for
 
 from purecover import simulate
 from purecover.app.api import FIELDS, OPERATIONS, openapi_document, worded
-from purecover.app.guard import HEADERS
 from purecover.app.jobs import Failed, WorkError, plain_name
-from purecover.app.server import Site
+from purecover.app.server import HEADERS, Site
 from purecover.cli import main
 
 QUICK = {"alpha": 0.4048, "resamples": 0}

@@ -21,7 +21,7 @@ from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals import Interval
 from purecover.proportions import MixtureProportions
-from purecover.recovery.roc import recover_roc
+from purecover.recovery.curves import recover_roc
 
 PAGES = Path(__file__).parents[1] / "docs" / "checks"
 RESERVED: set[str] = set()

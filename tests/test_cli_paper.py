@@ -21,9 +21,8 @@ from tests.paper_driver import measure_little, problems, score_at_once
 
 from purecover.paper import data as _datasets
 from purecover.paper import run as _run
+from purecover.paper.cells import Cell, Record, Store
 from purecover.paper.data import DATASETS
-from purecover.paper.design import Cell, Record
-from purecover.paper.store import Store
 
 
 @pytest.fixture

@@ -30,10 +30,9 @@ from purecover.displays import (
 from purecover.displays.base import LIMITS, Display, thinned
 from purecover.displays.curves import CurveDisplay
 from purecover.estimators.alphamax import AlphaMax, AlphaMaxN
-from purecover.estimators.base import Inclusions, PriorEstimator
+from purecover.estimators.base import Inclusions, PriorEstimator, flipped_counts
 from purecover.estimators.compare import QUANTITIES, compare_priors
 from purecover.estimators.ratios import BBE
-from purecover.estimators.samples import flipped_counts
 from purecover.exceptions import (
     IdentifiabilityError,
     InvalidInputError,
@@ -43,11 +42,10 @@ from purecover.exceptions import (
 )
 from purecover.intervals.interval import CurveBand
 from purecover.proportions import MixtureProportions
-from purecover.recovery.calibration import recover_calibration, recover_decision_curve
+from purecover.recovery.curves import recover_pr, recover_roc
 from purecover.recovery.maps import auc_sensitivity, error_map, error_maps, sensitivity
+from purecover.recovery.means import recover_calibration, recover_decision_curve
 from purecover.recovery.metrics import recover_metrics
-from purecover.recovery.pr import recover_pr
-from purecover.recovery.roc import recover_roc
 from purecover.recovery.thresholds import choose_threshold, recover_metric_curves
 
 # == curves ====================================================================================

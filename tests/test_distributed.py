@@ -15,9 +15,8 @@ from sklearn.svm import LinearSVC
 from tests.clusters import need, spark_session
 
 import purecover as pu
-from purecover.paper.design import StudySettings, cells
+from purecover.paper.cells import Store, StudySettings, cells
 from purecover.paper.run import Problem, run_study
-from purecover.paper.store import Store
 
 # What Dask and Spark say at their start and end is not ours to mend.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -17,7 +17,7 @@ from purecover import MixtureProportions, simulate
 from purecover.counts import ScoreCounts
 from purecover.estimators import PriorEstimate
 from purecover.estimators import compare as _compare
-from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
+from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators, size_notes
 from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.estimators.compare import (
     NO_FEATURE_INTERVALS,
@@ -29,7 +29,6 @@ from purecover.estimators.compare import (
 )
 from purecover.estimators.ratios import BBE, RocSlope
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
-from purecover.estimators.samples import size_notes
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 

@@ -23,11 +23,9 @@ from tests.strategies import two_samples
 import purecover as pu
 from purecover import simulate
 from purecover.counts import ScoreCounts
-from purecover.estimators import density_ratio as _kernel_basis
-from purecover.estimators import density_ratio as _pearson
-from purecover.estimators import kernel_mean as _kernel_mean
+from purecover.estimators import kernels as _kernels
 from purecover.estimators import mixtures as _gaussian_mixture
-from purecover.estimators import tice as _tice
+from purecover.estimators import rows as _tice
 from purecover.estimators.dedpul import (
     DEDPUL,
     _iterate,
@@ -37,13 +35,29 @@ from purecover.estimators.dedpul import (
     rolling_median,
     spread_of,
 )
-from purecover.estimators.density_ratio import (
+from purecover.estimators.dist_curve import (
+    N_QUANTILES,
+    DistCurve,
+    Network,
+    distance_curves,
+    distance_quantiles,
+    load_network,
+    sample_points,
+)
+from purecover.estimators.kernels import (
     RIDGES,
     SHARES,
+    KernelMean,
     PearsonDivergence,
     PenalizedL1,
     _cross_validated,
+    _embedded,
     _held_out,
+    _median_distance,
+    _points,
+    _search,
+    _shares,
+    _threshold,
     _without_own,
     bumps,
     fold_slices,
@@ -56,24 +70,6 @@ from purecover.estimators.density_ratio import (
     squared_distances,
     typical_distance,
 )
-from purecover.estimators.dist_curve import (
-    N_QUANTILES,
-    DistCurve,
-    Network,
-    distance_curves,
-    distance_quantiles,
-    load_network,
-    sample_points,
-)
-from purecover.estimators.kernel_mean import (
-    KernelMean,
-    _embedded,
-    _median_distance,
-    _points,
-    _search,
-    _shares,
-    _threshold,
-)
 from purecover.estimators.mixtures import (
     GaussianEM,
     GaussianMixtures,
@@ -83,8 +79,7 @@ from purecover.estimators.mixtures import (
     _standardized,
 )
 from purecover.estimators.ratios import ElkanNoto
-from purecover.estimators.rows import Rows
-from purecover.estimators.tice import TIcE
+from purecover.estimators.rows import Rows, TIcE
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 
 # == dedpul ====================================================================================
@@ -422,7 +417,7 @@ def test_typical_distance_looks_at_rows_that_differ():
 
 
 def test_large_samples_are_drawn_from(monkeypatch):
-    monkeypatch.setattr(_kernel_basis, "MOST_ROWS", 30)
+    monkeypatch.setattr(_kernels, "MOST_ROWS", 30)
     X, labeled = rows_of(20, 100, 0.3, 2)
     rng = np.random.default_rng(0)
     few, notes = prepared(Rows(X[labeled], X[~labeled]), rng)
@@ -499,7 +494,7 @@ def test_says_only_what_is_so(monkeypatch):
     assert found["at_edge"] is False
     assert not any("alpha = 0" in note for note in found["notes"])
     # A pooled prior below the share of the labeled leaves nothing for the unlabeled.
-    monkeypatch.setattr(_pearson, "pearson_prior", lambda *_: 0.1)
+    monkeypatch.setattr(_kernels, "pearson_prior", lambda *_: 0.1)
     none = PearsonDivergence().fit(*rows)
     assert none.proportions_.alpha == 0
     assert none.diagnostics_["at_edge"] is True
@@ -881,7 +876,7 @@ def test_a_kernel_of_lower_rank_is_close(monkeypatch: pytest.MonkeyPatch) -> Non
     X, labeled = shifted(200, 300, 5)
     rows = Rows(X[labeled], X[~labeled])
     _, exact, _ = _embedded(rows, None)
-    monkeypatch.setattr(_kernel_mean, "MOST_RANK", 100)
+    monkeypatch.setattr(_kernels, "MOST_RANK", 100)
     _, rough, _ = _embedded(rows, None)
     assert len(rough.features) == 100 < len(exact.features)
     assert exact.error < 1.01e-4 < rough.error < 0.1

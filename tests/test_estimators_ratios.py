@@ -14,6 +14,14 @@ from tests.strategies import two_samples
 
 from purecover import simulate
 from purecover.counts import ScoreCounts
+from purecover.estimators.base import (
+    LEVELS,
+    binomial_lower,
+    binomial_upper,
+    common_notes,
+    flipped_counts,
+    inclusion_bound,
+)
 from purecover.estimators.ratios import (
     BBE,
     ElkanNoto,
@@ -24,14 +32,6 @@ from purecover.estimators.ratios import (
     curve,
     deviance,
     end_slope,
-)
-from purecover.estimators.samples import (
-    LEVELS,
-    binomial_lower,
-    binomial_upper,
-    common_notes,
-    flipped_counts,
-    inclusion_bound,
 )
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError

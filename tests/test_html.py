@@ -21,7 +21,7 @@ from tests.strategies import counts as some_counts
 
 import purecover as pu
 from purecover import evaluate, simulate
-from purecover.curves import auc_pu, pu_roc_curve
+from purecover.counts import auc_pu, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.html import render_report
 from purecover.html.page import SCRIPTS

@@ -20,6 +20,7 @@ import purecover as pu
 from purecover.exceptions import RecoveryWarning
 from purecover.html.page import ENGINE
 from purecover.html.payload import make_payload
+from purecover.recovery.curves import AREA_RULES, REPAIRS, pr_from_roc
 from purecover.recovery.metrics import (
     MetricOptions,
     confusion_from_roc,
@@ -27,8 +28,6 @@ from purecover.recovery.metrics import (
     recover_both,
     resolve_metrics,
 )
-from purecover.recovery.pr import AREA_RULES, pr_from_roc
-from purecover.recovery.roc import REPAIRS
 
 TOLERANCE = {"large numbers": 1e-6}
 """Of every number, relative where it is above 1: what the page promises; elsewhere 1e-9.

@@ -29,7 +29,7 @@ from purecover.intervals.resampling import (
     resampler_for,
     thinned_to_draw,
 )
-from purecover.recovery.roc import REPAIRS
+from purecover.recovery.curves import REPAIRS
 
 # == basics ====================================================================================
 

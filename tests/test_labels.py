@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.strategies import Unfriendly, objects
 
 from purecover import ScoreCounts, evaluate
-from purecover._labels import encode_labels
+from purecover._inputs import encode_labels
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 
 

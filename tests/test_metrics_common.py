@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import purecover as pu
+from purecover.recovery.curves import area_under_pr
 from purecover.recovery.metrics import MetricOptions
-from purecover.recovery.pr import area_under_pr
 
 # Metrics of probabilities, which change with maps of scores, have tests/test_probabilities.py.
 ALL = sorted(n for n in pu.METRICS if pu.METRICS[n].kind != "probability")

@@ -22,9 +22,8 @@ from tests.paper_driver import REPEATS, design, measure_little, problems, score_
 from purecover.exceptions import InvalidInputError, MissingDependencyError
 from purecover.paper import run as _measure
 from purecover.paper import run as _run
-from purecover.paper.design import BETAS, Cell, Draw, Record, StudySettings, cells, draw
+from purecover.paper.cells import BETAS, Cell, Draw, Record, Store, StudySettings, cells, draw
 from purecover.paper.run import DEFAULT, RELEASED, measure, run_study
-from purecover.paper.store import Store
 
 # == design ====================================================================================
 

@@ -14,9 +14,8 @@ import pytest
 
 from purecover.cli import main
 from purecover.exceptions import InvalidInputError, InvalidTypeError
-from purecover.paper.design import Cell, Record, StudySettings
+from purecover.paper.cells import Cell, Record, Store, StudySettings, _write
 from purecover.paper.report import in_time, provenance, studies
-from purecover.paper.store import Store, _write
 
 QUICK = StudySettings(n_networks=5)
 

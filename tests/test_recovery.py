@@ -17,7 +17,14 @@ from scipy.stats import norm
 import purecover as pu
 from purecover import simulate
 from purecover.proportions import MixtureProportions
-from purecover.recovery.pr import auc_pr_functional, normalize_auc_pr, precision_of, refine_pr
+from purecover.recovery.curves import (
+    REPAIRS,
+    auc_pr_functional,
+    normalize_auc_pr,
+    partial_area,
+    precision_of,
+    refine_pr,
+)
 from purecover.recovery.rates import (
     correct_posterior,
     partial_auc_of_observed,
@@ -27,7 +34,6 @@ from purecover.recovery.rates import (
     trapezoid,
 )
 from purecover.recovery.repairs import Blocks, _fill, hull_vertices
-from purecover.recovery.roc import REPAIRS, partial_area
 
 # == curves ====================================================================================
 
@@ -468,7 +474,7 @@ class TestAreaRules:
         fpr = np.array([0, 0.0, 0.1, 0.4, 1.0])
         share = np.linspace(0, 4, 400_001)
         fine = [np.interp(share, np.arange(5), rate) for rate in (tpr, fpr)]
-        from purecover.recovery.pr import area_under_pr
+        from purecover.recovery.curves import area_under_pr
 
         exact = area_under_pr(tpr, fpr, 0.2, "davis-goadrich")
         assert area_under_pr(*fine, 0.2, "davis-goadrich") == pytest.approx(exact, abs=1e-12)
@@ -654,7 +660,7 @@ def test_segments_without_a_hyperbola_stay_straight() -> None:
 def test_guard_speaks_beyond_two_standard_errors(
     monkeypatch: pytest.MonkeyPatch, excess: float, used: str
 ) -> None:
-    from purecover.recovery import roc as _roc
+    from purecover.recovery import curves as _roc
 
     monkeypatch.setattr(_roc, "concavity_excess", lambda *_: (excess, 0.01))
     s = pu.simulate.binormal(2).sample(100, 500, alpha=0.25, random_state=0)

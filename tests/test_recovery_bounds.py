@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from purecover import simulate
-from purecover.counts import ScoreCounts
-from purecover.curves import pu_roc_curve
+from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.proportions import MixtureProportions
 from purecover.recovery import bounds as _bound_tables
 from purecover.recovery.bounds import recover_bounds
+from purecover.recovery.curves import recover_pr
 from purecover.recovery.maps import (
     auc_sensitivity,
     error_map,
@@ -26,7 +26,6 @@ from purecover.recovery.maps import (
     sensitivity,
 )
 from purecover.recovery.metrics import recover_metrics
-from purecover.recovery.pr import recover_pr
 from purecover.recovery.rates import recover_auc, recover_rates
 
 # == bounds ====================================================================================

@@ -852,7 +852,7 @@ def test_the_path_of_one_evaluate_stays_short(import_tool: Callable[[str], Modul
     found = path.trace_evaluate()
     assert len(found.calls) <= 60, "make path prints them"
     assert len(found.files) <= 15
-    assert found.calls["_labels.py", "encode_labels"] == 1
+    assert found.calls["_inputs.py", "encode_labels"] == 1
     # Who looks at all of the report pays for the rest, once.
     whole = path.trace_evaluate(lambda report: (str(report), str(report), report.to_dict()))
     once = ("counts.py", "ScoreCounts.auc_pu"), ("checks/catalog.py", "run_checks")

@@ -50,7 +50,7 @@ WORDS = {
     5: "alpha and beta",
     4: "how sure one may be",
     3: "recovered figures",
-    2: "what is observed, worlds",
+    2: "worlds",
     1: "scores become counts",
     0: "messages, arguments",
 }

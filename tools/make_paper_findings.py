@@ -16,8 +16,8 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from purecover.displays.base import BLUE, ORANGE, VERMILLION, despine_axes
-from purecover.paper import figures as draw
-from purecover.paper.design import Record
+from purecover.paper import report as draw
+from purecover.paper.cells import Record
 from purecover.paper.standings import standings
 from purecover.paper.tables import (
     ERROR_COLUMNS,

@@ -79,7 +79,7 @@ def trace_evaluate(look: Callable[[Any], Any] = id) -> Trace:
 
 def main() -> None:
     found, printed = trace_evaluate(), trace_evaluate(str)
-    encoded = found.calls["_labels.py", "encode_labels"]
+    encoded = found.calls["_inputs.py", "encode_labels"]
     print("\n".join(found.lines))
     print(f"\n{len(found.calls)} functions in {len(found.files)} files; labels encoded: {encoded}")
     print(f"The same, with the report printed: {len(printed.calls)} in {len(printed.files)} files")

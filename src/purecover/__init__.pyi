@@ -21,16 +21,16 @@ from purecover.models.calibrated import PUCalibratedClassifier as PUCalibratedCl
 from purecover.models.cross_fit import cross_fit_scores as cross_fit_scores
 from purecover.proportions import MixtureProportions as MixtureProportions
 from purecover.recovery.bounds import recover_bounds as recover_bounds
+from purecover.recovery.curves import recover_pr as recover_pr
+from purecover.recovery.curves import recover_roc as recover_roc
 from purecover.recovery.metrics import METRICS as METRICS
 from purecover.recovery.metrics import recover_metrics as recover_metrics
-from purecover.recovery.pr import recover_pr as recover_pr
 from purecover.recovery.rates import recover_auc as recover_auc
-from purecover.recovery.roc import recover_roc as recover_roc
 from purecover.recovery.thresholds import choose_threshold as choose_threshold
 from purecover.report.compare import compare_scores as compare_scores
-from purecover.report.evaluation import evaluate as evaluate
-from purecover.report.evaluation import evaluate_model as evaluate_model
 from purecover.report.many import evaluate_many as evaluate_many
+from purecover.report.pipeline import evaluate as evaluate
+from purecover.report.pipeline import evaluate_model as evaluate_model
 from purecover.report.results import PUReport as PUReport
 from purecover.scorers import make_pu_scorer as make_pu_scorer
 

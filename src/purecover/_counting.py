@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._labels import encode_labels
+from purecover._inputs import encode_labels
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import (
     as_masses,

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from purecover._typing import Target
 from purecover.checks.base import REGISTRY
+from purecover.recovery.curves import NOTEWORTHY_GAP
 from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
-from purecover.recovery.roc import NOTEWORTHY_GAP
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts

@@ -23,8 +23,8 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.proportions import MixtureProportions
+from purecover.recovery.curves import RecoveredRoc
 from purecover.recovery.rates import check_data
-from purecover.recovery.roc import RecoveredRoc
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 Status: TypeAlias = Literal["fired", "quiet", "not applicable", "silenced"]

@@ -29,14 +29,13 @@ from purecover.checks.base import (
     quiet,
     shortfall,
 )
-from purecover.counts import ScoreCounts
-from purecover.curves import PURoc, _cumulative_share, auc_pu_variance
+from purecover.counts import PURoc, ScoreCounts, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import least_delta
 from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.recovery.curves import concavity_excess
 from purecover.recovery.rates import effective_size, effective_sizes, posterior_band
-from purecover.recovery.roc import concavity_excess
 
 # -- How much data there is, and whether it is used twice: PU003, PU005, PU010, PU016 -------------
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._frames import column_names, lazy_frame
+from purecover._inputs import column_names, lazy_frame
 from purecover._validation import require, show, warn
 from purecover.cli.files import (
     FORMATS,
@@ -33,8 +33,8 @@ from purecover.counts import ScoreCounts
 from purecover.engines import scan_files
 from purecover.exceptions import PurecoverError
 from purecover.report.compare import compare_scores
-from purecover.report.evaluation import evaluate
 from purecover.report.many import Job, ManyReports, Part, run_job
+from purecover.report.pipeline import evaluate
 
 # False for what is no name at all, where Path would complain.
 _exists, _is_folder = os.path.exists, os.path.isdir

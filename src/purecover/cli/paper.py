@@ -21,10 +21,9 @@ from purecover.cli.options import OUTPUT, Flag, Json, Positive, Quiet, Text, Who
 from purecover.cli.output import CommandError, show
 
 if TYPE_CHECKING:
-    from purecover.paper.design import Cell
+    from purecover.paper.cells import Cell, Store
     from purecover.paper.report import Study
     from purecover.paper.run import StudyRun
-    from purecover.paper.store import Store
 
 FAILED, INTERRUPTED = 1, 130
 QUICK_REPEATS, QUICK_NETWORKS = 1, 40
@@ -102,9 +101,8 @@ def run(
         Print nothing.
     """
     from purecover.models.networks import check_device
-    from purecover.paper.design import REPEATS, StudySettings, cells
+    from purecover.paper.cells import REPEATS, Store, StudySettings, cells
     from purecover.paper.run import run_study
-    from purecover.paper.store import Store
 
     where = check_device(device)
     settings = StudySettings(
@@ -149,7 +147,7 @@ def _datasets(given: Sequence[str]) -> tuple[str, ...]:
 
 def _betas(given: Sequence[str]) -> tuple[float, ...]:
     from purecover._validation import check_real
-    from purecover.paper.design import BETAS
+    from purecover.paper.cells import BETAS
 
     found = []
     for text in (part for word in given for part in word.split(",")):
@@ -247,8 +245,8 @@ def status(
     store
         Folder of the results.
     """
+    from purecover.paper.cells import Store
     from purecover.paper.report import in_time, studies
-    from purecover.paper.store import Store
 
     with output.in_words(_NAMES), Store(store, read_only=True) as kept:
         kept.verify()
@@ -321,8 +319,8 @@ def report(
     quiet
         Print no notes.
     """
+    from purecover.paper.cells import Store
     from purecover.paper.report import provenance, studies, write_report
-    from purecover.paper.store import Store
     from purecover.paper.tables import KeptScores
 
     files = {"--html": html, "--markdown": markdown, "--csv": csv, "--records": records}
@@ -399,7 +397,7 @@ def merge(
     quiet
         Print no notes.
     """
-    from purecover.paper.store import Store
+    from purecover.paper.cells import Store
 
     with output.in_words(_NAMES):
         for folder in (other, *others):  # all of them must be there before anything changes

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._labels import encode_labels
+from purecover._inputs import encode_labels
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
 from purecover.cli import files

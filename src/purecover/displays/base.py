@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict
 
 import numpy as np
 
-from purecover._frames import Tabular, refuse_frame
+from purecover._inputs import Tabular, labeled_value, refuse_frame, response_scores
 from purecover._parameters import Parameters, parameter
-from purecover._response import labeled_value, response_scores
 from purecover._typing import ArrayLike, FloatArray, IntArray
 from purecover._validation import bad_type, public, require
 from purecover.counts import ScoreCounts

@@ -478,7 +478,7 @@ class AlphaMaxDisplay(base.Display):
         from sklearn.base import clone
 
         from purecover.estimators.alphamax import AlphaMax
-        from purecover.estimators.samples import flipped_counts
+        from purecover.estimators.base import flipped_counts
 
         check_flag("flipped", flipped)
         if estimator is None:

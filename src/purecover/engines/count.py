@@ -10,12 +10,19 @@ from typing import Any
 import numpy as np
 
 from purecover._counting import Columns, count_rows
-from purecover._frames import lazy_frame, read_columns
-from purecover._labels import refuse_missing
+from purecover._inputs import lazy_frame, read_columns, refuse_missing
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_same_length, show, warn
-from purecover.engines.bins import Bins, regions_to_refine
-from purecover.engines.scan import Group, LabelCodes, Scan, as_float, choice, collected
+from purecover.engines.scan import (
+    Bins,
+    Group,
+    LabelCodes,
+    Scan,
+    as_float,
+    choice,
+    collected,
+    regions_to_refine,
+)
 from purecover.exceptions import InvalidInputError
 
 EXACT_LIMIT = 4_000_000

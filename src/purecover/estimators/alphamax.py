@@ -45,14 +45,18 @@ import numpy as np
 from scipy.special import gammaincinv, xlogy
 
 from purecover._codec import plain_fields
-from purecover._frames import Tabular
+from purecover._inputs import Tabular
 from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import Frozen, bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators.assumptions import CLEAN_RULES, clean_many, clean_verdict
-from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.samples import weight_units
+from purecover.estimators.base import (
+    Inclusions,
+    PriorEstimator,
+    register_prior_estimator,
+    weight_units,
+)
 from purecover.recovery.rates import effective_sizes
 
 _COLUMNS = ("inclusion", "log_likelihood", "corrected", "heuristic")

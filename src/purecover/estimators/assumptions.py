@@ -16,8 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from purecover._codec import Saved
-from purecover._labels import encode_labels
-from purecover._response import RESPONSES, response_scores
+from purecover._inputs import RESPONSES, encode_labels, response_scores
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, RandomState
 from purecover._validation import (
     as_real_vector,
@@ -31,9 +30,9 @@ from purecover._validation import (
     public,
 )
 from purecover.counts import ScoreCounts
+from purecover.estimators.base import read_both_sides, weight_units
 from purecover.estimators.estimate import PriorEstimate
 from purecover.estimators.rows import Rows
-from purecover.estimators.samples import read_both_sides, weight_units
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval
 

@@ -14,8 +14,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from purecover._codec import plain_fields
-from purecover._frames import Tabular, refuse_frame
-from purecover._labels import encode_labels
+from purecover._inputs import Tabular, encode_labels, refuse_frame
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import (
     Frozen,
@@ -36,10 +35,16 @@ from purecover._validation import (
     to_numpy,
 )
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import PriorEstimator, half, intervals_of_draws, prior_estimators
+from purecover.estimators.base import (
+    TOO_FEW_LABELED,
+    PriorEstimator,
+    check_both_sides,
+    half,
+    intervals_of_draws,
+    prior_estimators,
+)
 from purecover.estimators.choice import KnownBeta, default_estimator, full_name, tell_clean
 from purecover.estimators.rows import RowPriorEstimator, Rows, check_differ, read_matrix
-from purecover.estimators.samples import TOO_FEW_LABELED, check_both_sides
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import InvalidInputError, PurecoverError
 from purecover.intervals.interval import Interval, check_level

@@ -24,8 +24,12 @@ from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.samples import flipped_counts
+from purecover.estimators.base import (
+    Inclusions,
+    PriorEstimator,
+    flipped_counts,
+    register_prior_estimator,
+)
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.rates import effective_size
 

@@ -32,8 +32,12 @@ from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.samples import weight_units
+from purecover.estimators.base import (
+    Inclusions,
+    PriorEstimator,
+    register_prior_estimator,
+    weight_units,
+)
 
 # -- The curve and its fit -----------------------------------------------------------------------
 

@@ -16,9 +16,13 @@ from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice, check_flag, check_integer, check_real
 from purecover.counts import ScoreCounts
 from purecover.estimators.assumptions import CLEAN_RULES, clean_many, clean_verdict
-from purecover.estimators.base import Inclusions, register_prior_estimator
+from purecover.estimators.base import (
+    Inclusions,
+    group_starts,
+    register_prior_estimator,
+    weight_units,
+)
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
-from purecover.estimators.samples import group_starts, weight_units
 from purecover.estimators.wrappers import out_of_fold
 
 # -- Expectation and maximization for two normal densities that two samples share ----------------

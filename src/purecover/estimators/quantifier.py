@@ -10,12 +10,12 @@ import numpy as np
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import as_real_vector, check_random_state, public
 from purecover.counts import ScoreCounts
+from purecover.estimators.base import check_both_sides, read_counts
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
-from purecover.estimators.samples import check_both_sides, read_counts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
-from purecover.intervals.bands import Repeating
 from purecover.intervals.evidence import local_ratio
 from purecover.intervals.interval import Interval
+from purecover.intervals.replicates import Repeating
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.means import Masses
 

@@ -16,11 +16,13 @@ from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
-from purecover.estimators.samples import (
+from purecover.estimators.base import (
+    Inclusions,
+    PriorEstimator,
     binomial_upper,
     falling_shares,
     flipped_counts,
+    register_prior_estimator,
     row_shares,
     thinned_rows,
     weight_units,

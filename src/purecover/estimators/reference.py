@@ -27,11 +27,12 @@ from purecover._codec import read_sealed
 from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
-from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu_variance
+from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.estimators.base import (
     Inclusions,
     PriorEstimator,
+    flipped_counts,
+    inclusion_bound,
     prior_estimators,
     register_prior_estimator,
 )
@@ -43,7 +44,6 @@ from purecover.estimators.label_curve import (
     delta_of,
     drawn_cells,
 )
-from purecover.estimators.samples import flipped_counts, inclusion_bound
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.rates import effective_sizes
 

@@ -33,10 +33,15 @@ from purecover.estimators.assumptions import (
     clean_verdict,
     out_of_fold_scores,
 )
-from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
+from purecover.estimators.base import (
+    Inclusions,
+    PriorEstimator,
+    falling_shares,
+    flipped_counts,
+    register_prior_estimator,
+)
 from purecover.estimators.label_curve import LabelCurve
 from purecover.estimators.rows import FeaturePriorEstimator, RowPriorEstimator, Rows
-from purecover.estimators.samples import falling_shares, flipped_counts
 from purecover.exceptions import IdentifiabilityError, PurecoverError
 
 LARGE_SPREAD = 0.1

@@ -17,12 +17,11 @@ import numpy as np
 from purecover._codec import picked, plain
 from purecover._typing import FloatArray
 from purecover._view import bounded, level, shown_metrics, target_of, title_of
-from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu_variance
+from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.exceptions import PurecoverError, RecoveryWarning
 from purecover.html.svg import drawn_points
+from purecover.recovery.curves import blended, recover_roc
 from purecover.recovery.metrics import METRICS, metrics_from_roc
-from purecover.recovery.roc import blended, recover_roc
 
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate

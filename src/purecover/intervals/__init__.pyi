@@ -1,4 +1,3 @@
-from purecover.intervals.bands import curve_band as curve_band
 from purecover.intervals.evidence import EvidenceThresholds as EvidenceThresholds
 from purecover.intervals.evidence import evidence_constant as evidence_constant
 from purecover.intervals.evidence import evidence_thresholds as evidence_thresholds
@@ -9,4 +8,5 @@ from purecover.intervals.ranking import RecoveredRanking as RecoveredRanking
 from purecover.intervals.ranking import recover_ranking as recover_ranking
 from purecover.intervals.replicates import BootstrapResult as BootstrapResult
 from purecover.intervals.replicates import bootstrap as bootstrap
+from purecover.intervals.replicates import curve_band as curve_band
 from purecover.intervals.resampling import group_resampler as group_resampler

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from purecover._codec import Saved
-from purecover._frames import Tabular
+from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState, Target
 from purecover._validation import Frozen, as_real_vector, bad_value, check_real, public
 from purecover.counts import ScoreCounts
-from purecover.intervals.bands import Repeating
 from purecover.intervals.interval import Varied
+from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.means import Masses, even_bins, isotonic_frequency
 from purecover.recovery.rates import check_data

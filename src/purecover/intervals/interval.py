@@ -8,11 +8,10 @@ from functools import partial
 from typing import Any, Literal
 
 from purecover._codec import Saved
-from purecover._frames import Tabular
+from purecover._inputs import Tabular
 from purecover._typing import FloatArray, OrNan
 from purecover._validation import Frozen, check_choice, check_real, public
-from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu_variance
+from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import check_data, effective_sizes
 

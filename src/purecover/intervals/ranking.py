@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from purecover._codec import Saved
-from purecover._labels import encode_labels
+from purecover._inputs import encode_labels
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from purecover._validation import (
     as_real_vector,

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from purecover._labels import encode_labels, is_missing
+from purecover._inputs import encode_labels, is_missing
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import (
     as_real_vector,

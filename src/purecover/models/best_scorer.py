@@ -14,7 +14,7 @@ from sklearn.utils import Tags, check_array, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from purecover._frames import rows_frame
+from purecover._inputs import rows_frame
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import (
     FrozenDict,
@@ -29,15 +29,6 @@ from purecover._validation import (
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals.interval import check_level
 from purecover.intervals.paired import RowwiseAuc, rowwise_auc
-from purecover.models.classifier import (
-    TwoClassClassifier,
-    called_y,
-    check_model,
-    check_seed,
-    fit_all,
-    log_odds,
-    row_scores,
-)
 from purecover.models.cross_fit import (
     METHODS,
     Split,
@@ -46,7 +37,17 @@ from purecover.models.cross_fit import (
     make_splits,
     unseen_scores,
 )
-from purecover.models.tables import Examples, read_labeling
+from purecover.models.tables import (
+    Examples,
+    TwoClassClassifier,
+    called_y,
+    check_model,
+    check_seed,
+    fit_all,
+    log_odds,
+    read_labeling,
+    row_scores,
+)
 
 # -- The classifiers that `BestScorer` tries where nobody names others ---------------------------
 

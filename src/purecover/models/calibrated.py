@@ -38,7 +38,8 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator
 from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError
-from purecover.models.classifier import (
+from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
+from purecover.models.tables import (
     TwoClassClassifier,
     called_y,
     check_model,
@@ -46,11 +47,11 @@ from purecover.models.classifier import (
     fit_all,
     fit_parameters,
     log_odds,
+    read_labeling,
+    read_weights,
     row_scores,
     warn_of_weights,
 )
-from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
-from purecover.models.tables import read_labeling, read_weights
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
 from purecover.recovery.rates import correct_posterior, posterior_band
 

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
-from purecover._response import response_scores
+from purecover._inputs import response_scores
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import (
     Frozen,
@@ -27,10 +27,15 @@ from purecover._validation import (
     show,
     useful_jobs,
 )
-from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu
-from purecover.models.classifier import check_model, check_seed, fit_all, model_name
-from purecover.models.tables import Examples, read_examples
+from purecover.counts import ScoreCounts, auc_pu
+from purecover.models.tables import (
+    Examples,
+    check_model,
+    check_seed,
+    fit_all,
+    model_name,
+    read_examples,
+)
 
 # -- Which rows train and which are scored, with every fold checked ------------------------------
 

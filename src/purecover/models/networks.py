@@ -30,8 +30,13 @@ from purecover._validation import (
     useful_jobs,
     warn,
 )
-from purecover.models.classifier import TwoClassClassifier, seeds_of
-from purecover.models.tables import Standardizer, numeric_matrix, read_labeling
+from purecover.models.tables import (
+    Standardizer,
+    TwoClassClassifier,
+    numeric_matrix,
+    read_labeling,
+    seeds_of,
+)
 from purecover.models.training import (
     CHOICES,
     Ensemble,

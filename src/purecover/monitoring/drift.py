@@ -24,8 +24,7 @@ import numpy as np
 from purecover._codec import plain_fields
 from purecover._typing import BoolArray, CountArray, FloatArray
 from purecover._validation import Frozen
-from purecover.counts import ScoreCounts
-from purecover.curves import pu_roc_curve
+from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 import numpy as np
 
 from purecover._codec import Saved, checksum, decode, picked, plain, plain_fields, replacing
-from purecover._frames import Tabular
+from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, Scenario
 from purecover._validation import (
     bad_type,

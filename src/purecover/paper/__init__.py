@@ -3,9 +3,9 @@
 ``purecover paper`` is all one needs of it, but for running it on a cluster::
 
     import joblib
-    from purecover.paper.design import cells
+    from purecover.paper.cells import cells
     from purecover.paper.run import run_study
-    from purecover.paper.store import Store
+    from purecover.paper.cells import Store
 
     with joblib.parallel_config("dask"), Store("results") as store:
         run_study(cells(["bank", "wine"]), store=store)

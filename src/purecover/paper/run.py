@@ -19,8 +19,7 @@ import numpy as np
 from purecover import __version__
 from purecover._typing import BoolArray, FloatArray, Repair, Target
 from purecover._validation import bad_value, check_jobs, public, useful_jobs
-from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu
+from purecover.counts import ScoreCounts, auc_pu
 from purecover.estimators.alphamax import AlphaMaxN
 from purecover.estimators.base import PriorEstimator, prior_estimators
 from purecover.estimators.label_curve import LabelCurve
@@ -28,13 +27,11 @@ from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.replicates import bootstrap
 from purecover.models.networks import bagged_scores_many, check_device
+from purecover.paper.cells import Cell, Draw, Record, Store, draw
 from purecover.paper.data import DATASETS, load_paper_data
-from purecover.paper.design import Cell, Draw, Record, draw
-from purecover.paper.store import Store
 from purecover.proportions import MixtureProportions
-from purecover.recovery.pr import recover_pr
+from purecover.recovery.curves import recover_pr, recover_roc
 from purecover.recovery.rates import recover_auc
-from purecover.recovery.roc import recover_roc
 
 if TYPE_CHECKING:
     from purecover.intervals.interval import Interval
@@ -250,7 +247,7 @@ def run_study(
     Parameters
     ----------
     cells : iterable of Cell
-        The design, see :func:`purecover.paper.design.cells`.
+        The design, see :func:`purecover.paper.cells.cells`.
     store : Store
         Where results are kept.
     data : mapping of str to Problem, str or Path, optional
@@ -279,9 +276,9 @@ def run_study(
     --------
     >>> import tempfile
     >>> import numpy as np
-    >>> from purecover.paper.design import StudySettings, cells
+    >>> from purecover.paper.cells import StudySettings, cells
     >>> from purecover.paper.run import Problem, run_study
-    >>> from purecover.paper.store import Store
+    >>> from purecover.paper.cells import Store
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(300) < 0.5
     >>> features = rng.normal(size=(300, 2)) + 2 * positive[:, None]

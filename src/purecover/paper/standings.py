@@ -741,7 +741,7 @@ def shortfalls(runs: Runs) -> list[str]:
     --------
     >>> from purecover.paper.tables import Runs
     >>> from purecover.paper.standings import shortfalls
-    >>> from purecover.paper.design import Record
+    >>> from purecover.paper.cells import Record
     >>> runs = Runs([Record("gas", 1.0, 0, "auc", "same", "", "", 0.9, None, None)])
     >>> shortfalls(runs)[0]
     '1 of 1,800 runs.'

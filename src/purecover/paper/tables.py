@@ -17,12 +17,11 @@ import numpy as np
 from purecover import simulate
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import bad_value, public
-from purecover.counts import ScoreCounts
-from purecover.curves import PURoc, auc_pu, pu_roc_curve
-from purecover.paper.design import Record
+from purecover.counts import PURoc, ScoreCounts, auc_pu, pu_roc_curve
+from purecover.paper.cells import Record
 from purecover.paper.run import DEFAULT, DEFAULT_REPAIR, RELEASED
 from purecover.proportions import MixtureProportions
-from purecover.recovery.pr import area_under_pr
+from purecover.recovery.curves import area_under_pr
 from purecover.recovery.rates import map_curve, trapezoid
 from purecover.recovery.repairs import Points, repair_paper
 
@@ -106,7 +105,7 @@ class Runs:
     Examples
     --------
     >>> from purecover.paper.tables import Combination, Runs
-    >>> from purecover.paper.design import Record
+    >>> from purecover.paper.cells import Record
     >>> runs = Runs(
     ...     [
     ...         Record("gas", 1.0, 0, "auc", "same", "", "", 0.9, None, None),

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import special
 
 from purecover._codec import Saved, plain_fields
-from purecover._frames import Tabular
+from purecover._inputs import Tabular
 from purecover._typing import BoolArray, FloatArray, IntArray, Target
 from purecover._validation import (
     Frozen,
@@ -36,8 +36,7 @@ from purecover._validation import (
     public,
     show,
 )
-from purecover.counts import ScoreCounts, check_counts
-from purecover.curves import auc_pu, pu_roc_curve
+from purecover.counts import ScoreCounts, auc_pu, check_counts, pu_roc_curve
 from purecover.exceptions import IdentifiabilityError
 from purecover.proportions import MixtureProportions, check_proportions, check_target
 from purecover.recovery.rates import pr_segment_areas, trapezoid

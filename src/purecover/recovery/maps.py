@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from purecover._codec import Saved
-from purecover._frames import Tabular
+from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Repair, Scenario, Target
 from purecover._validation import (
     Frozen,
@@ -23,13 +23,12 @@ from purecover._validation import (
     check_real,
     public,
 )
-from purecover.counts import ScoreCounts, check_counts
-from purecover.curves import auc_pu, pu_roc_curve
+from purecover.counts import ScoreCounts, auc_pu, check_counts, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
+from purecover.recovery.curves import REPAIRS
 from purecover.recovery.metrics import METRICS, recover_metrics
 from purecover.recovery.rates import auc_to_pu
-from purecover.recovery.roc import REPAIRS
 
 # An AUC this close to 0 or 1 is on the edge, not beyond it.
 _ROUNDING = 1e-9

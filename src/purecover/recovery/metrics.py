@@ -18,7 +18,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from purecover._codec import Saved, picked
-from purecover._frames import Tabular
+from purecover._inputs import Tabular
 from purecover._parameters import Parameters, parameter
 from purecover._typing import AreaRule, FloatArray, OrNan, Repair, Target
 from purecover._validation import (
@@ -34,17 +34,19 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery import means
-from purecover.recovery.pr import AREA_RULES, area_under_pr, normalize_auc_pr
-from purecover.recovery.rates import check_data, interpolated
-from purecover.recovery.roc import (
+from purecover.recovery.curves import (
+    AREA_RULES,
     KEEPS_THRESHOLDS,
     REPAIRS,
     RecoveredRoc,
+    area_under_pr,
     blended,
+    normalize_auc_pr,
     partial_area,
     recover_roc,
     roc_from_counts,
 )
+from purecover.recovery.rates import check_data, interpolated
 
 Pair = tuple[float, float]
 

@@ -22,8 +22,7 @@ from purecover._validation import (
     public,
     warn,
 )
-from purecover.counts import ScoreCounts, check_counts
-from purecover.curves import pu_roc_curve
+from purecover.counts import ScoreCounts, check_counts, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions, check_proportions
 

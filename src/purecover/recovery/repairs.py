@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from purecover._typing import BoolArray, FloatArray, IntArray
-from purecover.counts import ScoreCounts
-from purecover.curves import PURoc
+from purecover.counts import PURoc, ScoreCounts
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import Shares, map_curve
 

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from purecover._codec import Saved
-from purecover._frames import Tabular
+from purecover._inputs import Tabular
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import (
     Frozen,
@@ -22,10 +22,10 @@ from purecover._validation import (
     show,
     warn,
 )
-from purecover.counts import ScoreCounts
-from purecover.curves import auc_pu_variance
+from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.proportions import MixtureProportions
+from purecover.recovery.curves import RecoveredRoc, recover_roc
 from purecover.recovery.metrics import (
     METRICS,
     RateFunction,
@@ -38,7 +38,6 @@ from purecover.recovery.metrics import (
     within_margins,
 )
 from purecover.recovery.rates import check_data
-from purecover.recovery.roc import RecoveredRoc, recover_roc
 
 THRESHOLD_METRICS = tuple(name for name, metric in METRICS.items() if metric.kind == "threshold")
 

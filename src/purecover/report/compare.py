@@ -17,7 +17,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from purecover._codec import Source, document_text, written
-from purecover._frames import (
+from purecover._inputs import (
     check_columns,
     column_names,
     is_frame,

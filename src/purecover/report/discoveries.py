@@ -12,16 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from purecover._codec import Saved
-from purecover._frames import Tabular
+from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import Frozen, as_real_vector, bad_value, public
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import Inclusions
+from purecover.estimators.base import Inclusions, check_both_sides
 from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.estimators.label_curve import LARGEST, LabelCurve
-from purecover.estimators.samples import check_both_sides
-from purecover.intervals.bands import Repeating
 from purecover.intervals.interval import Interval
+from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, check_share
 from purecover.recovery.means import Masses, isotonic_frequency
 from purecover.recovery.rates import effective_sizes

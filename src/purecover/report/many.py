@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import numpy as np
 
 from purecover._codec import json_text, picked, plain_fields
-from purecover._frames import (
+from purecover._inputs import (
     check_columns,
     column_names,
+    encode_labels,
     is_frame,
     lazy_frame,
     read_columns,
     require_columns,
     rows_frame,
 )
-from purecover._labels import encode_labels
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Scenario
 from purecover._validation import (
     Frozen,
@@ -53,8 +53,7 @@ from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.rates import effective_size
-from purecover.report.evaluation import evaluate
-from purecover.report.pipeline import Rows, SettingKeywords, Settings, as_seen_by, recover
+from purecover.report.pipeline import Rows, SettingKeywords, Settings, as_seen_by, evaluate, recover
 from purecover.report.results import PUReport, check_title, save_page
 from purecover.report.text import render_many_text
 

@@ -18,25 +18,23 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 
 from purecover._codec import Source, document_text, json_schema, picked, plain, replacing, written
-from purecover._frames import rows_frame
+from purecover._inputs import rows_frame
 from purecover._validation import Frozen, bad_type, check_choice, check_flag, public, require, show
 from purecover.checks import CheckResult
-from purecover.counts import ScoreCounts
-from purecover.curves import PURoc
+from purecover.counts import PURoc, ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import CurveBand, Interval, ends_of, least_delta
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery.bounds import BinningBounds, binning_bounds
+from purecover.recovery.curves import RecoveredPr, RecoveredRoc, blended, pr_from_roc, recover_roc
 from purecover.recovery.metrics import (
     MetricOptions,
     RecoveredConfusion,
     RecoveredMetrics,
     resolve_metrics,
 )
-from purecover.recovery.pr import RecoveredPr, pr_from_roc
-from purecover.recovery.roc import RecoveredRoc, blended, recover_roc
 from purecover.report.assumptions import Assumption, assumptions_of
 from purecover.report.text import render_text
 

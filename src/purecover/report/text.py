@@ -34,8 +34,8 @@ from purecover._view import (
     share_digits,
     versions,
 )
+from purecover.recovery.curves import NOTEWORTHY_GAP
 from purecover.recovery.metrics import METRICS
-from purecover.recovery.roc import NOTEWORTHY_GAP
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts

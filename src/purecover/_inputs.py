@@ -1,0 +1,524 @@
+"""What a caller hands in: columns of a data frame, labels in any spelling, scores of a model."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from purecover._typing import ArrayLike, BoolArray
+from purecover._validation import (
+    bad_type,
+    bad_value,
+    check_choice,
+    check_same_length,
+    is_iterable,
+    is_number,
+    public,
+    show,
+    to_numpy,
+)
+from purecover.exceptions import MissingDependencyError
+
+
+def is_frame(value: object) -> bool:
+    """Whether ``value`` looks like a table rather than one column of numbers."""
+    if isinstance(value, Mapping):
+        return True
+    if isinstance(value, np.ndarray):
+        return False
+    # pandas, polars, pyarrow, Dask, Spark ... all list their columns; a Series has no such list.
+    # Asked of the class: a lazy frame warns when it must find out what its columns are.
+    return hasattr(type(value), "columns") or hasattr(type(value), "column_names")
+
+
+def refuse_frame(scores: object) -> None:
+    """Complain of a table where one column of scores is wanted."""
+    if is_frame(scores):
+        raise bad_type(
+            "scores",
+            "one column of scores, or a ScoreCounts",
+            scores,
+            "pass frame['score'] and frame['labeled'], or "
+            "ScoreCounts.from_frame(frame, score='score', labeled='labeled')",
+        )
+
+
+def lazy_frame(frame: Any) -> Any | None:
+    """A lazy frame of any engine as one of narwhals; None for everything else.
+
+    Lazy are a polars LazyFrame, a DuckDB relation, and tables of Spark, Dask and Ibis: rows that
+    are not, or not all, in the memory of this process.
+    """
+    if isinstance(frame, Mapping):
+        return None
+    import narwhals
+    import narwhals.stable.v2 as nw
+
+    try:
+        native = narwhals.to_native(frame, pass_through=True)
+        found = nw.from_native(native, pass_through=True)
+    except Exception:  # noqa: BLE001 - the reader of eager frames complains, with its own words
+        return None
+    return found if isinstance(found, nw.LazyFrame) else None
+
+
+def column_names(frame: Any) -> list[str]:
+    """Names of the columns, without collecting a lazy frame."""
+    if isinstance(frame, Mapping):
+        return list(frame)
+    names = getattr(frame, "column_names", None)
+    if names is None:
+        schema = getattr(frame, "collect_schema", None)
+        names = schema().names() if callable(schema) else frame.columns
+    return [str(name) for name in names]
+
+
+def read_columns(frame: Any, names: Mapping[str, str]) -> dict[str, np.ndarray[Any, Any]]:
+    """NumPy columns of a frame; ``names`` maps our parameter to the user's column."""
+    if isinstance(frame, Mapping):
+        available = list(frame)
+        require_columns(names, available)
+        return {p: to_numpy(p, frame[column]) for p, column in names.items()}
+    import narwhals.stable.v2 as nw
+
+    must = "a data frame (pandas, polars, pyarrow, ...) or a dict of columns"
+    try:
+        native = nw.from_native(frame, eager_only=True)
+        native.get_column  # noqa: B018 - a lazy frame of narwhals itself gets this far
+        available = list(native.columns)
+    except nw.exceptions.DuplicateError as error:
+        # Its lines after the first read "- 'name' 2 times".
+        twice = ", ".join(line.lstrip("- ") for line in str(error).splitlines()[1:])
+        must = "a table whose column names differ"
+        raise bad_value("frame", must, twice or "repeated names") from error
+    except (TypeError, AttributeError) as error:
+        hint = None if lazy_frame(frame) is None else "collect a lazy frame first"
+        raise bad_type("frame", must, frame, hint) from error
+    require_columns(names, available)
+    out = {}
+    for parameter, column in names.items():
+        series = native.get_column(column)
+        missing = int(series.null_count())
+        if missing:
+            raise bad_value(
+                parameter,
+                "a column free of missing values",
+                f"{missing} missing of {len(series)} in column {column!r}",
+                "drop or fill the missing rows first; purecover never drops rows in silence",
+            )
+        try:
+            out[parameter] = np.asarray(series.to_numpy())
+        except Exception as error:  # engines have types that NumPy has not
+            raise bad_value(
+                parameter,
+                "a column that NumPy can hold",
+                f"column {column!r} of type {series.dtype}",
+                "cast it to a number, a boolean or text first",
+            ) from error
+    return out
+
+
+def require_columns(names: Mapping[str, Any], available: list[Any]) -> None:
+    for parameter, column in names.items():
+        if not _is_among(column, available):
+            shown = ", ".join(repr(c) for c in available[:20])
+            more = ", ..." if len(available) > 20 else ""
+            raise bad_value(
+                parameter,
+                "the name of a column",
+                show(column),
+                f"the columns are {shown}{more}" if available else "the frame has no columns",
+            )
+
+
+def check_columns(parameter: str, names: Any, available: list[str], must: str) -> tuple[str, ...]:
+    """Names of columns that exist and differ, in their order."""
+    # A set has no order.
+    if isinstance(names, (bytes, str, set, frozenset, Mapping)) or not is_iterable(names):
+        raise bad_type(parameter, must, names)
+    found = tuple(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise bad_type(parameter, must, name)
+        require_columns({parameter: name}, available)
+    if twice := [name for name in found if found.count(name) > 1]:
+        raise bad_value(parameter, f"{must} that differ", f"{show(twice[0])} twice")
+    return found
+
+
+def _is_among(column: Any, available: list[Any]) -> bool:
+    try:
+        return column in available
+    except Exception:  # noqa: BLE001 - arrays and foreign objects are no names
+        return False
+
+
+class Tabular:
+    """Base of results that are tables, too."""
+
+    @abstractmethod
+    def _columns(self) -> dict[str, Any]:
+        """Columns of equal length by name."""
+
+    @public
+    def frame(self, backend: Any = None) -> Any:
+        """The figures as a table; see :meth:`ScoreCounts.frame`.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            ``"pandas"``, ``"polars"``, ``"pyarrow"`` or their module; None gives a dict of
+            arrays.
+
+        Returns
+        -------
+        dict or data frame
+            One column for each of the figures.
+        """
+        return make_frame(self._columns(), backend)
+
+
+def rows_frame(rows: Sequence[Mapping[str, Any]], backend: Any) -> Any:
+    """The same of rows that have the same cells."""
+    return make_frame({name: np.array([row[name] for row in rows]) for name in rows[0]}, backend)
+
+
+def make_frame(columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any:
+    """A dict of arrays, or a data frame of the library the caller names."""
+    if backend is None:
+        return dict(columns)
+    import narwhals.stable.v2 as nw
+
+    try:
+        return nw.from_dict(dict(columns), backend=backend).to_native()
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{{function}} needs the package {str(backend)!r}, which is not installed.\n"
+            f"Hint: pip install {backend!s}"
+        ) from error
+    except Exception as error:
+        raise bad_value(
+            "backend", "'pandas', 'polars', 'pyarrow' or their module", show(backend)
+        ) from error
+
+
+# -- Who is labeled, who is not, who is known to be negative -------------------------------------
+
+
+_LABELED_WORDS = frozenset(
+    "1 1.0 +1 true t yes y positive pos p labeled labelled l".split()  # noqa: SIM905 - reads better
+)
+_UNLABELED_WORDS = frozenset(
+    "0 0.0 -1 -1.0 false f no n unlabeled unlabelled u unknown none".split()  # noqa: SIM905
+)
+_NEGATIVE_WORDS = frozenset(("negative", "neg"))
+_MUST = "two-valued (labeled or not): booleans, 0/1, -1/+1, or words such as positive/unlabeled"
+
+
+def encode_labels(
+    labeled: ArrayLike,
+    size: int,
+    *,
+    positive_label: object = None,
+    negative_label: object = None,
+    parameter: str = "labeled",
+) -> tuple[BoolArray, BoolArray | None]:
+    """Turn a label column into masks of the labeled and of the known negatives.
+
+    Numbers: 1 is labeled, 0 or -1 is not. Words are read without regard to case. Other
+    values need ``positive_label``. Known negatives exist only if ``negative_label`` names
+    their value: guessing that -1 means negative would turn unlabeled rows into negatives.
+    Complaints name ``parameter``; a column of another name holds classes, not labels, so that
+    its words may be "negative", too.
+    """
+    values = to_numpy(parameter, labeled)
+    check_same_length(parameter, values.size, size)
+    refuse_missing(parameter, values)
+    negative = None
+    if negative_label is not None:
+        negative = _rows_with("negative_label", values, negative_label)
+    if positive_label is not None:
+        positive = _rows_with("positive_label", values, positive_label)
+        if negative is not None and np.any(positive & negative):
+            raise bad_value(
+                "negative_label",
+                "another value than positive_label",
+                f"{show(negative_label)} beside {show(positive_label)}",
+            )
+        _require_one_other(parameter, values, positive, negative)
+    else:
+        rest = values if negative is None else values[~negative]
+        encoded = _encode_two_valued(parameter, rest)
+        if negative is None:
+            positive = encoded
+        else:
+            positive = np.zeros(values.size, dtype=np.bool_)
+            positive[~negative] = encoded
+    _require_both_sides(parameter, positive, negative)
+    return positive, negative
+
+
+def _encode_two_valued(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
+    kind = values.dtype.kind
+    if kind == "b":
+        return values
+    if kind == "O":
+        if all(isinstance(v, (bool, np.bool_)) for v in values):
+            return values.astype(np.bool_)
+        if all(is_number(v) for v in values):
+            return _encode_numbers(parameter, np.array([_as_float(v) for v in values]))
+    if kind in "iuf":
+        return _encode_numbers(parameter, values)
+    if kind in "OUST":
+        return _encode_words(parameter, values)
+    raise bad_type(parameter, _MUST, values[0] if values.size else values)
+
+
+def _encode_numbers(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
+    positive: BoolArray = values == 1
+    rest = values[~positive]
+    # Two cheap passes instead of np.unique, which would sort the column.
+    if rest.size and not (
+        rest.min() == rest.max() and rest.dtype.type(rest[0]) in (rest.dtype.type(0), -1)
+    ):
+        hint = "name the value that means labeled with positive_label="
+        distinct = set(np.unique(values).tolist())
+        if distinct == {-1, 0, 1}:
+            hint = "if -1 marks known negatives, pass negative_label=-1"
+        elif len(distinct) > 10:
+            hint = "were scores and labeled swapped? Scores come first"
+        raise bad_value(parameter, _MUST, _shown_values(values), hint)
+    return positive
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except (OverflowError, ValueError):  # beyond all floats, or a signaling NaN
+        return float("inf")
+
+
+def _encode_words(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
+    words = [_text(v).strip().casefold() for v in values.tolist()]
+    distinct = set(words)
+    others = _UNLABELED_WORDS if parameter == "labeled" else _UNLABELED_WORDS | _NEGATIVE_WORDS
+    if not distinct <= _LABELED_WORDS | others or len(distinct) > 2:
+        hint = "name the value that means labeled with positive_label="
+        if len(distinct) > 2:
+            # Both "no" and "unknown", say: pooling them would hide known negatives.
+            hint += " and the value of known negatives with negative_label="
+        raise bad_value(parameter, _MUST, _shown_values(values), hint)
+    return np.array([word in _LABELED_WORDS for word in words], dtype=np.bool_)
+
+
+def labeled_of_two(classes: np.ndarray[Any, Any]) -> int | None:
+    """Which of two values in ascending order means labeled; None if both mean the same.
+
+    A known word decides: beside "unlabeled" any other word is the label. Of two values that say
+    nothing it is the second, as in scikit-learn: so of False and True, 0 and 1, -1 and +1.
+    """
+    if classes.dtype.kind not in "OUST":
+        return 1
+    words = [_text(value).strip().casefold() for value in classes.tolist()]
+    yes = [word in _LABELED_WORDS for word in words]
+    no = [word in _UNLABELED_WORDS | _NEGATIVE_WORDS for word in words]
+    if all(yes) or all(no):
+        return None
+    if yes[0] and no[1]:
+        return 0
+    # Of "1" and "2" the first need not be the label.
+    numerals = all(_is_numeral(word) for word in words)
+    return 0 if not numerals and (yes[0] or no[1]) else 1
+
+
+def _is_numeral(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - foreign objects raise whatever they like
+        return show(value)
+
+
+def _rows_with(parameter: str, values: np.ndarray[Any, Any], label: object) -> BoolArray:
+    rows = _equals(values, label)
+    if not rows.any():
+        raise bad_value(
+            parameter,
+            "a value of the label column",
+            show(label),
+            f"the column holds {_shown_values(values)}",
+        )
+    return rows
+
+
+def _equals(values: np.ndarray[Any, Any], label: object) -> BoolArray:
+    if values.dtype.kind in "OUST":
+        # Files deliver text, so that label 1 must also find "1".
+        text = _text(label)
+        return np.array(
+            [_is_equal(v, label) or _text(v) == text for v in values.tolist()], dtype=np.bool_
+        )
+    try:
+        number = float(label)  # type: ignore[arg-type]
+    except Exception:  # noqa: BLE001 - not a number, so no number of the column
+        return np.zeros(values.size, dtype=np.bool_)
+    # As np.float64, so that a short float type is widened rather than the number cut.
+    return np.asarray(values == np.float64(number), dtype=np.bool_)
+
+
+def _is_equal(one: object, other: object) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:  # noqa: BLE001 - arrays and foreign objects: not a plain label
+        return False
+
+
+def is_missing(value: object) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124 - NaN
+    except Exception:  # noqa: BLE001 - arrays and foreign objects: refused later, as labels
+        return False
+
+
+def refuse_missing(parameter: str, values: np.ndarray[Any, Any]) -> None:
+    """Complain of values that are missing, whatever their spelling."""
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+    elif values.dtype.kind in "OT":
+        missing = np.array([is_missing(v) for v in values.tolist()], dtype=np.bool_)
+    else:
+        return
+    if missing.any():
+        raise bad_value(
+            parameter,
+            "free of missing values",
+            f"{int(missing.sum())} missing of {values.size} "
+            f"(first at row {int(np.flatnonzero(missing)[0])})",
+            "if missing means unlabeled, fill it with 0 first",
+        )
+
+
+def _require_one_other(
+    parameter: str,
+    values: np.ndarray[Any, Any],
+    positive: BoolArray,
+    negative: BoolArray | None,
+) -> None:
+    rest = values[~positive if negative is None else ~(positive | negative)]
+    if values.dtype.kind in "biuf":
+        several = rest.size > 0 and bool(rest.min() != rest.max())
+    else:
+        several = len({_text(v) for v in rest.tolist()}) > 1
+    if several:
+        raise bad_value(
+            parameter,
+            "two-valued beside negative_label",
+            _shown_values(values),
+            "name the value of known negatives with negative_label=, or map the column to "
+            "booleans first",
+        )
+
+
+def _require_both_sides(parameter: str, positive: BoolArray, negative: BoolArray | None) -> None:
+    n_positive = int(np.count_nonzero(positive))
+    n_negative = 0 if negative is None else int(np.count_nonzero(negative))
+    n_unlabeled = positive.size - n_positive - n_negative
+    if n_positive == 0 or n_unlabeled == 0:
+        side = "labeled" if n_positive == 0 else "unlabeled"
+        raise bad_value(
+            parameter,
+            "both labeled and unlabeled somewhere",
+            f"no {side} row among {positive.size}",
+            "check that the right column and the right value mark the labeled examples",
+        )
+
+
+def _shown_values(values: np.ndarray[Any, Any]) -> str:
+    try:
+        distinct = list(dict.fromkeys(values[:100_000].tolist()))
+    except Exception:  # noqa: BLE001 - unhashable things in an object column
+        distinct = values[:3].tolist()
+    shown = ", ".join(show(v) for v in distinct[:5])
+    return f"the values {shown}" + (", ..." if len(distinct) > 5 else "")
+
+
+# -- Scores of a fitted classifier, turned so that larger means more positive --------------------
+# scikit-learn orders classes by value, so that for the words "positive" and "unlabeled" the last
+# class, whose scores `decision_function` gives, is the wrong one. Here the label column says which
+# class is meant.
+
+
+RESPONSES = ("decision_function", "predict_proba")
+
+
+def labeled_value(labeled: ArrayLike, positive_label: object = None) -> Any:
+    """The value of the label column that means labeled."""
+    values = to_numpy("labeled", labeled)
+    positive, _ = encode_labels(values, values.size, positive_label=positive_label)
+    return values[int(np.argmax(positive))]
+
+
+def response_scores(
+    estimator: Any,
+    X: Any,
+    *,
+    positive: Any,
+    methods: Collection[str] = RESPONSES,
+    response_method: str = "auto",
+) -> Any:
+    """Scores of a fitted binary classifier, larger where the class ``positive`` is likelier."""
+    check_choice("response_method", response_method, ("auto", *RESPONSES))
+    wanted = methods if response_method == "auto" else (response_method,)
+    # hasattr, not the class: a pipeline or a search has what its last step has.
+    found = next((method for method in wanted if hasattr(estimator, method)), None)
+    if isinstance(estimator, type) or found is None:
+        raise bad_type(
+            "estimator",
+            f"a fitted classifier with {' or '.join(wanted)}",
+            estimator,
+            "for scores from elsewhere use the functions that take scores",
+        )
+    from sklearn.exceptions import NotFittedError
+
+    try:
+        scores = np.asarray(getattr(estimator, found)(X))
+    except NotFittedError as error:
+        raise bad_value("estimator", "fitted", show(estimator), "call fit first") from error
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:  # not scikit-learn's own: nothing says that its scores are turned
+        return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+    at = _class_of(np.asarray(classes), positive)
+    if scores.ndim == 2:
+        return scores[:, at] if scores.shape[1] == len(classes) else scores
+    return scores if at == 1 else -scores
+
+
+def _class_of(classes: np.ndarray[Any, Any], positive: Any) -> int:
+    """Where among the classes the positive one is."""
+    if len(classes) != 2:
+        raise bad_value(
+            "estimator",
+            "a classifier of two classes",
+            f"one with {len(classes)} ({show(list(classes))})",
+            "train it on labeled against unlabeled, or on positive against negative",
+        )
+    same = [bool(c == positive) for c in classes]
+    if any(same):
+        return same.index(True)
+    # Trained on other values than the label column holds, such as true classes.
+    encoded, _ = encode_labels(classes, classes.size, parameter="estimator.classes_")
+    return int(np.argmax(encoded))
