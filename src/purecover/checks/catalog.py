@@ -674,6 +674,8 @@ def estimators_disagree(context: CheckContext) -> Finding:
     estimation = context.estimation
     if estimation is None:
         return not_applicable("alpha and beta were given.")
+    if not estimation.identifiable:
+        return not_applicable("the scores do not determine alpha at all (PU017).")
     n_scores = int(np.count_nonzero(context.counts.labeled + context.counts.unlabeled))
     if n_scores < FEW_SCORES:
         return not_applicable(f"{n_scores} distinct scores are too few for the other estimators.")

@@ -539,9 +539,10 @@ def bootstrap(
     if data is not counts:
         itself = Draws(data.labeled[None], data.unlabeled[None], Shares.of(proportions))
         for key, (value,) in job.measure(itself, data).values.items():
-            values[key] += np.nan_to_num(estimates[key] - value)  # by what grouping moved it
-            if key != "roc_auc" and given.repair != "none":  # which can leave their range
-                values[key] = values[key].clip(*METRICS[key].range)
+            ends = METRICS[key].range
+            if key == "roc_auc" or given.repair == "none":  # which can leave their range
+                ends = (-np.inf, np.inf)
+            values[key] = _moved(values[key], value, estimates[key], ends)
     numbers: dict[str, FloatArray] = {}
     at_threshold = tuple(metric for metric in wanted if metric.kind == "threshold")
     optimism = None
@@ -590,6 +591,16 @@ def bootstrap(
         _curves=kept,
         _numbers=numbers,
     )
+
+
+def _moved(
+    values: FloatArray, grouped: float, estimate: float, ends: tuple[float, float]
+) -> FloatArray:
+    """Replicates without what grouping did to the data; what lies at an end stays there."""
+    low, high = ends
+    if np.isfinite(ends).all() and low < grouped < high and low <= estimate <= high:
+        return np.interp(values, (low, grouped, high), (low, estimate, high))
+    return np.clip(values + np.nan_to_num(estimate - grouped), low, high)
 
 
 # -- The threshold: what is measured there, and what it owes to having been chosen ---------------

@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 
 DEFAULT = "label-curve"
 """What the tables call ours: like the paper's methods, it takes the ends of a ranking as pure."""
-WITH_INTERVALS = (DEFAULT, "reference")
-"""The latter is what reports use, and does not."""
+REPORTS = "reference"
+"""What reports use, which does not."""
+WITH_INTERVALS = (DEFAULT, REPORTS)
 RELEASED = "alphamax-n-released"
 """The paper's own estimator: AlphaMax-N with the elbow of the released code."""
 DEFAULT_REPAIR: Mapping[str, Repair] = {"auc": "isotonic", "auc_pr": "blend"}
