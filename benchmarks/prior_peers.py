@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import repeat
 from statistics import fmean, median
+from typing import Any
 
 import numpy as np
 from benchmarks._common import arguments, conclude, progress, publish, table
@@ -119,7 +120,8 @@ def contestants() -> dict[str, tuple[Callable[[], PriorEstimator], bool]]:
             found[name + ON_SCORES] = kind, False
         else:
             found[name] = kind, False
-    found["elkan-noto, e1"] = partial(prior_estimators()["elkan-noto"], variant="e1"), False
+    elkan_noto: Any = prior_estimators()["elkan-noto"]
+    found["elkan-noto, e1"] = partial(elkan_noto, variant="e1"), False
     return found
 
 

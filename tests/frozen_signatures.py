@@ -23,8 +23,8 @@ def _lines(name: str, value: Any) -> Iterator[str]:
         for member, what in inspect.getmembers(value, inspect.isroutine):
             homes = [base.__module__ for base in value.__mro__ if member in vars(base)]
             ours = homes[:1] and homes[0].startswith("purecover")
-            # Requests of metadata are made by scikit-learn, and are its to change.
-            theirs = member.startswith("_") or member.endswith("_request")
+            # Parameters and requests of metadata are as scikit-learn has them, and its to change.
+            theirs = member.startswith("_") or member.endswith(("_request", "et_params"))
             if ours and not theirs and not isinstance(what, cached_property):
                 yield f"{name}.{member}{_parameters(what)}"
     elif callable(value):

@@ -128,14 +128,18 @@ def test_counts_need_only_numpy() -> None:
     assert not roots(modules) & (HEAVY - {"scipy", "narwhals"})
 
 
-def test_a_report_with_a_known_alpha_needs_no_estimator() -> None:
-    """Estimators and models bring scikit-learn, which takes longer to load than the report."""
+SLOW_TO_LOAD = {"sklearn", "scipy.optimize", "scipy.stats", "matplotlib", "pandas"}
+
+
+@pytest.mark.parametrize("options", ["alpha=0.2, n_resamples=5", "n_resamples=5"])
+def test_a_report_needs_nothing_that_loads_slowly(options: str) -> None:
+    """scikit-learn takes longer to load than the report takes."""
     code = (
         "import purecover as pu\n"
-        "scores, labeled = [5, 4, 3, 2, 1, 0], [1, 1, 0, 1, 0, 0]\n"
-        "pu.evaluate(scores, labeled, alpha=0.2, n_resamples=5)"
+        "sample = pu.simulate.binormal(3.0).sample(100, 400, alpha=0.2, random_state=0)\n"
+        f"pu.evaluate(sample.scores, sample.labeled, {options}).to_html()"
     )
-    assert not modules_after(code) & {"sklearn", "scipy.stats", "matplotlib", "pandas"}
+    assert not modules_after(code) & SLOW_TO_LOAD
 
 
 @pytest.mark.parametrize(
@@ -152,7 +156,7 @@ def test_the_command_with_a_known_alpha_needs_no_estimator(tmp_path: Path) -> No
     table.write_text("score,labeled\n5,1\n4,1\n3,0\n2,1\n1,0\n0,0\n", encoding="utf-8")
     code = "import runpy\nrunpy.run_module('purecover', run_name='__main__', alter_sys=True)"
     modules = modules_after(code, "evaluate", str(table), "--alpha", "0.2", "--resamples", "5")
-    assert not modules & {"sklearn", "scipy.stats", "matplotlib", "pandas"}
+    assert not modules & SLOW_TO_LOAD
 
 
 def test_importing_changes_nothing() -> None:

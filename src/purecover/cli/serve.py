@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import secrets
 import sys
 from importlib.resources import as_file, files
 from importlib.util import find_spec
@@ -92,11 +91,13 @@ def serve(
         note(f"open {address}", quiet=False)
         note("Ctrl-C stops it and removes the files that were sent to it", quiet=False)
 
+    from secrets import token_urlsafe
+
     with as_file(files("purecover") / "data" / "example_scores.csv") as example:
         settings = Settings(
             worker=WORKER,
             example=example,
-            token=secrets.token_urlsafe(32) if token else None,
+            token=token_urlsafe(32) if token else None,
             max_upload=max_upload,
             workers=workers,
             job_timeout=timeout,

@@ -475,10 +475,9 @@ class AlphaMaxDisplay(base.Display):
         >>> display.elbow_.get_label().startswith("elbow")
         True
         """
-        from sklearn.base import clone
-
         from purecover.estimators.alphamax import AlphaMax
         from purecover.estimators.base import flipped_counts
+        from purecover.estimators.parametrized import clone
 
         check_flag("flipped", flipped)
         if estimator is None:

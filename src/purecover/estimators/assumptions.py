@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, bdtrc, betainc
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from purecover._codec import Saved
@@ -32,6 +30,7 @@ from purecover._validation import (
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import read_both_sides, weight_units
 from purecover.estimators.estimate import PriorEstimate
+from purecover.estimators.parametrized import clone
 from purecover.estimators.rows import Rows
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval
@@ -223,6 +222,8 @@ def out_of_fold_scores(
             f"A classifier needs two labeled and two unlabeled examples at least, got "
             f"{rows.n_labeled} and {rows.n_unlabeled}."
         )
+    from sklearn.exceptions import ConvergenceWarning
+
     tame = rows.scaled()
     X = np.clip(np.concatenate((tame.labeled, tame.unlabeled)), -FAR, FAR)
     ours = np.arange(len(X)) < rows.n_labeled

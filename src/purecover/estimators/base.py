@@ -10,13 +10,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from scipy.special import betaincinv
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 
+from purecover._isotonic import isotonic_regression
 from purecover._parameters import check_fields
 from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray, RandomState
 from purecover._validation import (
@@ -29,11 +28,15 @@ from purecover._validation import (
     public,
 )
 from purecover.counts import ScoreCounts
+from purecover.estimators.parametrized import Parametrized
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
 from purecover.intervals.resampling import GroupResampler, Resampler, draw_many, resampler_for
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.rates import effective_size, effective_sizes
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 FEW_LABELED, FEW_UNLABELED = 50, 100
 TOO_FEW_LABELED = 10
@@ -157,8 +160,6 @@ def thinned_rows(counts: ScoreCounts, thinned: ScoreCounts, tallies: CountArray)
 
 def falling_shares(labeled: Any, unlabeled: Any) -> FloatArray:
     """Share of the labeled at each threshold, made to fall with the scores; 0 where nobody is."""
-    from scipy.optimize import isotonic_regression
-
     pooled = np.asarray(labeled + unlabeled, dtype=np.float64)
     used = np.flatnonzero(pooled)
     shares = np.zeros(pooled.size)
@@ -554,7 +555,7 @@ class Inclusions:
         return bool(self.details.get("identifiable", True))
 
 
-class PriorEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
+class PriorEstimator(Parametrized, ABC):
     """Base class of everything that estimates alpha (and beta) from scores.
 
     A subclass names its parameters in ``__init__``, as scikit-learn wants it, and implements

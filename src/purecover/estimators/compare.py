@@ -10,7 +10,6 @@ from time import perf_counter
 from typing import Any, TypeGuard
 
 import numpy as np
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from purecover._codec import plain_fields
@@ -44,6 +43,7 @@ from purecover.estimators.base import (
     prior_estimators,
 )
 from purecover.estimators.choice import KnownBeta, default_estimator, full_name, tell_clean
+from purecover.estimators.parametrized import clone
 from purecover.estimators.rows import RowPriorEstimator, Rows, check_differ, read_matrix
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import InvalidInputError, PurecoverError

@@ -941,7 +941,7 @@ class LabelCurve(PriorEstimator):
         return found, bins, ahead
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
+        state = self.__dict__.copy()
         state.pop("_solved", None)  # quickly made again
         return state
 

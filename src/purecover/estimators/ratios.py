@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from purecover._isotonic import isotonic_regression
 from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
@@ -804,8 +805,6 @@ class PatraSen(PriorEstimator):
     @staticmethod
     def _distances(counts: ScoreCounts, shares: FloatArray) -> FloatArray:
         """The distance at each share of negatives."""
-        from scipy.optimize import isotonic_regression
-
         f_labeled = np.cumsum(counts.labeled[::-1]) / counts.n_labeled
         mass = counts.unlabeled[::-1] / counts.n_unlabeled
         f_unlabeled = np.cumsum(mass)

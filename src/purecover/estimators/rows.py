@@ -7,10 +7,9 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import Tags
 
 from purecover._inputs import column_names, encode_labels, is_frame, read_columns
 from purecover._parameters import checked
@@ -43,6 +42,9 @@ from purecover.estimators.base import (
 )
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals.interval import Interval
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 def read_matrix(X: Any, parameter: str = "X") -> FloatArray:

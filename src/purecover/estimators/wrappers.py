@@ -9,8 +9,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from purecover._parameters import checked
@@ -41,6 +39,7 @@ from purecover.estimators.base import (
     register_prior_estimator,
 )
 from purecover.estimators.label_curve import LabelCurve
+from purecover.estimators.parametrized import clone
 from purecover.estimators.rows import FeaturePriorEstimator, RowPriorEstimator, Rows
 from purecover.exceptions import IdentifiabilityError, PurecoverError
 
@@ -954,6 +953,7 @@ def _likeliest(X: FloatArray, numbers: list[int], rng: np.random.Generator) -> A
 
 
 def _mixture(k: int, shape: str, X: FloatArray, rng: np.random.Generator) -> Any:
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.mixture import GaussianMixture
 
     mixture = GaussianMixture(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -212,17 +213,24 @@ def least_delta(counts: ScoreCounts) -> float:
 
 def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tuple[float, float]:
     """Newcombe's fifth method: invert a score test with Hanley and McNeil's variance."""
-    from scipy.optimize import brentq
-
     extra = (n_labeled + n_unlabeled) / 2 - 1
 
     def gap(theta: float) -> float:
         shape = 1 + extra * (1 - theta) / (2 - theta) + extra * theta / (1 + theta)
         return (auc - theta) ** 2 - z**2 * theta * (1 - theta) * shape / (n_labeled * n_unlabeled)
 
-    low = 0.0 if auc == 0 else float(brentq(gap, 1e-15, auc - 1e-12))
-    high = 1.0 if auc == 1 else float(brentq(gap, auc + 1e-12, 1 - 1e-15))
+    low = 0.0 if auc == 0 else _root(gap, 1e-15, auc - 1e-12)
+    high = 1.0 if auc == 1 else _root(gap, auc + 1e-12, 1 - 1e-15)
     return low, high
+
+
+def _root(gap: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function changes its sign, by bisection: ``scipy.optimize`` is slow to import."""
+    rising = gap(low) < 0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (gap(middle) < 0) == rising else (low, middle)
+    return (low + high) / 2
 
 
 def _expit(value: float) -> float:

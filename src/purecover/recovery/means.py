@@ -16,6 +16,7 @@ import numpy as np
 
 from purecover._codec import Saved
 from purecover._inputs import Tabular
+from purecover._isotonic import isotonic_regression
 from purecover._typing import ArrayLike, FloatArray, IntArray, Target
 from purecover._validation import (
     Frozen,
@@ -204,8 +205,6 @@ def recalibration(masses: Masses, prior: float) -> tuple[float, float]:
 
 def isotonic_frequency(masses: Masses, prior: float) -> FloatArray:
     """Share of positives at each score: the non-decreasing one nearest to what is recovered."""
-    from scipy.optimize import isotonic_regression
-
     positive, everyone = (mass[::-1] for mass in masses.split(prior))
     starts = np.flatnonzero(everyone > 0)
     # Scores that only labeled examples have, of which the population has none, go with those below.

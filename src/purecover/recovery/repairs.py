@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from purecover._isotonic import isotonic_regression
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover.counts import PURoc, ScoreCounts
 from purecover.proportions import MixtureProportions
@@ -64,8 +65,6 @@ def project(rates: FloatArray, weights: FloatArray) -> FloatArray:
     out[:, 0], out[:, -1] = 0.0, 1.0
     if middle.size:
         if (np.diff(middle) < 0).any():
-            from scipy.optimize import isotonic_regression
-
             # Rows end to end and one above the other: nothing is pooled across.
             apart = np.arange(len(rates))[:, None] * (1 + np.ptp(middle))
             found = isotonic_regression((middle + apart).ravel(), weights=weights[:, :-1].ravel())
@@ -82,8 +81,6 @@ def hull_vertices(roc: PURoc) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     ``x = fpr + tpr, y = tpr - fpr``, where every step goes forward, and that is a
     pool-adjacent-violators problem on the slopes.
     """
-    from scipy.optimize import isotonic_regression
-
     x, y = roc.fpr_pu + roc.tpr_pu, roc.tpr_pu - roc.fpr_pu
     # Thresholds that only known negatives have make no step.
     points = np.append(0, np.flatnonzero(np.diff(x) > 0) + 1)
@@ -152,8 +149,6 @@ class Blocks:
     @classmethod
     def pooled(cls, labeled: FloatArray, unlabeled: FloatArray) -> Blocks:
         """Blocks of counts of many samples, one row each, as :class:`ScoreCounts` order them."""
-        from scipy.optimize import isotonic_regression
-
         n_samples, n_thresholds = labeled.shape
         ours = labeled[:, ::-1].ravel()
         everyone = ours + unlabeled[:, ::-1].ravel()

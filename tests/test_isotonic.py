@@ -1,0 +1,33 @@
+"""Isotonic regression is SciPy's, with and without its package."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.optimize import isotonic_regression as theirs
+
+from purecover import _isotonic
+
+
+@pytest.mark.parametrize("alone", [True, False])
+@given(
+    values=hnp.arrays(np.float64, st.integers(1, 40), elements=st.integers(-3, 3).map(float)),
+    increasing=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_as_scipy(alone: bool, values: np.ndarray, increasing: bool, seed: int) -> None:
+    weights = np.random.default_rng(seed).uniform(0.1, 2, values.size)
+    with pytest.MonkeyPatch.context() as patch:
+        if not alone:
+            patch.setattr(_isotonic, "_pava", lambda: None)
+        found = _isotonic.isotonic_regression(values, weights=weights, increasing=increasing)
+    expected = theirs(values, weights=weights, increasing=increasing)
+    np.testing.assert_array_equal(found.x, expected.x)
+    np.testing.assert_array_equal(found.blocks, expected.blocks)
+
+
+def test_the_solver_is_found_alone() -> None:
+    assert _isotonic._pava() is not None
