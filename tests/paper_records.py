@@ -10,7 +10,8 @@ from purecover.paper.cells import Record
 from purecover.paper.tables import printed_table
 
 REPAIRS = ("paper", "isotonic", "hull", "likelihood", "blend", "none")
-ESTIMATORS = ("label-curve", "alphamax-n-released", "dedpul")
+ESTIMATORS = ("label-curve", "alphamax-n-released", "dedpul", "reference")
+WITH_INTERVALS = (1, 4)
 
 
 def paper_records(
@@ -55,7 +56,7 @@ def paper_records(
             for i, estimator in enumerate(("true", *ESTIMATORS)):
                 scale = noise * (1 + i / 2)
                 if i:
-                    half = 8 * noise if i == 1 else None
+                    half = 6 * scale if i in WITH_INTERVALS else None
                     add("alpha", "estimate", line["alpha"] + scale * rng.normal(), estimator,
                         half=half)  # fmt: skip
                     add("beta", "estimate", row.beta - abs(scale * rng.normal()), estimator,
@@ -67,6 +68,6 @@ def paper_records(
                             continue
                         default = {"auc": "isotonic", "auc_pr": "blend"}[metric] == repair
                         value = area - 0.02 + scale * (1 + j / 5) * rng.normal()
-                        half = 8 * noise if default and i == 1 else None
+                        half = 6 * scale if default and i in WITH_INTERVALS else None
                         add(metric, "indirect", min(max(value, 0.0), 1.0), estimator, repair, half)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pytest
 
+from purecover.paper.run import REPORTS
 from purecover.paper.standings import counting_sheet
 from purecover.paper.tables import (
     OURS,
@@ -98,8 +100,8 @@ def test_criteria_of_the_report_are_those_of_the_numbers(
         return error(runs, column, metric, methods, truth)
 
     held = []
-    for metric in TITLES:
-        what = paper_combination("ie", metric, OURS)
+    for estimator, metric in product((OURS.estimator, REPORTS), TITLES):
+        what = paper_combination("ie", metric, OURS)._replace(estimator=estimator)
         shares = {
             row.dataset: tool.mean(means, what, "covered", row.dataset) for row in means[what]
         }
@@ -114,6 +116,7 @@ def test_criteria_of_the_report_are_those_of_the_numbers(
     # measured[4], e, is of errors of alpha and beta in the same run, which the numbers lack.
     sizes = [tool.mean(means, what, "error_same") for what in (alpha, beta)]
     assert abs(bias) <= float(measured[4]) <= sum(sizes)
+    assert float(measured.pop(5 + 4 + len(held))) > float(measured[4])  # the same of reports
     assert measured[5:] == [
         f"{bias:.4f}",
         f"{de:.4f}",

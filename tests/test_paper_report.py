@@ -188,7 +188,7 @@ def test_errors_equal_those_of_a_loop(records: list[Record], metric: str, truth:
 
 def test_standings(runs: Runs) -> None:
     found = standings(runs, "auc", "same", known=False)
-    assert len(found) == 3 * 6
+    assert len(found) == 4 * 6
     errors = [each.error for each in found]
     assert errors == sorted(errors)
     assert found[0].behind == found[0].behind_low == found[0].behind_high == 0
@@ -232,7 +232,7 @@ def test_a_good_study_meets_everything() -> None:
     found = promises(runs)
     judged = {each.title: each.outcome for each in found if each.bar is not None}
     assert set(judged.values()) == {"met"}, judged
-    assert len(judged) == 12
+    assert len(judged) == 16
     assert shortfalls(runs) == []
 
 
@@ -263,7 +263,7 @@ def test_the_summary_is_tidy(records: list[Record], runs: Runs) -> None:
     truth = next(r for r in rows if r["method"] == "same")
     assert truth["error_same"] == truth["bias_same"] == ""
     covered = [r["covered"] for r in rows if r["covered"]]
-    assert len(covered) == 4 * 36
+    assert len(covered) == 8 * 36
 
 
 # -- sheets -------------------------------------------------------------------------------
@@ -368,7 +368,7 @@ def test_figures_are_whole_pictures_with_words_for_those_who_do_not_see_them(pag
 def test_all_tables_are_on_the_page(report: PaperReport, page: str) -> None:
     texts = set(Page(page).texts)
     sheets = [sheet for section in report.sections for sheet in section.sheets]
-    assert len(sheets) == 1 + 6 + 8 + 1 + 4 + 1 + 1
+    assert len(sheets) == 1 + 6 + 8 + 1 + 8 + 1 + 1
     for sheet in sheets:
         assert sheet.title in texts
         assert {cell for row in sheet.texts for cell in row if cell} <= texts

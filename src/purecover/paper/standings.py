@@ -656,7 +656,7 @@ def promises(runs: Runs) -> list[Promise]:
             _size_of_error(runs, DEFAULT),
             0.040,
             printed=printed_mean("e", "auc"),
-        ),  # fmt: skip
+        ),
         # With its sign: alpha too high and alpha too low mislead in opposite directions.
         Promise("Mean signed error of β − α", bias, 0.02, "within", style="signed"),
         _judged(runs, "de", "auc", OURS, "same", 0.028),
