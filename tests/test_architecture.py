@@ -24,7 +24,6 @@ LAYERS = {
     1: {
         "counts",
         "proportions",
-        "_counting",
         "example",
         "_inputs",
         "engines",

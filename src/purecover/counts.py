@@ -12,18 +12,6 @@ from typing import Any, Self, TypedDict, Unpack, overload
 import numpy as np
 
 from purecover._codec import plain_fields
-from purecover._counting import (
-    FIELDS,
-    OPTIONAL,
-    count_marked,
-    count_rows,
-    even_groups,
-    joined,
-    overlapping,
-    read_counts,
-    read_dict,
-    read_highest,
-)
 from purecover._inputs import Tabular, make_frame
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import (
@@ -35,7 +23,20 @@ from purecover._validation import (
     public,
     read_only,
 )
-from purecover.engines.count import EXACT_LIMIT, count_frame
+from purecover.engines.count import (
+    EXACT_LIMIT,
+    FIELDS,
+    OPTIONAL,
+    count_frame,
+    count_marked,
+    count_rows,
+    even_groups,
+    joined,
+    overlapping,
+    read_counts,
+    read_dict,
+    read_highest,
+)
 from purecover.exceptions import InvalidInputError
 
 

@@ -1,4 +1,4 @@
-"""From a lazy frame to counts: of one score, or of several scores of the same rows."""
+"""From rows, in memory or in a lazy frame, to columns of counts of one or several scores."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from purecover._counting import Columns, count_rows
-from purecover._inputs import lazy_frame, read_columns, refuse_missing
-from purecover._typing import BoolArray, FloatArray, IntArray
-from purecover._validation import bad_value, check_same_length, show, warn
+from purecover._inputs import encode_labels, lazy_frame, read_columns, refuse_missing
+from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
+from purecover._validation import (
+    as_masses,
+    as_real_vector,
+    as_weights,
+    bad_type,
+    bad_value,
+    check_alignment,
+    check_same_length,
+    show,
+    warn,
+)
 from purecover.engines.scan import (
     Bins,
     Group,
@@ -24,6 +33,252 @@ from purecover.engines.scan import (
     regions_to_refine,
 )
 from purecover.exceptions import InvalidInputError
+
+# -- Columns in memory: the only code that sorts scores or meets a tie ---------------------------
+
+
+OPTIONAL = ("negative", "labeled_sq", "unlabeled_sq")
+FIELDS = ("labeled", "unlabeled", *OPTIONAL)
+
+Columns = dict[str, Any]
+"""Thresholds and counts under the names of the fields of `ScoreCounts`; None where absent."""
+
+# -- from rows --------------------------------------------------------------------------------
+
+
+def count_rows(
+    scores: dict[str, ArrayLike],
+    labeled: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    positive_label: object = None,
+    negative_label: object = None,
+) -> tuple[Columns, dict[str, float]]:
+    """Count rows in the name of a public function; ``scores`` is keyed by its parameter.
+
+    Also gives totals that are known from counting, under the names `ScoreCounts` has for them.
+    """
+    ((parameter, column),) = scores.items()
+    check_alignment(column, labeled)
+    values = as_real_vector(parameter, column)
+    positive, negative = encode_labels(
+        labeled,
+        values.size,
+        positive_label=positive_label,
+        negative_label=negative_label,
+    )
+    weights = None if sample_weight is None else as_weights(sample_weight, values.size)
+    return count_marked(values, positive, negative, weights)
+
+
+def count_marked(
+    values: FloatArray,
+    positive: BoolArray,
+    negative: BoolArray | None,
+    weights: FloatArray | None,
+) -> tuple[Columns, dict[str, float]]:
+    """The same after the door: rows with masks of the labeled and of the known negatives."""
+    if weights is not None:
+        return count_weighted(values, positive, negative, weights), {}
+    ours = values.take(np.flatnonzero(positive))  # faster than values[positive]
+    if negative is None:
+        columns, pairs = count_two_samples(values.copy(), ours)
+        known: dict[str, float] = {
+            "n_labeled": ours.size,
+            "n_unlabeled": values.size - ours.size,
+        }
+        return columns, known if pairs is None else {**known, "ordered_pairs": pairs}
+    columns, _ = count_two_samples(values[~negative], ours)
+    thresholds, tallies = np.unique(values[negative], return_counts=True)
+    none = np.zeros(thresholds.size, dtype=np.int64)
+    others = {"labeled": none, "unlabeled": none, "negative": tallies.astype(np.int64)}
+    return joined(columns, {"thresholds": thresholds, **others}), {}
+
+
+def count_two_samples(pool: FloatArray, labeled: FloatArray) -> tuple[Columns, float | None]:
+    """Counts from the pooled scores and, again, the labeled ones; both are sorted in place.
+
+    Also gives the number of pairs with the labeled score higher, where there are no ties.
+
+    Two plain sorts and a look-up of the labeled scores among the pooled ones: sorting the
+    pool together with its labels (an argsort) would cost ten times as much.
+    """
+    pool.sort()
+    labeled.sort()
+    # -0.0 and 0.0 are one score, written 0.0.
+    pool[np.searchsorted(pool, 0.0) : np.searchsorted(pool, 0.0, "right")] = 0.0
+    first = np.empty(pool.size, dtype=np.bool_)
+    first[0] = True
+    np.not_equal(pool[1:], pool[:-1], out=first[1:])
+    pairs: float | None
+    if first.all():
+        place = np.searchsorted(pool, labeled)
+        # Below the i-th lowest labeled score are i labeled ones; the others are unlabeled.
+        pairs = float(place.sum()) - labeled.size * (labeled.size - 1) / 2
+        counted = np.zeros(pool.size, dtype=np.int64)
+        counted[place] = 1
+        others = 1 - counted
+    else:
+        pairs = None
+        starts = np.flatnonzero(first)
+        everyone = np.diff(starts, append=pool.size)
+        pool = pool[starts]
+        counted = np.bincount(np.searchsorted(pool, labeled), minlength=pool.size)
+        others = everyone - counted
+    columns = {"thresholds": pool[::-1], "labeled": counted[::-1], "unlabeled": others[::-1]}
+    return columns, pairs
+
+
+def count_weighted(
+    values: FloatArray,
+    positive: BoolArray,
+    negative: BoolArray | None,
+    weights: FloatArray,
+) -> Columns:
+    """Sums of weights, and of their squares, per distinct score."""
+    unlabeled = ~positive if negative is None else ~(positive | negative)
+    columns: dict[str, CountArray | None] = {
+        "labeled": weights * positive,
+        "unlabeled": weights * unlabeled,
+        "negative": None if negative is None else weights * negative,
+        "labeled_sq": weights**2 * positive,
+        "unlabeled_sq": weights**2 * unlabeled,
+    }
+    for side in ("labeled", "unlabeled"):
+        column = columns[side]
+        if column is None or not column.sum() > 0:
+            raise bad_value("sample_weight", f"positive for some {side} rows", "a total of 0")
+    return group(values, columns)
+
+
+# -- from counts ------------------------------------------------------------------------------
+
+
+def read_counts(thresholds: ArrayLike, given: dict[str, ArrayLike | None]) -> Columns:
+    """Read columns, of which the optional ones may be None, in the name of a function."""
+    values = as_real_vector("thresholds", thresholds)
+    weighted = given.get("labeled_sq") is not None
+    columns: dict[str, CountArray | None] = {}
+    for parameter, array in given.items():
+        columns[parameter] = None
+        if array is None and parameter in OPTIONAL:
+            continue
+        column = _as_counts(parameter, array, values.size)
+        if parameter != "negative" and not column.any():
+            raise bad_value(parameter, "positive somewhere", "no count above 0")
+        columns[parameter] = column.astype(np.float64) if weighted else column
+    return group(values, columns)
+
+
+def read_dict(data: Any) -> Columns:
+    """Read what `ScoreCounts.to_dict` wrote."""
+    must = "a dict written by ScoreCounts.to_dict"
+    if not isinstance(data, dict):
+        raise bad_type("data", must, data)
+    missing = {"thresholds", "labeled", "unlabeled"} - set(data)
+    if missing:
+        raise bad_value("data", must, f"no {sorted(missing)}")
+    if (data.get("labeled_sq") is None) != (data.get("unlabeled_sq") is None):
+        raise bad_value("data", "complete", "only one of labeled_sq and unlabeled_sq")
+    return read_counts(data["thresholds"], {key: data.get(key) for key in FIELDS})
+
+
+def _as_counts(parameter: str, values: ArrayLike | None, size: int) -> CountArray:
+    numbers = as_masses(parameter, values, size)
+    # Whole numbers are counted as such as long as doubles can follow their total.
+    if np.all(numbers == np.floor(numbers)) and numbers.sum() < 2**53:
+        return numbers.astype(np.int64)
+    return numbers
+
+
+# -- from columns -----------------------------------------------------------------------------
+
+
+def group(values: FloatArray, columns: dict[str, CountArray | None]) -> Columns:
+    """Add up columns over equal values, in decreasing order of value."""
+    order = np.argsort(-values, kind="stable")
+    values = values[order] + 0.0
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    grouped: Columns = {"thresholds": values[starts]}
+    for name, column in columns.items():
+        grouped[name] = None if column is None else np.add.reduceat(column[order], starts)
+    return grouped
+
+
+def joined(first: Columns, second: Columns) -> Columns:
+    """Counts of two data sets together."""
+    columns: dict[str, CountArray | None] = {}
+    for name in FIELDS:
+        one, other = _filled(first, name, second), _filled(second, name, first)
+        columns[name] = None
+        if one is not None and other is not None:
+            columns[name] = np.concatenate([one, other])
+    return group(np.concatenate([first["thresholds"], second["thresholds"]]), columns)
+
+
+def _filled(columns: Columns, name: str, other: Columns) -> CountArray | None:
+    """A column, or what stands for it when only the other counts have it."""
+    column: CountArray | None = columns.get(name)
+    if column is not None or other.get(name) is None:
+        return column
+    if name == "negative":
+        return np.zeros(columns["thresholds"].size, dtype=np.int64)
+    # Unweighted rows have weight 1, so their squares are the counts themselves.
+    plain: CountArray = columns[name.removesuffix("_sq")]
+    return plain.astype(np.float64)
+
+
+def even_groups(columns: Columns, max_thresholds: int, keep: float | None) -> IntArray:
+    """Where groups of neighbors of like size start, none of which straddles ``keep``."""
+    thresholds, labeled, unlabeled = (
+        columns[name] for name in ("thresholds", "labeled", "unlabeled")
+    )
+    mass = np.cumsum(labeled / labeled.sum()) + np.cumsum(unlabeled / unlabeled.sum())
+    bins = np.minimum((mass / mass[-1] * max_thresholds).astype(np.int64), max_thresholds - 1)
+    new = np.diff(bins, prepend=-1) > 0
+    if keep is not None:
+        below = int(np.searchsorted(thresholds[::-1], keep, side="left"))
+        if below:
+            new[thresholds.size - below] = True
+    return np.flatnonzero(new)
+
+
+# -- bins -------------------------------------------------------------------------------------
+
+
+def overlapping(
+    low: FloatArray, tops: list[tuple[FloatArray, FloatArray]]
+) -> tuple[FloatArray, IntArray]:
+    """Largest scores of two sets of bins together, and where those that do not overlap start.
+
+    ``low`` has the thresholds of both, in decreasing order; ``tops`` the thresholds of either set
+    beside the largest scores of its bins.
+    """
+    high = low.copy()
+    for thresholds, highest in tops:
+        place = np.searchsorted(-low, -thresholds)
+        high[place] = np.maximum(high[place], highest)
+    # From the lowest score upwards: a bin that starts within what is covered belongs to it.
+    covered = np.maximum.accumulate(high[::-1])[::-1]
+    return high, np.flatnonzero(np.append(True, low[:-1] > covered[1:]))
+
+
+def read_highest(data: dict[str, Any], thresholds: FloatArray) -> FloatArray:
+    """The column ``highest`` of a dict that `ScoreCounts.to_dict` wrote; bins must not overlap."""
+    highest = as_real_vector("data", data["highest"])
+    low = as_real_vector("data", data["thresholds"])
+    highest = highest[np.argsort(-low, kind="stable")] if highest.size == low.size else highest
+    fits = highest.shape == thresholds.shape and bool(
+        np.all(highest >= thresholds) and np.all(highest[1:] < thresholds[:-1])
+    )
+    if not fits:
+        got = "values of 'highest' below their thresholds or above the next"
+        raise bad_value("data", "a dict written by ScoreCounts.to_dict", got)
+    return highest
+
+
+# -- Lazy frames ---------------------------------------------------------------------------------
+
 
 EXACT_LIMIT = 4_000_000
 """Frames with at most about so many distinct scores are counted exactly."""
