@@ -69,7 +69,7 @@ def assert_valid_roc(fpr: np.ndarray, tpr: np.ndarray) -> None:
 @pytest.mark.parametrize("repair", VALID)
 @given(rows=tables, proportions=shares)
 def test_every_repair_gives_a_valid_curve(
-    repair: pu.recovery.roc.Repair,
+    repair: pu.recovery.curves.Repair,
     rows: list[tuple[int, int, int]],
     proportions: pu.MixtureProportions,
 ) -> None:
@@ -90,7 +90,7 @@ def test_every_repair_gives_a_valid_curve(
 @pytest.mark.parametrize("repair", ["hull", "likelihood"])
 @given(rows=tables, proportions=shares)
 def test_concave_repairs_are_concave(
-    repair: pu.recovery.roc.Repair,
+    repair: pu.recovery.curves.Repair,
     rows: list[tuple[int, int, int]],
     proportions: pu.MixtureProportions,
 ) -> None:
@@ -296,7 +296,7 @@ NO_CONTRAST = [
     ids=["one block", "labeled below", "labeled above", "overlap", "equal"],
 )
 def test_no_repair_breaks_where_alpha_is_almost_beta(
-    repair: pu.recovery.roc.Repair,
+    repair: pu.recovery.curves.Repair,
     labeled: list[int],
     unlabeled: list[int],
     alpha: float,
@@ -371,7 +371,7 @@ def test_likelihood_matches_a_general_solver() -> None:
 
 
 @pytest.mark.parametrize("repair", ["hull", "likelihood"])
-def test_concavity_guard(repair: pu.recovery.roc.Repair) -> None:
+def test_concavity_guard(repair: pu.recovery.curves.Repair) -> None:
     crooked = pu.simulate.nonconcave().sample(1000, 10_000, alpha=0.25, random_state=0)
     with pytest.warns(pu.exceptions.RecoveryWarning, match="PU009"):
         roc = pu.recover_roc(crooked.counts, crooked.proportions, repair=repair)
@@ -437,7 +437,7 @@ class TestBlend:
 @pytest.mark.parametrize("repair", REPAIRS)
 @pytest.mark.parametrize("beta", [1.0, 0.75])
 def test_recovers_the_closed_form_of_a_large_sample(
-    repair: pu.recovery.roc.Repair, beta: float
+    repair: pu.recovery.curves.Repair, beta: float
 ) -> None:
     world = pu.simulate.binormal(1.5)
     s = world.sample(40_000, 200_000, alpha=0.25, beta=beta, fixed_counts=True, random_state=0)
