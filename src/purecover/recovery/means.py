@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -231,9 +231,6 @@ def brier_parts(masses: Masses, prior: float) -> tuple[float, float]:
 
 # -- The doors -----------------------------------------------------------------------------------
 
-_SURELY = 29.6
-"""What chi-squared with ten degrees of freedom exceeds once in a thousand."""
-
 _CALIBRATE = (
     "a model of labeled against unlabeled rows gives the probability of a label: wrap it in "
     "purecover.PUCalibratedClassifier, whose predict_proba is that of the true class"
@@ -243,11 +240,11 @@ _CALIBRATE = (
 def check_probabilities(counts: ScoreCounts, proportions: MixtureProportions | None = None) -> None:
     r"""Complain of scores that are no probabilities, or those of a label.
 
-    Probabilities of a label are as large as the share of labeled rows in each of ten bins, give or
-    take a fifth (by the chi-squared statistic of Hosmer and Lemeshow), and predict labels better
-    than the label rates that follow, for an alpha near the given one, if the same number is taken
-    as the probability of the class: :math:`\tau/(1-\tau) = \frac{c}{1-c} \frac{g}{f}` with
-    :math:`g/f = \beta p/\alpha + (1-\beta)(1-p)/(1-\alpha)`. Scores that do both are refused.
+    Probabilities of a label have the share :math:`c` of labeled rows as their mean, within a
+    twentieth, and labels have a slope near 1 on their log-odds (from 0.8 to 1.25). Refused are
+    those that do both, and that predict labels better than the rates that follow from the same
+    number as the probability of the class, for an alpha within a quarter of the given one:
+    :math:`\tau/(1-\tau) = \frac{c}{1-c}(\beta p/\alpha + (1-\beta)(1-p)/(1-\alpha))`.
     """
     tops = counts.thresholds if counts.highest is None else counts.highest
     lowest, highest = float(counts.thresholds[-1]), float(tops.max())
@@ -257,30 +254,22 @@ def check_probabilities(counts: ScoreCounts, proportions: MixtureProportions | N
         raise bad_value("scores", must, got, _CALIBRATE)
     if proportions is None or not 0 < proportions.alpha < 1:
         return
-    p, c = Masses.of(counts, 0.0, 1.0).scores, counts.labeled_share
-    labeled, unlabeled = counts.labeled, counts.unlabeled
-    beta, odds = proportions.beta, c / (1 - c)
+    seen, c = Masses.of(counts, 0.0, 1.0), counts.labeled_share
+    p, beta, odds = seen.scores, proportions.beta, c / (1 - c)
+    if abs(seen.mean(p, p, c) / c - 1) > 0.05 or not 0.8 < recalibration(seen, c)[1] < 1.25:
+        return
+
+    def loss(tau: FloatArray) -> float:
+        return float(log_loss(replace(seen, scores=tau), c))
+
     rates = (
         1 - 1 / (1 + odds * (beta * p / alpha + (1 - beta) * (1 - p) / (1 - alpha)))
-        for alpha in np.geomspace(proportions.alpha / 2, min(2 * proportions.alpha, 0.98), 7)
+        for alpha in (proportions.alpha * np.array([0.75, 1, 1.25])).clip(None, 0.98)
     )
-
-    def log_likelihood(tau: FloatArray) -> float:
-        tau = tau.clip(1e-9, 1 - 1e-9)
-        return float(labeled @ np.log(tau) + unlabeled @ np.log1p(-tau))
-
-    both = np.asarray(labeled + unlabeled, dtype=np.float64)
-    starts = even_bins(both, ECE_BINS)
-    seen, expected, spread = (
-        np.add.reduceat(each, starts) for each in (labeled, both * p, both * p * (1 - p))
-    )
-    spread = spread + (expected / 5) ** 2
-    fits = float(((seen - expected) ** 2 / np.maximum(spread, 1e-9)).sum()) < _SURELY
-    if fits and log_likelihood(p) > max(map(log_likelihood, rates)) + 10:
-        mean = float(both @ p / both.sum())
+    if loss(p) < min(map(loss, rates)):
         raise InvalidInputError(
             "{function} needs probabilities of the true class, but these predict who is labeled: "
-            f"their mean {mean:.3g} is the share of labeled rows, in each tenth of them, too.",
+            f"their mean is {c:.3g}, the share of labeled rows.",
             hint=_CALIBRATE,
         )
 
