@@ -103,6 +103,9 @@ VALID = {
         "n_resamples": 5,
     },
     "evidence_constant": {"prior": 0.1},
+    "evidence_page": {
+        "found": pu.intervals.evidence_thresholds(**BOTH, n_resamples=5, random_state=0)
+    },
     "evidence_thresholds": {**BOTH, "n_resamples": 5, "random_state": 0},
     "evaluate": {**ROWS, "alpha": 0.2, "n_resamples": 5},
     "evaluate_many": {
@@ -259,6 +262,8 @@ FREE = {
     "make_pu_scorer.label_frequency": "as above",
     "make_pu_scorer.proportions": "as above",
     "load_paper_data.cache": "NEVER holds a string, which it takes",
+    "evidence_page.path": "NEVER holds a string, which it takes",
+    "evidence_page.title": "as above",
     "log_report.run_id": "NEVER holds a string, which it takes; tests/test_mlflow.py tries others",
     "log_report.prefix": "as above",
     "log_report.artifact_path": "as above",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
+from tests.command_line import call_main
 
 import purecover as pu
 from purecover.displays import EvidenceDisplay
 from purecover.exceptions import InvalidInputError
 from purecover.intervals import evidence_constant, evidence_thresholds
+from purecover.report import evidence_page
 
 # Distance of normal scores, alpha, beta, sizes.
 WORLDS = {
@@ -92,6 +96,30 @@ def test_an_estimated_alpha_moves_bounds_out() -> None:
         for each in (None, estimator)
     )
     assert varied.varied == "scores and proportions"
+    np.testing.assert_array_equal(varied.exact_bounds, exact.bounds)
+    page = evidence_page(varied, title="<Score>")
+    assert "&lt;Score&gt;" in page
+    assert "taken as exact hides" in page
+    assert "taken as exact hides" not in evidence_page(exact)
+    assert "taken as exact. If it is an estimate" in evidence_page(exact)
+    for bound in varied.bounds[np.isfinite(varied.bounds)]:
+        assert f"{bound:.4g}".replace("-", "−") + "</td>" in page
     widths = [np.nan_to_num(each.bounds[4:], nan=99) for each in (exact, varied)]
     assert np.all(widths[1] >= widths[0] - 0.05)
     assert np.any(widths[1] > widths[0] + 0.05)
+
+
+def test_the_command_writes_the_page(tmp_path, capsys) -> None:
+    run = partial(call_main, capsys, "evidence")
+    s = pu.simulate.binormal(2.0).sample(300, 1500, alpha=0.1, random_state=0)
+    lines = [f"{a!r},{int(b)}" for a, b in zip(s.scores.tolist(), s.labeled.tolist(), strict=True)]
+    (tmp_path / "a.csv").write_text("\n".join(["score,labeled", *lines]))
+    options = (str(tmp_path / "a.csv"), "--alpha", "0.1", "--resamples", "20")
+    page = tmp_path / "a.html"
+    said = run(*options, "--html", str(page), "--json")
+    assert said.code == 0, said.err
+    direct = evidence_thresholds(s.counts, s.proportions, n_resamples=20, random_state=0)
+    assert said.json["constant"] == direct.constant
+    np.testing.assert_array_equal(np.array(said.json["bounds"], float), direct.bounds)
+    assert "supporting +1" in page.read_text()
+    assert run(*options, "--target", "1").code == 2

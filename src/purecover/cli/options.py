@@ -327,19 +327,28 @@ class PriorOptions(ShareOptions, group=ASSUMPTIONS):
     label_frequency: Share | None = None
 
 
-class CurveOptions(Options, group=ASSUMPTIONS):
-    """Which population figures are for, and how they are recovered.
+class TargetOptions(Options, group=ASSUMPTIONS):
+    """Which population figures are for.
 
     Parameters
     ----------
     target
         Population that precision and the like are for: population, deployment (like the
         unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1].
+    """
+
+    target: Annotated[str | float, Parameter(converter=population)] = "population"
+
+
+class CurveOptions(TargetOptions, group=ASSUMPTIONS):
+    """Which population figures are for, and how they are recovered.
+
+    Parameters
+    ----------
     repair
         How noisy points become a curve; chosen for each curve by default.
     """
 
-    target: Annotated[str | float, Parameter(converter=population)] = "population"
     repair: Repair | None = None
 
 

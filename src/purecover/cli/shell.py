@@ -15,6 +15,7 @@ from cyclopts import App, CycloptsError, Parameter
 from purecover import __version__
 from purecover.cli.audit import audit
 from purecover.cli.evaluate import error_rates, evaluate, evaluate_data, evaluate_many
+from purecover.cli.evidence import evidence
 from purecover.cli.monitor import monitor
 from purecover.cli.options import STAND_IN, Options
 from purecover.cli.output import COMMAND_LINE, STDIO, CommandError, in_options, say
@@ -45,6 +46,7 @@ for command in (
     evaluate,
     evaluate_data,
     evaluate_many,
+    evidence,
     example,
     monitor,
     paper,

@@ -13,7 +13,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.base import check_both_sides, read_counts
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
-from purecover.intervals.evidence import local_ratio
+from purecover.intervals.evidence import bins_for, local_ratio
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import GivenProportions, MixtureProportions
@@ -147,8 +147,7 @@ class Quantifier:
             self.proportions_ = given.estimated(fitted.proportions_)
             again = fitted if given.beta is None else KnownBeta(fitted, given.beta)
         shares, thin = self.proportions_, counts.thinned(_GROUPS)
-        n_bins = int(np.clip(math.sqrt(Masses.of(counts, 0.0, 1.0).sizes[0]) / 3, 10, 60))
-        self._ratio = local_ratio(counts, shares, n_bins)
+        self._ratio = local_ratio(counts, shares, bins_for(counts))
         self._masses = Masses.of(counts, shares.alpha, shares.beta)
         self._places = Masses.of(thin, 0.0, 1.0).scores
 

@@ -26,6 +26,9 @@ from purecover._view import (
     comparison_notes,
     cut,
     ends,
+    evidence_facts,
+    evidence_headline,
+    evidence_sections,
     findings_by_score,
     headline,
     identity,
@@ -44,10 +47,18 @@ from purecover._view import (
     versions,
 )
 from purecover.html.payload import make_payload
-from purecover.html.svg import Chart, drawn_points, make_chart, make_dots, make_whiskers
+from purecover.html.svg import (
+    Chart,
+    drawn_points,
+    evidence_chart,
+    make_chart,
+    make_dots,
+    make_whiskers,
+)
 from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:
+    from purecover.intervals.evidence import EvidenceThresholds
     from purecover.report.compare import ScoreComparison
     from purecover.report.many import ManyReports, ManyRow
     from purecover.report.results import PUReport
@@ -527,6 +538,34 @@ def _many_row(row: ManyRow, metrics: Sequence[str], low: float) -> dict[str, Any
         "curve": curve,
         "checks": [(code, how) for code, how in row.findings if how != "note"],
     }
+
+
+# -- Evidence thresholds as a page ---------------------------------------------------------------
+
+
+def render_evidence(
+    found: EvidenceThresholds,
+    *,
+    command: str | None = None,
+    title: str | None = None,
+    source: Mapping[str, Any] | None = None,
+) -> str:
+    """Thresholds of evidence as a self-contained page: a table, a figure, what the prior hides."""
+    return fill_template(
+        "evidence.html.j2",
+        ("style.css", "report.css"),
+        ("js/document.js",),
+        title=title or "Evidence strength of a score",
+        subject=_subject(title, source),
+        identity=identity(None, None, source),
+        headline=evidence_headline(found),
+        view=evidence_sections(found),
+        chart=evidence_chart(found),
+        facts=evidence_facts(found),
+        versions=versions(),
+        command=command,
+        payload={},
+    )
 
 
 # -- A page of one file --------------------------------------------------------------------------

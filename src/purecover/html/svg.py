@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from purecover._view import bounded, cut, shortened
 
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
+    from purecover.intervals.evidence import EvidenceThresholds
     from purecover.intervals.interval import Interval
     from purecover.report.results import TrueFigures
 
@@ -62,6 +63,12 @@ class Chart:
     band: Band | None
     point: tuple[str, str] | None
     point_label: str
+    ticks: tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]]
+    """Place and text of each mark of both axes."""
+    areas: Sequence[tuple[str, str, str]] = ()
+    """Class, left end and width of shaded stripes."""
+    words: Sequence[tuple[str, str, str, str]] = ()
+    """Texts inside: x, y, the end that is there, and the text."""
 
     left: float = LEFT
     top: float = TOP
@@ -69,14 +76,10 @@ class Chart:
     width: float = WIDTH
 
     @property
-    def ticks(self) -> list[dict[str, str]]:
-        """Fifths of both axes."""
-        return [{"x": f"{_x(v):.1f}", "y": f"{_y(v):.1f}", "label": f"{v:.1f}"} for v in _FIFTHS]
-
-    @property
     def legend(self) -> tuple[tuple[str, str, float], ...]:
         """Class, text and height of each row below the plot."""
         rows = [(curve.kind, curve.label) for curve in self.curves]
+        rows += {kind: (f"area {kind}", f"evidence for {kind}") for kind, *_ in self.areas}.values()
         if self.band is not None:
             rows.append(("band", self.band.label))
         if self.point is not None:
@@ -115,7 +118,50 @@ def make_chart(
         band=None if band is None else _band(band),
         point=shown,
         point_label=point_label,
+        ticks=(
+            [(f"{_x(v):.1f}", f"{v:.1f}") for v in _FIFTHS],
+            [(f"{_y(v):.1f}", f"{v:.1f}") for v in _FIFTHS],
+        ),
     )
+
+
+def evidence_chart(found: EvidenceThresholds) -> Chart:
+    """The likelihood ratio along the scores, with the scores that have a strength by the bound."""
+    left, right = float(found.scores[0]), float(found.scores[-1])
+    heights = np.log(np.concatenate((found.odds, found.likelihood_ratio)))
+    low, high = 1.15 * min(heights.min(), 0.0), 1.15 * max(heights.max(), 0.0)
+
+    def x(score: Any) -> Any:
+        return (score - left) / max(right - left, 1e-300)
+
+    def y(odds: Any) -> Any:
+        return (np.log(odds) - low) / (high - low)
+
+    areas, words, odds_ticks = [], [], []
+    for name, points, odds, bound in zip(
+        found.strengths, found.points.tolist(), found.odds, found.bounds, strict=True
+    ):
+        at = f"{_y(y(odds)):.1f}"
+        ratio = max(odds, 1 / odds)
+        odds_ticks.append((at, ("1/" if odds < 1 else "") + f"{ratio:.{int(ratio < 10)}f}"))
+        # The curve rises, so that there is room on the left above and on the right below.
+        side, end = (LEFT + 6, "start") if points > 0 else (LEFT + SIZE - 6, "end")
+        words.append((f"{side:.1f}", at, end, f"{name} {points:+d}".replace("-", "−")))
+        if np.isfinite(bound):
+            ends = (x(bound), 1.0) if points > 0 else (0.0, x(bound))
+            kind = "positive" if points > 0 else "negative"
+            areas.append((kind, f"{_x(ends[0]):.1f}", f"{SIZE * max(ends[1] - ends[0], 0):.1f}"))
+    about = "Likelihood ratio of positive to negative"
+    chart = make_chart(
+        "evidence",
+        about,
+        f"{about} against the score, rising from {found.likelihood_ratio[0]:.3g} to "
+        f"{found.likelihood_ratio[-1]:.3g}.",
+        axes=("Score", ""),
+        curves=[("ratio", about.lower(), x(found.scores), y(found.likelihood_ratio))],
+    )
+    score_ticks = [(f"{_x(x(v)):.1f}", text.lstrip("+")) for v, text in _ticks(left, right)]
+    return replace(chart, ticks=(score_ticks, odds_ticks), areas=areas, words=words)
 
 
 def curve_path(x: FloatArray, y: FloatArray) -> str:

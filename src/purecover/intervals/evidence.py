@@ -85,8 +85,12 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
     bounds : ndarray of float
         The scores with a one-sided bound: at the confidence level, the likelihood ratio there
         has reached the odds. NaN where the data do not allow it.
+    exact_bounds : ndarray of float
+        The bounds if alpha and beta were exact; the same where nothing else is known of them.
     prior, constant : float
         Share of positives, and odds of very strong evidence.
+    n_labeled, n_unlabeled : float
+        Examples, or total weights.
     scores, likelihood_ratio : ndarray of float
         The local likelihood ratio of positive to negative along the scores, non-decreasing.
     confidence_level : float
@@ -102,8 +106,11 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
     thresholds: FloatArray
     standard_errors: FloatArray
     bounds: FloatArray
+    exact_bounds: FloatArray
     prior: float
     constant: float
+    n_labeled: float
+    n_unlabeled: float
     scores: FloatArray
     likelihood_ratio: FloatArray
     confidence_level: float
@@ -138,6 +145,25 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
             "bound": self.bounds,
         }
 
+    def _cells(self) -> list[dict[str, str]]:
+        """The table as a person reads it."""
+        rows = []
+        table = self._columns() | {"exact_bound": self.exact_bounds}
+        for values in zip(*(column.tolist() for column in table.values()), strict=True):
+            row = dict(zip(table, values, strict=True))
+            odds, sign = row["odds"], "≥" if row["points"] > 0 else "≤"
+            ratio = max(odds, 1 / odds)
+            shown = {
+                "evidence": row["evidence"],
+                "points": f"{row['points']:d}",
+                "odds": f"{'' if odds > 1 else '1/'}{ratio:,.{int(ratio < 100)}f}",
+                "posterior": f"{row['posterior']:.3g}",
+            }
+            for name in ("threshold", "bound", "exact_bound"):
+                shown[name] = "none" if math.isnan(row[name]) else f"{sign} {row[name]:.4g}"
+            rows.append(shown)
+        return rows
+
     def __str__(self) -> str:
         level = f"{100 * self.confidence_level:g} % bound"
         head = f"{'evidence':<26}{'points':>6}{'odds':>11}{'posterior':>11}{'score':>11}  {level}"
@@ -145,18 +171,17 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
             f"prior {self.prior:.4g}: very strong evidence has odds of {self.constant:,.0f} to 1",
             head,
         ]
-        table = self._columns()
-        for row in zip(*(column.tolist() for column in table.values()), strict=True):
-            name, points, odds, posterior, threshold, _, bound = row
-            sign = "≥" if points > 0 else "≤"
-            ends = [
-                "none" if math.isnan(each) else f"{sign} {each:.4g}" for each in (threshold, bound)
-            ]
-            ratio = f"{odds:,.1f}" if odds >= 1 else f"1/{1 / odds:,.1f}"
-            lines.append(
-                f"{name:<26}{points:>6}{ratio:>11}{posterior:>11.3g}{ends[0]:>11}  {ends[1]}"
-            )
+        lines += [
+            f"{row['evidence']:<26}{row['points']:>6}{row['odds']:>11}{row['posterior']:>11}"
+            f"{row['threshold']:>11}  {row['bound']}"
+            for row in self._cells()
+        ]
         return "\n".join([*lines, f"bounds vary {self.varied}"])
+
+
+def bins_for(counts: ScoreCounts) -> int:
+    """How many bins the likelihood ratio is recovered in."""
+    return int(np.clip(math.sqrt(Masses.of(counts, 0.0, 1.0).sizes[0]) / 3, 10, 60))
 
 
 def local_ratio(counts: ScoreCounts, shares: MixtureProportions, n_bins: int) -> FloatArray:
@@ -248,6 +273,7 @@ def evidence_thresholds(
     --------
     evidence_constant : The odds from the prior.
     EvidenceDisplay : Draws them.
+    evidence_page : Writes a page of them.
 
     Notes
     -----
@@ -278,9 +304,8 @@ def evidence_thresholds(
     if not 0 < prior < 1:
         must = "such that some of the population are positive and some are not"
         raise bad_value("target", must, f"a prior of {prior:g}")
-    repeating = Repeating(estimator, n_resamples, confidence_level, random_state)
     points = np.array([*(-k for k in reversed(STRENGTHS.values())), *STRENGTHS.values()])
-    n_bins = int(np.clip(math.sqrt(Masses.of(counts, 0.0, 1.0).sizes[0]) / 3, 10, 60))
+    n_bins = bins_for(counts)
 
     def odds_at(share: float) -> FloatArray:
         return np.asarray(evidence_constant(share) ** (points / 8))
@@ -289,14 +314,20 @@ def evidence_thresholds(
         share = min(max(shares.prior(target, own), 1e-9), 1 - 1e-9)
         return _crossings(local_ratio(own, shares, n_bins), odds_at(share))
 
-    found = repeating.of(counts, proportions, measure)
+    def replicated(again: ProportionEstimator | None) -> tuple[FloatArray, FloatArray]:
+        """Thresholds of replicates, and bounds."""
+        repeating = Repeating(again, n_resamples, confidence_level, random_state)
+        found = repeating.of(counts, proportions, measure)
+        # A replicate that does not reach the odds has its threshold beyond all scores.
+        found = np.where(np.isnan(found), np.where(points > 0, np.inf, -np.inf), found)
+        ordered = np.sort(np.where(points > 0, found, -found), axis=0)
+        last = ordered[min(math.ceil(confidence_level * len(found)), len(found)) - 1]
+        last = np.where(np.isfinite(last), last, np.nan)
+        return found, np.where(points > 0, last, -last)
+
+    replicates, bounds = replicated(estimator)
+    exact = bounds if estimator is None else replicated(None)[1]
     local, odds = local_ratio(counts, proportions, n_bins), odds_at(prior)
-    # A replicate that does not reach the odds has its threshold beyond all scores.
-    beyond = np.where(points > 0, np.inf, -np.inf)
-    replicates = np.where(np.isnan(found), beyond, found)
-    ordered = np.sort(np.where(points > 0, replicates, -replicates), axis=0)
-    last = min(math.ceil(confidence_level * len(found)), len(found)) - 1
-    bounds = np.where(points > 0, ordered[last], -ordered[last])
     finite = np.isfinite(replicates)
     spread = np.array(
         [
@@ -311,9 +342,12 @@ def evidence_thresholds(
         posterior=odds * prior / (odds * prior + 1 - prior),
         thresholds=_crossings(local, odds),
         standard_errors=spread,
-        bounds=np.where(np.isfinite(bounds), bounds, np.nan),
+        bounds=bounds,
+        exact_bounds=exact,
         prior=prior,
         constant=evidence_constant(prior),
+        n_labeled=counts.n_labeled,
+        n_unlabeled=counts.n_unlabeled,
         scores=local[0],
         likelihood_ratio=np.exp(local[1]),
         confidence_level=confidence_level,

@@ -9,3 +9,4 @@ from purecover.report.many import evaluate_many as evaluate_many
 from purecover.report.pipeline import evaluate as evaluate
 from purecover.report.pipeline import evaluate_model as evaluate_model
 from purecover.report.results import PUReport as PUReport
+from purecover.report.results import evidence_page as evidence_page

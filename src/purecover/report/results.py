@@ -19,7 +19,16 @@ import numpy as np
 
 from purecover._codec import Source, document_text, json_schema, picked, plain, replacing, written
 from purecover._inputs import rows_frame
-from purecover._validation import Frozen, bad_type, check_choice, check_flag, public, require, show
+from purecover._validation import (
+    Frozen,
+    bad_type,
+    check_choice,
+    check_flag,
+    check_instance,
+    public,
+    require,
+    show,
+)
 from purecover.checks import CheckResult
 from purecover.counts import PURoc, ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
@@ -39,6 +48,7 @@ from purecover.report.assumptions import Assumption, assumptions_of
 from purecover.report.text import render_text
 
 if TYPE_CHECKING:
+    from purecover.intervals.evidence import EvidenceThresholds
     from purecover.report.document import (
         SavedBootstrap,
         SavedEnds,
@@ -134,6 +144,45 @@ def save_page(page: str, path: object) -> str:
         with replacing(Path(path)) as file:
             file.write(page.encode())
     return page
+
+
+@public
+def evidence_page(
+    found: EvidenceThresholds, path: str | PathLike[str] | None = None, *, title: str | None = None
+) -> str:
+    """Thresholds of evidence as a self-contained page.
+
+    Parameters
+    ----------
+    found : EvidenceThresholds
+        What :func:`evidence_thresholds` gives.
+    path : str or path-like, optional
+        A file to write the page to.
+    title : str, optional
+        Heading of the page, such as the name of the score.
+
+    Returns
+    -------
+    str
+        The page as text: a table of scores, the likelihood ratio, and what the prior hides.
+
+    Examples
+    --------
+    >>> from purecover import simulate
+    >>> from purecover.intervals import evidence_thresholds
+    >>> from purecover.report import evidence_page
+    >>> sample = simulate.binormal(2.0).sample(500, 2000, alpha=0.1, random_state=0)
+    >>> found = evidence_thresholds(
+    ...     sample.counts, sample.proportions, n_resamples=20, random_state=0
+    ... )
+    >>> evidence_page(found).startswith("<!doctype html>")
+    True
+    """
+    from purecover.html.page import render_evidence
+    from purecover.intervals.evidence import EvidenceThresholds
+
+    check_instance("found", found, EvidenceThresholds, "make it with evidence_thresholds(...)")
+    return save_page(render_evidence(found, title=check_title(title)), path)
 
 
 def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> str:
