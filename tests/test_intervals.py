@@ -507,7 +507,7 @@ class TestResamplers:
         labeled, unlabeled = np.array([1, 3, 0, 6]) * scale, np.array([9, 5, 5, 1]) * scale
         counts = pu.ScoreCounts.from_counts(range(4), labeled=labeled, unlabeled=unlabeled)
         rng = np.random.default_rng(0)
-        draws = np.array([kind(counts).draw(rng).labeled for _ in range(4000)])  # type: ignore[call-arg]
+        draws, _ = draw_many(kind(counts), rng, 4000)  # type: ignore[call-arg]
         n = counts.labeled.sum()
         share = counts.labeled / n
         np.testing.assert_allclose(draws.mean(0), counts.labeled, atol=0.06 * np.sqrt(n))

@@ -572,13 +572,13 @@ def bootstrap(
     kept = {}
     if curves:
         prior = proportions.prior(given.target, counts)
-        ends = (
+        highest = (
             highest_tpr(counts, proportions, level),
             highest_precision(counts, proportions, level, prior),
         )
         for i, (name, grid) in enumerate((("roc", GRID), ("pr", GRID[1:]))):
             all_lines = np.concatenate([part.lines[i] for part in parts])
-            kept[name] = (grid.copy(), lines[i], all_lines, ends[i])
+            kept[name] = (grid.copy(), lines[i], all_lines, highest[i])
     return BootstrapResult(
         estimates={key: estimates[key] for key in order},
         replicates={key: values[key] for key in order},
