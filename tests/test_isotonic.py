@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import isotonic_regression as theirs
 
-from purecover import _isotonic
+from purecover.recovery import repairs as _isotonic
 
 
 @pytest.mark.parametrize("alone", [True, False])

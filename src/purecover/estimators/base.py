@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 from scipy.special import betaincinv
 
-from purecover._isotonic import isotonic_regression
 from purecover._parameters import check_fields
 from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray, RandomState
 from purecover._validation import (
@@ -34,6 +33,7 @@ from purecover.intervals.interval import Interval, check_level
 from purecover.intervals.resampling import GroupResampler, Resampler, draw_many, resampler_for
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.rates import effective_size, effective_sizes
+from purecover.recovery.repairs import isotonic_regression
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

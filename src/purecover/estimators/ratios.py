@@ -12,7 +12,6 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from purecover._isotonic import isotonic_regression
 from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
@@ -30,6 +29,7 @@ from purecover.estimators.base import (
 )
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.rates import effective_size
+from purecover.recovery.repairs import isotonic_regression
 
 
 class _Cuts(NamedTuple):

@@ -16,7 +16,6 @@ import numpy as np
 
 from purecover._codec import Saved
 from purecover._inputs import Tabular
-from purecover._isotonic import isotonic_regression
 from purecover._typing import ArrayLike, FloatArray, IntArray, Target
 from purecover._validation import (
     Frozen,
@@ -32,6 +31,7 @@ from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import check_data, effective_sizes
+from purecover.recovery.repairs import isotonic_regression
 
 _TINY = float(np.finfo(np.float64).eps)
 """Probabilities are kept this far from 0 and 1 before a logarithm, as in scikit-learn."""
