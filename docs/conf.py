@@ -31,6 +31,7 @@ extensions = [
     "registry_tables",
     "mathml",
     "short_names",
+    "lean_site",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
@@ -60,7 +61,6 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "notebook_extensions": set(),  # the script itself is what one downloads
     "backreferences_dir": None,
-    "image_srcset": ["2x"],
 }
 # An archive of one script, which no option turns off.
 sphinx_gallery.gen_rst.ZIP_DOWNLOAD = ""
@@ -68,14 +68,16 @@ sphinx_gallery.gen_rst.ZIP_DOWNLOAD = ""
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "purecover"
-html_static_path = ["_static"]
+html_static_path = ["_css"]  # pictures are copied where a page shows them
 html_css_files = ["purecover.css"]
 html_show_sourcelink = False
 html_copy_source = False
-# Pages without neighbors need no list of them.
-html_sidebars = {name: [] for name in ("index", "tutorial", "search", "genindex")}
+# Pages without neighbors need no list of them, nor do names: links above them lead back.
+_ALONE = ("index", "tutorial", "search", "genindex", "api/generated/*")
+html_sidebars = {name: [] for name in _ALONE}
 html_theme_options = {
     "show_prev_next": False,
+    "collapse_navigation": True,  # each page lists its neighbors, not all pages
     "navbar_end": ["theme-switcher"],
     # Pages are short; the room of a second sidebar is better spent on lines of code.
     "secondary_sidebar_items": [],

@@ -379,7 +379,7 @@ def test_threshold_has_the_interval_of_the_library(run, tmp_path: Path, group: b
     assert document["interval"] == expected.to_dict()
     assert document["interval"]["estimate"] == document["metrics"]["recovered"]["recall"]
     text = run("threshold", path, *options, *more).out
-    assert f"80 % interval of Recall: {expected.low:.4f} - {expected.high:.4f}" in text
+    assert f"80 % interval of Recall: [{expected.low:.4f}, {expected.high:.4f}]" in text
     assert "40 resamples" in text
     assert "chosen on the same data" in " ".join(text.split())
 

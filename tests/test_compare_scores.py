@@ -351,7 +351,7 @@ def test_print(known: pu.report.ScoreComparison) -> None:
     assert "150 labeled, 900 unlabeled, 3 scores of each" in text
     assert "alpha 0.25, beta 1 (given, case-control)" in text
     gap = known.differences["roc_auc"]["fair"]
-    assert f"{gap.estimate:+.4f}  {gap.low:+.4f} to {gap.high:+.4f}" in text
+    assert f"{gap.estimate:+.4f}  [{gap.low:+.4f}, {gap.high:+.4f}]" in text
     assert "it is no p-value" in text
     assert max(map(len, text.splitlines())) <= 120
     assert repr(known).startswith("ScoreComparison(auc: good 0.")

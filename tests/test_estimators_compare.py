@@ -280,7 +280,7 @@ def test_the_text_is_a_table(found: PriorComparison) -> None:
     ]
     assert len({len(line) for line in (lines[2], lines[3], lines[5])}) == 1
     row = found["bbe"]
-    numbers = [float(word) for word in lines[3].split()[1:] if word != "-"]
+    numbers = [float(word.strip("[,]")) for word in lines[3].split()[1:]]
     expected = [number for q in QUANTITIES for number in (row.value(q), *row.ends(q))]
     np.testing.assert_allclose(numbers[:-1], expected, atol=5e-5)
     assert max(map(len, lines)) <= 100

@@ -60,6 +60,33 @@ def test_the_page_is_well_formed(page: str) -> None:
     assert len(ids) == len(set(ids))
 
 
+def test_pages_say_what_they_are_about(
+    report: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1488326400")
+    file = tmp_path / "page.html"
+    made = report.to_html(file, title="Model of March")
+    assert file.read_text(encoding="utf-8") == made
+    source = {"file": "a.csv", "columns": {"score": "risk"}}
+    for page, title in (
+        (made, "Model of March"),
+        (render_report(report, source=source), "Recovered performance: a.csv"),
+    ):
+        assert f"<title>{title}</title>" in page
+        about = page.partition("identity")[2].partition("</p>")[0]
+        assert "300 labeled, 3,000 unlabeled" in about
+        assert "1 March 2017" in about
+        assert f"purecover {pu.__version__}" in about
+    assert "File: a.csv" in about
+    assert "Scores: risk" in about
+
+
+def test_a_number_and_its_sign_stay_together(report: Any) -> None:
+    head = render_report(report).partition("<header>")[2].partition("</header>")[0]
+    assert "25\u00a0% of the unlabeled" in head
+    assert " %" not in head
+
+
 def test_nothing_can_be_loaded(page: str) -> None:
     parsed = Page(page)
     names = {name for name, _ in parsed.elements}

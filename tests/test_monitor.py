@@ -14,6 +14,7 @@ from hypothesis import settings as limited
 from hypothesis import strategies as st
 from scipy import stats
 from tests.command_line import call_main
+from tests.markup import Page
 
 import purecover as pu
 from purecover import exceptions, simulate
@@ -413,12 +414,35 @@ def test_days_are_added_and_shown(run, tmp_path):
     assert monitor.settings["window"] == 5
     worse = write(tmp_path / "x.csv", 9, WORSE)
     assert run(state, worse, "--name", "2026-11-04", "--fail-on-drift", "-q") == (1, "", "")
-    assert run(state, "--fail-on-drift").code == 1
+    assert run(state, "--fail-on-drift", "--html", tmp_path / "page.html").code == 1
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<title>Scores over time: state.json</title>" in page
+    assert "purecover monitor" in page
+    assert "would overwrite" in run(state, "--html", state).err
     assert run(state).code == 0
     better = write(tmp_path / "y.csv", 10)
     result = run(state, better, "--name", "2026-11-04", "--replace", "--fail-on-drift")
     assert result.code == 0
     assert len(pu.monitoring.ScoreMonitor.load(state).partitions) == 4
+
+
+def test_a_page_shows_all_days(tmp_path):
+    monitor = filled(4)
+    monitor.add("worse <day>", day(9, WORSE, (300, 3000)))
+    page = monitor.to_html(tmp_path / "page.html", title="My model")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    parsed = Page(page)
+    assert parsed.open == []
+    assert "<title>My model</title>" in page
+    assert "worse &lt;day&gt; differs from the 4 before it beyond chance" in page
+    assert page.count("worse <day>") == 0
+    drawn = [attrs for _, attrs in parsed.elements if "mark" in attrs.get("class", "").split()]
+    assert len(drawn) == 2 * 5  # observed and recovered AUC of each day
+    assert page.count(">drift</text>") == 1
+    newest = monitor.partitions[-1].auc
+    assert f"{newest.estimate:.3f} [{newest.low:.3f}, {newest.high:.3f}]" in page
+    with pytest.raises(exceptions.InvalidInputError, match="needs a partition"):
+        pu.monitoring.ScoreMonitor(alpha=0.25).to_html()
 
 
 def test_columns_are_remembered(run, tmp_path):

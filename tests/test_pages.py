@@ -129,9 +129,9 @@ def test_what_the_page_reads_from_the_table(page: str) -> None:
     widths = [float(row["mean width"]) for name, row in rows.items() if "estimated" in name]
     assert min(widths) < known < max(widths)
     trained = "scores of the training rows"
-    error = rows[trained]["mean error"].replace("+0.", ".")
+    error = rows[trained]["mean error"].removeprefix("+")
     assert f"here by {error}, and a check warns in {warned(trained)} %" in page
-    assert "500 labeled and 5,000 unlabeled rows, alpha .25" in page
+    assert "500 labeled and 5,000 unlabeled rows, alpha 0.25" in page
 
 
 # == estimators ================================================================================

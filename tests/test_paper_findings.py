@@ -63,8 +63,8 @@ def page() -> str:
 
 
 def short(number: float, digits: int = 3) -> str:
-    """As the page writes it: no zero before the point."""
-    return f"{number:.{digits}f}".replace("0.", ".", 1)
+    """As the page writes it."""
+    return f"{number:.{digits}f}"
 
 
 def error(

@@ -138,7 +138,7 @@ def test_text(report: pu.PUReport) -> None:
     words = " ".join(text.split())
     assert words.partition("alpha")[0].endswith("25 % of the unlabeled examples are positive (")
     assert words.partition("beta")[0].endswith("of the labeled ones (")
-    assert len(lines) <= 40
+    assert len(lines) <= 44
     assert max(map(len, lines)) <= 100
     auc = next(line for line in lines if line.startswith("AUC "))
     assert f"{report.auc_pu:.4f}" in auc
@@ -219,6 +219,30 @@ class TestContradicted:
         spoke = [line.split()[0] for line in lines if line.startswith("  PU")]
         assert spoke[0] == "PU008"  # the gravest first
         assert "PU007" not in spoke
+
+
+@pytest.mark.parametrize("known", [{"alpha": 0.25}, {"assume": ["pure-top"]}, {}])
+def test_text_says_what_alpha_and_beta_are_before_it_uses_them(
+    known: dict[str, Any], sample: pu.simulate.Sample
+) -> None:
+    text = str(pu.evaluate(sample.scores, sample.labeled, n_resamples=0, **known))
+    for name, rows in (("alpha", "unlabeled"), ("beta", "labeled")):
+        first = " ".join(text[: text.index(name)].split())
+        assert re.search(rf"% of the {rows}( examples are positive| ones)? \($", first), first
+
+
+def test_known_clean_labels_narrow_the_interval_by_what_is_said() -> None:
+    rows = pu.simulate.binormal(2.0).sample(300, 2000, alpha=0.3, beta=0.95, random_state=0)
+    report = pu.evaluate(rows.scores, rows.labeled, n_resamples=10)
+    found = report.estimation
+    assert found is not None
+    assert found.alpha_clean is not None
+    low, high = found.alpha_clean
+    saved = 1 - (high - low) / found.intervals["alpha"].width
+    words = f"{100 * saved:.0f} % narrower" if saved >= 0.005 else "no narrower"
+    text = " ".join(str(report).split())
+    assert f"pass beta=1: alpha is then in [{low:.3f}, {high:.3f}], an interval {words}" in text
+    assert pu.evaluate(rows.scores, rows.labeled, beta=1).estimation.alpha_clean is None
 
 
 def test_confusion_matrix(report: pu.PUReport, sample: pu.simulate.Sample) -> None:

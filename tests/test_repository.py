@@ -397,6 +397,18 @@ def test_metadata_that_says_something_else_is_shown() -> None:
     assert PROJECT["requires-python"] in problem
 
 
+@pytest.mark.parametrize("home", [None, "https://example.org/purecover"])
+def test_links_of_the_package_page_lead_out_of_the_repository(home: str | None) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = check_dist.package_page(readme, home)
+    links = re.findall(r"\]\(([^)]+)\)", page)
+    assert [link for link in links if "://" not in link and not link.startswith("#")] == []
+    assert PROJECT["urls"]["Paper"] in links
+    assert "How far to trust a report" in page
+    assert ("docs/_static/" in page) == (home is not None)
+    assert len(page) > 0.7 * len(readme)
+
+
 def test_the_readme_says_what_each_extra_is_for() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \|.*\|.*\|$", text, re.MULTILINE)

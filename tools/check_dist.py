@@ -24,6 +24,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tools.package_page import package_page  # noqa: E402 - not installed
+
 # Kinds of files the package reads; any other is a stray.
 KINDS = {
     ".py",
@@ -165,8 +169,9 @@ def check_metadata(wheel: Mapping[str, bytes], project: Mapping[str, Any]) -> It
     said = {requirement(text) for text in metadata.get_all("Requires-Dist", [])}
     yield from (f"METADATA does not require {text}" for text in sorted(wanted - said))
     yield from (f"METADATA requires {text}" for text in sorted(said - wanted))
-    if metadata.get_payload() != (ROOT / project["readme"]).read_text(encoding="utf-8"):
-        yield f"the description is not {project['readme']}"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    if metadata.get_payload() != package_page(readme, project["urls"].get("Source")):
+        yield "the description is not README.md as tools/package_page.py makes it"
     for name in project["license-files"]:
         if wheel.get(f"{info}/licenses/{name}") != (ROOT / name).read_bytes():
             yield f"the wheel lacks the license {name}"

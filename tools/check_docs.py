@@ -1,12 +1,14 @@
-"""Check the built pages: they load nothing from elsewhere, and their links lead somewhere.
+"""Check the built pages: nothing from elsewhere, links that lead somewhere, no barriers.
 
 Both are checked offline: pages must read the same without a network, and every link to another
-page, file or place of a page must meet it. Links to other sites are `make links`'s business.
+page, file or place of a page must meet it. Links to other sites are `make links`'s business. Where
+there is a chromium, axe looks at ten pages in both themes, and a keyboard walks through them.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -75,6 +77,46 @@ def broken_links(folder: Path) -> list[str]:
     return sorted(problems)
 
 
+LARGEST = 10_000_000
+LOOKED_AT = (
+    "index", "install", "tutorial", "faq", "glossary", "howto/index", "howto/report",
+    "explanation/trust", "checks", "api/generated/purecover.METRICS",
+)  # fmt: skip
+
+
+def weight(folder: Path) -> int:
+    """Bytes of all files."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def barriers(folder: Path, chromium: str) -> list[str]:
+    """Serious violations that axe finds, and pages whose switches no keyboard reaches."""
+    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+    from playwright.sync_api import sync_playwright
+
+    found = []
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=chromium, args=flags)
+        for theme in ("light", "dark"):
+            for name in LOOKED_AT:
+                tab = browser.new_page(color_scheme=theme, viewport={"width": 1200, "height": 900})
+                tab.goto((folder.resolve() / f"{name}.html").as_uri())
+                for each in Axe().run(tab).response["violations"]:
+                    if each["impact"] in ("serious", "critical"):
+                        place = each["nodes"][0]["html"][:120]
+                        found.append(f"{name} ({theme}): {each['id']}: {place}")
+                reached = set()
+                for _ in range(30):
+                    tab.keyboard.press("Tab")
+                    reached.add(tab.evaluate("document.activeElement.className"))
+                if not any("theme-switch" in each for each in reached):
+                    found.append(f"{name}: the Tab key does not reach the switch of themes")
+                tab.close()
+        browser.close()
+    return found
+
+
 def main() -> None:
     """Check all pages of a folder."""
     folder = Path(sys.argv[1])
@@ -82,9 +124,16 @@ def main() -> None:
     if not number:
         sys.exit(f"no pages in {folder}")
     problems = loaded_from_elsewhere(folder) + broken_links(folder)
+    if (size := weight(folder)) > LARGEST:
+        problems.append(f"{size:,} bytes; at most {LARGEST:,} are wanted")
+    if chromium := shutil.which("chromium"):
+        problems += barriers(folder, chromium)
     if problems:
         sys.exit("\n".join(problems))
-    print(f"{number} pages: nothing loaded from elsewhere, all links within them lead somewhere")
+    print(
+        f"{number} pages, {size / 1e6:.1f} MB: nothing loaded from elsewhere, all links "
+        "within them lead somewhere"
+    )
 
 
 if __name__ == "__main__":

@@ -9,6 +9,9 @@ import runpy
 from pathlib import Path
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
+
+from purecover._typing import Repair
 
 ROOT = Path(__file__).parents[1]
 PICTURES = {
@@ -22,6 +25,28 @@ PICTURES = {
 """By name, the script and which of its figures."""
 
 
+def draw_repairs(ax: Axes) -> None:
+    """Raw points of a small sample, what two repairs make of them, and the true curve."""
+    import purecover as pu
+
+    world = pu.simulate.binormal(1.5)
+    sample = world.sample(60, 600, alpha=0.4, random_state=2)
+    raw = pu.recover_roc(sample.counts, sample.proportions, repair="none")
+    ax.plot(raw.fpr_raw, raw.tpr_raw, ".", color="0.5", ms=3, label="raw points")
+    styles: dict[Repair, str] = {"isotonic": "-", "hull": "--"}
+    for repair, style in styles.items():
+        roc = pu.recover_roc(sample.counts, sample.proportions, repair=repair)
+        ax.plot(roc.fpr, roc.tpr, style, lw=2, label=f"{repair} (AUC {roc.auc:.3f})")
+    at = raw.thresholds[1:]
+    true = f"true (AUC {world.auc:.3f})"
+    ax.plot(world.fpr(at), world.tpr(at), color="black", lw=1, label=true)
+    for line in (0, 1):
+        ax.axhline(line, color="0.8", lw=0.8)
+        ax.axvline(line, color="0.8", lw=0.8)
+    ax.set(xlabel="False-positive rate", ylabel="True-positive rate", aspect="equal")
+    ax.legend(loc="lower right")
+
+
 def main() -> None:
     """Draw and save."""
     mpl.use("Agg")
@@ -33,6 +58,9 @@ def main() -> None:
         out = ROOT / "docs" / "_static" / name
         plt.figure(number).savefig(out, dpi=100, metadata={"Software": None})
         print(out.relative_to(ROOT))
+    figure, ax = plt.subplots(figsize=(5, 5), layout="constrained")
+    draw_repairs(ax)
+    figure.savefig(ROOT / "docs" / "_static" / "repairs.png", dpi=100, metadata={"Software": None})
 
 
 if __name__ == "__main__":

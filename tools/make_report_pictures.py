@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 import purecover as pu
@@ -33,7 +37,7 @@ def make_page() -> str:
 
 def make_pages() -> Iterator[tuple[str, str]]:
     """Pages that differ in what they have to say, by name."""
-    example = pu.load_example()
+    example, rng = pu.load_example(), np.random.default_rng(0)
     scores, labeled = example.scores, example.labeled
     yield "known", make_page()
     yield "unsure", pu.evaluate(scores, labeled, truth=example.truth, n_resamples=200).to_html()
@@ -43,6 +47,21 @@ def make_pages() -> Iterator[tuple[str, str]]:
     yield "contradicted", pu.evaluate(scores, labeled, alpha=0.8, n_resamples=0).to_html()
     columns = {"logistic": scores, "rounded": scores.round(1), "noisy": scores + example.truth / 2}
     yield "compared", pu.compare_scores(columns, labeled, alpha=0.4, n_resamples=200).to_html()
+    tasks = {"odd": labeled, "odd, fewer labels": labeled & (rng.random(labeled.size) < 0.5)}
+    table = {"score": scores, "rounded": scores.round(1), **tasks}
+    many = pu.evaluate_many(table, list(tasks), score=["score", "rounded"], alpha=0.4, keep=True)
+    yield "many", many.to_html()
+    yield "monitor", make_monitor().to_html()
+
+
+def make_monitor() -> pu.monitoring.ScoreMonitor:
+    """Twelve days, the last of them from a worse model."""
+    monitor = pu.monitoring.ScoreMonitor(alpha=0.25)
+    for day in range(1, 13):
+        world = pu.simulate.binormal(1.5 if day < 12 else 0.7)
+        sample = world.sample(300, 3000, alpha=0.25, random_state=day)
+        monitor.add(f"2026-11-{day:02}", sample.counts)
+    return monitor
 
 
 def save(picture: bytes, name: str) -> None:
@@ -58,7 +77,9 @@ def open_page(browser: Any, file: Path, **options: Any) -> Any:
     tab = browser.new_page(**options)
     tab.goto(file.as_uri())
     # A page without sliders has no such mark, and has drawn by then.
-    tab.wait_for_selector("html[data-settled], .figures.whiskers svg.plot", state="attached")
+    tab.wait_for_selector(
+        "html[data-settled], .figures.whiskers svg.plot, table.many", state="attached"
+    )
     return tab
 
 
@@ -85,7 +106,7 @@ def make_screens(browser: Any, folder: Path) -> None:
 
 
 def make_pictures(browser: Any, folder: Path) -> None:
-    """The two pictures of the documentation."""
+    """The pictures of the documentation."""
     file = folder / "report.html"
     file.write_text(make_page(), encoding="utf-8")
     tab = open_page(browser, file, viewport={"width": 1080, "height": 1080})
@@ -95,6 +116,28 @@ def make_pictures(browser: Any, folder: Path) -> None:
     tab.wait_for_selector("html[data-settled='1']", state="attached")
     tab.evaluate("document.activeElement.blur()")
     save(tab.screenshot(), "report_phone.png")
+    file.write_text(make_monitor().to_html(), encoding="utf-8")
+    tab = open_page(browser, file, viewport={"width": 1080, "height": 740})
+    save(tab.screenshot(), "monitor_page.png")
+    with app() as address:
+        tab = browser.new_page(viewport={"width": 900, "height": 1000})
+        tab.goto(address)
+        tab.click("text=Try it with example scores")
+        tab.wait_for_selector("#form:visible")
+        tab.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+        save(tab.screenshot(), "app_page.png")
+
+
+@contextmanager
+def app() -> Iterator[str]:
+    """The local page, and its address."""
+    command = [sys.executable, "-m", "purecover", "app", "--no-browser"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            said = (re.search(r"http://\S+", line) for line in process.stderr or ())
+            yield next(found[0] for found in said if found)
+        finally:
+            process.terminate()
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Directives that ask the registries: ``estimator-table`` and ``check-table`` list what there is.
+"""Directives that ask the registries: ``estimator-table``, ``check-table`` and ``metric-table``.
 
 What an estimator assumes and where it fails stands in its docstring, in paragraphs that begin with
 ``Assumes:`` and ``Known to fail:``.
@@ -48,6 +48,23 @@ def checks() -> Rows:
     """All checks, as reStructuredText."""
     for check in purecover.checks.list_checks():
         yield f":doc:`{check.code} </checks/{check.code}>`", check.title, check.severity
+
+
+KINDS = {
+    "ranking": "all thresholds",
+    "threshold": "one threshold",
+    "top_k": "the best k unlabeled",
+    "probability": "scores as probabilities",
+}
+
+
+def metrics() -> Rows:
+    """All metrics, as reStructuredText."""
+    for name, metric in purecover.METRICS.items():
+        low, high = (f"{end:g}".replace("inf", "∞") for end in metric.range)
+        better = "high" if metric.greater_is_better else "low"
+        of = "yes" if metric.depends_on_prior else "no"
+        yield f"``{name}``", metric.title, KINDS[metric.kind], of, f"{low} to {high}", better
 
 
 class RegistryTable(SphinxDirective):
@@ -103,8 +120,21 @@ class CheckTable(RegistryTable):
         return checks()
 
 
+class MetricTable(RegistryTable):
+    """A table of all metrics."""
+
+    folder = "recovery"
+    heads = ("name", "title", "taken at", "depends on the prior", "values", "good")
+    widths = (20, 32, 18, 12, 10, 8)
+
+    def rows(self) -> Rows:
+        """Ask the registry."""
+        return metrics()
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives."""
     app.add_directive("estimator-table", EstimatorTable)
     app.add_directive("check-table", CheckTable)
+    app.add_directive("metric-table", MetricTable)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

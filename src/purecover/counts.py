@@ -437,7 +437,7 @@ class ScoreCounts:
 
         Where the labeled are known negatives (decoys, controls, background), "positive" means
         negative in all that follows: alpha is the share of negatives among the unlabeled, and
-        beta is 1. :func:`~purecover.report.error_rates` speaks of it in the words of that field.
+        beta is 1. :func:`~purecover.report.error_rates` describes it in the words of that field.
 
         Examples
         --------

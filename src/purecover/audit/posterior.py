@@ -87,7 +87,7 @@ class AuditEstimate(Saved):
 def in_words(interval: Interval) -> str:
     """An estimate with its interval, for a line of text."""
     level = f"{100 * interval.confidence_level:g} %"
-    return f"{interval.estimate:.4f}, {level} interval {interval.low:.4f} - {interval.high:.4f}"
+    return f"{interval.estimate:.4f}, {level} interval [{interval.low:.4f}, {interval.high:.4f}]"
 
 
 @public
@@ -153,7 +153,7 @@ def alpha_from_audit(
     >>> audit = pu.audit.alpha_from_audit(27, 100)
     >>> print(audit)
     audit: 27 of 100 positive
-    alpha 0.2723, 95 % interval 0.1904 - 0.3627
+    alpha 0.2723, 95 % interval [0.1904, 0.3627]
     >>> audit.proportions().alpha == audit.alpha.estimate
     True
     """

@@ -642,7 +642,7 @@ def _words(audit: Audit, strata: list[str]) -> str:
     for name, n, k, size, share in zip(
         strata, audit.n_audited, audit.n_positive, audit.n_unlabeled, audit.shares, strict=True
     ):
-        ends = f"{share.estimate:.4f} ({share.low:.4f} - {share.high:.4f})"
+        ends = f"{share.estimate:.4f} [{share.low:.4f}, {share.high:.4f}]"
         lines.append(f"{name:<28}{n:>8,}{k:>10,}{size:>10,}   {ends}")
     for name, precision, recall in zip(strata, audit.precision, audit.recall, strict=False):
         limit = re.sub(r" < .*| <= score.*", "", name).removeprefix("score >= ")

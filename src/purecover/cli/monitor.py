@@ -72,6 +72,7 @@ def monitor(
     kept: MonitorOptions = MonitorOptions(),
     fail_on_drift: Annotated[opt.Flag, Parameter(group=DRIFT)] = False,
     json: opt.Json = False,
+    html: Annotated[opt.Text, Parameter(group=opt.OUTPUT)] = None,
     quiet: Annotated[opt.Quiet, Parameter(group=opt.OUTPUT)] = False,
 ) -> int:
     """Add the scores in FILE to the running counts in STATE, and say whether they drift.
@@ -92,15 +93,19 @@ def monitor(
         Take the place of the partition of the same name instead of refusing it.
     fail_on_drift
         Exit with 1 if the partition, or without FILE the last one, differs from those before it.
+    html
+        Write a timeline and the table as a web page to this file.
     quiet
         Print no table, notes or progress.
     """
-    from purecover.monitoring.monitor import monitor_text
+    from purecover.monitoring.monitor import monitor_page, monitor_text
 
     given = {**vars(assumptions), **vars(kept)}
     settings = {key: value for key, value in given.items() if value is not None}
     if state in (STDIO, ""):
         raise CommandError("STATE must name a file.")
+    if html is not None:
+        output.check_outputs({"--html": html}, not_this=state)
     with output.in_words({"path": "STATE", "replace": "--replace"}):
         if file is None:
             held = _shown(state, name, replace, settings)
@@ -111,6 +116,10 @@ def monitor(
         output.print_json(held.to_dict() | {"newest": newest.name})
     elif not quiet:
         output.tell(monitor_text(held, newest))
+    if html is not None:
+        source = {"file": Path(state).name}
+        page = monitor_page(held, newest, command=output.typed_command(), source=source)
+        output.write_file("--html", html, page, "page", quiet=quiet)
     drifted = newest.drift is not None and newest.drift.drifted
     return 1 if fail_on_drift and drifted else 0
 

@@ -239,7 +239,7 @@ def _describe(
     if interval is not None:
         title, level = title_of(choice.criterion, metrics.options), interval.confidence_level
         lines += textwrap.wrap(
-            f"{percent(level)} interval of {title}: {ends(interval).replace('–', '-')} "
+            f"{percent(level)} interval of {title}: {ends(interval)} "
             f"({resamples:,} resamples at this threshold, which was chosen on the same data: "
             "expect a little worse on new data)",
             _WIDTH,

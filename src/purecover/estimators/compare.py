@@ -258,7 +258,7 @@ class PriorComparison(Tabular):
                 text += f"{row.value(quantity):>{widths[quantity]}.4f}"
                 if self.n_resamples:
                     low, high = row.ends(quantity)
-                    ends = "none" if math.isnan(low) else f"{low:.4f} - {high:.4f}"
+                    ends = "none" if math.isnan(low) else f"[{low:.4f}, {high:.4f}]"
                     text += f"{ends:>{_ENDS}}"
             lines.append(f"{text}{row.seconds:>{_SECONDS}.3f}")
         return lines

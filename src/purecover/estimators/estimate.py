@@ -58,6 +58,8 @@ class PriorEstimate(Frozen):
         Beta - alpha if both ends of the ranking were pure, where that is not assumed.
     delta_clean, delta_noisy : float or None
         Mean of beta - alpha if labels are clean and if some are wrong, where both are weighed.
+    alpha_clean : tuple of float or None
+        Ends of the interval of alpha if labels are clean, where both are weighed.
     """
 
     estimator: str
@@ -77,6 +79,7 @@ class PriorEstimate(Frozen):
     delta_pure: float | None = None
     delta_clean: float | None = None
     delta_noisy: float | None = None
+    alpha_clean: Ends | None = None
 
     @property
     def disagreement(self) -> float:

@@ -467,6 +467,15 @@ class ReferencePosterior(PriorEstimator):
         seed = zlib.crc32(np.ascontiguousarray(labeled).tobytes())
         return self._alike.draws(len(unlabeled), np.random.default_rng(seed))
 
+    def _alpha_if_clean(self, level: float) -> tuple[float, float] | None:
+        """Ends of the interval of alpha if every label is right; None if none of them can be."""
+        draws = self.draws(_N_DRAWS)
+        clean = draws[draws[:, 1] == 1, 0]
+        if self.clean == "always" or clean.size < 100:
+            return None
+        low, high = np.quantile(clean, ((1 - level) / 2, (1 + level) / 2))
+        return float(low), float(high)
+
     def _posterior_ends(self, level: float) -> dict[str, tuple[float, float]]:
         ends = _ends(self.draws(_N_DRAWS), level)
         values = {name: getattr(self.proportions_, name) for name in ends}

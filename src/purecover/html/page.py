@@ -53,12 +53,16 @@ from purecover.html.svg import (
     evidence_chart,
     make_chart,
     make_dots,
+    make_timeline,
     make_whiskers,
 )
 from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:
+    from purecover._view import Headline, Table
     from purecover.intervals.evidence import EvidenceThresholds
+    from purecover.intervals.interval import Interval
+    from purecover.monitoring.monitor import ScoreMonitor
     from purecover.report.compare import ScoreComparison
     from purecover.report.many import ManyReports, ManyRow
     from purecover.report.results import PUReport
@@ -568,6 +572,53 @@ def render_evidence(
     )
 
 
+# -- A monitor as a page: timelines, and a table of partitions -----------------------------------
+
+
+MOST_PARTITIONS = 400
+"""Partitions of a page, the newest ones; all of them are in the state file."""
+
+
+def render_monitor(
+    monitor: ScoreMonitor,
+    *,
+    said: Headline,
+    table: Table,
+    tests: Table | None,
+    command: str | None = None,
+    title: str | None = None,
+    source: Mapping[str, Any] | None = None,
+) -> str:
+    """A monitor as a self-contained page; what it says comes as sentences and tables."""
+    shown = monitor.partitions[-MOST_PARTITIONS:]
+    names = [part.name for part in shown]
+    drifted = [part.drift is not None and part.drift.drifted for part in shown]
+    areas: dict[str, tuple[str, Sequence[Interval | None]]] = {
+        "observed": ("observed AUC", [part.auc_pu for part in shown]),
+        "recovered": ("recovered AUC", [part.auc for part in shown]),
+    }
+    lines = [make_timeline("AUC", names, areas, drifted)]
+    alphas = [part.alpha for part in shown]
+    if any(alpha is not None and alpha.method != "given" for alpha in alphas):
+        lines.append(make_timeline("Alpha", names, {"recovered": ("alpha", alphas)}, drifted))
+    return fill_template(
+        "monitor.html.j2",
+        ("style.css", "report.css"),
+        ("js/document.js",),
+        title=title or "Scores over time",
+        subject=_subject(title, source),
+        identity=identity(monitor.counts, None, source),
+        headline=said,
+        lines=lines,
+        table=table,
+        tests=tests,
+        left_out=len(monitor.partitions) - len(shown),
+        versions=versions(),
+        command=command,
+        payload={},
+    )
+
+
 # -- A page of one file --------------------------------------------------------------------------
 
 
@@ -603,13 +654,16 @@ def _resource(name: str) -> str:
 def _environment() -> Any:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=FunctionLoader(_resource),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # A number and its sign stay on one line.
+    made.filters["together"] = lambda text: text.replace(" %", "\u00a0%")
+    return made
 
 
 def _policy(style: str, scripts: Sequence[str] = ()) -> str:

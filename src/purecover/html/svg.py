@@ -384,3 +384,77 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     first, last = math.ceil(low / step), math.floor(high / step)
     labels = {k: f"{k * step:+.{digits}f}".replace("-", "−") for k in range(first, last + 1)}
     return [(k * step, label if k else "0") for k, label in labels.items()]
+
+
+# -- Values of partitions, one after another -----------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timeline:
+    """All that the template needs to draw values with intervals, from left to right."""
+
+    title: str
+    description: str
+    width: float
+    ticks: Sequence[tuple[str, str]]
+    """Height and text of each mark of the axis."""
+    names: Sequence[tuple[str, str]]
+    """Place and text of the partitions that are named."""
+    series: Sequence[tuple[str, str, Sequence[Mapping[str, Any]]]]
+    """Class in the style sheet, label and points of each line."""
+    drifted: Sequence[str]
+    """Where a partition differs from those before it."""
+    left: float = 44.0
+    top: float = 24.0
+    bottom: float = 224.0
+    height: float = 330.0
+
+
+def make_timeline(
+    title: str,
+    names: Sequence[str],
+    series: Mapping[str, tuple[str, Sequence[Interval | None]]],
+    drifted: Sequence[bool],
+) -> Timeline:
+    """Intervals by kind of line; there is no point where there is none."""
+    step = min(max(900 / len(names), 18.0), 110.0)
+    every = math.ceil(22 / step)
+    found = [i for _, line in series.values() for i in line if i is not None]
+    values = [v for i in found for v in (i.estimate, i.low, i.high) if math.isfinite(v)] or [0.0]
+    margin = max(0.08 * (max(values) - min(values)), 0.01)
+    low, high = min(values) - margin, max(values) + margin
+
+    def x(at: float) -> str:
+        return f"{Timeline.left + step * (at + 0.5):.1f}"
+
+    def y(value: float) -> str:
+        share = (value - low) / (high - low)
+        return f"{Timeline.bottom - (Timeline.bottom - Timeline.top) * share:.1f}"
+
+    def points(line: Sequence[Interval | None], shift: float) -> list[dict[str, Any]]:
+        return [
+            {
+                "x": x(at + shift),
+                "y": y(i.estimate),
+                "ends": (y(i.low), y(i.high)) if bounded(i) and i.low < i.high else None,
+            }
+            for at, i in enumerate(line)
+            if i is not None and math.isfinite(i.estimate)
+        ]
+
+    newest = {label: line[-1] for label, line in series.values()}
+    last = [f"{label} {i.estimate:.3f}" for label, i in newest.items() if i is not None]
+    changed = [name for name, is_so in zip(names, drifted, strict=True) if is_so]
+    return Timeline(
+        title=title,
+        description=f"{title} of {len(names)} partitions; the last, {names[-1]}: "
+        f"{', '.join(last)}. Drift in: {', '.join(changed) or 'none'}.",
+        width=Timeline.left + step * len(names) + 24,
+        ticks=[(y(value), label.lstrip("+")) for value, label in _ticks(low, high)],
+        names=[(x(at), cut(n, 14)) for at, n in enumerate(names) if at % every == 0],
+        series=[
+            (kind, label, points(line, 6 / step * (n - (len(series) - 1) / 2)))
+            for n, (kind, (label, line)) in enumerate(series.items())
+        ],
+        drifted=[x(at) for at, is_so in enumerate(drifted) if is_so],
+    )

@@ -477,7 +477,7 @@ def draws(
     """Replicates of counts in blocks; with an estimator, each has proportions of its own.
 
     Those without are drawn again, so that every interval rests on the number of replicates that
-    was asked for. If more than half are without, an interval of the rest would speak of lucky
+    was asked for. If more than half are without, an interval of the rest would describe lucky
     samples only.
     """
     n_thresholds = counts.n_thresholds

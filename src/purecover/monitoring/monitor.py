@@ -443,6 +443,52 @@ def _compared(name: str, test: DriftTest) -> str:
     return f"{figures}: {word} (p = {test.p_value:.2g}, limit {test.limit:.2g})"
 
 
+def monitor_page(
+    monitor: ScoreMonitor, partition: MonitorPartition | None = None, **about: Any
+) -> str:
+    """The same as a page: a timeline, what is said of one partition, and a table of all."""
+    from purecover._view import Caution, Headline, Row, Table
+    from purecover.html.page import MOST_PARTITIONS, render_monitor
+
+    if not monitor.partitions:
+        raise InvalidInputError("ScoreMonitor.to_html needs a partition; add one first.")
+    newest = monitor.partitions[-1] if partition is None else partition
+    first, *_, last = [*statement(monitor, newest), ""]
+    drift, tests, cautions = newest.drift, None, []
+    if drift is not None and drift.tests:
+        heads = {"value": "Now", "before": "Before", "difference": "Difference"}
+        heads |= {"p": "p-value", "limit": "Limit", "drift": "Drift"}
+        rows = []
+        for name, title in COMPARED.items():
+            if (test := drift.tests.get(name)) is None:
+                continue
+            figures = (f"{test.value:.3f}", f"{test.before:.3f}", f"{test.difference:+.3f}")
+            if name in ("labeled", "unlabeled"):
+                figures = (figures[0], "", "")
+            cells = (*figures, f"{test.p_value:.2g}", f"{test.limit:.2g}")
+            words = "yes" if test.drifted else "no"
+            said = f"{title}, distance" if figures[1] == "" else title
+            rows.append(Row(said, dict(zip(heads, (*cells, words), strict=True))))
+        tests = Table(f"{newest.name} beside those before it", heads, rows)
+        *_, last = statement(monitor, newest)
+        drifted = {name for name, test in drift.tests.items() if test.drifted}
+        found = [title for name, title in COMPARED.items() if name in drifted]
+        if found:
+            text = f"Warning: {newest.name} drifts in {', '.join(found)}."
+            cautions = [Caution("warning", [], text)]
+    shown = reversed(monitor.partitions[-MOST_PARTITIONS:])
+    columns = dict(zip(_HEAD[1:], (head[0].upper() + head[1:] for head in _HEAD[1:]), strict=True))
+    every = [Row(p.name, dict(zip(_HEAD[1:], _row(p)[1:], strict=True))) for p in shown]
+    more = [f"{_total_line(monitor)}.", last]
+    return render_monitor(
+        monitor,
+        said=Headline([first.replace("chance:", "chance.")], more, cautions),
+        table=Table("Partition", columns, every),
+        tests=tests,
+        **about,
+    )
+
+
 # -- `ScoreMonitor`: counts and figures of partitions, one after another -------------------------
 
 
@@ -841,6 +887,26 @@ class ScoreMonitor(Tabular):
             "total": self._total() if self._partitions else None,
             "partitions": [p.to_dict() for p in self._partitions],
         }
+
+    @public
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """A self-contained page: a timeline of the figures, and a table of the partitions.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            A file to write the page to.
+        title : str, optional
+            Heading of the page.
+
+        Returns
+        -------
+        str
+            The page as text.
+        """
+        from purecover.report.results import check_title, save_page
+
+        return save_page(monitor_page(self, title=check_title(title)), path)
 
     def _total(self) -> dict[str, Any]:
         names = ("n_labeled", "n_unlabeled", "n_negative", "n_thresholds", "auc_pu")

@@ -726,8 +726,8 @@ def _pictures(report: PaperReport) -> list[Picture]:
         found.append(
             _picture(
                 "winners", "The best combinations",
-                "Mean absolute error by the truth of the same scores, with 95 % intervals from "
-                "resampling data sets; the defaults in color.",
+                "Mean absolute error against the true values of the same scores, with 95 % "
+                "intervals from resampling data sets; the defaults in color.",
                 standings_figure({m: each for m, each in best.items() if each}),
             )
         )  # fmt: skip

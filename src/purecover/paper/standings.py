@@ -508,7 +508,7 @@ class Coverage:
 def coverage(runs: Runs, what: Combination) -> dict[str, Coverage]:
     r"""Coverage by data set, and of all under ``""``; empty where there are no intervals.
 
-    Areas are judged by the truth of the same scores, alpha and beta by their true values.
+    Areas are judged against the true values of the same scores, alpha and beta against theirs.
 
     Notes
     -----

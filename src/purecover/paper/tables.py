@@ -796,8 +796,8 @@ def thresholds_sheet(errors: Iterable[ThresholdErrors]) -> Sheet:
         ),
         rows=tuple(rows),
         note=(
-            "Thresholds are quantiles of all scores. Errors by the truth of the same scores: "
-            "simulated ones with 1,000 labeled, 5,000 unlabeled and β = 0.95, and those kept "
-            "in the study, where there are any."
+            "Thresholds are quantiles of all scores. Errors against the true values of the same "
+            "scores: simulated ones with 1,000 labeled, 5,000 unlabeled and β = 0.95, and those "
+            "kept in the study, where there are any."
         ),
     )

@@ -132,6 +132,8 @@ class SavedEstimation(Struct, kw_only=True):
         Beta - alpha if both ends of the ranking were pure.
     delta_clean, delta_noisy : float or None
         Mean of beta - alpha if labels are clean and if some are wrong.
+    alpha_clean : tuple of float or None
+        Ends of the interval of alpha if labels are clean.
     """
 
     estimator: str
@@ -152,6 +154,7 @@ class SavedEstimation(Struct, kw_only=True):
     delta_pure: float | None = None
     delta_clean: float | None = None
     delta_noisy: float | None = None
+    alpha_clean: Pair | None = None
 
 
 class SavedEnds(Struct):

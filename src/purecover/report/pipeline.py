@@ -390,7 +390,8 @@ class Estimation:
         n_rejected = 0 if replicates is None else replicates.n_rejected
         if own and independent:
             found = self.estimator.interval(confidence_level=level)  # type: ignore[attr-defined]
-            return replace(self.estimate, intervals=found, n_rejected=n_rejected)
+            clean = getattr(self.estimator, "_alpha_if_clean", lambda _: None)(level)
+            return replace(self.estimate, intervals=found, n_rejected=n_rejected, alpha_clean=clean)
         if replicates is None:
             return self.estimate
         given = self.estimate.beta_given

@@ -24,10 +24,12 @@ from purecover._view import (
     estimated_shares,
     findings_by_score,
     headline,
+    if_verified,
     main_metrics,
     metric_columns,
     metric_row,
     number,
+    number_of,
     percent,
     population_note,
     sections,
@@ -168,6 +170,8 @@ def _estimation_lines(estimate: PriorEstimate) -> list[str]:
         p = estimate.proportions
         ranges = f"alpha {_range(alphas, p.alpha)}, beta {_range(betas, p.beta)}"
         lines += _wrapped(f"  other estimators: {ranges} ({', '.join(estimate.others)})")
+    if verified := if_verified(estimate):
+        lines += _wrapped(f"  {verified}")
     if estimate.n_rejected:
         lines.append(f"  {estimate.n_rejected:,} draws without an estimate were rejected")
     return lines
@@ -197,10 +201,10 @@ def _check_lines(report: PUReport) -> list[str]:
     if not findings:
         return _wrapped(f"checks: none found a problem. {UNSEEN}.")
     tally = Counter(finding.severity for finding in findings)
-    lines = [f"checks: {', '.join(_number_of(n, word) for word, n in tally.items())}"]
+    lines = [f"checks: {', '.join(number_of(n, word) for word, n in tally.items())}"]
     for finding in findings:
         text = f"{finding.code} {finding.severity}: {finding.message}"
-        if finding.severity != "note" and finding.hint:
+        if finding.hint:
             text += f" Hint: {finding.hint}"
         lines += _wrapped(text, "  ")
     return lines
@@ -350,8 +354,8 @@ def render_many_text(many: ManyReports) -> str:
     """A dozen lines or two, however many rows there are."""
     done, failed = many.evaluated, many.failed
     tasks, scores = {row.task for row in many}, {row.score for row in many}
-    of = f"{_number_of(len(tasks), 'task')}, {_number_of(len(scores), 'score')}"
-    lines = [f"{of}: {len(done):,} of {_number_of(len(many), 'row')} evaluated"]
+    of = f"{number_of(len(tasks), 'task')}, {number_of(len(scores), 'score')}"
+    lines = [f"{of}: {len(done):,} of {number_of(len(many), 'row')} evaluated"]
     if done:
         lines += _wrapped(_intervals(many))
         lines += ["", *_many_rows(many)]
@@ -408,7 +412,7 @@ def _many_rows(many: ManyReports) -> list[str]:
 
 
 def _left_out_lines(failed: tuple[ManyRow, ...]) -> list[str]:
-    lines = [f"not evaluated: {_number_of(len(failed), 'row')}"]
+    lines = [f"not evaluated: {number_of(len(failed), 'row')}"]
     for row in failed[:_REASONS]:
         text = f"{_short(row.task)}, {_short(row.score)}: {row.reason}"
         lines += _wrapped(text, "  ")
@@ -424,10 +428,6 @@ def _many_findings(done: tuple[ManyRow, ...]) -> list[str]:
         return ["checks: no error or warning"]
     listed = [f"{code} {severity} in {n:,}" for (code, severity), n in sorted(grave.items())]
     return _wrapped(f"checks: {', '.join(listed)}")
-
-
-def _number_of(n: int, thing: str) -> str:
-    return f"{n:,} {thing}" + ("" if n == 1 else "s")
 
 
 def _short(value: object) -> str:
