@@ -6,8 +6,9 @@ fitted on the labels alone. Where QuaPy is installed, its methods (on a logistic
 score) are given the labels as classes, unlabeled for negative, and beside that 1,000 true negatives
 instead of the unlabeled. The confidence-based precision of NannyML (CBPE) is taken by its formula:
 the mean probability, by a model of the labels given, of all that is flagged. "Pure top" takes the
-best scores for positives, which is true here; the default does not, and pays for it. It ends with a
-failure where the default is more than 1.2 times as far off as the methods given negatives are on
+best scores for positives, which is true here; the default does not, and pays for it. Intervals of
+ours are judged by how often they hold the share that a sample was drawn with, in these samples and
+in smaller and larger ones. It ends with a failure where the default is more than 1.2 times as far off as the methods given negatives are on
 the mean, which it is.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,8 @@ from purecover.estimators import Quantifier
 N_LABELED, N_UNLABELED, N_NEGATIVE, N_LATER, ALPHA = 1000, 5000, 1000, 500, 0.3
 DISTANCES = (2.0, 3.0)
 WITHIN = 1.2
+SIZED = 5
+"""Times as many fits with alpha known, which are quick."""
 METHODS = ("ACC", "PACC", "EMQ", "HDy")
 
 
@@ -50,10 +54,14 @@ def positive_share(method: Any, later: np.ndarray) -> float:
     return float(method.predict(later[:, None])[1])
 
 
-def study(distance: float, n_worlds: int, seed: int) -> dict[str, float]:
-    """Mean distance from the truth by way."""
+Figures = dict[str, list[float]]
+
+
+def study(distance: float, n_worlds: int, seed: int) -> tuple[Figures, Figures]:
+    """Distances from the truth by way; whether intervals hold, and how wide they are, by turns."""
     world = pu.simulate.binormal(distance)
-    errors: dict[str, list[float]] = {}
+    errors: Figures = {}
+    held: Figures = {}
     for number in range(n_worlds):
         rng = np.random.default_rng([seed, number, int(10 * distance)])
         first = world.sample(N_LABELED, N_UNLABELED, alpha=ALPHA, random_state=rng)
@@ -83,8 +91,31 @@ def study(distance: float, n_worlds: int, seed: int) -> dict[str, float]:
                 said = way(later)
                 value = getattr(said, "estimate", said)
                 errors.setdefault(name, []).append(abs(value - truth.mean()))
+                if isinstance(said, pu.intervals.Interval):
+                    held.setdefault(name, []).extend((share in said, said.high - said.low))
         progress(f"{distance:g}: world {number + 1} of {n_worlds}")
-    return {name: float(np.mean(found)) for name, found in errors.items()}
+    return errors, held
+
+
+def by_size(n_worlds: int, seed: int) -> list[list[str]]:
+    """How often intervals hold with alpha known, by the size of the later sample."""
+    world, rows = pu.simulate.binormal(2.0), []
+    for size in (50, 200, 800):
+        held: list[float] = []
+        for number in range(n_worlds):
+            rng = np.random.default_rng([seed, 5, number])
+            first = world.sample(N_LABELED, N_UNLABELED, alpha=ALPHA, random_state=rng)
+            quantifier = Quantifier(alpha=ALPHA).fit(first.scores, first.labeled)
+            for share in np.arange(21) / 20:
+                said = quantifier.quantify(rng.normal(size=size) + 2 * (rng.random(size) < share))
+                held += (share in said, said.high - said.low)
+        rows.append([str(size), *shown(held), str(len(held) // 2)])
+    return rows
+
+
+def shown(held: list[float] | None) -> list[str]:
+    """Share of intervals that hold, and mean width; nothing for those who have none."""
+    return [f"{np.mean(held[::2]):.1%}", f"{np.mean(held[1::2]):.4f}"] if held else ["", ""]
 
 
 def confidence_based(seed: int) -> tuple[float, float, float]:
@@ -105,8 +136,12 @@ def confidence_based(seed: int) -> tuple[float, float, float]:
 def main() -> int:
     """Run the study."""
     options = arguments(str(__doc__).splitlines()[0], replicates=5).parse_args()
-    found = {d: study(d, options.replicates, options.seed) for d in DISTANCES}
-    rows = [[name, *(f"{found[d][name]:.4f}" for d in DISTANCES)] for name in found[DISTANCES[0]]]
+    both = {d: study(d, options.replicates, options.seed) for d in DISTANCES}
+    found = {d: {k: float(np.mean(v)) for k, v in both[d][0].items()} for d in DISTANCES}
+    rows = []
+    for name in found[DISTANCES[0]]:
+        cells = ([f"{found[d][name]:.4f}", *shown(both[d][1].get(name))] for d in DISTANCES)
+        rows.append([name, *chain(*cells)])
     failures, ratios = [], []
     for d, each in found.items():
         given = [value for name, value in each.items() if name.endswith("negatives")]
@@ -122,7 +157,16 @@ def main() -> int:
         f"Mean distance of alpha from the truth of samples of {N_LATER}, 21 shares from 0 to 1, "
         f"{options.replicates} fits on {N_LABELED:,} labeled and {N_UNLABELED:,} unlabeled scores "
         f"(alpha {ALPHA:g}):\n\n"
-        + table(["way", *(f"{d:g} sd apart" for d in DISTANCES)], rows)
+        + table(
+            ["way", *chain(*([f"{d:g} sd apart", "95 % holds", "width"] for d in DISTANCES))],
+            rows,
+        )
+        + "\n\nIntervals with alpha known, 2 sd apart, by the size of the later sample, "
+        f"{SIZED * options.replicates} fits:\n\n"
+        + table(
+            ["rows", "95 % holds", "width", "samples"],
+            by_size(SIZED * options.replicates, options.seed),
+        )
         + f"\n\nTimes the error of QuaPy {_version('quapy')} given negatives:\n\n"
         + table(["way", "apart", "of their mean", "of the best of them"], ratios)
         + "\n\nPrecision of what scores at least 1 (2 sd apart): CBPE by its formula, labels as "

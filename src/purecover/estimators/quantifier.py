@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from statistics import NormalDist
 from typing import Any, Self
 
 import numpy as np
 
 from purecover._typing import ArrayLike, FloatArray, RandomState
-from purecover._validation import as_real_vector, check_random_state, public
+from purecover._validation import as_real_vector, public
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import check_both_sides, read_counts
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
@@ -25,6 +27,10 @@ _GROUPS = 400
 
 _FEWEST = 50
 """Rows of a sample at least: of ten, 95 % intervals hold in 83 %."""
+
+
+_ERRORS = np.array([NormalDist().inv_cdf((i + 0.5) / 50) for i in range(50)])
+"""Errors of a mean in standard errors, each as likely as the other."""
 
 
 class Quantifier:
@@ -70,7 +76,8 @@ class Quantifier:
     Any :math:`f` gives the right answer on average; the one with the least error is
     :math:`f = (r-1)/(1+\pi(r-1))` with the likelihood ratio :math:`r` of positive to negative,
     recovered as in :func:`evidence_thresholds`, and :math:`\pi` found by turns. Intervals draw
-    all three samples again, and alpha and beta with them where they are estimated. An error of
+    labeled and unlabeled again, and alpha and beta with them where they are estimated; each end
+    has the error that the mean of a sample with that very share has (a score test). An error of
     alpha moves all later samples alike: differences between them are surer than each.
 
     Examples
@@ -181,7 +188,7 @@ class Quantifier:
                 "fewer do not hold.",
                 hint="pool several samples",
             )
-        _, level, seed = self._asked
+        level = self._asked[1]
         masses, share = self._masses, self.proportions_.alpha
         for _ in range(5):
             ends = (
@@ -193,29 +200,41 @@ class Quantifier:
             share = float(np.clip(found, 0.0, 1.0))
         size = self._places.size
         weight = self._weight(self._places, share)
-        rng = check_random_state(seed)
-        error = math.sqrt(max(new.var(), self._variance(share)) / values.size)
-        means = new.mean() + error * rng.standard_normal(len(self._drawn))
         labeled, unlabeled = self._drawn[:, :size] @ weight, self._drawn[:, size:-2] @ weight
-        draws = _share(means, (labeled, unlabeled), tuple(self._drawn[:, -2:].T))
-        tail = (1 - level) / 2
-        low, high = np.nanquantile(draws, [tail, 1 - tail]).clip(0, 1)
+        variance = self._variance(share)
+
+        def end(tail: float) -> float:
+            # As a score test has it: the error of the mean is that of a sample with this share.
+            at = share
+            for _ in range(4):
+                means = new.mean() + math.sqrt(variance(at) / values.size) * _ERRORS
+                shares = tuple(self._drawn[:, -2:].T)
+                draws = _share(means[:, None], (labeled, unlabeled), shares)
+                at = float(np.nanquantile(draws, tail).clip(0, 1))
+            return at
+
         return Interval(
             estimate=share,
-            low=float(min(low, share)),
-            high=float(max(high, share)),
+            low=min(end((1 - level) / 2), share),
+            high=max(end((1 + level) / 2), share),
             confidence_level=level,
-            method="bootstrap percentile",
+            method="bootstrap and score test",
             varied="scores" if self._given.ways else "scores and proportions",
         )
 
-    def _variance(self, share: float) -> float:
-        """Of the weight, in a mixture with this share: a few rows may agree by chance."""
+    def _variance(self, about: float) -> Callable[[float], float]:
+        """Of the weight for a share of about so much, in a mixture with any share."""
         masses = self._masses
-        part = (share - masses.alpha) / (masses.beta - masses.alpha)
-        mixture = masses.unlabeled + part * (masses.labeled - masses.unlabeled)
-        weight = self._weight(masses.scores, share)
-        return float(mixture @ weight**2 - (mixture @ weight) ** 2)
+        weight = self._weight(masses.scores, about)
+        powers = np.stack([weight, weight**2], axis=1)
+        ends = (masses.labeled @ powers, masses.unlabeled @ powers)
+
+        def variance(share: float) -> float:
+            part = (share - masses.alpha) / (masses.beta - masses.alpha)
+            first, second = ends[1] + part * (ends[0] - ends[1])
+            return max(float(second - first**2), 0.0)
+
+        return variance
 
     def _weight(self, scores: FloatArray, share: float) -> FloatArray:
         """What tells the share of positives best where it is about so much."""
