@@ -146,8 +146,10 @@ def main() -> int:
         f"\n\n95 % intervals of error_rates, {RESAMPLES} resamples, {options.replicates} data sets "
         "a cell; FDR and PEP where the true FDR is .05:\n\n"
         + table(
-            ["apart", "pi0", "pi0 holds", "width", "FDR holds", "width", "PEP holds", "width"]
-            + ["negatives among q ≤ .05"],
+            [
+                *("apart", "pi0", "pi0 holds", "width", "FDR holds", "width", "PEP holds", "width"),
+                "negatives among q ≤ .05",
+            ],
             intervals,
         )
     )

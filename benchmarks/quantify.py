@@ -8,8 +8,8 @@ instead of the unlabeled. The confidence-based precision of NannyML (CBPE) is ta
 the mean probability, by a model of the labels given, of all that is flagged. "Pure top" takes the
 best scores for positives, which is true here; the default does not, and pays for it. Intervals of
 ours are judged by how often they hold the share that a sample was drawn with, in these samples and
-in smaller and larger ones. It ends with a failure where the default is more than 1.2 times as far off as the methods given negatives are on
-the mean, which it is.
+in smaller and larger ones. It ends with a failure where the default is more than 1.2 times as far
+off as the methods given negatives are on the mean, which it is.
 """
 
 from __future__ import annotations
