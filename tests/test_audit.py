@@ -16,10 +16,7 @@ from purecover.audit.combine import combine_audit
 from purecover.audit.plan import between, plan_audit
 from purecover.audit.posterior import alpha_from_audit, plan_strata, stratified_audit
 from purecover.audit.top import Cut, expected_top_audit, top_audit, top_cut
-from purecover.exceptions import (
-    IdentifiabilityError,
-    InvalidInputError,
-)
+from purecover.exceptions import IdentifiabilityError, InvalidInputError
 
 # == sampled ===================================================================================
 

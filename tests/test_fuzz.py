@@ -17,13 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.strategies import (
-    counts,
-    nasty_columns,
-    nasty_numbers,
-    nasty_scalars,
-    proportions,
-)
+from tests.strategies import counts, nasty_columns, nasty_numbers, nasty_scalars, proportions
 from tests.test_counts import assert_valid
 from tests.test_errors import ELSEWHERE, FREE_EVERYWHERE, VALID, find
 

@@ -23,13 +23,7 @@ from tests.paper_records import paper_records
 from purecover.exceptions import InvalidInputError, MissingDependencyError
 from purecover.paper import report as _paper_figures
 from purecover.paper.cells import Record
-from purecover.paper.report import (
-    PaperReport,
-    figure1,
-    paper_report,
-    to_html,
-    write_report,
-)
+from purecover.paper.report import PaperReport, figure1, paper_report, to_html, write_report
 from purecover.paper.standings import (
     cluster_means,
     clustered_test,

@@ -19,12 +19,7 @@ from purecover.proportions import MixtureProportions
 from purecover.recovery import bounds as _bound_tables
 from purecover.recovery.bounds import recover_bounds
 from purecover.recovery.curves import recover_pr
-from purecover.recovery.maps import (
-    auc_sensitivity,
-    error_map,
-    lines_of_interest,
-    sensitivity,
-)
+from purecover.recovery.maps import auc_sensitivity, error_map, lines_of_interest, sensitivity
 from purecover.recovery.metrics import recover_metrics
 from purecover.recovery.rates import recover_auc, recover_rates
 

@@ -10,16 +10,8 @@ import numpy as np
 
 from purecover._parameters import checked
 from purecover._typing import FloatArray, IntArray, RandomState
-from purecover._validation import (
-    check_choice,
-    check_integer,
-    check_real,
-    check_seeding,
-)
-from purecover.estimators.base import (
-    Inclusions,
-    register_prior_estimator,
-)
+from purecover._validation import check_choice, check_integer, check_real, check_seeding
+from purecover.estimators.base import Inclusions, register_prior_estimator
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 
 # -- KM1 and KM2 ---------------------------------------------------------------------------------
@@ -299,17 +291,12 @@ def _embedded(rows: Rows, width: float | None) -> tuple[_Points, _Embedding, flo
     if width is None:
         squares /= median**2
         difference = points.unlabeled - points.labeled
-        apart = [difference @ _kernel(squares, w) @ difference for w in KM_WIDTHS]
+        apart = [difference @ bumps(squares, w) @ difference for w in KM_WIDTHS]
         width = best = float(KM_WIDTHS[int(np.argmax(apart))])
     else:
         best = 1.0
-    embedding = _factor(_kernel(squares, best), points)
+    embedding = _factor(bumps(squares, best), points)
     return points, embedding, width
-
-
-def _kernel(squares: FloatArray, width: float) -> FloatArray:
-    kernel: FloatArray = squares * (-0.5 / width**2)
-    return np.exp(kernel, out=kernel)
 
 
 def _factor(kernel: FloatArray, points: _Points) -> _Embedding:

@@ -38,12 +38,7 @@ from purecover.intervals.resampling import (
     thinned_to_draw,
 )
 from purecover.proportions import MixtureProportions, ProportionEstimator
-from purecover.recovery.curves import (
-    KEEPS_THRESHOLDS,
-    RecoveredRoc,
-    blended_rates,
-    repaired_rates,
-)
+from purecover.recovery.curves import KEEPS_THRESHOLDS, RecoveredRoc, blended_rates, repaired_rates
 from purecover.recovery.means import Masses, check_probabilities, isotonic_frequency, net_benefits
 from purecover.recovery.metrics import (
     METRICS,
@@ -62,13 +57,7 @@ from purecover.recovery.metrics import (
     within_margins,
     youden_threshold,
 )
-from purecover.recovery.rates import (
-    Shares,
-    check_data,
-    effective_size,
-    interpolated,
-    trapezoids,
-)
+from purecover.recovery.rates import Shares, check_data, effective_size, interpolated, trapezoids
 from purecover.recovery.repairs import tails
 
 # -- What bands of curves are made of ------------------------------------------------------------
