@@ -45,6 +45,11 @@ def test_error_rates_are_those_of_the_truth(digits: int | None) -> None:
         here = (pep >= low) & (pep < high)
         if here.sum() > 100:
             assert null[here].mean() == pytest.approx(pep[here].mean(), abs=0.08)
+    if digits is None:
+        true = np.subtract.outer(targets[~null][::7], targets[null][::7]) > 0
+        assert rates.auc == pytest.approx(true.mean(), abs=0.02)
+        at = np.searchsorted(-rates.thresholds, -1.5)
+        assert rates.power[at] == pytest.approx((targets[~null] >= 1.5).mean(), abs=0.04)
     order = np.argsort(targets)
     assert np.all(np.diff(q[order]) <= 1e-12)
     assert np.all(np.diff(pep[order]) <= 1e-12)

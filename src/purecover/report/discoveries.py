@@ -54,6 +54,10 @@ class ErrorRates(Saved, Frozen, Tabular):
         The smallest false discovery rate of a threshold that still lets this score pass.
     pep : ndarray of float
         Posterior error probability: that of being negative at this very score.
+    power : ndarray of float
+        Share of all true signals that score at least so much: recall.
+    auc : float
+        Recovered AUC: how often a true signal scores higher than a negative.
     fdr_low, fdr_high, pep_low, pep_high : ndarray of float
         Ends of intervals of ``fdr`` and ``pep`` at each score; replicates estimate pi0 again.
     confidence_level : float
@@ -69,6 +73,8 @@ class ErrorRates(Saved, Frozen, Tabular):
     fdr: FloatArray
     q_value: FloatArray
     pep: FloatArray
+    power: FloatArray
+    auc: float
     fdr_low: FloatArray
     fdr_high: FloatArray
     pep_low: FloatArray
@@ -96,6 +102,7 @@ class ErrorRates(Saved, Frozen, Tabular):
 
     def _columns(self) -> dict[str, Any]:
         names = ("found", "fdr", "fdr_low", "fdr_high", "q_value", "pep", "pep_low", "pep_high")
+        names += ("power",)
         return {"threshold": self.thresholds} | {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
@@ -105,6 +112,7 @@ class ErrorRates(Saved, Frozen, Tabular):
             f"{self.n_mixture:,.10g} examples and {self.n_negative:,.10g} known negatives",
             f"share of true signals  {share.estimate:.4f}  [{share.low:.4f}, {share.high:.4f}]",
             f"share of negatives     {null.estimate:.4f}  [{null.low:.4f}, {null.high:.4f}]",
+            f"AUC of true signals    {self.auc:.4f}",
             "",
             f" q-value       score     found      true      FDR  {level:18}     PEP  {level}",
         ]
@@ -321,6 +329,10 @@ def error_rates(
     fdr, pep = _rates(mirror, share)
     places = -mirror._tops()[::-1]
 
+    found_so_far = np.cumsum(mirror.unlabeled[::-1])
+    signals = max(1 - share, 1e-9)
+    power = np.maximum.accumulate(found_so_far * (1 - fdr)) / (counts.n_unlabeled * signals)
+
     def spread(band: FloatArray) -> FloatArray:
         return np.interp(places, at[::-1], band[::-1])
 
@@ -330,10 +342,12 @@ def error_rates(
         pi0=found,
         signals=replace(found, estimate=1 - found.estimate, low=1 - found.high, high=1 - found.low),
         thresholds=places,
-        found=np.cumsum(mirror.unlabeled[::-1]),
+        found=found_so_far,
         fdr=fdr,
         q_value=np.minimum.accumulate(fdr[::-1])[::-1],
         pep=pep,
+        power=np.minimum(power, 1.0),
+        auc=min(0.5 + (mirror.auc_pu - 0.5) / signals, 1.0),
         fdr_low=np.minimum(spread(ends[0, 0]), fdr),
         fdr_high=np.maximum(spread(ends[1, 0]), fdr),
         pep_low=np.minimum(spread(ends[0, 1]), pep),
