@@ -101,8 +101,7 @@ class ErrorRates(Saved, Frozen, Tabular):
         return float(self.thresholds[reached[-1]]) if reached.size else float("inf")
 
     def _columns(self) -> dict[str, Any]:
-        names = ("found", "fdr", "fdr_low", "fdr_high", "q_value", "pep", "pep_low", "pep_high")
-        names += ("power",)
+        names = "found fdr fdr_low fdr_high q_value pep pep_low pep_high power".split()
         return {"threshold": self.thresholds} | {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
@@ -329,7 +328,7 @@ def error_rates(
     fdr, pep = _rates(mirror, share)
     places = -mirror._tops()[::-1]
 
-    found_so_far = np.cumsum(mirror.unlabeled[::-1])
+    found_so_far = np.cumsum(mirror.unlabeled[::-1], dtype=np.float64)
     signals = max(1 - share, 1e-9)
     power = np.maximum.accumulate(found_so_far * (1 - fdr)) / (counts.n_unlabeled * signals)
 
