@@ -101,7 +101,17 @@ class ErrorRates(Saved, Frozen, Tabular):
         return float(self.thresholds[reached[-1]]) if reached.size else float("inf")
 
     def _columns(self) -> dict[str, Any]:
-        names = "found fdr fdr_low fdr_high q_value pep pep_low pep_high power".split()
+        names = [
+            "found",
+            "fdr",
+            "fdr_low",
+            "fdr_high",
+            "q_value",
+            "pep",
+            "pep_low",
+            "pep_high",
+            "power",
+        ]
         return {"threshold": self.thresholds} | {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
