@@ -1,9 +1,10 @@
-"""What a report costs: of 11,000 scores, of the example, and of a CSV of a million, to the page.
+"""What reports cost: of 11,000 scores, of the example, of a million rows, and of many tasks.
 
 ``python -m benchmarks.report_speed`` runs everything in processes of their own and takes CPU
 seconds of all threads and peak memory. A report in Python is all metrics, intervals and bands of
 both curves out of 2,000 replicates; beside it stand
-2,000 AUCs of resampled rows by scikit-learn, in the same run. Last, it shows how far the ends of
+2,000 AUCs of resampled rows by scikit-learn, in the same run. Counts of a Parquet file stand beside
+the bare GROUP BY of the engine. Last, it shows how far the ends of
 intervals move because groups of neighboring scores are resampled, in standard errors. No figure is
 a pass or a fail.
 """
@@ -20,6 +21,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
+from benchmarks import engines
 from benchmarks._common import arguments, conclude, progress, publish, table
 
 import purecover as pu
@@ -51,6 +53,16 @@ rng = np.random.default_rng(0)
 for _ in range(int(sys.argv[3]) * int(sys.argv[4])):
     rows = rng.integers(0, scores.size, scores.size)
     roc_auc_score(labeled[rows], scores[rows])
+"""
+MANY = """
+import sys, numpy as np, purecover as pu
+n_tasks, n_rows = map(int, sys.argv[1:3])
+rng = np.random.default_rng(0)
+labeled = np.tile(np.arange(n_rows) % 10 == 0, n_tasks)
+scores = rng.normal(size=labeled.size) + 1.5 * (labeled | (rng.random(labeled.size) < 0.25))
+data = {"s": scores, "y": labeled, "t": np.repeat(np.arange(n_tasks), n_rows)}
+options = {"alpha": 0.25} if sys.argv[3] == "given" else {}
+str(pu.evaluate_many(data, "y", score="s", by="t", n_jobs=2, **options))
 """
 
 
@@ -136,6 +148,46 @@ def commands(folder: Path, size: int, repetitions: int, seed: int) -> list[list[
     return rows
 
 
+def many(size: int) -> list[list[str]]:
+    """Tables of many tasks, two at a time, with 500 replicates each."""
+    rows = []
+    for n_tasks, n_rows, alpha in (
+        (max(3 * size // 10**4, 1), 2_000, "given"),
+        (max(3 * size // 10**4, 1), 2_000, "estimated"),
+        (max(size // 1000, 1), 20_000, "given"),
+    ):
+        name = f"{n_tasks:,} tasks x {n_rows:,} rows, alpha {alpha}"
+        progress(name)
+        wall, cpu, peak = spent(["-c", MANY, str(n_tasks), str(n_rows), alpha])
+        rows.append([name, f"{wall:.1f}", f"{cpu:.1f}", f"{cpu / 2:.1f}", f"{peak:,.0f}"])
+    return rows
+
+
+def parquet(folder: Path, size: int, repetitions: int, seed: int) -> list[list[str]]:
+    """Counts of a Parquet file by DuckDB, beside its bare GROUP BY."""
+    path = folder / "rows.parquet"
+    engines.make_rows(folder / "few.parquet", 1000, seed)
+    engines.make_rows(path, size, seed)
+    rows = []
+    for engine in engines.ENGINES:
+        progress(f"Parquet, {engine}")
+        ways: dict[str, list[dict[str, float]]] = {"ours": [], "bare": []}
+        for _ in range(repetitions):
+            for way, runs in ways.items():
+                runs.append(engines.in_a_process(path, engine, way))
+        ours, bare = (min(runs, key=lambda run: run["cpu"]) for runs in ways.values())
+        rows.append(
+            [
+                engine,
+                f"{ours['cpu']:.2f}",
+                f"{bare['cpu']:.2f}",
+                f"{ours['cpu'] / bare['cpu']:.2f}",
+                f"{ours['memory'] / 2**20:,.0f}",
+            ]
+        )
+    return rows
+
+
 def shifts(resamples: int, seed: int) -> list[list[str]]:
     """How far ends of intervals move because groups are resampled, over standard errors."""
     rows = []
@@ -183,7 +235,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         reports = in_python(folder, options.resamples, options.replicates, options.seed)
-        whole = commands(folder, int(options.size), options.replicates, options.seed)
+        size = int(options.size)
+        whole = commands(folder, size, options.replicates, options.seed)
+        counted = parquet(folder, size, options.replicates, options.seed)
+    tasks = many(size)
     moved = shifts(2 * options.resamples, options.seed)
     seconds = ["wall seconds", "CPU seconds"]
     threads = os.environ.get("OPENBLAS_NUM_THREADS", "as many as there are cores")
@@ -196,6 +251,12 @@ def main() -> int:
             f"## {FEW:,} scores, a tenth labeled, {options.resamples:,} replicates, in Python\n\n"
             + table(["what", *seconds, "/ scikit-learn", "peak MiB"], reports),
             "## Commands, from start to end\n\n" + table(["command", *seconds, "peak MiB"], whole),
+            f"## Counts of {size:,} rows of Parquet, and the bare GROUP BY, CPU seconds\n\n"
+            + table(
+                ["engine", "counts with bounds", "bare GROUP BY", "ratio", "peak MiB"], counted
+            ),
+            "## evaluate_many, two jobs, 500 replicates, start and data included\n\n"
+            + table(["what", *seconds, "CPU seconds / 2", "peak MiB of one process"], tasks),
             f"## Groups\n\nBoth ends of 95 % intervals out of {2 * options.resamples:,} replicates "
             f"of {FEW:,} scores: how far they move, over the standard error of the metric, from "
             "one run with all scores to another, which is chance, and to one with groups.\n\n"

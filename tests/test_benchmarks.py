@@ -36,7 +36,7 @@ STUDIES = {
     "prior_coverage": ["--replicates", "1", "--n-resamples", "10", "--estimators", "bbe"],
     "prior_peers": ["--replicates", "1", "--only", "tice", "dedpul"],
 }
-KINDS_OF_TABLES = {"leaderboard": 4, "priors_speed": 3, "report_speed": 3}
+KINDS_OF_TABLES = {"leaderboard": 4, "priors_speed": 3, "report_speed": 5}
 
 
 @pytest.mark.slow

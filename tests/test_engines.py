@@ -656,7 +656,7 @@ def sample(kind: str, n: int):
      ("crowded", 2), ("crowds", 2), ("atom in a crowd", 2)],
 )  # fmt: skip
 def test_one_pass_is_mostly_enough(passes, kind, expected):
-    """Here some ten thousand distinct scores are many; elsewhere it takes four million."""
+    """Here some ten thousand distinct scores are many; elsewhere it takes half a million."""
     scores, labeled = sample(kind, 200_000)
     frame = pl.LazyFrame({"s": scores, "y": labeled})
     limit = 100_000 if kind == "rounded" else 30_000

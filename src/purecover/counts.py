@@ -233,7 +233,7 @@ class ScoreCounts:
             How precisely the observed AUC must be known where a lazy frame has too many
             distinct scores to count each: the width of its bounds (see
             :func:`binning_bounds`). 0 asks for exact counts whatever they cost.
-        exact_limit : int, default=4000000
+        exact_limit : int, default=500000
             Lazy frames with at most about so many distinct scores are counted exactly.
 
         Returns

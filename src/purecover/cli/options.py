@@ -276,7 +276,7 @@ class EngineOptions(Options, group=DATA):
     by
         Column of groups: a table with a line for each, and whole reports with --json.
     tolerance
-        With more than about 4 million distinct scores: how precisely the observed AUC must be
+        With more than about 500,000 distinct scores: how precisely the observed AUC must be
         known, 0.0001 by default; 0 counts every score, whatever it costs.
     memory_limit
         The most memory DuckDB may use, such as 2GB.

@@ -280,7 +280,7 @@ def read_highest(data: dict[str, Any], thresholds: FloatArray) -> FloatArray:
 # -- Lazy frames ---------------------------------------------------------------------------------
 
 
-EXACT_LIMIT = 4_000_000
+EXACT_LIMIT = 500_000
 """Frames with at most about so many distinct scores are counted exactly."""
 _MAX_PASSES = 8
 

@@ -88,6 +88,8 @@ def distance_curves(draws: FloatArray, points: FloatArray) -> FloatArray:
     points have gone. All curves take each step together.
     """
     n_curves, n_points = points.shape
+    if n_curves <= _FEW:
+        return np.array([_distance_curve(*pair) for pair in zip(draws, points, strict=True)])
     # Guards that are never removed, so that every draw has a neighbor on both sides.
     n_words = -(-(n_points + 2) // _WORD)
     if n_words > _WORD:
@@ -126,6 +128,29 @@ def distance_curves(draws: FloatArray, points: FloatArray) -> FloatArray:
         words[first_word + word] &= ~(1 << bit)
         filled &= ~(np.where(words[first_word + word] == 0, 1, 0) << word)
     return curves
+
+
+def _distance_curve(draws: FloatArray, points: FloatArray) -> list[float]:
+    """One curve: each place knows its next remaining neighbors, or a place that knows better."""
+    guarded = [-np.inf, *points.tolist(), np.inf]
+    after, before = list(range(len(guarded))), list(range(len(guarded)))
+    found = []
+    for draw, place in zip(
+        draws.tolist(), (np.searchsorted(points, draws) + 1).tolist(), strict=True
+    ):
+        right, left = place, place - 1
+        while after[right] != right:
+            after[right] = right = after[after[right]]
+        while before[left] != left:
+            before[left] = left = before[before[left]]
+        to_left, to_right = draw - guarded[left], guarded[right] - draw
+        if to_left <= to_right:
+            found.append(to_left)
+            after[left], before[left] = left + 1, left - 1
+        else:
+            found.append(to_right)
+            after[right], before[right] = right + 1, right - 1
+    return found
 
 
 def _places(draws: FloatArray, points: FloatArray) -> IntArray:
@@ -174,6 +199,9 @@ def distance_quantiles(labeled: FloatArray, unlabeled: FloatArray, orders: IntAr
 
 # -- The estimator and its network ---------------------------------------------------------------
 
+
+_FEW = 100
+"""So few curves are calculated one by one: each step of all together has its price."""
 
 _AT_ONCE = 1000
 """Curves calculated together: more of them would not fit into the processor's cache."""

@@ -53,7 +53,14 @@ from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.rates import effective_size
-from purecover.report.pipeline import Rows, SettingKeywords, Settings, as_seen_by, evaluate, recover
+from purecover.report.pipeline import (
+    Rows,
+    SettingKeywords,
+    Settings,
+    as_seen_by,
+    make_report,
+    recover,
+)
 from purecover.report.results import PUReport, check_title, save_page
 from purecover.report.text import render_many_text
 
@@ -651,6 +658,11 @@ class Job:
     keep: bool = False
     shared: Shared | None = None
 
+    @property
+    def only(self) -> tuple[str, ...] | None:
+        """The metrics to be measured: all where the whole report is kept."""
+        return None if self.keep else self.metrics
+
 
 def first_line(error: Exception) -> str:
     """A complaint without its hint."""
@@ -713,10 +725,11 @@ def run_job(job: Job) -> tuple[ManyRow, Shared | None]:
             # Of hundreds of rows many warn of the same; checks of each row say it too.
             warnings.simplefilter("ignore", RecoveryWarning)
             if job.shared is None:
-                report = evaluate(counts, **job.options)
+                report = _evaluated(counts, job)
             else:
-                report = _with_shared(counts, job.options, job.shared)
+                report = _with_shared(counts, job, job.shared)
     except PurecoverError as error:
+        error.function = error.function or "evaluate"
         return left_out(part, seed, first_line(error)), None
     shared = job.shared
     if shared is None and report.estimation is not None:
@@ -752,20 +765,28 @@ def _draws_of(report: PUReport) -> FloatArray:
     return np.stack([found["alpha"], found["beta"]], axis=1)
 
 
-def _with_shared(counts: ScoreCounts, options: Mapping[str, Any], shared: Shared) -> PUReport:
+def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
+    """What `evaluate` gives, with no more metrics than are asked for."""
+    given = GivenProportions.among(job.options).validated(can_estimate=True)
+    asked = None if given.ways else check_estimator(given.estimator)
+    return make_report(Rows(counts), given, asked, Settings.among(job.options), only=job.only)
+
+
+def _with_shared(counts: ScoreCounts, job: Job, shared: Shared) -> PUReport:
     """A report with alpha and beta that were estimated from another score of the task.
 
     Replicates of this score meet replicates of alpha and beta at random. Were both from the same
     rows, they would vary together, and the AUC less: these intervals are wide rather than narrow.
     """
-    found = recover(Rows(counts), shared.estimate.proportions, Settings.among(options))
+    settings = Settings.among(job.options)
+    found = recover(Rows(counts), shared.estimate.proportions, settings, only=job.only)
     replicates, n = None, len(shared.draws)
     if n:
         if shared.estimate.n_alike is not None:
             from purecover.estimators.reference import careful_auc
 
             found = replace(found, careful_auc=careful_auc(counts, shared.draws))
-        replicates = found.resample(Replayed(shared.draws), n, options["random_state"])
+        replicates = found.resample(Replayed(shared.draws), n, job.options["random_state"])
     estimate = as_seen_by(shared.estimate, counts, f"the scores in {show(shared.reference)}")
     return found.report(estimate, replicates)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
@@ -566,6 +566,8 @@ class Recovery:
     bootstrap: BootstrapResult | None = None
     given: GivenProportions | None = None
     careful_auc: float | None = None
+    only: tuple[str, ...] | None = None
+    """The metrics that are looked at, if not all, and then no band."""
 
     @cached_property
     def threshold(self) -> float:
@@ -605,6 +607,8 @@ class Recovery:
             estimator=estimator,
             n_resamples=n_resamples,
             resampler=self.rows.resampler,
+            metrics=self.only,
+            curves=self.only is None,
             random_state=random_state,
             progress=self.settings.progress,
             **self.measured_with,
@@ -651,7 +655,7 @@ class Recovery:
             counts,
             threshold=self.threshold,
             prior=self.proportions.prior(self.settings.target, counts),
-            metrics=resolve_metrics(None, counts, self.options),
+            metrics=resolve_metrics(self.only, counts, self.options),
             options=self.options,
             optimism=self.optimism,
         )
@@ -785,8 +789,15 @@ def recover(
     settings: Settings,
     given: GivenProportions | None = None,
     estimation: Estimation | None = None,
+    only: Iterable[str] | None = None,
 ) -> Recovery:
-    """The curve, once it is known that all metrics can be had."""
+    """The curve, once it is known that all metrics can be had.
+
+    Where ``only`` some of them are looked at, others are not measured: but for the AUC, and for one
+    at the threshold, which shows what its choice adds.
+    """
+    if only is not None:
+        only = tuple(dict.fromkeys((*only, "roc_auc", "recall")))
     resolve_metrics(None, rows.counts, settings, proportions)
     if settings.review is not None:
         if settings.threshold is not None:
@@ -795,7 +806,7 @@ def recover(
         settings = replace(settings, threshold=review_threshold(rows.counts, settings.review))
     roc = roc_from_counts(rows.counts, proportions, settings.repair or "isotonic")
     careful = None if estimation is None else careful_auc_of(estimation.estimator, rows.counts)
-    return Recovery(rows, proportions, settings, roc, given=given, careful_auc=careful)
+    return Recovery(rows, proportions, settings, roc, given=given, careful_auc=careful, only=only)
 
 
 def make_report(
@@ -804,15 +815,16 @@ def make_report(
     estimator: PriorEstimator | None,
     settings: Settings,
     best_view: tuple[ScoreCounts, str] | None = None,
+    only: Iterable[str] | None = None,
 ) -> PUReport:
     """All steps after reading, for one score; ``estimator`` is None where alpha is given.
 
     ``best_view`` are other scores of the same rows, from which alpha and beta are estimated, and
-    their name.
+    their name; ``only`` the metrics to be measured, if not all.
     """
     seen = rows.counts if best_view is None else best_view[0]
     used, estimation = find_proportions(seen, given, estimator)
-    found = recover(rows, used, settings, given, estimation)
+    found = recover(rows, used, settings, given, estimation, only)
     n_resamples = settings.n_resamples
     if n_resamples is None:
         n_resamples = USUAL // 2 if rows.counts.n_thresholds > MANY_THRESHOLDS else USUAL
