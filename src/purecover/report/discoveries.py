@@ -7,7 +7,7 @@ positive-unlabeled data.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -148,10 +148,9 @@ class NullShare(LabelCurve):
     floor for them. The ratio :math:`F/F_0` of the shares below the median of the known negatives
     (Storey's estimate) takes them all for negatives, and is hardly ever far off where signals are
     few. The estimate is the mean of both by the inverse of their variances, that of the ratio
-    doubled because it is too large on average.
+    doubled because it is too large on average. Its interval is that of the curve, whose posterior
+    distribution knows what scores leave open.
     """
-
-    interval_method: ClassVar[str] = "bootstrap"
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         found = super()._estimate(counts)
@@ -342,9 +341,16 @@ def error_rates(
     signals = max(1 - share, 1e-9)
     power = np.maximum.accumulate(found_so_far * (1 - fdr)) / (counts.n_unlabeled * signals)
 
-    def spread(band: FloatArray) -> FloatArray:
-        return np.interp(places, at[::-1], band[::-1])
-
+    # Rates are proportional to pi0, whose interval knows more than replicates do: what scores leave
+    # open. Both errors add up as independent ones do.
+    sides = zip(ends, (found.low / max(share, 1e-9), found.high / max(share, 1e-9)), strict=True)
+    bands = [
+        [
+            np.hypot(np.interp(places, at[::-1], band[::-1]) - rate, (factor - 1) * rate)
+            for band, rate in zip(side, (fdr, pep), strict=True)
+        ]
+        for side, factor in sides
+    ]
     return ErrorRates(
         n_negative=counts.n_labeled,
         n_mixture=counts.n_unlabeled,
@@ -357,9 +363,9 @@ def error_rates(
         pep=pep,
         power=np.minimum(power, 1.0),
         auc=min(0.5 + (mirror.auc_pu - 0.5) / signals, 1.0),
-        fdr_low=np.minimum(spread(ends[0, 0]), fdr),
-        fdr_high=np.maximum(spread(ends[1, 0]), fdr),
-        pep_low=np.minimum(spread(ends[0, 1]), pep),
-        pep_high=np.maximum(spread(ends[1, 1]), pep),
+        fdr_low=np.maximum(fdr - bands[0][0], 0.0),
+        fdr_high=np.minimum(fdr + bands[1][0], 1.0),
+        pep_low=np.maximum(pep - bands[0][1], 0.0),
+        pep_high=np.minimum(pep + bands[1][1], 1.0),
         confidence_level=confidence_level,
     )
