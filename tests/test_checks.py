@@ -614,8 +614,9 @@ def test_where_alpha_is_open_the_hint_says_what_thirty_rows_would_tell():
     (found,) = [each for each in run_checks(context) if each.code == "PU017"]
     hint = found.hint
     expected = pu.audit.expected_top_audit(context.counts, context.proportions)
-    assert f"judge 30 drawn at random from the {expected.n_above:,} unlabeled" in hint
+    assert f"30 drawn at random from the {expected.n_above:,} unlabeled" in hint
     assert "purecover audit sample FILE --n 30 --design top --out audit.csv" in hint
-    assert f"around the {context.roc.auc_direct:.3f}" in hint
-    assert f"between {expected.auc.low:.3f} and {expected.auc.high:.3f}" in hint
+    assert f"AUC with that alpha, {context.roc.auc_direct:.3f}, to " in hint
+    assert f"[{expected.auc.low:.3f}, {expected.auc.high:.3f}]" in hint
+    assert "clearest cases may have been labeled first: a hundred drawn at random from all" in hint
     assert f"at least {expected.cut:.4g}" in hint

@@ -454,7 +454,7 @@ class TestEstimated:
         text = " ".join(str(report).split())
         assert "This AUC is cautious" in text
         assert "AUC, cautious" in text
-        assert f"{direct} is the AUC if alpha and beta are as estimated" in text
+        assert f"{direct}, the AUC if alpha and beta are as estimated" in text
         assert f"with alpha as estimated {report.auc_direct:.4f}" in text
         page = report.to_html()
         assert f"recovered (AUC {direct}; cautious AUC {report.auc:.3f})" in page

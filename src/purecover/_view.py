@@ -313,10 +313,9 @@ def headline(report: PUReport) -> Headline:
         more = [*_precision(report), *_in_all(report), *more]
     if (direct := cautious(report)) is not None:
         more.append(
-            "This AUC is cautious: it is corrected only so far that it is unlikely to be further "
-            "from the truth than the observed one. Quote it with its interval; "
-            f"{direct:.3f} is the AUC if alpha and beta are as estimated, as all other figures and "
-            "the curves take them."
+            "This AUC is cautious: since alpha is not sure, it goes only part of the way from the "
+            f"observed {report.auc_pu:.3f} to {direct:.3f}, the AUC if alpha and beta are as "
+            "estimated. All other figures and the curves take them as estimated."
         )
     elif not report.infeasible and abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
         more.append(
@@ -405,7 +404,8 @@ def _within(report: PUReport, name: str) -> str:
 def _precision(report: PUReport) -> list[str]:
     """Precision where it says most, and where it is of other rows than those counted above."""
     pooled = target_of(report) == "pooled"
-    if "precision" not in report.metrics or not (pooled or rare(report)):
+    guess = unsure(report) is not None
+    if "precision" not in report.metrics or not (pooled or guess or rare(report)):
         return []
     of, counts, threshold = "", report.counts, report.metrics.threshold
     if pooled:
@@ -414,7 +414,8 @@ def _precision(report: PUReport) -> list[str]:
         of = f", of all {flagged:,.0f} flagged rows, labeled ones included"
     value = f"{number(report.metrics['precision'], 3)}{_within(report, 'precision')}"
     if not rare(report):
-        return [f"Precision at the threshold is {value}{of}."]
+        word = "By the same guess, precision" if guess else "Precision"
+        return [f"{word} at the threshold is {value}{of}."]
     few = f"Positives are rare ({share(report.metrics.prior)})"
     return [f"{few}, so that precision says more than the AUC: {value} at the threshold{of}."]
 
@@ -425,12 +426,12 @@ def _in_all(report: PUReport) -> list[str]:
     recall = report.intervals.get("recall")
     if not between or recall is None or not bounded(recall):
         return []
-    text = f"In all, about {c.tp + c.fn:,.0f}{between} of the unlabeled are positive: found and "
-    text += "missed rise and fall together"
+    text = f"In all, about {c.tp + c.fn:,.0f}{between} of the unlabeled are positive: if more are "
+    text += "found, more are missed, too"
     alpha = report.estimation.intervals["alpha"]  # type: ignore[union-attr]
     if recall.low * alpha.high > recall.high * alpha.low:
-        surer = f"{number(report.metrics['recall'], 3)}{_within(report, 'recall')}"
-        text += f", and recall is surer, {surer}"
+        recall = f"{number(report.metrics['recall'], 3)}{_within(report, 'recall')}"
+        text += f". Recall hardly depends on alpha: {recall}"
     return [f"{text}."]
 
 
@@ -522,10 +523,12 @@ def cautions(report: PUReport) -> list[Caution]:
     random = next((each for each in report.assumptions if each.name == "labels-at-random"), None)
     unseen = ""
     if random is not None and random.verdict == "cannot tell":
-        wrong = "alpha and the number missed are too low"
+        wrong = "recall is too high, alpha and the number missed are too low, and the AUC may be "
+        wrong += "wrong either way"
         if report.estimation is None:
-            wrong = "the AUC is too high, and the number missed too low"
-        unseen = f"{UNSEEN} (SCAR): if the clearest cases were labeled first, {wrong}."
+            wrong = "recall and the AUC are too high, and the number missed is too low"
+        unseen = f"How were the labels chosen? {UNSEEN} (SCAR). If the clearest cases were labeled "
+        unseen += f"first, {wrong}: no interval here includes that."
     # A quiet report reads as approval.
     quiet = "" if found else QUIET
     return [*found, Caution("", [], f"{quiet} {unseen}".strip())] if quiet or unseen else found
@@ -541,7 +544,8 @@ def _wider(report: PUReport, code: str) -> str:
         if found is None or "auc" not in found.identification:
             return ""
         low, high = found.identification["auc"]
-        return f"; without further assumptions the AUC is between {low:.3f} and {high:.3f}"
+        within = f"the AUC is between {low:.3f} and {high:.3f}"
+        return f"; with labels at random and no other assumption {within}"
     if code == "PU006":
         return "; if the labeled are no random sample of all positives, the AUC is unknown"
     if code == "PU018":

@@ -32,7 +32,7 @@ LOOKS = 2
 MAX_ANSWER = 1 << 23
 """Bytes of the longest answer of a worker."""
 _PREFIX = "purecover-app-"
-_RETRIES = 2
+_RETRIES = 3
 _START_TIMEOUT = 120.0
 _END_TIMEOUT = 5.0
 _UNUSUAL = re.compile(r"[^\w.()+ -]+")

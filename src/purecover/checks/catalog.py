@@ -650,7 +650,11 @@ def noise_corrected(estimation: PriorEstimate) -> Finding:
 def _by_probability(probability: float, beta: float) -> Finding:
     says = f"clean labels have probability {probability:.2g}"
     if probability > LIKELY:
-        how = "the labels are probably clean" if probability >= SURE else "some may be wrong"
+        how = (
+            "the labels are probably clean"
+            if probability >= SURE
+            else "they are more likely clean than not"
+        )
         return quiet(f"{says}, and beta is estimated as {beta:.3f}: {how}.")
     if probability < UNLIKELY:
         return fired(f"{says}: {_corrected(beta)}.", _IF_CLEAN)
@@ -722,7 +726,7 @@ def not_identifiable(context: CheckContext) -> Finding:
     )
 
 
-RARE, MANIFOLD = 0.1, 20.0
+RARE, MANIFOLD = 0.1, 10.0
 """Share of positives below which they are rare; times the low end of alpha that its high end may be
 before it says too little of them."""
 
@@ -768,12 +772,14 @@ def _judging(context: CheckContext) -> str:
     else:
         command += " --clean"
     return (
-        f"judge {found.n_items} drawn at random from the {found.n_above:,} unlabeled examples that "
-        f"score at least {found.cut:.4g}{both} ({command}). If alpha is as estimated, alpha would "
-        f"then be known to lie between {found.alpha.low:.3f} and {found.alpha.high:.3f}, precision "
-        f"in proportion to it, and the AUC between {found.auc.low:.3f} and {found.auc.high:.3f}, "
-        f"around the {min(context.roc.auc_direct, 1.0):.3f} of that alpha. It needs labels at "
-        "random; a hundred unlabeled examples drawn from all do not. Or "
+        f"judge some by hand. If labels went to positives at random: {found.n_items} drawn at "
+        f"random from the {found.n_above:,} unlabeled examples that score at least "
+        f"{found.cut:.4g}{both} ({command}). Where alpha is as estimated, they narrow it to "
+        f"[{found.alpha.low:.3f}, {found.alpha.high:.3f}], precision in proportion, and the AUC "
+        f"with that alpha, {min(context.roc.auc_direct, 1.0):.3f}, to [{found.auc.low:.3f}, "
+        f"{found.auc.high:.3f}]. If the clearest cases may have been labeled first: a hundred "
+        "drawn at random from all unlabeled ones (purecover audit sample FILE --n 100 --out "
+        "audit.csv). Or "
     )
 
 
