@@ -113,6 +113,7 @@ calibration: $(VENV)/.dev ## Study metrics of probabilities: coverage, size of t
 
 mirror: $(VENV)/.dev ## Compare estimates of pi0 from known negatives and a mixture with Storey's and mokapot's
 	$(BIN)/python -m benchmarks.mirror $(STUDY_ARGS)
+	$(BIN)/python -m benchmarks.mirror_intervals $(STUDY_ARGS)
 
 quantify: $(VENV)/.dev ## Read alpha of later samples, beside QuaPy's methods where it is installed
 	$(BIN)/python -m benchmarks.quantify $(STUDY_ARGS)

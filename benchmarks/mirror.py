@@ -7,29 +7,24 @@ the truth. Storey's estimate takes p-values from the known negatives and counts 
 The slope is that of mokapot (``mokapot.peps.estimate_pi0_by_slope``, run as such where mokapot is
 installed, else its formula): the line of the density of the mixture on that of the known
 negatives, in bins left of nine tenths of the largest of the latter. How ours weighs its two parts
-was chosen on 25 other draws of the worlds "as drawn". On scores as drawn it also counts how often
-95 % intervals of ``error_rates`` hold pi0, and false discovery rate and posterior error probability
-where the true rate of the former is .05, and how many negatives there are among q-values up to .05.
-It ends with a failure if another estimate is closer to the truth than ours in any cell.
+was chosen on 25 other draws of the worlds "as drawn". It ends with a failure if
+another estimate is closer to the truth than ours in any cell.
 """
 
 from __future__ import annotations
 
 import sys
-from statistics import NormalDist
 
 import numpy as np
 from benchmarks._common import arguments, conclude, progress, publish, table
-from scipy.optimize import brentq
 
 import purecover as pu
-from purecover.report.discoveries import NullShare, error_rates
+from purecover.report.discoveries import NullShare
 
 N = 5000
 SHARES, DISTANCES = (0.2, 0.5, 0.9), (2.0, 3.0)
 KINDS = {"as drawn": None, "tenths": 1, "whole numbers": 0}
 LAMBDA, LEFT = 0.5, 0.9
-LEVEL, RESAMPLES = 0.05, 100
 
 try:
     from mokapot.peps import estimate_pi0_by_slope  # type: ignore[import-not-found]
@@ -67,43 +62,6 @@ def ours(mixture: np.ndarray, null: np.ndarray) -> float:
     return NullShare(clean="always").fit(counts.mirrored()).proportions_.alpha
 
 
-def true_rates(at: float, share: float, distance: float) -> tuple[float, float]:
-    """False discovery rate from a score on, and posterior error probability there."""
-    null = share * NormalDist().cdf(-at), share * NormalDist().pdf(at)
-    theirs = NormalDist(distance)
-    signal = (1 - share) * (1 - theirs.cdf(at)), (1 - share) * theirs.pdf(at)
-    return null[0] / (null[0] + signal[0]), null[1] / (null[1] + signal[1])
-
-
-def holds(distance: float, share: float, replicates: int, seed: int) -> list[str]:
-    """How often intervals hold, how wide they are, and what q-values promise."""
-    at = brentq(lambda t: true_rates(t, share, distance)[0] - LEVEL, -4, 8)
-    truths = (share, *true_rates(at, share, distance))
-    held, widths, false = [], [], []
-    for number in range(replicates):
-        rng = np.random.default_rng([seed, 7, int(10 * share), int(distance), number])
-        null = rng.random(N) < share
-        mixture = rng.normal(size=N) + distance * ~null
-        scores, known = np.r_[mixture, rng.normal(size=N)], np.repeat([False, True], N)
-        rates = error_rates(scores, known, n_resamples=RESAMPLES, random_state=rng)
-        i = int(np.argmin(np.abs(rates.thresholds - at)))
-        ends = np.array(
-            [
-                (rates.pi0.low, rates.pi0.high),
-                (rates.fdr_low[i], rates.fdr_high[i]),
-                (rates.pep_low[i], rates.pep_high[i]),
-            ]
-        )
-        held.append([low <= truth <= high for truth, (low, high) in zip(truths, ends, strict=True)])
-        widths.append(ends[:, 1] - ends[:, 0])
-        passed = rates.q_values_of(mixture) <= LEVEL
-        false.append(null[passed].mean() if passed.any() else 0.0)
-    cells = [f"{distance:g}", f"{share:g}"]
-    for how_often, width in zip(np.mean(held, axis=0), np.mean(widths, axis=0), strict=True):
-        cells += [f"{how_often:.1%}", f"{width:.4f}"]
-    return [*cells, f"{np.mean(false):.4f}"]
-
-
 WAYS = {"purecover": ours, "Storey": storey, SLOPE: slope}
 
 
@@ -136,22 +94,6 @@ def main() -> int:
         f"Mean distance of pi0 from the truth, {N:,} known negatives and a mixture of {N:,}, "
         f"{options.replicates} data sets a cell (the same for all):\n\n"
         + table(["scores", "apart", "pi0", *WAYS, "standard error of ours", "bias of ours"], rows)
-    )
-    intervals = []
-    for distance in DISTANCES:
-        for share in SHARES:
-            intervals.append(holds(distance, share, options.replicates, options.seed))
-            progress(str(intervals[-1]))
-    body += (
-        f"\n\n95 % intervals of error_rates, {RESAMPLES} resamples, {options.replicates} data sets "
-        "a cell; FDR and PEP where the true FDR is .05:\n\n"
-        + table(
-            [
-                *("apart", "pi0", "pi0 holds", "width", "FDR holds", "width", "PEP holds", "width"),
-                "negatives among q ≤ .05",
-            ],
-            intervals,
-        )
     )
     publish("mirror", "Known negatives and a mixture", body, write=options.write)
     return conclude(failures)
