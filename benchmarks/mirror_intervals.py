@@ -1,7 +1,7 @@
 """How often intervals of error rates hold, from known negatives and a mixture.
 
-``python -m benchmarks.mirror_intervals`` draws the worlds of ``benchmarks.mirror``, scores as drawn,
-and counts how often 95 % intervals of ``error_rates`` hold pi0, and false discovery rate and
+``python -m benchmarks.mirror_intervals`` draws the worlds of ``benchmarks.mirror``, scores as
+drawn, and counts how often 95 % intervals of ``error_rates`` hold pi0, and false discovery rate and
 posterior error probability where the true rate of the former is .05, and how many negatives there
 are among q-values up to .05.
 """
