@@ -470,7 +470,7 @@ def _excess(counts: ScoreCounts, where: BoolArray, chance: float) -> float:
 
 
 SMALL_DELTA = 0.1
-ALPHA_ERROR = 0.05
+ALPHA_ERROR, ALPHA_RARE = 0.05, 0.1
 
 
 @check("PU001", "alpha is close to beta", "warning")
@@ -489,7 +489,8 @@ def alpha_close_to_beta(context: CheckContext) -> Finding:
 
 def auc_around(auc_pu: float, p: MixtureProportions) -> tuple[str, float, float]:
     """An error of alpha, and the AUC with alpha off by it to either side."""
-    step = min(ALPHA_ERROR, p.delta / 2)
+    # An alpha of 0.01 is hardly 0.06, but may well be half as large or half as large again.
+    step = min(ALPHA_ERROR, p.delta / 2, p.alpha / 2 or ALPHA_ERROR)
     low, high = sorted(_auc(auc_pu, delta) for delta in (p.delta - step, p.delta + step))
     return f"alpha off by {step:.2g}", low, high
 
@@ -511,7 +512,8 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
     off, low, high = _off_by_a_tenth(context) or auc_around(context.counts.auc_pu, p)
     return fired(
         f"the intervals vary the scores only and take alpha={p.alpha:.4g} and beta={p.beta:.4g} "
-        f"as exact; with {off} the AUC would be {low:.3f} or {high:.3f}.",
+        f"as exact; with {off} the AUC would be {low:.3f} or {high:.3f}"
+        f"{', and precision is in proportion to alpha' if p.alpha < ALPHA_RARE else ''}.",
         "move alpha and beta on the report page (--html) and give the range; recover_bounds makes "
         "intervals for a range of alpha (alpha_range), and without alpha the intervals vary it.",
     )
