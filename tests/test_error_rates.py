@@ -113,3 +113,16 @@ def test_what_cannot_be_told_is_said(tmp_path, capsys) -> None:
     assert said.code == 2
     assert "--negative-label" in said.err
     assert run(str(tmp_path / "a.csv"), "--negative-label", "0", "--resamples", "5").code == 0
+
+
+def test_nothing_is_said_of_signals_where_there_are_none() -> None:
+    rng = np.random.default_rng(0)
+    scores, negative = rng.normal(size=800), np.repeat([False, True], 400)
+    rates = error_rates(scores, negative, pi0=1.0, n_resamples=20, random_state=0)
+    assert np.isnan(rates.auc)
+    assert np.isnan(rates.power).all()
+    assert "nan" not in str(rates)
+    assert rates.found[-1] == 400
+    assert np.issubdtype(rates.found.dtype, np.integer)
+    assert (rates.fdr_low <= rates.fdr).all()
+    assert (rates.fdr <= rates.fdr_high).all()

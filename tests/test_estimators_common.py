@@ -718,3 +718,14 @@ def test_what_cannot_be_registered(thing: Any, words: str) -> None:
     with pytest.raises((InvalidInputError, InvalidTypeError), match=words):
         register_prior_estimator("thing")(thing)
     assert "thing" not in prior_estimators()
+
+
+def test_parameters_of_parameters_are_set_after_those_they_belong_to() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    inner = pu.estimators.ClusteredLabels(classifier=LogisticRegression())
+    outer = pu.estimators.Subsampling(estimator=inner)
+    fresh = LogisticRegression()
+    outer.set_params(estimator__classifier__C=5.0, estimator__classifier=fresh)
+    assert inner.classifier is fresh
+    assert fresh.C == 5

@@ -123,3 +123,9 @@ def test_the_command_writes_the_page(tmp_path, capsys) -> None:
     np.testing.assert_array_equal(np.array(said.json["bounds"], float), direct.bounds)
     assert "supporting +1" in page.read_text()
     assert run(*options, "--target", "1").code == 2
+
+
+def test_a_page_of_a_single_score() -> None:
+    counts = pu.ScoreCounts.from_counts([0.5], labeled=[100], unlabeled=[100])
+    found = pu.intervals.evidence_thresholds(counts, pu.MixtureProportions(0.2), n_resamples=20)
+    assert "<svg" in evidence_page(found)

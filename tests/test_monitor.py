@@ -496,3 +496,14 @@ def test_commands_that_cannot_be(run, tmp_path, monkeypatch, argv, says):
     assert says in result.err
     assert Path("full.json").read_bytes() == before
     assert not Path("state.json").exists()
+
+
+def test_the_page_says_what_was_not_compared() -> None:
+    monitor = pu.monitoring.ScoreMonitor(n_resamples=0)
+    world = pu.simulate.binormal(separation=2)
+    for day in range(2):
+        sample = world.sample(60, 240, alpha=0.25, random_state=day)
+        monitor.add(f"day {day}", sample.scores, sample.labeled)
+    note = monitor.partitions[-1].drift.note
+    assert note
+    assert note in monitor.to_html()

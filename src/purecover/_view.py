@@ -430,8 +430,8 @@ def _in_all(report: PUReport) -> list[str]:
     text += "found, more are missed, too"
     alpha = report.estimation.intervals["alpha"]  # type: ignore[union-attr]
     if recall.low * alpha.high > recall.high * alpha.low:
-        recall = f"{number(report.metrics['recall'], 3)}{_within(report, 'recall')}"
-        text += f". Recall hardly depends on alpha: {recall}"
+        value = f"{number(report.metrics['recall'], 3)}{_within(report, 'recall')}"
+        text += f". Recall hardly depends on alpha: {value}"
     return [f"{text}."]
 
 

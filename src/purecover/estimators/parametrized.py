@@ -73,20 +73,22 @@ class Parametrized:
         -------
         self
         """
-        # Whole parameters first: the others may be theirs.
-        for key, value in sorted(params.items(), key=lambda item: "__" in item[0]):
-            name, nested, inner = key.partition("__")
-            known = self._get_param_names()
+        known = self._get_param_names()
+        nested: dict[str, dict[str, Any]] = {}
+        for key, value in params.items():
+            name, is_nested, inner = key.partition("__")
             if name not in known:
                 # scikit-learn's words: its checks and its users look for them.
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {self}. "
                     f"Valid parameters are: {known!r}."
                 )
-            if nested:
-                getattr(self, name).set_params(**{inner: value})
+            if is_nested:
+                nested.setdefault(name, {})[inner] = value
             else:
                 setattr(self, name, value)
+        for name, inner_params in nested.items():  # of parameters that may just have been set
+            getattr(self, name).set_params(**inner_params)
         return self
 
     def __repr__(self) -> str:

@@ -160,7 +160,8 @@ def evidence_chart(found: EvidenceThresholds) -> Chart:
         axes=("Score", ""),
         curves=[("ratio", about.lower(), x(found.scores), y(found.likelihood_ratio))],
     )
-    score_ticks = [(f"{_x(x(v)):.1f}", text.lstrip("+")) for v, text in _ticks(left, right)]
+    marks = _ticks(left, right) if left < right else []
+    score_ticks = [(f"{_x(x(v)):.1f}", text.lstrip("+")) for v, text in marks]
     return replace(chart, ticks=(score_ticks, odds_ticks), areas=areas, words=words)
 
 
@@ -449,7 +450,7 @@ def make_timeline(
         title=title,
         description=f"{title} of {len(names)} partitions; the last, {names[-1]}: "
         f"{', '.join(last)}. Drift in: {', '.join(changed) or 'none'}.",
-        width=Timeline.left + step * len(names) + 24,
+        width=Timeline.left + max(step * len(names), 150 * len(series)) + 24,
         ticks=[(y(value), label.lstrip("+")) for value, label in _ticks(low, high)],
         names=[(x(at), cut(n, 14)) for at, n in enumerate(names) if at % every == 0],
         series=[

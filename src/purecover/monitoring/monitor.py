@@ -453,7 +453,8 @@ def monitor_page(
     if not monitor.partitions:
         raise InvalidInputError("ScoreMonitor.to_html needs a partition; add one first.")
     newest = monitor.partitions[-1] if partition is None else partition
-    first, *_, last = [*statement(monitor, newest), ""]
+    lines = statement(monitor, newest)
+    noted = [] if newest.note is None else [lines.pop(0)]
     drift, tests, cautions = newest.drift, None, []
     if drift is not None and drift.tests:
         heads = {"value": "Now", "before": "Before", "difference": "Difference"}
@@ -470,7 +471,7 @@ def monitor_page(
             said = f"{title}, distance" if figures[1] == "" else title
             rows.append(Row(said, dict(zip(heads, (*cells, words), strict=True))))
         tests = Table(f"{newest.name} beside those before it", heads, rows)
-        *_, last = statement(monitor, newest)
+        noted += [lines[-1]] if drift.note is None else [f"{lines[-2].strip()}.", lines[-1]]
         drifted = {name for name, test in drift.tests.items() if test.drifted}
         found = [title for name, title in COMPARED.items() if name in drifted]
         if found:
@@ -479,10 +480,10 @@ def monitor_page(
     shown = reversed(monitor.partitions[-MOST_PARTITIONS:])
     columns = dict(zip(_HEAD[1:], (head[0].upper() + head[1:] for head in _HEAD[1:]), strict=True))
     every = [Row(p.name, dict(zip(_HEAD[1:], _row(p)[1:], strict=True))) for p in shown]
-    more = [f"{_total_line(monitor)}.", last]
+    more = [f"{_total_line(monitor)}.", *noted]
     return render_monitor(
         monitor,
-        said=Headline([first.replace("chance:", "chance.")], more, cautions),
+        said=Headline([lines[0].replace("chance:", "chance.")], more, cautions),
         table=Table("Partition", columns, every),
         tests=tests,
         **about,

@@ -15,6 +15,7 @@ from purecover._codec import Saved
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import Frozen, as_real_vector, bad_value, public
+from purecover._view import number
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, check_both_sides
 from purecover.estimators.choice import check_estimator, tell_clean
@@ -55,9 +56,9 @@ class ErrorRates(Saved, Frozen, Tabular):
     pep : ndarray of float
         Posterior error probability: that of being negative at this very score.
     power : ndarray of float
-        Share of all true signals that score at least so much: recall.
+        Share of all true signals that score at least so much: recall. NaN where there are none.
     auc : float
-        Recovered AUC: how often a true signal scores higher than a negative.
+        Recovered AUC: how often a true signal scores higher than a negative. NaN as above.
     fdr_low, fdr_high, pep_low, pep_high : ndarray of float
         Ends of intervals of ``fdr`` and ``pep`` at each score; replicates estimate pi0 again.
     confidence_level : float
@@ -69,7 +70,7 @@ class ErrorRates(Saved, Frozen, Tabular):
     pi0: Interval
     signals: Interval
     thresholds: FloatArray
-    found: FloatArray
+    found: CountArray
     fdr: FloatArray
     q_value: FloatArray
     pep: FloatArray
@@ -121,7 +122,7 @@ class ErrorRates(Saved, Frozen, Tabular):
             f"{self.n_mixture:,.10g} examples and {self.n_negative:,.10g} known negatives",
             f"share of true signals  {share.estimate:.4f}  [{share.low:.4f}, {share.high:.4f}]",
             f"share of negatives     {null.estimate:.4f}  [{null.low:.4f}, {null.high:.4f}]",
-            f"AUC of true signals    {self.auc:.4f}",
+            f"AUC of true signals    {number(self.auc)}",
             "",
             f" q-value       score     found      true      FDR  {level:18}     PEP  {level}",
         ]
@@ -337,19 +338,22 @@ def error_rates(
     fdr, pep = _rates(mirror, share)
     places = -mirror._tops()[::-1]
 
-    found_so_far = np.cumsum(mirror.unlabeled[::-1], dtype=np.float64)
-    signals = max(1 - share, 1e-9)
+    found_so_far = np.cumsum(mirror.unlabeled[::-1])
+    signals = 1 - share if share < 1 else np.nan  # of none, nothing can be said
     power = np.maximum.accumulate(found_so_far * (1 - fdr)) / (counts.n_unlabeled * signals)
 
     # Rates are proportional to pi0, whose interval knows more than replicates do: what scores leave
     # open. Both errors add up as independent ones do.
-    sides = zip(ends, (found.low / max(share, 1e-9), found.high / max(share, 1e-9)), strict=True)
+    factors = found.low / max(share, 1e-9), found.high / max(share, 1e-9)
     bands = [
         [
-            np.hypot(np.interp(places, at[::-1], band[::-1]) - rate, (factor - 1) * rate)
+            np.hypot(
+                np.maximum(sign * (np.interp(places, at[::-1], band[::-1]) - rate), 0.0),
+                (factor - 1) * rate,
+            )
             for band, rate in zip(side, (fdr, pep), strict=True)
         ]
-        for side, factor in sides
+        for sign, side, factor in zip((-1, 1), ends, factors, strict=True)
     ]
     return ErrorRates(
         n_negative=counts.n_labeled,
@@ -362,7 +366,7 @@ def error_rates(
         q_value=np.minimum.accumulate(fdr[::-1])[::-1],
         pep=pep,
         power=np.minimum(power, 1.0),
-        auc=min(0.5 + (mirror.auc_pu - 0.5) / signals, 1.0),
+        auc=float(np.clip(0.5 + (mirror.auc_pu - 0.5) / signals, 0.0, 1.0)),
         fdr_low=np.maximum(fdr - bands[0][0], 0.0),
         fdr_high=np.minimum(fdr + bands[1][0], 1.0),
         pep_low=np.maximum(pep - bands[0][1], 0.0),
