@@ -37,17 +37,20 @@ $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "Hint: '$(PYTHON) -m venv' failed; on Debian and Ubuntu install python3-venv."; exit 1; }
 
+# The files list everything. Left to look for itself, pip takes the newest release of what is wanted
+# with an extra, finds no hash of it, and gives up.
+
 # Enough to use the package.
 $(VENV)/.core: requirements/core.txt pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing purecover and what it needs"
-	@$(PIP) install --require-hashes -r requirements/core.txt
+	@$(PIP) install --no-deps --require-hashes -r requirements/core.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 # Enough to work on it; contains the above.
 $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing purecover and the tools of its developers"
-	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --no-deps --require-hashes -r requirements/dev.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $(VENV)/.core $@
 
@@ -60,7 +63,7 @@ demo: $(VENV)/.core ## Recover the performance behind the bundled scores; writes
 # -- to develop -----------------------------------------------------------------------------
 
 test: $(VENV)/.dev ## Run the fast tests, doctests included
-	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
 
 test-all: $(VENV)/.dev ## Run the slow tests too (those that need data, a browser or torch may skip)
 	$(BIN)/python -m pytest -n $(JOBS) -m "" $(PYTEST_ARGS)
