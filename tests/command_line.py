@@ -2,19 +2,64 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
-from functools import cache
 from typing import Any, NamedTuple
 
+import duckdb
 import pytest
-from cyclopts.argument import _collection
+from cyclopts import App
+from cyclopts.argument import Argument, ArgumentCollection
 
 from purecover.cli import main
 
-# Who parses the arguments of a command finds the groups of its options anew each time, which takes
+# Who parses the arguments of a command makes its options of signatures anew each time, which takes
 # as long as all else; a process that does one thing does not mind.
-_collection._resolve_groups_from_callable = cache(_collection._resolve_groups_from_callable)
+_assemble = App.assemble_argument_collection
+_assembled: dict[tuple[Any, ...], tuple[App, ArgumentCollection]] = {}
+
+
+def _assemble_once(app: App, **how: Any) -> ArgumentCollection:
+    place = (id(app), *how.items())
+    if place not in _assembled:
+        _assembled[place] = app, _assemble(app, **how)  # kept: no other app gets the same id
+    twins: dict[int, Argument] = {}
+
+    def twin(argument: Argument) -> Argument:
+        """A copy that nothing was typed for yet."""
+        if id(argument) not in twins:
+            made = twins[id(argument)] = copy.copy(argument)
+            made.tokens = []
+            made.children = ArgumentCollection(map(twin, argument.children))
+        return twins[id(argument)]
+
+    return ArgumentCollection(map(twin, _assembled[place][1]))
+
+
+App.assemble_argument_collection = _assemble_once  # type: ignore[method-assign]
+
+# So does an empty database. A new connection to an old one has the settings of a new one, and none
+# of its tables, which are all temporary.
+_connect = duckdb.connect
+_databases: dict[tuple[Any, ...], Any] = {}
+
+
+def _connect_again(name: str = ":default:", **options: Any) -> Any:
+    config = options.get("config")
+    if name != ":memory:" or config is None:
+        return _connect(name, **options)
+    place = tuple(sorted(config.items()))
+    if place not in _databases:
+        _databases[place] = _connect(name, **options)
+    connection = _databases[place].cursor()
+    connection.execute("RESET memory_limit")
+    if "preserve_insertion_order" not in config:
+        connection.execute("RESET preserve_insertion_order")
+    return connection
+
+
+duckdb.connect = _connect_again
 
 PYTHON = re.compile(
     r"parameter of|The '|\(type |\w+_\w+=|n_resamples|random_state|_label\b|_guess\b"

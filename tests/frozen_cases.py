@@ -437,8 +437,50 @@ def _rates(proportions: pu.MixtureProportions) -> list[Any]:
     ]
 
 
+PROBABLE = ("brier", "brier_miscalibration", "log_loss", "calibration_slope", "ece", "net_benefit")
+
+
+def _cautious() -> Iterator[tuple[str, Case]]:
+    """What follows from the default's posterior, from probabilities, and from two scores."""
+    for world in ("clean", "noisy", "weak", "apart"):
+        yield f"cautious AUC of {world}", _call(_cautious_auc, world)
+    options: Any = {"metrics": PROBABLE, "threshold": 0.4}
+    for given, proportions in PROPORTIONS.items():
+        data: Any = (COUNTS["probabilities"], proportions)
+        yield f"probabilities, {given}", _call(pu.recover_metrics, *data, **options)
+    for world, beta in (("clean", 1.0), ("many", 0.9)):
+        yield f"two views of {world}", _call(_of_two_views, world, beta)
+    for world, alpha in (("clean", 0.3), ("apart", None)):
+        yield f"quantifier of {world}", _call(_quantified, world, alpha)
+
+
+def _cautious_auc(world: str) -> Any:
+    report = pu.evaluate(*WORLDS[world], n_resamples=0)
+    estimation = report.estimation
+    assert estimation is not None
+    return {"auc": report.auc, "direct": report.auc_direct, "intervals": estimation.intervals}
+
+
+def _of_two_views(world: str, beta: float) -> Any:
+    """From two scores that are, given the class, independent of each other."""
+    scores, labeled = MANY if world == "many" else WORLDS[world]
+    positive = scores > np.where(labeled, -9.0 if beta == 1 else 0.0, 1.0)
+    views = np.random.RandomState(len(world)).laplace(size=(scores.size, 2)) + 2 * positive[:, None]
+    found = pu.estimators.TwoViews(beta=beta).fit(views, labeled)
+    return {**_shown(found), "interval": found.interval_}
+
+
+def _quantified(world: str, alpha: float | None) -> Any:
+    scores, labeled = WORLDS[world]
+    found = pu.estimators.Quantifier(alpha=alpha, n_resamples=20).fit(scores, labeled)
+    later = np.sort(scores[~labeled])
+    samples = (later[::3], later[::-4], later[later.size // 2 :])
+    return [*(found.quantify(each) for each in samples), *found.quantify_many(samples)]
+
+
 def _named() -> dict[str, Case]:
     parts = [_estimators, _interval_cases, _tests_and_bounds, _curves, _thresholds, _bounds, _maps]
+    parts.append(_cautious)
     return dict(itertools.chain.from_iterable(part() for part in parts))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import importlib.util
 import os
 import queue
 import re
@@ -138,6 +139,29 @@ def test_a_task_outlives_workers_that_were_killed() -> None:
         answer = send(client, GOOD, "good.csv")
         assert answer.status_code == 201
         assert wait_for(client, start(client, answer.json()["file"]))["state"] == "done"
+
+
+@pytest.mark.parametrize("kills", [3, 4])
+def test_a_task_outlives_three_workers_that_died_while_they_worked(
+    tmp_path: Path, kills: int
+) -> None:
+    died = tmp_path / "died"
+    died.touch()
+    task = "    task = json.loads(line)\n"
+    worker = OBEDIENT.replace(
+        task,
+        f"""{task}
+    with open({str(died)!r}, "r+") as file:
+        if len(file.read()) < {kills}:
+            file.write("x")
+            file.close()
+            os.kill(os.getpid(), 9)
+""",
+    )
+    with running(worker=(sys.executable, "-c", worker)) as (client, _):
+        answer = send(client, GOOD, "good.csv")
+    assert died.read_text() == "x" * kills
+    assert answer.is_success == (kills == 3), answer.text
 
 
 def test_workers_are_replaced_after_some_tasks() -> None:
@@ -547,9 +571,10 @@ def test_a_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_the_extra_the_command_names_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import purecover.cli.serve as module
-
-    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "uvicorn" else object())
+    there = importlib.util.find_spec
+    monkeypatch.setattr(
+        "purecover.cli.shell.find_spec", lambda name: None if name == "uvicorn" else there(name)
+    )
     assert main(["app", "--no-browser"]) == 2
     said = capsys.readouterr().err
     assert "needs uvicorn, which cannot be imported" in said
@@ -586,6 +611,17 @@ def test_a_worker_does_not_eat_the_memory(tmp_path: Path) -> None:
         process.stdin.close()
     assert "not enough memory" in answer
     assert '"worn": true' in answer
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="where a child begins with the peak of its parent"
+)
+def test_what_the_server_holds_does_not_wear_out_a_worker() -> None:
+    held = bytearray(400_000_000)
+    code = "from purecover.cli._worker import _peak; print(_peak())"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+    assert 10_000_000 < int(said) < len(held) / 2
 
 
 def test_workers_together_leave_memory_to_others(monkeypatch: pytest.MonkeyPatch) -> None:

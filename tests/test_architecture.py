@@ -20,7 +20,7 @@ PAGE = ROOT / "docs" / "explanation" / "architecture.rst"
 # A unit is a module or a subpackage of purecover. Units of one layer do not import each other,
 # unless the layer is in SHARED, where they may as long as no circle arises.
 LAYERS = {
-    0: {"exceptions", "_codec", "_lazy", "_parameters", "_typing", "_validation"},
+    0: {"exceptions", "_codec", "_lazy", "_parameters", "_progress", "_typing", "_validation"},
     1: {
         "counts",
         "proportions",
@@ -100,10 +100,15 @@ def resolve(node: ast.ImportFrom, path: Path) -> list[str]:
     return found if len(found) == len(node.names) else [*found, base]
 
 
+STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
+
+
 def walk(
     node: ast.AST, path: Path, *, typing_only: bool = False, in_function: bool = False
 ) -> Iterator[Import]:
     for child in ast.iter_child_nodes(node):
+        if not isinstance(child, STATEMENTS):
+            continue  # an expression holds no import
         targets: list[str] = []
         if isinstance(child, ast.Import):
             targets = [alias.name for alias in child.names]
@@ -119,7 +124,7 @@ def walk(
                 in_function=in_function,
             )
         guarded = isinstance(child, ast.If) and is_typing_guard(child)
-        function = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        function = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef))
         yield from walk(
             child,
             path,

@@ -27,7 +27,7 @@ STUDIES = {
     "migration": ["--replicates", "2"],
     "trust": ["--replicates", "1", "--slow-replicates", "1"],
     "speed": ["--replicates", "1", "--sizes", "2000", "--resamples", "20"],
-    "report_speed": ["--replicates", "1", "--size", "3e3", "--resamples", "10"],
+    "report_speed": ["--replicates", "1", "--size", "1e3", "--resamples", "10"],
     "leaderboard": ["--tiny", "--parts", "a", "--no-slow"],
     "priors_speed_peers": ["--only", "dist-curve", "regrouping"],
     "priors_speed": [

@@ -276,6 +276,7 @@ def test_wrong_data() -> None:
         scorer.fit(X, labeled).predict(X[:, :2])
 
 
+@pytest.mark.slow
 def test_networks_are_left_out_of_wide_sparse_tables() -> None:
     X, labeled = line(2, 60)
     wide = hstack([csr_matrix(X), csr_matrix((60, 600))]).tocsr()

@@ -233,7 +233,7 @@ CASES = {
             "fired",
         ),
         "a factor of two": (lambda: estimated(0.05, intervals=alpha_between(0.04, 0.08)), "quiet"),
-        "not rare": (lambda: estimated(0.2, intervals=alpha_between(0.005, 0.3)), "quiet"),
+        "not rare": (lambda: estimated(0.2, intervals=alpha_between(0.005, 0.3)), "fired"),
         "not identifiable": (
             lambda: estimated(identifiable=False, intervals=alpha_between(0.005, 0.3)),
             "not applicable",

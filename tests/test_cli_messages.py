@@ -127,6 +127,7 @@ def test_share_hint(text: str, hint: str) -> None:
     assert share_hint(text) == (f"\nHint: {hint}." if hint else "")
 
 
+@pytest.mark.slow
 def test_every_option_named_by_a_translation_exists(capsys: pytest.CaptureFixture[str]) -> None:
     known = set()
     commands = ["evaluate", "evaluate-data", "evaluate-many", "monitor", "simulate", "threshold"]

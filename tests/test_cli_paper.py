@@ -272,7 +272,8 @@ def test_stores_are_merged(run, results, tmp_path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs_data
-def test_ctrl_c_in_the_middle_of_the_true_study(data_folder, tmp_path) -> None:
+@pytest.mark.parametrize("begun", [False, True], ids=["while workers start", "after a run"])
+def test_ctrl_c_in_the_middle_of_the_true_study(data_folder, tmp_path, begun: bool) -> None:
     command = [
         sys.executable, "-m", "purecover", "paper", "run", "--dataset", "housing",
         "--repeats", "40", "--networks", "40", "--data", data_folder, "--store", tmp_path,
@@ -282,7 +283,7 @@ def test_ctrl_c_in_the_middle_of_the_true_study(data_folder, tmp_path) -> None:
         command, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as running:
         assert "0 of 120 runs" in running.stderr.readline()
-        while not cells_in(tmp_path):
+        while begun and not cells_in(tmp_path):
             assert running.poll() is None
             time.sleep(0.1)
         os.killpg(running.pid, signal.SIGINT)

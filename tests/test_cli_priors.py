@@ -48,6 +48,7 @@ def test_prints_the_comparison(run, example) -> None:
         assert re.sub(r" +\d+\.\d{3}$", "", one) == re.sub(r" +\d+\.\d{3}$", "", other)
 
 
+@pytest.mark.slow
 def test_all_estimators_by_default(run, example) -> None:
     result = run(EXAMPLE, "--resamples", "0")
     assert result.code == 0

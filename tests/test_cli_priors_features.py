@@ -17,7 +17,7 @@ from tests.command_line import Result, call_main
 
 import purecover as pu
 
-N_LABELED, N = 150, 750
+N_LABELED, N = 60, 300
 LABELED = np.arange(N) < N_LABELED
 COLUMNS = ("--labeled", "y", "--features", "a,b")
 PAIR = ("--estimators", "bbe,tice")
@@ -67,11 +67,12 @@ def alphas(document: Any) -> list[float]:
 
 
 def test_scores_of_a_column_and_features(run, file: Path) -> None:
-    result = run(file, "--score", "s", *COLUMNS, *PAIR, "--resamples", "4", "--json")
+    asked = ("--clean", "--resamples", "4", "--json")
+    result = run(file, "--score", "s", *COLUMNS, *PAIR, *asked)
     assert result.code == 0
     document = result.json
     found = pu.compare_priors(
-        X.sum(axis=1), LABELED, features=SCALED, estimators=["bbe", "tice"], n_resamples=4
+        X.sum(axis=1), LABELED, features=SCALED, estimators=["bbe", "tice"], beta=1, n_resamples=4
     )
     assert alphas(document) == pytest.approx([row.value("alpha") for row in found], rel=1e-9)
     assert [row["from"] for row in document["estimators"]] == ["scores", "features"]
@@ -91,7 +92,7 @@ def test_scores_made_of_the_features(run, file: Path) -> None:
         scores, LABELED, features=SCALED, estimators=["bbe", "tice"], n_resamples=0
     )
     lines = result.out.splitlines()
-    assert lines[0].startswith("150 labeled, 600 unlabeled, ")
+    assert lines[0].startswith("60 labeled, 240 unlabeled, ")
     assert lines[0].endswith(" distinct scores, 2 features; beta estimated too")
     assert lines[1].startswith("scores of ColumnTransformer + LogisticRegression, out of fold (5")
     for row in found:
@@ -142,7 +143,7 @@ def test_texts_and_blanks(run, tmp_path: Path) -> None:
     result = run(path, "--labeled", "y", "--features", "a,b,kind", "--estimators", "tice", "--json")
     assert result.code == 0
     assert result.json["n_features"] == 5
-    assert result.json["source"]["features"]["blank_cells"] == {"a": 15}
+    assert result.json["source"]["features"]["blank_cells"] == {"a": N // 50}
     assert "numbers get the median\n" in result.err
     filled = X.copy()
     filled[7::50, 0] = np.median(np.delete(X[:, 0], np.s_[7::50]))
@@ -157,7 +158,7 @@ def test_groups_weights_and_negatives(run, tmp_path: Path) -> None:
     labels[-10:] = "n"
     path = write(tmp_path / "more.csv", y=labels.tolist(), g=(np.arange(N) % 60).tolist())
     asked = ("--group", "g", "--positive-label", "p", "--negative-label", "n")
-    result = run(path, *COLUMNS, *PAIR, *asked, "--resamples", "4", "--json")
+    result = run(path, *COLUMNS, *PAIR, *asked, "--clean", "--resamples", "4", "--json")
     assert result.code == 0
     assert result.json["n_unlabeled"] == N - N_LABELED - 10
     for row in result.json["estimators"]:

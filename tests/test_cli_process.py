@@ -103,3 +103,33 @@ def test_a_full_disk_is_a_message() -> None:
     assert process.returncode == 2
     assert err.startswith(b"purecover: error: No space left on device")
     assert b"Exception ignored" not in err
+
+
+WORKERS = """if True:
+    import os, signal, subprocess, sys, time
+    from purecover._progress import starting_workers
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started us ignores
+    sleep = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
+    try:
+        with starting_workers():
+            worker = subprocess.Popen(sleep, stdout=subprocess.PIPE)
+            worker.stdout.readline()
+            {inside}
+            assert worker.poll() is None
+        {outside}
+    except KeyboardInterrupt:
+        print("heard", worker.poll(), flush=True)
+        worker.kill()
+"""
+CTRL_C = "os.killpg(0, signal.SIGINT); time.sleep(0.2)"
+
+
+@POSIX
+@pytest.mark.parametrize("moment", ["inside", "outside"])
+def test_workers_leave_ctrl_c_to_the_process_that_starts_them(moment: str) -> None:
+    script = WORKERS.format(**({"inside": "pass", "outside": "pass"} | {moment: CTRL_C}))
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True, text=True, timeout=60, check=False, start_new_session=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["heard", "None"], done.stderr

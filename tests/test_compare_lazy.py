@@ -141,6 +141,7 @@ def test_cells_have_the_error_of_their_rows() -> None:
     assert areas[0].error() == pytest.approx(rowwise_auc(one, labeled).error(), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_drawing_cells_is_drawing_rows() -> None:
     """The same means, variances and covariances of counts."""
     counts = pu.ScoreCounts.from_counts([3, 2, 1], [4, 5, 11], [30, 20, 50])
@@ -152,7 +153,7 @@ def test_drawing_cells_is_drawing_rows() -> None:
     rng = np.random.default_rng(0)
     both = []
     for resampler in (cells, RowResampler(counts, *rows)):
-        drawn = [resampler.draw(rng) for _ in range(4000)]
+        drawn = [resampler.draw(rng) for _ in range(2000)]
         table = np.array([[*one.labeled, *one.unlabeled] for one in drawn])
         assert (table[:, :3].sum(axis=1) == 20).all()
         assert (table[:, 3:].sum(axis=1) == 100).all()

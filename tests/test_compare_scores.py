@@ -183,7 +183,7 @@ def test_without_enough_estimates_there_are_figures_but_no_intervals(
     def fail(*_: Any, **__: Any) -> None:
         raise IdentifiabilityError("bootstrap found no estimate.\nHint: none")
 
-    monkeypatch.setattr(_compare, "paired_bootstrap", fail)
+    monkeypatch.setattr(_compare.paired, "paired_bootstrap", fail)
     found = pu.compare_scores(SCORES, LABELED, n_resamples=20)
     assert found.n_resamples == 0
     assert not found.better

@@ -68,6 +68,7 @@ class Memory(ClassifierMixin, BaseEstimator):
 LEAKED: dict[tuple[float, ...], int] = {}
 
 
+@pytest.mark.slow
 def test_a_model_that_memorizes_learns_nothing_from_random_labels():
     rng = np.random.default_rng(1)
     X, labeled = rng.normal(size=(900, 4)), rng.random(900) < 0.3

@@ -699,7 +699,21 @@ ALL = {**{name: case.make for name, case in CASES.items()}, **MAKERS}
 every = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
 
 
-@every
+# A picture of each kind; the others in the slow stage.
+KINDS = {
+    "roc with band", "pr with band", "threshold chosen", "calibration", "decisions", "error map",
+    "sensitivity", "sensitivity curve", "alphamax", "priors",
+}  # fmt: skip
+one_of_each_kind = pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(make, id=name, marks=[] if name in KINDS else [pytest.mark.slow])
+        for name, make in ALL.items()
+    ],
+)
+
+
+@one_of_each_kind
 def test_a_picture_is_whole_and_labeled(make, tmp_path) -> None:
     before, display = make().frame(), make(name="forest")
     assert display.plot() is display

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
+from typing import Any
 
 import narwhals
 import narwhals.stable.v2 as nw
@@ -78,16 +80,34 @@ EAGER = {
     "pandas arrow": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
     "polars eager": pl.from_arrow,
 }
-SOME = [
-    "polars",
-    "duckdb",
-    *(pytest.param(name, marks=pytest.mark.slow) for name in ("dask", "ibis", "narwhals")),
-    pytest.param("spark", marks=pytest.mark.spark),
-]
-every_lazy = pytest.mark.parametrize("engine", SOME)
+SLOW = [pytest.mark.slow]
+SOME: dict[str, list[Any]] = {
+    "polars": [],
+    "duckdb": [],
+    **dict.fromkeys(("dask", "ibis", "narwhals"), SLOW),
+    "spark": [pytest.mark.spark],
+}
+ALL = {**SOME, **dict.fromkeys(EAGER, SLOW)}
 every_engine = pytest.mark.parametrize(
-    "engine", [*SOME, *(pytest.param(name, marks=pytest.mark.slow) for name in EAGER)]
+    "engine", [pytest.param(name, marks=marks) for name, marks in ALL.items()]
 )
+OF_DASK = {
+    "plain", "ties", "sizes", "booleans", "words of negatives", "own numbers", "missing", "label",
+}  # fmt: skip
+"""It takes longer than all others together, and reads rows as they do."""
+
+
+def engines_and(kinds: Iterable[str], engines: dict[str, list[Any]] = ALL) -> Any:
+    """Every engine with every kind of rows, Dask with some."""
+    return pytest.mark.parametrize(
+        ("engine", "kind"),
+        [
+            pytest.param(name, kind, id=f"{kind}-{name}", marks=marks)
+            for kind in kinds
+            for name, marks in engines.items()
+            if name != "dask" or kind in OF_DASK
+        ],
+    )
 
 
 def frame_of(engine: str, columns: dict):
@@ -133,8 +153,7 @@ SCORES = {kind: scores_of(kind) for kind in KINDS}
 LABELED = RNG.random(N) < 0.3
 
 
-@every_engine
-@pytest.mark.parametrize("kind", KINDS)
+@engines_and(KINDS)
 def test_the_same_counts_bit_for_bit(engine, kind):
     frame = frame_of(engine, {"s": SCORES[kind], "y": LABELED})
     counts = ScoreCounts.from_frame(frame, score="s", labeled="y")
@@ -146,8 +165,7 @@ def test_the_same_counts_bit_for_bit(engine, kind):
     assert not counts.is_binned
 
 
-@every_lazy
-@pytest.mark.parametrize("kind", ["plain", "zeros", "sizes", "probabilities", "ties"])
+@engines_and(["plain", "zeros", "sizes", "probabilities", "ties"], SOME)
 def test_bins_hold_and_refine(engine, kind):
     """Binned, the counts sum up the exact ones; refined without end, they are those."""
     frame = frame_of(engine, {"s": SCORES[kind], "y": LABELED})
@@ -198,8 +216,7 @@ LABELS = {
 }
 
 
-@every_engine
-@pytest.mark.parametrize("kind", LABELS)
+@engines_and(LABELS)
 def test_every_kind_of_label(engine, kind):
     labeled, options = LABELS[kind]
     frame = frame_of(engine, {"s": SCORES["ties"], "y": pa.array(labeled)})
@@ -268,8 +285,7 @@ BAD = {
 }
 
 
-@every_lazy
-@pytest.mark.parametrize("kind", BAD)
+@engines_and(BAD, SOME)
 def test_bad_rows_are_counted_and_refused(engine, kind):
     scores, labeled, parameter, match = BAD[kind]
     frame = frame_of(engine, pa.table({"s": scores, "y": labeled}))

@@ -54,6 +54,7 @@ def test_error_rates_are_those_of_the_truth(digits: int | None) -> None:
     assert np.all(np.diff(q[order]) <= 1e-12)
     assert np.all(np.diff(pep[order]) <= 1e-12)
     assert np.all((rates.fdr_low <= rates.fdr) & (rates.fdr <= rates.fdr_high))
+    assert np.all((rates.q_low <= rates.q_value) & (rates.q_value <= rates.q_high))
     assert np.all(pep > 0)  # no known negative above does not mean that there can be none
 
 

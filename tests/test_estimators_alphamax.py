@@ -210,6 +210,7 @@ def test_height_of_the_plateau(weights: tuple[float, float]) -> None:
     np.testing.assert_allclose(curve(p, q, [0.0, 0.3, 0.49], weights), expected)
 
 
+@pytest.mark.slow
 def test_many_curves_at_once_equal_single_ones() -> None:
     rng = np.random.default_rng(0)
     p = rng.multinomial(300, np.full(9, 1 / 9), size=60) / 300

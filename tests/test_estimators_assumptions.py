@@ -309,6 +309,7 @@ def test_too_few_hidden_positives_are_not_decided():
     assert alpha * (~labeled).sum() / 2 < 5
     found = scar_test(X, labeled, alpha=alpha, scores=X[:, 0])
     assert (found.p_value, found.shape_p_value, found.share_p_value) == (1, 1, 1)
+    assert found.statistic == 0
     assert len(found.notes) == 1
     assert found.notes[0].startswith("not decided: with alpha = ")
     assert found.to_dict()["notes"] == list(found.notes)

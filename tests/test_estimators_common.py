@@ -48,6 +48,8 @@ WRAPPED_LIKE_OTHERS = {
 }  # fmt: skip
 MAKERS: dict[str, Callable[[], PriorEstimator]] = {
     **CLASSES,
+    # What it wraps by default takes seconds, and is here by its own name.
+    "clustered": lambda: pu.estimators.ClusteredLabels(pu.estimators.BBE()),
     **{
         f"noisy {name}": lambda cls=cls: NoisyLabels(cls())
         for name, cls in CLASSES.items()
@@ -63,8 +65,8 @@ def on_features(estimator: PriorEstimator) -> bool:
 
 
 # The machinery is the same for all: the whole battery runs in the slow stage, and in the fast one
-# for some that differ in kind (of scores or features, with beta, with a posterior, wrapped).
-QUICK = {"alphamax-n", "bbe", "dedpul", "label-curve", "noisy bbe", "tice"}
+# for some that differ in kind (of scores or features, with beta, wrapped).
+QUICK = {"alphamax-n", "bbe", "dedpul", "noisy bbe", "tice"}
 
 
 def over(things: Mapping[str, Any], quick: Collection[str]) -> list[Any]:
@@ -75,7 +77,7 @@ def over(things: Mapping[str, Any], quick: Collection[str]) -> list[Any]:
 
 every = pytest.mark.parametrize("make", over(MAKERS, QUICK))
 everyone = pytest.mark.parametrize("make", over(MAKERS, {*CLASSES, *QUICK} - {"clustered"}))
-one_of_each = pytest.mark.parametrize("make", over(dict(CLASSES), QUICK))
+one_of_each = pytest.mark.parametrize("make", over({n: MAKERS[n] for n in CLASSES}, QUICK))
 every_class = pytest.mark.parametrize("cls", over(CLASSES, CLASSES))
 
 
@@ -149,7 +151,9 @@ def test_same_in_any_order_and_from_counts(make: Callable[[], PriorEstimator]) -
     assert shares(make().fit(counts)) == expected
 
 
-@pytest.mark.parametrize("name", sorted(QUICK))
+@pytest.mark.parametrize(
+    "name", [*sorted(QUICK), pytest.param("label-curve", marks=pytest.mark.slow)]
+)
 def test_same_from_every_door(name: str) -> None:
     scores, labeled = easy(60, 200)
     expected = shares(MAKERS[name]().fit(scores, labeled))
@@ -269,7 +273,11 @@ def on_columns(cls: type[PriorEstimator]) -> type[PriorEstimator]:
     return OnColumns
 
 
-@pytest.mark.parametrize("cls", over(CLASSES, ["alphamax-n", "bbe", "noisy", "tice"]))
+# The others derive from the same class as these, and take minutes.
+ENOUGH = {name: cls for name, cls in CLASSES.items() if name not in {"clustered", "pearson"}}
+
+
+@pytest.mark.parametrize("cls", over(ENOUGH, ["alphamax-n", "bbe", "noisy", "tice"]))
 def test_scikit_learn_agrees(cls: type[PriorEstimator]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of checks that are skipped, and their own
@@ -481,9 +489,16 @@ FITS_OF_THEIR_OWN: dict[str, tuple[Callable[[], PriorEstimator], float]] = {
     # Replicates keep the acceptance of the data.
     "subsampling": (lambda: pu.estimators.Subsampling(pu.estimators.BBE(), ceiling=0.7), 0.06),
 }
+SECONDS = {"dist-curve", "msgmm"}
 
 
-@pytest.mark.parametrize(("make", "near"), FITS_OF_THEIR_OWN.values(), ids=FITS_OF_THEIR_OWN)
+@pytest.mark.parametrize(
+    ("make", "near"),
+    [
+        pytest.param(*each, id=name, marks=[pytest.mark.slow] if name in SECONDS else [])
+        for name, each in FITS_OF_THEIR_OWN.items()
+    ],
+)
 def test_replicates_equal_fits_one_by_one(make: Callable[[], PriorEstimator], near: float) -> None:
     counts = pu.simulate.binormal(2).sample(80, 300, alpha=0.4, beta=0.9, random_state=1).counts
     rng = np.random.default_rng(0)
@@ -494,21 +509,25 @@ def test_replicates_equal_fits_one_by_one(make: Callable[[], PriorEstimator], ne
     np.testing.assert_allclose(found, expected, atol=near)
 
 
-ORDER_ONLY = [
-    *(FITS_OF_THEIR_OWN[name][0] for name in FITS_OF_THEIR_OWN if name not in {"dedpul", "msgmm"}),
-    pu.estimators.PatraSen,
-    pu.estimators.LabelCurve,
-    lambda: pu.estimators.AlphaMax(bins="equal-mass"),
-    lambda: pu.estimators.AlphaMaxN(bins=7),
-]
+ORDER_ONLY = {
+    **{
+        name: make
+        for name, (make, _) in FITS_OF_THEIR_OWN.items()
+        if name not in {"dedpul", "msgmm"}
+    },
+    "patra-sen": pu.estimators.PatraSen,
+    "label-curve": pu.estimators.LabelCurve,
+    "alphamax": lambda: pu.estimators.AlphaMax(bins="equal-mass"),
+    "alphamax-n": lambda: pu.estimators.AlphaMaxN(bins=7),
+}
 
 
-def test_some_depend_on_the_order_of_scores_only() -> None:
-    sample = pu.simulate.binormal(2).sample(200, 1000, alpha=0.4, random_state=1)
-    for make in ORDER_ONLY:
-        plain = make().fit(sample.scores, sample.labeled)
-        for mapped in (np.exp(sample.scores), np.arctan(sample.scores), 1e-9 * sample.scores - 5):
-            assert shares(make().fit(mapped, sample.labeled)) == shares(plain), plain
+@pytest.mark.parametrize("make", over(ORDER_ONLY, ORDER_ONLY.keys() - {*SECONDS, "label-curve"}))
+def test_some_depend_on_the_order_of_scores_only(make: Callable[[], PriorEstimator]) -> None:
+    sample = pu.simulate.binormal(2).sample(100, 400, alpha=0.4, random_state=1)
+    plain = make().fit(sample.scores, sample.labeled)
+    for mapped in (np.exp(sample.scores), np.arctan(sample.scores), 1e-9 * sample.scores - 5):
+        assert shares(make().fit(mapped, sample.labeled)) == shares(plain), plain
 
 
 @pytest.mark.parametrize(

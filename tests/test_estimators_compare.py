@@ -489,7 +489,7 @@ def test_by_default_only_scores_have_intervals() -> None:
 def test_groups_are_drawn_as_a_whole() -> None:
     groups = np.arange(LABELED.size) % 100
     found = compare_priors(
-        labeled=LABELED, features=X, groups=groups, estimators=["tice"], n_resamples=3
+        labeled=LABELED, features=X, groups=groups, estimators=["tice"], beta=1, n_resamples=3
     )["tice"]
     assert found.intervals["alpha"].method == "half-samples, groups"
     # Four copies of every row in one group say as much as the rows themselves.
@@ -614,3 +614,13 @@ def test_what_must_be_given() -> None:
     counts = pu.ScoreCounts.from_scores(SCORES, LABELED)
     with pytest.raises(InvalidInputError, match="takes no 'features' beside a ScoreCounts"):
         compare_priors(counts, features=X)
+
+
+def test_known_negatives_are_left_out_of_features() -> None:
+    plain = compare_priors(labeled=LABELED, features=X, estimators=["tice"], n_resamples=0)
+    marks = np.append(np.asarray(LABELED).astype(int), [-1, -1])
+    rows = np.vstack((X, X[:1] + 50, X[:1] - 50))
+    found = compare_priors(
+        labeled=marks, features=rows, negative_label=-1, estimators=["tice"], n_resamples=0
+    )
+    assert found.frame()["alpha"] == plain.frame()["alpha"]

@@ -23,6 +23,7 @@ from tests.strategies import two_samples
 import purecover as pu
 from purecover import simulate
 from purecover.counts import ScoreCounts
+from purecover.estimators import dist_curve as _dist_curve
 from purecover.estimators import kernels as _kernels
 from purecover.estimators import mixtures as _gaussian_mixture
 from purecover.estimators import rows as _tice
@@ -1153,3 +1154,36 @@ def test_error_does_not_grow_with_the_data(alpha):
 def test_smallest_size():
     assert _tice._smallest_size(100) == 10
     assert _tice._smallest_size(90_000) == pytest.approx(100)
+
+
+def test_units_do_not_matter_to_mixtures_of_normals() -> None:
+    rng = np.random.default_rng(0)
+    column = np.append(rng.normal(size=200), [40.0, -1e3])  # outliers are drawn in
+    near, said = _gaussian_mixture._standardized(column[:, None], np.ones(202))
+    for scale in (1e-3, 1e3):
+        again, also = _gaussian_mixture._standardized(scale * column[:, None] + 5, np.ones(202))
+        np.testing.assert_allclose(again, near, rtol=1e-9, atol=1e-9)
+        assert also == said
+    assert np.abs(near).max() < 40
+
+
+def test_one_start_of_a_mixture_is_enough() -> None:
+    sample = simulate.binormal(3.0).sample(150, 600, alpha=0.3, random_state=0)
+    found = pu.estimators.GaussianMixtures(n_starts=1).fit(sample.counts)
+    assert found.proportions_.alpha == pytest.approx(0.3, abs=0.1)
+
+
+def test_places_of_bits() -> None:
+    bits = np.array([0, 1, 2, 3, 12, 2**51], dtype=np.int64)
+    assert _dist_curve._highest(bits).tolist() == [0, 0, 1, 1, 3, 51]
+    assert _dist_curve._lowest(bits).tolist() == [0, 0, 1, 0, 2, 51]
+
+
+def test_many_distance_curves_are_single_ones() -> None:
+    rng = np.random.default_rng(0)
+    n_curves, n_points = 103, 70  # more than few of them, and more points than a word has bits
+    points = np.sort(rng.integers(0, 400, (n_curves, n_points)) / 8, axis=1)  # with ties
+    draws = rng.integers(-80, 480, (n_curves, n_points)) / 8
+    found = distance_curves(draws, points)
+    for i in range(0, n_curves, 17):
+        assert found[i].tolist() == slow_curve(draws[i], points[i])

@@ -21,6 +21,7 @@ from purecover.estimators.base import (
     common_notes,
     flipped_counts,
     inclusion_bound,
+    replicates_of,
 )
 from purecover.estimators.ratios import (
     BBE,
@@ -28,13 +29,16 @@ from purecover.estimators.ratios import (
     FittedRoc,
     PatraSen,
     RocSlope,
+    _distances,
     _points,
+    _slopes,
     curve,
     deviance,
     end_slope,
 )
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.intervals.resampling import MultinomialResampler, draw_many
 
 # == bbe =======================================================================================
 
@@ -264,7 +268,7 @@ def test_deviance_equals_a_loop_and_its_gradient_is_right(family):
     labeled, unlabeled = rng.normal(1, 1, 30), rng.normal(0, 1, 80)
     rows = np.concatenate((labeled, unlabeled)), np.arange(110) < 30
     counts = ScoreCounts.from_scores(*rows)
-    points = _points(counts, counts.labeled, counts.unlabeled)
+    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
     one, two = parameters_of(family), parameters_of(family) * 0.7
     # The two ends of the curve, which no parameter moves, are in the loop only.
     found = deviance(family, one, points)[0] - deviance(family, two, points)[0]
@@ -272,7 +276,7 @@ def test_deviance_equals_a_loop_and_its_gradient_is_right(family):
     expected -= slow_deviance(family, two, labeled, unlabeled)
     assert found == pytest.approx(expected, abs=0.05 * abs(expected) + 1e-3)
     error = optimize.check_grad(
-        lambda p: deviance(family, p, points)[0], lambda p: deviance(family, p, points)[1], one
+        lambda p: -deviance(family, p, points)[0], lambda p: _slopes(family, p, points)[0][0], one
     )
     assert error < 1e-6
 
@@ -297,7 +301,7 @@ def test_exact_points_give_the_parameters_back(family):
 def test_no_other_solver_finds_less():
     sample = simulate.binormal(2).sample(300, 1500, alpha=0.4, random_state=3)
     counts = sample.counts
-    points = _points(counts, counts.labeled, counts.unlabeled)
+    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
     for family in FAMILIES:
         found = FittedRoc(family=family, n_thresholds=None).fit(counts).diagnostics_["deviance"]
         bounds = [(0, 1), (0, 6)] if family == "binormal" else [(0, 1), (0, 1), (-4, 2.9)]
@@ -347,21 +351,21 @@ def test_notes():
 
 def test_points_stand_for_the_labeled_examples_beside_them():
     counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 0, 0, 2, 1], [1, 2, 0, 3, 4])
-    points = _points(counts, counts.labeled, counts.unlabeled)
+    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
     # Beside the second border no labeled example is: it has no weight, and is left out.
-    np.testing.assert_allclose(points.weight, np.array([1, 2, 3]) / 6)
-    np.testing.assert_allclose(points.x, (np.array([3, 3, 1]) + 0.5) / 5)
-    np.testing.assert_allclose(points.y, [0.9, 0.7, 0.4])
+    np.testing.assert_allclose(points.weight, [np.array([1, 2, 3]) / 6])
+    np.testing.assert_allclose(points.x, [(np.array([3, 3, 1]) + 0.5) / 5])
+    np.testing.assert_allclose(points.y, [[0.9, 0.7, 0.4]])
 
 
 @both
 def test_deviance_is_twice_the_divergence(family):
     counts = ScoreCounts.from_counts([5, 4, 3, 2, 1], [1, 2, 0, 2, 1], [1, 2, 0, 3, 4])
-    points = _points(counts, counts.labeled, counts.unlabeled)
+    points = _points(counts, counts.labeled[None], counts.unlabeled[None])
     fitted = slow_curve(family, parameters_of(family), points.x)
     terms = special.rel_entr(points.y, fitted) + special.rel_entr(1 - points.y, 1 - fitted)
-    found, _ = deviance(family, parameters_of(family), points)
-    assert found == pytest.approx(2 * points.weight @ terms)
+    (found,) = deviance(family, parameters_of(family), points)
+    assert found == pytest.approx(2 * np.sum(points.weight * terms))
 
 
 @both
@@ -417,13 +421,14 @@ def slow_distance(labeled, unlabeled, nu):
 def test_distances_equal_the_definition(labeled, unlabeled):
     counts = ScoreCounts.from_scores(*two_samples(labeled, unlabeled))
     shares = np.array([0.05, 0.3, 0.55, 0.8, 1.0])
-    found = PatraSen._distances(counts, shares)
+    sides = counts.labeled[None], counts.unlabeled[None]
+    found = _distances(*sides, np.zeros(5, dtype=int), shares)
     expected = [slow_distance(labeled, unlabeled, nu) for nu in shares]
     np.testing.assert_allclose(found, expected, atol=2e-9)
 
 
 def test_estimate_is_the_largest_second_difference():
-    sample = simulate.binormal(3).sample(20, 40, alpha=0.4, random_state=3)
+    sample = simulate.binormal(3).sample(12, 20, alpha=0.4, random_state=3)
     scores, labeled = sample.scores, sample.labeled
     shares = np.arange(1, 21) / 20
     d = [slow_distance(scores[labeled], scores[~labeled], nu) for nu in shares]
@@ -432,6 +437,15 @@ def test_estimate_is_the_largest_second_difference():
     estimator = PatraSen(n_grid=20).fit(scores, labeled)
     assert estimator.proportions_.alpha == pytest.approx(1 - shares[int(np.argmax(bends))])
     np.testing.assert_allclose(estimator.diagnostics_["distances"], d[1:-1], atol=1e-9)
+
+
+@pytest.mark.parametrize("separation", [0.5, 2.0, 4.0])
+def test_replicates_find_the_same_bend_from_few_distances(separation):
+    counts = simulate.binormal(separation).sample(40, 200, alpha=0.3, random_state=0).counts
+    sides = draw_many(MultinomialResampler(counts), np.random.default_rng(0), 20)
+    found = PatraSen()._estimate_many(counts, *sides)
+    every = [PatraSen()._estimate(drawn).a for drawn in replicates_of(counts, *sides)]
+    np.testing.assert_array_equal(found[:, 0], every)
 
 
 def test_patra_sen_worked_example():

@@ -281,7 +281,7 @@ def test_noisy_labels_on_features() -> None:
 
 @pytest.mark.parametrize(("beta", "clean"), [(1.0, True), (0.75, False)])
 def test_clean_labels_are_tested_on_features(beta: float, clean: bool) -> None:
-    estimator = NoisyLabels(HalfPlane()).fit(*plane(800, 3200, beta=beta))
+    estimator = NoisyLabels(HalfPlane()).fit(*plane(400, 1600, beta=beta))
     assert estimator.diagnostics_["clean"] is clean
     assert (estimator.proportions_.beta == 1) is clean
     assert (estimator.diagnostics_["clean_p_value"] > 0.05) is clean

@@ -349,6 +349,7 @@ def test_fewer_distinct_rows_than_clusters():
     assert any("could be told apart" in note for note in found["notes"])
 
 
+@pytest.mark.slow
 def test_scores_know_nothing_of_their_own_label():
     # On pure noise, a model that remembers would tell labeled from unlabeled.
     rng = np.random.default_rng(0)
@@ -372,6 +373,7 @@ def test_too_few():
         assert 0 <= ClusteredLabels().fit(tiny).proportions_.alpha < 1
 
 
+@pytest.mark.slow
 def test_threads_are_left_to_the_classifier_of_others(monkeypatch):
     """Clusters and the default classifier keep to one thread; what a user brings does not."""
     from threadpoolctl import threadpool_info, threadpool_limits

@@ -53,6 +53,7 @@ def test_thresholds_are_those_of_the_closed_form(name: str) -> None:
     assert np.all(np.isfinite(np.mean(z, axis=0))[2:6])
 
 
+@pytest.mark.slow
 def test_bounds_are_rarely_too_close() -> None:
     shift, alpha, _, sizes = WORLDS["good"]
     wrong = []
@@ -123,6 +124,7 @@ def test_the_command_writes_the_page(tmp_path, capsys) -> None:
     np.testing.assert_array_equal(np.array(said.json["bounds"], float), direct.bounds)
     assert "supporting +1" in page.read_text()
     assert run(*options, "--target", "1").code == 2
+    assert "--html" in run(*options, "--title", "Score").err
 
 
 def test_a_page_of_a_single_score() -> None:

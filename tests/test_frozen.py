@@ -26,8 +26,11 @@ def subject(name: str) -> str:
 
 
 SUBJECTS = sorted({subject(name) for name in CASES})
-LONG = {"clustered", "msgmm"}
-"""Fitted again and again, which takes seconds."""
+LONG = {
+    "clustered", "msgmm", "label-curve", "reference", "gaussianmixtures", "pearson", "interval",
+    "kernel-mean",
+}  # fmt: skip
+"""Fitted again and again, which takes seconds; "cautious" and "posterior" ask the default, too."""
 
 
 def test_every_call_has_a_result() -> None:

@@ -26,7 +26,7 @@ from purecover.exceptions import RecoveryWarning
 from purecover.html import render_report
 from purecover.html.page import SCRIPTS
 from purecover.html.payload import make_payload, thin_counts
-from purecover.html.svg import MAX_POINTS, thin
+from purecover.html.svg import MAX_POINTS, drawn_points, thin
 from purecover.recovery.metrics import position
 
 # == page ======================================================================================
@@ -231,6 +231,14 @@ def test_thinning_moves_a_curve_by_less_than_a_pixel() -> None:
     assert distance_to_polyline(x, y, keep) < 1 / 480
 
 
+def test_a_curve_of_very_many_points_keeps_its_shape() -> None:
+    x = np.linspace(0, 1, 100_001)
+    y = np.sqrt(x) + 1e-3 * np.sin(50 * x)
+    keep = np.searchsorted(x, drawn_points(x, y)[0])
+    assert keep.size <= MAX_POINTS
+    assert distance_to_polyline(x, y, keep) < 1 / 480
+
+
 # == payload ===================================================================================
 
 
@@ -304,9 +312,10 @@ def test_bounds_hold(kind: str, seed: int, max_cells: int) -> None:
 def test_the_rate_bound_is_attained() -> None:
     counts = many_counts("plain", 0)
     thinned = thin_counts(counts, 64)
-    full = [rates_at(counts, t) for t in counts.thresholds]
-    cells = [rates_at(thinned.counts, t) for t in counts.thresholds]
-    assert np.abs(np.array(full) - cells).max() == pytest.approx(thinned.rate_bound, abs=1e-12)
+    full, cells = pu_roc_curve(counts), pu_roc_curve(thinned.counts)
+    at = [position(thinned.counts, t) for t in counts.thresholds]
+    gaps = full.tpr_pu[1:] - cells.tpr_pu[at], full.fpr_pu[1:] - cells.fpr_pu[at]
+    assert np.abs(gaps).max() == pytest.approx(thinned.rate_bound, abs=1e-12)
 
 
 def test_the_auc_bound_counts_the_pairs_that_lost_their_order() -> None:

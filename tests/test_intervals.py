@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import purecover as pu
+from purecover import _progress
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals import replicates as _bootstrap
 from purecover.intervals.replicates import (
     GRID,
     BootstrapResult,
     _bias_corrected,
+    _moved,
     simultaneous_depth,
 )
 from purecover.intervals.resampling import (
@@ -180,14 +182,32 @@ class TestBootstrap:
     @pytest.mark.slow
     def test_thinning_changes_next_to_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         s = draw(n_labeled=1000, n_unlabeled=5000)
+        coarse = pu.intervals.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
         monkeypatch.setattr(_bootstrap, "GROUPS", 6000)
         exact = pu.intervals.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
-        monkeypatch.setattr(_bootstrap, "GROUPS", 500)
-        coarse = pu.intervals.bootstrap(s.counts, s.proportions, n_resamples=400, random_state=0)
         for name in ("roc_auc", "auc_pr", "precision", "recall", "mcc"):
             one, two = exact.interval(name), coarse.interval(name)
             assert two.low == pytest.approx(one.low, abs=one.width / 4), name
             assert two.width == pytest.approx(one.width, rel=0.2), name
+
+    @given(st.floats(0.01, 0.99), st.floats(0.0, 1.0))
+    def test_undoing_the_grouping_leaves_the_ends_where_they_are(
+        self, grouped: float, estimate: float
+    ) -> None:
+        values = np.array([0.0, grouped / 2, grouped, (1 + grouped) / 2, 1.0])
+        moved = _moved(values, grouped, estimate, (0.0, 1.0))
+        assert moved[[0, 2, 4]] == pytest.approx([0, estimate, 1])
+        assert (np.diff(moved) >= 0).all()
+        # Without ends all move alike.
+        free = _moved(values, grouped, estimate, (-np.inf, np.inf))
+        assert free == pytest.approx(values + estimate - grouped)
+
+    def test_intervals_of_an_area_near_one_reach_it(self) -> None:
+        s = pu.simulate.binormal(6.0).sample(300, 30_000, alpha=0.4, random_state=0)
+        result = pu.intervals.bootstrap(
+            s.counts, s.proportions, metrics=["auc_pr"], curves=False, random_state=0
+        )
+        assert result.interval("auc_pr").high > 0.9999
 
     def test_undefined_metric_has_no_interval(self) -> None:
         counts = pu.ScoreCounts.from_counts([1, 0], labeled=[5, 5], unlabeled=[5, 50])
@@ -459,8 +479,8 @@ class TestBootstrapWithEstimator:
     def test_many_scores_are_thinned(self, monkeypatch: pytest.MonkeyPatch) -> None:
         s = draw(n_labeled=1000, n_unlabeled=5000)
         results = []
-        for most in (6000, 500):
-            monkeypatch.setattr(_bootstrap, "GROUPS", most)
+        for groups in (6000, _bootstrap.GROUPS):
+            monkeypatch.setattr(_bootstrap, "GROUPS", groups)
             results.append(
                 pu.intervals.bootstrap(
                     s.counts,
@@ -516,6 +536,7 @@ class TestResamplers:
         if kind is MultinomialResampler:
             assert set(draws.sum(1)) == {n}
 
+    @pytest.mark.slow
     def test_weighted_poisson_moments(self) -> None:
         weights = np.tile([0.5, 2.0, 1.0, 3.0, 1.0, 1.0], 5)
         scores = np.tile([1, 1, 1, 0, 0, 1], 5)
@@ -543,6 +564,7 @@ class TestResamplers:
         closed = pu.intervals.auc_interval(s.counts, s.proportions)
         assert by_group.width == pytest.approx(closed.width, rel=0.1)
 
+    @pytest.mark.slow
     def test_dependent_rows_widen_the_interval(self) -> None:
         # Every row five times: the truth is the interval of the rows before copying.
         s = draw(n_labeled=100, n_unlabeled=500)
@@ -733,7 +755,7 @@ class TestLargeBootstrap:
             asked.append(n_resamples)
             raise EnoughError
 
-        monkeypatch.setattr("purecover.report.pipeline.bootstrap", spy)
+        monkeypatch.setattr("purecover.report.pipeline.measure_replicates", spy)
         for counts in (sample.counts, sample.counts.thinned(100)):
             with pytest.raises(EnoughError):
                 pu.evaluate(counts, alpha=0.25)
@@ -855,3 +877,33 @@ def test_intervals_are_those_of_a_plain_bootstrap_of_rows() -> None:
         chance = np.array([2.67, 1.25, 2.67]) * np.sqrt((1 / BY_ROWS + 1 / BY_GROUPS) / len(each))
         # A twentieth of a standard error is allowed to groups.
         assert np.all(np.abs(np.mean(each, axis=0)) < 0.05 + 3 * chance), name
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_a_bar_shows_where_somebody_sees_it(watched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.progress import Progress
+
+    told: list[tuple[int, int]] = []
+    update = Progress.update
+
+    def spy(bars: Progress, task: Any, **values: Any) -> None:
+        told.append((values["completed"], values["total"]))
+        update(bars, task, **values)
+
+    monkeypatch.setattr(Progress, "update", spy)
+    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(_progress, "_watched", lambda: watched)
+    sample = pu.simulate.binormal(2).sample(100, 900, alpha=0.2, random_state=0)
+    pu.compare_priors(sample.counts, estimators=["bbe", "roc-slope"], n_resamples=10)
+    # After the first, and all of them; intervals in between show no bar of their own.
+    assert told == ([(0, 2), (1, 2), (2, 2)] if watched else [])
+    told.clear()
+    pu.intervals.bootstrap(
+        sample.counts, sample.proportions, n_resamples=3, progress=lambda *_: None
+    )
+    pu.compare_priors(
+        sample.counts, estimators=["bbe", "roc-slope"], n_resamples=10, progress=False
+    )
+    assert not told
+    with pytest.raises(TypeError, match="must be None, False or a function"):
+        pu.compare_priors(sample.counts, progress=True)  # type: ignore[arg-type]

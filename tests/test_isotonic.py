@@ -31,3 +31,14 @@ def test_as_scipy(alone: bool, values: np.ndarray, increasing: bool, seed: int) 
 
 def test_the_solver_is_found_alone() -> None:
     assert _isotonic._pava() is not None
+
+
+@pytest.mark.parametrize("spread", [0.3, 0.9, 2.5])
+def test_rows_are_projected_apart(spread: float) -> None:
+    rng = np.random.default_rng(0)
+    rates, weights = spread * rng.random((4, 30)), rng.random((4, 29)) + 0.1
+    rates[1] += 0.2  # the next row begins below the end of this one
+    found = _isotonic.project(rates, weights)
+    for i in range(4):
+        alone = _isotonic.project(rates[i : i + 1], weights[i : i + 1])[0]
+        np.testing.assert_allclose(found[i], alone, atol=1e-12)

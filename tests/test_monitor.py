@@ -175,6 +175,20 @@ def test_moments_are_those_of_the_rows():
     assert _observed(new, before, 0.5, 0.5).p_value == pytest.approx(found.p_value)
 
 
+@pytest.mark.slow
+def test_drift_of_alpha_by_the_default():
+    monitor = pu.monitoring.ScoreMonitor(n_resamples=30)
+    world = simulate.binormal(3.0)
+    drifts = [
+        monitor.add(str(day), world.sample(200, 1500, alpha=alpha, random_state=day).counts).drift
+        for day, alpha in enumerate((0.2, 0.2, 0.5))
+    ]
+    assert not drifts[1].drifted
+    assert drifts[2].tests["alpha"].difference == pytest.approx(0.3, abs=0.12)
+    assert drifts[2].tests["alpha"].drifted
+    assert "compared as label-curve" in drifts[2].note
+
+
 def test_drift_of_an_estimated_alpha():
     monitor = pu.monitoring.ScoreMonitor(estimator="roc-slope", beta=1.0, n_resamples=100)
     world = simulate.binormal(3)

@@ -71,6 +71,7 @@ def test_nothing_is_learned_from_random_labels():
     assert out_of_bag == pytest.approx(0.5, abs=0.05)  # three standard errors
 
 
+@pytest.mark.slow
 def test_stratified_bags_do_not_hold_few_labels_against_their_rows():
     """Rows all alike: nothing but the share of labels in its bags can move a row's score."""
     X, labeled = np.ones((100, 1)), np.arange(100) < 10

@@ -221,6 +221,7 @@ def test_coverage_by_hand() -> None:
 # -- what it set out to show --------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_good_study_meets_everything() -> None:
     runs = Runs(paper_records(50, noise=0.002))
     found = promises(runs)
@@ -384,9 +385,14 @@ def test_all_tables_are_on_the_page(report: PaperReport, page: str) -> None:
             [r._replace(dataset="another") for r in paper_records(2, ["gas"])],
             marks=pytest.mark.slow,
         ),
-        [r for r in paper_records(2, ["gas"]) if r.metric in {"alpha", "beta"}],
-        [r._replace(value=np.nan) for r in paper_records(1, ["gas"])],
-        [ONE],
+        pytest.param(
+            [r for r in paper_records(2, ["gas"]) if r.metric in {"alpha", "beta"}],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            [r._replace(value=np.nan) for r in paper_records(1, ["gas"])], marks=pytest.mark.slow
+        ),
+        pytest.param([ONE], marks=pytest.mark.slow),
     ],
     ids=["pr-only", "foreign", "estimates-only", "undefined", "one"],
 )

@@ -56,7 +56,7 @@ def measured() -> tuple[Draw, np.ndarray, list[Record]]:
     labeled = np.arange(1200) < 200
     scores = rng.normal(size=1200) + 2 * positive
     drawn = Draw(np.arange(1200), labeled, positive)
-    cell = Cell("bank", 0.95, 0, StudySettings(n_resamples=50))
+    cell = Cell("bank", 0.95, 0, StudySettings(n_resamples=20))
     return drawn, scores, measure(cell, drawn, scores, scores + positive)
 
 

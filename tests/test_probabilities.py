@@ -64,6 +64,7 @@ def test_means_agree_with_those_of_the_true_classes(name: str, beta: float) -> N
         )  # alpha is the default prior, and needs no recovery
 
 
+@pytest.mark.slow
 def test_variances_are_those_of_repetition() -> None:
     world, found = pu.simulate.binormal(1.5), []
     for seed in range(300):
@@ -181,6 +182,7 @@ def test_decision_curves_count_true_and_false_positives() -> None:
     assert np.all(band.low <= band.estimate + 1e-12)
 
 
+@pytest.mark.slow
 def test_the_test_of_calibration_has_its_size_and_finds_what_is_wrong() -> None:
     right, wrong = [], []
     for seed in range(200):
@@ -234,6 +236,20 @@ def test_reports_scorers_and_tables_know_them() -> None:
     assert -score == pytest.approx(right, abs=0.03)
 
 
+def test_a_slope_without_an_upper_end_says_so() -> None:
+    counts = pu.ScoreCounts.from_counts(
+        [0.9, 0.6, 0.4, 0.1], labeled=[60, 30, 8, 20], unlabeled=[60, 40, 100, 200]
+    )
+    shares = pu.MixtureProportions(0.25, 0.8)
+    result = bootstrap(
+        counts, shares, metrics=["calibration_slope"], curves=False, n_resamples=200, random_state=0
+    )
+    found = result.interval("calibration_slope")
+    replicates = np.sort(result.replicates["calibration_slope"])
+    assert (found.low, found.high) == (replicates[4], np.inf) == (replicates[4], replicates[-5])
+    assert found.low < found.estimate < np.inf
+
+
 @pytest.mark.slow
 def test_reports_of_models_take_their_probabilities() -> None:
     _, s, p = probabilities(300, 1500)
@@ -269,3 +285,27 @@ def test_what_is_no_probability_of_the_class_is_refused() -> None:
             metrics=["calibration_slope"],
         )["calibration_slope"]
     )
+
+
+def test_the_observed_decision_curve_takes_the_unlabeled_as_negative() -> None:
+    counts, s, p = probabilities(300, 1500)
+    found = recover_decision_curve(counts, s.proportions, [0.1, 0.4])
+    for t, value in zip(found.thresholds, found.net_benefit_pu, strict=True):
+        flagged = p >= t
+        gain = np.mean(flagged & s.labeled) - np.mean(flagged & ~s.labeled) * t / (1 - t)
+        assert value == pytest.approx(gain)
+
+
+def test_the_error_of_a_net_benefit_is_that_of_two_shares() -> None:
+    counts, s, p = probabilities(300, 1500, beta=0.9)
+    found = recover_decision_curve(counts, s.proportions, [0.2, 0.5])
+    alpha, beta = s.proportions.alpha, s.proportions.beta
+    for t, error in zip(found.thresholds, found.standard_error, strict=True):
+        odds, prior = t / (1 - t), found.prior
+        of_labeled = (prior * (1 - alpha) + (1 - prior) * odds * alpha) / (beta - alpha)
+        of_unlabeled = (prior * (1 - beta) + (1 - prior) * odds * beta) / (beta - alpha)
+        variance = 0.0
+        for weight, rows in ((of_labeled, s.labeled), (of_unlabeled, ~s.labeled)):
+            share = np.mean(p[rows] >= t)
+            variance += weight**2 * share * (1 - share) / rows.sum()
+        assert error == pytest.approx(np.sqrt(variance), rel=0.01)  # or n - 1

@@ -131,19 +131,22 @@ def test_counts_need_only_numpy() -> None:
 SLOW_TO_LOAD = {"sklearn", "scipy.optimize", "scipy.stats", "matplotlib", "pandas"}
 
 
-@pytest.mark.parametrize("options", ["alpha=0.2, n_resamples=5", "n_resamples=5"])
-def test_a_report_needs_nothing_that_loads_slowly(options: str) -> None:
-    """scikit-learn takes longer to load than the report takes."""
+def test_a_report_needs_nothing_that_loads_slowly() -> None:
+    """scikit-learn takes longer to load than the report takes, also where alpha is estimated."""
     code = (
         "import purecover as pu\n"
         "sample = pu.simulate.binormal(3.0).sample(100, 400, alpha=0.2, random_state=0)\n"
-        f"pu.evaluate(sample.scores, sample.labeled, {options}).to_html()"
+        "pu.evaluate(sample.scores, sample.labeled, n_resamples=5).to_html()"
     )
     assert not modules_after(code) & SLOW_TO_LOAD
 
 
 @pytest.mark.parametrize(
-    "args", [["--help"], ["--version"], ["evaluate", "--help"], ["priors", "--help"]]
+    "args",
+    [
+        ["--help"],
+        *(pytest.param([c, "--help"], marks=pytest.mark.slow) for c in ("evaluate", "priors")),
+    ],
 )
 def test_help_needs_no_scientific_package(args: list[str]) -> None:
     code = "import runpy\nrunpy.run_module('purecover', run_name='__main__', alter_sys=True)"
@@ -159,6 +162,7 @@ def test_the_command_with_a_known_alpha_needs_no_estimator(tmp_path: Path) -> No
     assert not modules & SLOW_TO_LOAD
 
 
+@pytest.mark.slow
 def test_importing_changes_nothing() -> None:
     """No warning filters, no logging set-up, no seed, no plotting mode."""
     code = (

@@ -28,6 +28,31 @@ def test_later_samples_are_read_with_honest_intervals(beta: float) -> None:
     assert quantifier.quantify(first.scores[~first.labeled]).estimate == pytest.approx(0.3)
 
 
+@pytest.mark.slow
+def test_samples_together_tell_how_small_alpha_cannot_be() -> None:
+    world, shares = pu.simulate.binormal(3.0), np.linspace(0, 0.95, 11)
+    later = [world.sample(1, 800, alpha=share, random_state=i) for i, share in enumerate(shares)]
+    samples = [each.scores[~each.labeled] for each in later]
+    apart = []
+    for seed in range(3):
+        first = world.sample(1000, 4000, alpha=0.3, random_state=seed)
+        quantifier = Quantifier().fit(first.scores, first.labeled)
+        each, together = (
+            [quantifier.quantify(s) for s in samples],
+            quantifier.quantify_many(samples),
+        )
+        apart += [
+            [abs(found.estimate - share) for found in (alone, joint)]
+            for alone, joint, share in zip(each, together, shares, strict=True)
+        ]
+        assert all(found.low <= found.estimate <= found.high for found in together)
+        assert quantifier.quantify_many(samples[3:4]) == each[3:4]
+    alone, joint = np.mean(apart, axis=0)
+    assert joint < min(alone, 0.02)
+    told = Quantifier(alpha=0.3).fit(first.scores, first.labeled)
+    assert told.quantify_many(samples) == [told.quantify(sample) for sample in samples]
+
+
 def test_a_monitor_reads_days_without_labels() -> None:
     monitor = pu.monitoring.ScoreMonitor(alpha=0.3, n_resamples=0)
     for day in range(2):

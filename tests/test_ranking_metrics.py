@@ -29,6 +29,7 @@ def test_metrics_are_those_of_plain_loops() -> None:
         assert found[:, i] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_recovered_metrics_are_the_true_ones() -> None:
     rng = np.random.default_rng(1)
     n_queries, size, k = 1500, 15, 3

@@ -6,6 +6,7 @@ import decimal
 import math
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from scipy.stats import norm
 import purecover as pu
 from purecover import simulate
 from purecover.proportions import MixtureProportions
+from purecover.recovery import curves as _curves
 from purecover.recovery.curves import (
     REPAIRS,
     auc_pr_functional,
@@ -242,9 +244,11 @@ def best_log_likelihood(
 @pytest.mark.parametrize(
     ("labeled", "unlabeled", "alpha", "beta"),
     [
-        ([0, 20, 30], [50, 40, 10], 0.6, 1.0),  # alpha asks for more than the top blocks hold
+        # alpha asks for more than the top blocks hold
+        pytest.param([0, 20, 30], [50, 40, 10], 0.6, 1.0, marks=pytest.mark.slow),
         pytest.param([0, 20, 30], [50, 40, 10], 0.7, 0.95, marks=pytest.mark.slow),
-        ([50, 40, 10], [0, 20, 30], 0.05, 0.4),  # and the mirror image: no unlabeled at the end
+        # and the mirror image: no unlabeled at the end
+        pytest.param([50, 40, 10], [0, 20, 30], 0.05, 0.4, marks=pytest.mark.slow),
         pytest.param([10, 20, 30], [30, 20, 10], 0.3, 0.9, marks=pytest.mark.slow),
     ],
 )
@@ -1059,3 +1063,24 @@ def test_counts_lie_within_their_margins(data: st.DataObject) -> None:
     precision = pu.recover_metrics(counts, proportions, threshold=threshold, metrics=["precision"])
     if flagged and not math.isnan(precision["precision"]):
         assert found.tp / flagged == pytest.approx(precision["precision"], abs=1e-9)
+
+
+def test_the_band_of_posteriors_where_most_labels_are_wrong() -> None:
+    low, high = pu.recovery.posterior_band(0.4, pu.MixtureProportions(alpha=0.1, beta=0.4))
+    assert low == pytest.approx(0.4 * 0.6 / (0.4 * 0.6 + 0.6 * 0.9))
+    assert high == pytest.approx(0.4 * 0.4 / (0.4 * 0.4 + 0.6 * 0.1))
+
+
+@pytest.mark.parametrize("area", ["davis-goadrich", "average-precision", "trapezoid"])
+def test_without_positives_there_is_no_area_even_of_unrepaired_rates(area: Any) -> None:
+    tpr, fpr = np.array([0.0, -0.1, 0.5, 1.0]), np.array([0.0, 0.2, -0.3, 1.0])
+    assert _curves.area_under_pr(tpr, fpr, 0.0, area) == 0
+    assert np.isnan(_curves.area_under_pr(tpr, fpr, 0.1, area))
+
+
+def test_a_value_is_asked_for_where_the_criterion_needs_one() -> None:
+    counts = pu.ScoreCounts.from_counts([2, 1, 0], labeled=[5, 4, 1], unlabeled=[5, 20, 75])
+    with pytest.raises(ValueError, match="must be given for 'recall'"):
+        pu.choose_threshold(counts, MixtureProportions(0.08), "recall")
+    with pytest.raises(ValueError, match="must be left out for 'f1'"):
+        pu.choose_threshold(counts, MixtureProportions(0.08), "f1", 0.5)

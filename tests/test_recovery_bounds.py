@@ -212,7 +212,11 @@ def test_exact_distribution_reproduces_counting(target):
 
 @pytest.mark.parametrize(
     ("n_labeled", "n_unlabeled", "alphas", "target"),
-    [(100, 1000, 0.2, "pooled"), (200, 500, 0.2, "deployment"), (60, 300, (0.15, 0.25), "pooled")],
+    [
+        pytest.param(100, 1000, 0.2, "pooled", marks=pytest.mark.slow),
+        (200, 500, 0.2, "deployment"),
+        pytest.param(60, 300, (0.15, 0.25), "pooled", marks=pytest.mark.slow),
+    ],
 )
 def test_tables_of_the_data_are_contained(n_labeled, n_unlabeled, alphas, target):
     repeats, whole, areas = 150, 0, 0
@@ -231,7 +235,10 @@ def test_tables_of_the_data_are_contained(n_labeled, n_unlabeled, alphas, target
 
 @pytest.mark.parametrize(
     ("beta", "alphas", "betas", "target"),
-    [(1.0, 0.25, 1.0, "deployment"), (0.8, (0.2, 0.3), (0.75, 0.9), "pooled")],
+    [
+        (1.0, 0.25, 1.0, "deployment"),
+        pytest.param(0.8, (0.2, 0.3), (0.75, 0.9), "pooled", marks=pytest.mark.slow),
+    ],
 )
 def test_population_rates_are_in_the_box(beta, alphas, betas, target):
     repeats, whole = 150, 0
@@ -492,3 +499,11 @@ def test_lines_recover_what_they_say(truth):
             assert 0 <= b <= 1
             assert {a, b} & {0.0, 1.0}  # on the edge of the square
             assert 0.5 + (observed - 0.5) / (b - a) == pytest.approx(lines[name].auc)
+
+
+def test_quantiles_of_the_binomial_are_exact() -> None:
+    for n in (7, 60):
+        hits = np.arange(n + 1)
+        for q in (0.005, 0.025, 0.3, 0.975):
+            found = _bound_tables._binomial_quantile(q, n, hits)
+            np.testing.assert_array_equal(found, stats.binom.ppf(q, n, hits / n).clip(0))

@@ -32,6 +32,7 @@ from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimato
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.models.best_scorer import BestScorer
+from purecover.report import pipeline
 
 # == evaluate ==================================================================================
 
@@ -383,6 +384,20 @@ class TestEstimated:
         line = next(line for line in lines if "(alphamax-n, bbe, dedpul, roc-slope)" in line)
         assert f"alpha {min(alphas):.3f} to {max(alphas):.3f}, beta {min(betas):.3f} to" in line
 
+    def test_others_are_asked_when_somebody_looks(
+        self, separable: pu.simulate.Sample, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked = []
+        monkeypatch.setattr(
+            pipeline, "fit_others", lambda *_, **__: asked.append(1) or {"bbe": (0.1, 1.0)}
+        )
+        estimation = pu.evaluate(separable.counts, n_resamples=0).estimation
+        assert estimation is not None
+        assert not asked
+        assert estimation.others == {"bbe": (0.1, 1.0)}
+        assert copy.deepcopy(estimation).spread == estimation.spread
+        assert len(asked) == 1
+
     def test_the_estimator_stays_as_it_was(self, separable: pu.simulate.Sample) -> None:
         estimator = TopShare(0.2)
         report = pu.evaluate(separable.counts, estimator=estimator, n_resamples=0)
@@ -454,7 +469,10 @@ class TestEstimated:
         text = " ".join(str(report).split())
         assert "This AUC is cautious" in text
         assert "AUC, cautious" in text
-        assert f"{direct}, the AUC if alpha and beta are as estimated" in text
+        assert f"It is {direct} if alpha and beta are as estimated" in text
+        stays = replace(report, auc=report.auc_pu)
+        assert "it stays at the observed one. It is" in " ".join(str(stays).split())
+        assert f"part of the way from the observed {report.auc_pu:.3f}. It is" in text
         assert f"with alpha as estimated {report.auc_direct:.4f}" in text
         page = report.to_html()
         assert f"recovered (AUC {direct}; cautious AUC {report.auc:.3f})" in page
@@ -521,7 +539,13 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("case", SMALL)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=[pytest.mark.slow] if "labeled" in case or "no " in case else [])
+        for case in SMALL
+    ],
+)
 def test_degenerate_data_are_flagged_or_refused(case: str) -> None:
     try:
         report = pu.evaluate(SMALL[case](), n_resamples=20)
@@ -806,11 +830,11 @@ def test_models_of_this_package_bring_their_own():
 def test_a_calibrated_classifier_is_judged_by_its_probabilities():
     X, labeled, _ = world(400)
     model = pu.PUCalibratedClassifier(LogisticRegression(), alpha=0.25, random_state=0)
+    scores = pu.cross_fit_scores(model, X, labeled, random_state=0)
+    expected = pu.evaluate(scores, labeled, threshold=0.5, **OPTIONS)
     for each in (model, clone(model).fit(X, labeled)):
         report = pu.evaluate_model(each, X, labeled, threshold=0.5, **OPTIONS)
         assert report.scores_from.startswith("PUCalibratedClassifier(LogisticRegression), out of")
-        scores = pu.cross_fit_scores(model, X, labeled, random_state=0)
-        expected = pu.evaluate(scores, labeled, threshold=0.5, **OPTIONS)
         assert same_figures(report, expected)
 
 

@@ -22,6 +22,7 @@ from tests.scripts import load
 
 import purecover
 import purecover as pu
+from purecover.cli import main
 
 # == upkeep ====================================================================================
 
@@ -38,6 +39,7 @@ def read_example(path: Path) -> np.ndarray:
 # -- example data ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_script_makes_the_bundled_scores(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, ROOT / "tools" / "make_example_scores.py", "--out", tmp_path],
@@ -191,20 +193,17 @@ def test_a_formula_that_would_come_out_wrong_is_refused(latex: str) -> None:
 
 
 @pytest.mark.slow
-def test_commands_in_the_documentation_exist() -> None:
+def test_commands_in_the_documentation_exist(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     pages = [ROOT / "README.md", ROOT / "Makefile", *sorted((ROOT / "docs").rglob("*.rst"))]
     text = "\n".join(p.read_text(encoding="utf-8") for p in pages).replace("\\\n", " ")
     commands = re.findall(r"(?:\$ |\$\(BIN\)/)purecover (audit \w+|[\w-]+)(.*)", text)
     assert {name for name, _ in commands} >= {"evaluate", "threshold", "simulate"}
     for name in {name for name, _ in commands}:
-        shown = subprocess.run(
-            [sys.executable, "-m", "purecover", *name.split(), "--help"],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=os.environ | {"COLUMNS": "120"},
-        ).stdout
-        known = set(re.findall(r"--[a-z-]+", shown)) | {"--help"}
+        assert main([*name.split(), "--help"]) == 0
+        known = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) | {"--help"}
         used = {o for n, rest in commands if n == name for o in re.findall(r"--[a-z-]+", rest)}
         assert used <= known
 

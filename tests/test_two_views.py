@@ -21,7 +21,7 @@ def test_the_formula_for_two_sorts_of_examples() -> None:
     """Where a score is right for a known share of each class, ranks are those of two values."""
     rng = np.random.default_rng(0)
     for alpha, beta in ((0.3, 1.0), (0.2, 0.7), (0.6, 0.9)):
-        scores, labeled = drawn(rng, alpha=alpha, beta=beta, sizes=(100_000, 200_000))
+        scores, labeled = drawn(rng, alpha=alpha, beta=beta, sizes=(40_000, 80_000))
         found = TwoViews(beta=beta).fit(scores > 1, labeled)
         ones, twos = scores[:, 0] > 1, scores[:, 1] > 1
         c = np.cov(ones[~labeled], twos[~labeled])[0, 1]
@@ -38,11 +38,11 @@ def test_no_pure_region_is_needed(kind) -> None:
     """Laplace scores overlap everywhere by the same ratio, which misleads all others."""
     rng = np.random.default_rng(1)
     errors, one_score = [], []
-    for alpha in (0.1, 0.3, 0.5) * 2:
+    for i, alpha in enumerate((0.1, 0.3, 0.5) * 2):
         scores, labeled = drawn(rng, alpha=alpha, kind=kind)
         found = TwoViews().fit(scores, labeled)
         errors.append(abs(found.proportions_.alpha - alpha))
-        if kind == "laplace":
+        if kind == "laplace" and i < 3:
             alone = pu.estimators.LabelCurve(clean="always").fit(scores[:, 0], labeled)
             one_score.append(abs(alone.proportions_.alpha - alpha))
     assert np.mean(errors) < 0.015

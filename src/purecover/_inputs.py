@@ -8,18 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray
-from purecover._validation import (
-    bad_type,
-    bad_value,
-    check_choice,
-    check_same_length,
-    is_iterable,
-    is_number,
-    public,
-    show,
-    to_numpy,
-)
+from purecover._validation import public
 from purecover.exceptions import MissingDependencyError
 
 
@@ -37,7 +28,7 @@ def is_frame(value: object) -> bool:
 def refuse_frame(scores: object) -> None:
     """Complain of a table where one column of scores is wanted."""
     if is_frame(scores):
-        raise bad_type(
+        raise valid.bad_type(
             "scores",
             "one column of scores, or a ScoreCounts",
             scores,
@@ -81,7 +72,7 @@ def read_columns(frame: Any, names: Mapping[str, str]) -> dict[str, np.ndarray[A
     if isinstance(frame, Mapping):
         available = list(frame)
         require_columns(names, available)
-        return {p: to_numpy(p, frame[column]) for p, column in names.items()}
+        return {p: valid.to_numpy(p, frame[column]) for p, column in names.items()}
     import narwhals.stable.v2 as nw
 
     must = "a data frame (pandas, polars, pyarrow, ...) or a dict of columns"
@@ -93,17 +84,17 @@ def read_columns(frame: Any, names: Mapping[str, str]) -> dict[str, np.ndarray[A
         # Its lines after the first read "- 'name' 2 times".
         twice = ", ".join(line.lstrip("- ") for line in str(error).splitlines()[1:])
         must = "a table whose column names differ"
-        raise bad_value("frame", must, twice or "repeated names") from error
+        raise valid.bad_value("frame", must, twice or "repeated names") from error
     except (TypeError, AttributeError) as error:
         hint = None if lazy_frame(frame) is None else "collect a lazy frame first"
-        raise bad_type("frame", must, frame, hint) from error
+        raise valid.bad_type("frame", must, frame, hint) from error
     require_columns(names, available)
     out = {}
     for parameter, column in names.items():
         series = native.get_column(column)
         missing = int(series.null_count())
         if missing:
-            raise bad_value(
+            raise valid.bad_value(
                 parameter,
                 "a column free of missing values",
                 f"{missing} missing of {len(series)} in column {column!r}",
@@ -112,7 +103,7 @@ def read_columns(frame: Any, names: Mapping[str, str]) -> dict[str, np.ndarray[A
         try:
             out[parameter] = np.asarray(series.to_numpy())
         except Exception as error:  # engines have types that NumPy has not
-            raise bad_value(
+            raise valid.bad_value(
                 parameter,
                 "a column that NumPy can hold",
                 f"column {column!r} of type {series.dtype}",
@@ -126,10 +117,10 @@ def require_columns(names: Mapping[str, Any], available: list[Any]) -> None:
         if not _is_among(column, available):
             shown = ", ".join(repr(c) for c in available[:20])
             more = ", ..." if len(available) > 20 else ""
-            raise bad_value(
+            raise valid.bad_value(
                 parameter,
                 "the name of a column",
-                show(column),
+                valid.show(column),
                 f"the columns are {shown}{more}" if available else "the frame has no columns",
             )
 
@@ -137,15 +128,15 @@ def require_columns(names: Mapping[str, Any], available: list[Any]) -> None:
 def check_columns(parameter: str, names: Any, available: list[str], must: str) -> tuple[str, ...]:
     """Names of columns that exist and differ, in their order."""
     # A set has no order.
-    if isinstance(names, (bytes, str, set, frozenset, Mapping)) or not is_iterable(names):
-        raise bad_type(parameter, must, names)
+    if isinstance(names, (bytes, str, set, frozenset, Mapping)) or not valid.is_iterable(names):
+        raise valid.bad_type(parameter, must, names)
     found = tuple(names)
     for name in found:
         if not isinstance(name, str):
-            raise bad_type(parameter, must, name)
+            raise valid.bad_type(parameter, must, name)
         require_columns({parameter: name}, available)
     if twice := [name for name in found if found.count(name) > 1]:
-        raise bad_value(parameter, f"{must} that differ", f"{show(twice[0])} twice")
+        raise valid.bad_value(parameter, f"{must} that differ", f"{valid.show(twice[0])} twice")
     return found
 
 
@@ -200,8 +191,8 @@ def make_frame(columns: Mapping[str, np.ndarray[Any, Any]], backend: Any) -> Any
             f"Hint: pip install {backend!s}"
         ) from error
     except Exception as error:
-        raise bad_value(
-            "backend", "'pandas', 'polars', 'pyarrow' or their module", show(backend)
+        raise valid.bad_value(
+            "backend", "'pandas', 'polars', 'pyarrow' or their module", valid.show(backend)
         ) from error
 
 
@@ -234,8 +225,8 @@ def encode_labels(
     Complaints name ``parameter``; a column of another name holds classes, not labels, so that
     its words may be "negative", too.
     """
-    values = to_numpy(parameter, labeled)
-    check_same_length(parameter, values.size, size)
+    values = valid.to_numpy(parameter, labeled)
+    valid.check_same_length(parameter, values.size, size)
     refuse_missing(parameter, values)
     negative = None
     if negative_label is not None:
@@ -243,10 +234,10 @@ def encode_labels(
     if positive_label is not None:
         positive = _rows_with("positive_label", values, positive_label)
         if negative is not None and np.any(positive & negative):
-            raise bad_value(
+            raise valid.bad_value(
                 "negative_label",
                 "another value than positive_label",
-                f"{show(negative_label)} beside {show(positive_label)}",
+                f"{valid.show(negative_label)} beside {valid.show(positive_label)}",
             )
         _require_one_other(parameter, values, positive, negative)
     else:
@@ -268,13 +259,13 @@ def _encode_two_valued(parameter: str, values: np.ndarray[Any, Any]) -> BoolArra
     if kind == "O":
         if all(isinstance(v, (bool, np.bool_)) for v in values):
             return values.astype(np.bool_)
-        if all(is_number(v) for v in values):
+        if all(valid.is_number(v) for v in values):
             return _encode_numbers(parameter, np.array([_as_float(v) for v in values]))
     if kind in "iuf":
         return _encode_numbers(parameter, values)
     if kind in "OUST":
         return _encode_words(parameter, values)
-    raise bad_type(parameter, _MUST, values[0] if values.size else values)
+    raise valid.bad_type(parameter, _MUST, values[0] if values.size else values)
 
 
 def _encode_numbers(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
@@ -290,7 +281,7 @@ def _encode_numbers(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
             hint = "if -1 marks known negatives, pass negative_label=-1"
         elif len(distinct) > 10:
             hint = "were scores and labeled swapped? Scores come first"
-        raise bad_value(parameter, _MUST, _shown_values(values), hint)
+        raise valid.bad_value(parameter, _MUST, _shown_values(values), hint)
     return positive
 
 
@@ -310,7 +301,7 @@ def _encode_words(parameter: str, values: np.ndarray[Any, Any]) -> BoolArray:
         if len(distinct) > 2:
             # Both "no" and "unknown", say: pooling them would hide known negatives.
             hint += " and the value of known negatives with negative_label="
-        raise bad_value(parameter, _MUST, _shown_values(values), hint)
+        raise valid.bad_value(parameter, _MUST, _shown_values(values), hint)
     return np.array([word in _LABELED_WORDS for word in words], dtype=np.bool_)
 
 
@@ -348,16 +339,16 @@ def _text(value: object) -> str:
     try:
         return str(value)
     except Exception:  # noqa: BLE001 - foreign objects raise whatever they like
-        return show(value)
+        return valid.show(value)
 
 
 def _rows_with(parameter: str, values: np.ndarray[Any, Any], label: object) -> BoolArray:
     rows = _equals(values, label)
     if not rows.any():
-        raise bad_value(
+        raise valid.bad_value(
             parameter,
             "a value of the label column",
-            show(label),
+            valid.show(label),
             f"the column holds {_shown_values(values)}",
         )
     return rows
@@ -403,7 +394,7 @@ def refuse_missing(parameter: str, values: np.ndarray[Any, Any]) -> None:
     else:
         return
     if missing.any():
-        raise bad_value(
+        raise valid.bad_value(
             parameter,
             "free of missing values",
             f"{int(missing.sum())} missing of {values.size} "
@@ -424,7 +415,7 @@ def _require_one_other(
     else:
         several = len({_text(v) for v in rest.tolist()}) > 1
     if several:
-        raise bad_value(
+        raise valid.bad_value(
             parameter,
             "two-valued beside negative_label",
             _shown_values(values),
@@ -439,7 +430,7 @@ def _require_both_sides(parameter: str, positive: BoolArray, negative: BoolArray
     n_unlabeled = positive.size - n_positive - n_negative
     if n_positive == 0 or n_unlabeled == 0:
         side = "labeled" if n_positive == 0 else "unlabeled"
-        raise bad_value(
+        raise valid.bad_value(
             parameter,
             "both labeled and unlabeled somewhere",
             f"no {side} row among {positive.size}",
@@ -452,7 +443,7 @@ def _shown_values(values: np.ndarray[Any, Any]) -> str:
         distinct = list(dict.fromkeys(values[:100_000].tolist()))
     except Exception:  # noqa: BLE001 - unhashable things in an object column
         distinct = values[:3].tolist()
-    shown = ", ".join(show(v) for v in distinct[:5])
+    shown = ", ".join(valid.show(v) for v in distinct[:5])
     return f"the values {shown}" + (", ..." if len(distinct) > 5 else "")
 
 
@@ -467,7 +458,7 @@ RESPONSES = ("decision_function", "predict_proba")
 
 def labeled_value(labeled: ArrayLike, positive_label: object = None) -> Any:
     """The value of the label column that means labeled."""
-    values = to_numpy("labeled", labeled)
+    values = valid.to_numpy("labeled", labeled)
     positive, _ = encode_labels(values, values.size, positive_label=positive_label)
     return values[int(np.argmax(positive))]
 
@@ -481,12 +472,12 @@ def response_scores(
     response_method: str = "auto",
 ) -> Any:
     """Scores of a fitted binary classifier, larger where the class ``positive`` is likelier."""
-    check_choice("response_method", response_method, ("auto", *RESPONSES))
+    valid.check_choice("response_method", response_method, ("auto", *RESPONSES))
     wanted = methods if response_method == "auto" else (response_method,)
     # hasattr, not the class: a pipeline or a search has what its last step has.
     found = next((method for method in wanted if hasattr(estimator, method)), None)
     if isinstance(estimator, type) or found is None:
-        raise bad_type(
+        raise valid.bad_type(
             "estimator",
             f"a fitted classifier with {' or '.join(wanted)}",
             estimator,
@@ -497,7 +488,9 @@ def response_scores(
     try:
         scores = np.asarray(getattr(estimator, found)(X))
     except NotFittedError as error:
-        raise bad_value("estimator", "fitted", show(estimator), "call fit first") from error
+        raise valid.bad_value(
+            "estimator", "fitted", valid.show(estimator), "call fit first"
+        ) from error
     classes = getattr(estimator, "classes_", None)
     if classes is None:  # not scikit-learn's own: nothing says that its scores are turned
         return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
@@ -510,10 +503,10 @@ def response_scores(
 def _class_of(classes: np.ndarray[Any, Any], positive: Any) -> int:
     """Where among the classes the positive one is."""
     if len(classes) != 2:
-        raise bad_value(
+        raise valid.bad_value(
             "estimator",
             "a classifier of two classes",
-            f"one with {len(classes)} ({show(list(classes))})",
+            f"one with {len(classes)} ({valid.show(list(classes))})",
             "train it on labeled against unlabeled, or on positive against negative",
         )
     same = [bool(c == positive) for c in classes]

@@ -219,9 +219,9 @@ def check_flag(parameter: str, value: object) -> None:
 
 
 def check_progress(value: object) -> None:
-    """Something to call with what is done and how much there is to do."""
-    if value is not None and not callable(value):
-        raise bad_type("progress", "None or a function to call", value)
+    """Something to call with what is done and how much there is to do, or silence."""
+    if value is not None and value is not False and not callable(value):
+        raise bad_type("progress", "None, False or a function to call", value)
 
 
 def check_choice(parameter: str, value: object, choices: Collection[str]) -> str:

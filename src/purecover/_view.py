@@ -98,7 +98,9 @@ def ends(interval: Interval | None) -> str:
     """The ends of an interval for a table; empty if there is none."""
     if interval is None:
         return ""
-    return f"[{interval.low:.4f}, {interval.high:.4f}]" if bounded(interval) else UNDEFINED
+    if math.isnan(interval.low):
+        return UNDEFINED
+    return f"[{interval.low:.4f}, {interval.high:.4f}]".replace("inf", "∞")
 
 
 def number_of(n: int, thing: str) -> str:
@@ -312,10 +314,14 @@ def headline(report: PUReport) -> Headline:
     else:
         more = [*_precision(report), *_in_all(report), *more]
     if (direct := cautious(report)) is not None:
+        how = (
+            "stays at the observed one"
+            if report.auc - report.auc_pu < 5e-4
+            else f"goes only part of the way from the observed {report.auc_pu:.3f}"
+        )
         more.append(
-            "This AUC is cautious: since alpha is not sure, it goes only part of the way from the "
-            f"observed {report.auc_pu:.3f} to {direct:.3f}, the AUC if alpha and beta are as "
-            "estimated. All other figures and the curves take them as estimated."
+            f"This AUC is cautious: since alpha is not sure, it {how}. It is {direct:.3f} if alpha "
+            "and beta are as estimated; all other figures and the curves take them so."
         )
     elif not report.infeasible and abs(report.roc.auc - report.auc) > NOTEWORTHY_GAP:
         more.append(

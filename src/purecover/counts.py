@@ -11,32 +11,12 @@ from typing import Any, Self, TypedDict, Unpack, overload
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import plain_fields
 from purecover._inputs import Tabular, make_frame
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
-from purecover._validation import (
-    Frozen,
-    bad_type,
-    check_instance,
-    check_integer,
-    check_real,
-    public,
-    read_only,
-)
-from purecover.engines.count import (
-    EXACT_LIMIT,
-    FIELDS,
-    OPTIONAL,
-    count_frame,
-    count_marked,
-    count_rows,
-    even_groups,
-    joined,
-    overlapping,
-    read_counts,
-    read_dict,
-    read_highest,
-)
+from purecover._validation import Frozen, public
+from purecover.engines import count
 from purecover.exceptions import InvalidInputError
 
 
@@ -96,16 +76,16 @@ class ScoreCounts:
     @public
     def __post_init__(self) -> None:
         for name, array in self._columns().items():
-            if array is None and name in (*OPTIONAL, "highest"):
+            if array is None and name in (*count.OPTIONAL, "highest"):
                 continue
             if not isinstance(array, np.ndarray) or array.shape != (np.size(self.thresholds),):
-                raise bad_type(
+                raise valid.bad_type(
                     name,
                     "a NumPy vector as long as thresholds",
                     array,
                     "build it with ScoreCounts.from_scores or ScoreCounts.from_counts",
                 )
-            read_only(array)
+            valid.read_only(array)
 
     # -- doors ----------------------------------------------------------------------------
 
@@ -149,7 +129,7 @@ class ScoreCounts:
         """
         beside = {"positive_label": positive_label, "negative_label": negative_label}
         return cls._counted(
-            *count_rows({"scores": scores}, labeled, sample_weight=sample_weight, **beside)
+            *count.count_rows({"scores": scores}, labeled, sample_weight=sample_weight, **beside)
         )
 
     @classmethod
@@ -158,8 +138,8 @@ class ScoreCounts:
         if not isinstance(scores, ScoreCounts):
             if labeled is None:
                 must = "given with scores: for each, whether the example carries the label"
-                raise bad_type("labeled", must, labeled, "or pass a ScoreCounts alone")
-            return cls._counted(*count_rows({"scores": scores}, labeled, **beside))
+                raise valid.bad_type("labeled", must, labeled, "or pass a ScoreCounts alone")
+            return cls._counted(*count.count_rows({"scores": scores}, labeled, **beside))
         for name, value in {"labeled": labeled, **beside}.items():
             if value is not None:
                 raise InvalidInputError(
@@ -177,7 +157,7 @@ class ScoreCounts:
         weight: FloatArray | None = None,
     ) -> ScoreCounts:
         """Count rows that were read before: numbers, and masks of what they are."""
-        return cls._counted(*count_marked(values, positive, negative, weight))
+        return cls._counted(*count.count_marked(values, positive, negative, weight))
 
     @classmethod
     def _counted(cls, columns: dict[str, Any], known: dict[str, float]) -> Self:
@@ -209,7 +189,7 @@ class ScoreCounts:
         negative_label: object = None,
         by: str | None = None,
         tolerance: float = 1e-4,
-        exact_limit: int = EXACT_LIMIT,
+        exact_limit: int = count.EXACT_LIMIT,
     ) -> Self | dict[Any, Self]:
         """Count scores held in a data frame of any engine.
 
@@ -270,8 +250,8 @@ class ScoreCounts:
             if column is not None
         }
         labels = {"positive_label": positive_label, "negative_label": negative_label}
-        tolerance = check_real("tolerance", tolerance, low=0, high=1)
-        exact_limit = check_integer("exact_limit", exact_limit, low=0)
+        tolerance = valid.check_real("tolerance", tolerance, low=0, high=1)
+        exact_limit = valid.check_integer("exact_limit", exact_limit, low=0)
         settings: dict[str, Any] = {"tolerance": tolerance, "exact_limit": exact_limit}
         found = cls._count_frame(frame, names, labels, settings)
         return found[None] if by is None else found
@@ -285,7 +265,7 @@ class ScoreCounts:
         settings: dict[str, Any],
     ) -> dict[Any, Self]:
         """Counts by group, one group None without groups, in the name of a public function."""
-        counted = count_frame(frame, names, labels, settings)
+        counted = count.count_frame(frame, names, labels, settings)
         return {group: cls._counted(*found) for group, found in counted.items()}
 
     @classmethod
@@ -321,7 +301,7 @@ class ScoreCounts:
         ScoreCounts(4 labeled, 9 unlabeled, 2 thresholds)
         """
         columns = {"labeled": labeled, "unlabeled": unlabeled, "negative": negative}
-        return cls(**read_counts(thresholds, columns))
+        return cls(**count.read_counts(thresholds, columns))
 
     # -- totals ---------------------------------------------------------------------------
 
@@ -358,6 +338,13 @@ class ScoreCounts:
         area = self.ordered_pairs / (float(self.n_labeled) * self.n_unlabeled)
         return min(max(area, 0.0), 1.0)  # sums of weights are rounded
 
+    @cached_property
+    def auc_pu_variance(self) -> float:
+        """DeLong's variance of the observed AUC; see :func:`auc_pu_variance`."""
+        roc = pu_roc_curve(self)
+        sides, squares = (self.labeled, self.unlabeled), (self.labeled_sq, self.unlabeled_sq)
+        return float(auc_pu_variances(sides, (roc.tpr_pu, roc.fpr_pu), squares))
+
     @property
     def n_thresholds(self) -> int:
         """Distinct scores."""
@@ -384,11 +371,11 @@ class ScoreCounts:
         """Counts of both data sets together."""
         if not isinstance(other, ScoreCounts):
             return NotImplemented
-        columns = joined(self._columns(), other._columns())
+        columns = count.joined(self._columns(), other._columns())
         if not (self.is_binned or other.is_binned):
             return ScoreCounts(**columns)
         tops = [(c.thresholds, c._tops()) for c in (self, other)]
-        highest, starts = overlapping(columns["thresholds"], tops)
+        highest, starts = count.overlapping(columns["thresholds"], tops)
         return ScoreCounts(**columns, highest=highest)._grouped(starts)
 
     def __radd__(self, other: object) -> ScoreCounts:
@@ -398,7 +385,7 @@ class ScoreCounts:
         return NotImplemented
 
     def _columns(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("thresholds", *FIELDS, "highest")}
+        return {name: getattr(self, name) for name in ("thresholds", *count.FIELDS, "highest")}
 
     def _tops(self) -> FloatArray:
         """The largest score at each threshold."""
@@ -412,20 +399,20 @@ class ScoreCounts:
         thresholds stay exact; only the order within a group is forgotten. No group
         straddles the threshold ``keep``, so that rates there stay exact too.
         """
-        max_thresholds = check_integer("max_thresholds", max_thresholds, low=1)
+        max_thresholds = valid.check_integer("max_thresholds", max_thresholds, low=1)
         if isinstance(keep, float) and keep == np.inf:
             keep = None  # every score lies below
         if keep is not None:
-            keep = check_real("keep", keep)
+            keep = valid.check_real("keep", keep)
         if self.n_thresholds <= max_thresholds:
             return self
-        return self._grouped(even_groups(self._columns(), max_thresholds, keep))
+        return self._grouped(count.even_groups(self._columns(), max_thresholds, keep))
 
     def _grouped(self, starts: IntArray) -> ScoreCounts:
         """Neighbors counted together, from each of these thresholds to the next of them."""
         ends = np.append(starts[1:], self.n_thresholds) - 1
         columns: dict[str, Any] = {"thresholds": self.thresholds[ends]}
-        for name in FIELDS:
+        for name in count.FIELDS:
             tally = getattr(self, name)
             columns[name] = None if tally is None else np.add.reduceat(tally, starts)
         highest = np.maximum.reduceat(self._tops(), starts)
@@ -476,9 +463,9 @@ class ScoreCounts:
         >>> ScoreCounts.from_dict(counts.to_dict()) == counts
         True
         """
-        columns = read_dict(data)
+        columns = count.read_dict(data)
         if data.get("highest") is not None:
-            columns["highest"] = read_highest(data, columns["thresholds"])
+            columns["highest"] = count.read_highest(data, columns["thresholds"])
         return cls(**columns)
 
     @public
@@ -526,7 +513,7 @@ class ScoreCounts:
 
 
 _HINT = "build it with ScoreCounts.from_scores(scores, labeled)"
-check_counts = partial(check_instance, "counts", kind=ScoreCounts, hint=_HINT)
+check_counts = partial(valid.check_instance, "counts", kind=ScoreCounts, hint=_HINT)
 """The check of what nearly all functions take first."""
 
 
@@ -681,15 +668,7 @@ def auc_pu_variance(counts: ScoreCounts) -> float:
     0.0311111
     """
     check_counts(counts)
-    return variance_along(pu_roc_curve(counts), counts)
-
-
-def variance_along(roc: PURoc, counts: ScoreCounts) -> float:
-    """The same where the observed curve is at hand."""
-    squares = (counts.labeled_sq, counts.unlabeled_sq)
-    return float(
-        auc_pu_variances((counts.labeled, counts.unlabeled), (roc.tpr_pu, roc.fpr_pu), squares)
-    )
+    return counts.auc_pu_variance
 
 
 def auc_pu_variances(

@@ -11,19 +11,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol, Self, TypedDict
 
+from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._parameters import Parameters, parameter
 from purecover._typing import CountArray, FloatArray, Scenario, Target
-from purecover._validation import (
-    bad_type,
-    bad_value,
-    check_choice,
-    check_instance,
-    check_names,
-    check_real,
-    public,
-    show,
-)
+from purecover._validation import public
 from purecover.counts import ScoreCounts, check_counts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 
@@ -39,10 +31,10 @@ SCENARIOS = ("case-control", "censoring")
 def check_target(target: object) -> None:
     """One of the three words, or a prior."""
     if isinstance(target, str):
-        check_choice("target", target, TARGETS)
+        valid.check_choice("target", target, TARGETS)
     else:
         hint = f"0.25 means 25 %; or write one of {', '.join(TARGETS)}"
-        check_real("target", target, low=0, high=1, hint=hint)
+        valid.check_real("target", target, low=0, high=1, hint=hint)
 
 
 def percent_hint(value: object) -> str | None:
@@ -57,7 +49,7 @@ def check_share(name: str, value: object, closed: str = "both") -> float:
     """A share, with a word on percentages."""
     is_share = isinstance(value, float) and 0 <= value <= 1
     hint = None if is_share else percent_hint(value)
-    return check_real(name, value, low=0, high=1, closed=closed, hint=hint)
+    return valid.check_real(name, value, low=0, high=1, closed=closed, hint=hint)
 
 
 @dataclass(frozen=True)
@@ -117,8 +109,8 @@ class MixtureProportions(Saved):
         alpha = check_share("alpha", self.alpha)
         beta = check_share("beta", self.beta)
         if not isinstance(self.origin, str):
-            raise bad_type("origin", "a string", self.origin)
-        check_choice("scenario", self.scenario, SCENARIOS)
+            raise valid.bad_type("origin", "a string", self.origin)
+        valid.check_choice("scenario", self.scenario, SCENARIOS)
         if not alpha < beta:
             raise IdentifiabilityError(
                 f"{{function}} needs alpha < beta, got alpha={alpha:g} and beta={beta:g}: the "
@@ -226,10 +218,12 @@ class MixtureProportions(Saved):
         if counts is not None:
             share = _labeled_share(counts)
         else:
-            share = check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
+            share = valid.check_real(
+                "labeled_share", labeled_share, low=0, high=1, closed="neither"
+            )
         beta = check_share("beta", beta)
         if label_frequency is not None:
-            frequency = check_real(
+            frequency = valid.check_real(
                 "label_frequency", label_frequency, low=0, high=1, closed="right"
             )
             prior = beta * share / frequency
@@ -241,7 +235,7 @@ class MixtureProportions(Saved):
         # A prior that leaves no positives (or more than all rows) among the unlabeled.
         rounding = 1e-12
         if not -rounding <= alpha <= 1 + rounding:
-            raise bad_value(
+            raise valid.bad_value(
                 parameter,
                 f"compatible with a labeled share of {share:g} and beta={beta:g}",
                 f"{shown:g}, which makes alpha {alpha:.4g}",
@@ -289,8 +283,8 @@ class MixtureProportions(Saved):
         >>> round(p.alpha, 12), round(p.beta, 12)
         (0.25, 0.75)
         """
-        a = check_real("unlabeled_inclusion", unlabeled_inclusion, low=0, high=1)
-        b = check_real("labeled_inclusion", labeled_inclusion, low=0, high=1)
+        a = valid.check_real("unlabeled_inclusion", unlabeled_inclusion, low=0, high=1)
+        b = valid.check_real("labeled_inclusion", labeled_inclusion, low=0, high=1)
         if a == 1 or b == 1:
             raise IdentifiabilityError(
                 f"{{function}} needs inclusions below 1, got {a:g} and {b:g}: labeled and "
@@ -358,7 +352,9 @@ class MixtureProportions(Saved):
 
 
 _HINT = "build it with MixtureProportions(alpha=..., beta=...)"
-check_proportions = partial(check_instance, "proportions", kind=MixtureProportions, hint=_HINT)
+check_proportions = partial(
+    valid.check_instance, "proportions", kind=MixtureProportions, hint=_HINT
+)
 """The check of what recovery takes beside counts."""
 
 
@@ -367,7 +363,7 @@ def _labeled_share(counts: ScoreCounts) -> float:
     share = counts.labeled_share
     if not share < 1:  # by rounding
         got = f"{counts.n_labeled:g} labeled and {counts.n_unlabeled:g} unlabeled"
-        raise bad_value("counts", "of comparable numbers on both sides", got)
+        raise valid.bad_value("counts", "of comparable numbers on both sides", got)
     return share
 
 
@@ -435,7 +431,7 @@ class GivenProportions(Parameters):
         None,
         "MixtureProportions",
         "Alpha, beta and the scenario at once.",
-        partial(check_instance, kind=MixtureProportions),
+        partial(valid.check_instance, kind=MixtureProportions),
     )
     prior: float | None = parameter(
         None, "float", "Share of positives in the population; needs ``scenario``.", check_share
@@ -450,7 +446,7 @@ class GivenProportions(Parameters):
         None,
         '{"case-control", "censoring"}',
         "How the data were drawn; see :class:`MixtureProportions`.",
-        partial(check_choice, choices=SCENARIOS),
+        partial(valid.check_choice, choices=SCENARIOS),
     )
     estimator: ProportionEstimator | str | None = parameter(
         None,
@@ -464,7 +460,7 @@ class GivenProportions(Parameters):
         """What you know where alpha is estimated: ``"pure-top"``, that the best scores are all
         positives (and the worst all negatives), which makes intervals narrow; and
         ``"clean-labels"``, which is ``beta=1``.""",
-        partial(check_names, choices=ASSUMABLE),
+        partial(valid.check_names, choices=ASSUMABLE),
     )
 
     @property
@@ -502,10 +498,10 @@ class GivenProportions(Parameters):
                 f"'proportions', got {got}.\nHint: {hint}"
             )
         if given and self.estimator is not None:
-            raise bad_value(
+            raise valid.bad_value(
                 "estimator",
                 f"left out where {given[0]!r} is given",
-                show(self.estimator),
+                valid.show(self.estimator),
                 "leave both out to have alpha and beta estimated by the default estimator",
             )
         super().validated()
@@ -516,13 +512,13 @@ class GivenProportions(Parameters):
             check_share("beta", self.beta, closed="right")
         if self.proportions is not None:
             if self.beta is not None and self.beta not in (1, self.proportions.beta):
-                raise bad_value(
+                raise valid.bad_value(
                     "beta",
                     "left out where 'proportions' carry one",
                     f"{self.beta:g} beside {self.proportions.beta:g}",
                 )
             if self.scenario not in (None, self.proportions.scenario):
-                raise bad_value(
+                raise valid.bad_value(
                     "scenario",
                     "left out where 'proportions' carry one",
                     f"{self.scenario!r} beside {self.proportions.scenario!r}",
@@ -530,14 +526,14 @@ class GivenProportions(Parameters):
         elif self.alpha is not None:
             MixtureProportions(self.alpha, self._beta)
         elif self.label_frequency is not None and self.scenario == "case-control":
-            raise bad_value(
+            raise valid.bad_value(
                 "scenario",
                 "'censoring' where a label frequency is given",
                 "'case-control'",
                 "in a case-control design the labeled rows were not taken from the same sample",
             )
         elif self.prior is not None and self.scenario is None:
-            raise bad_value(
+            raise valid.bad_value(
                 "scenario",
                 "given with 'prior'",
                 "None",
@@ -552,16 +548,16 @@ class GivenProportions(Parameters):
         assumed = ", ".join(map(repr, self.assume))
         if self.ways:
             must = f"left out where {self.ways[0]!r} is given, which says all of it"
-            raise bad_value("assume", must, assumed, "assume is for an estimated alpha")
+            raise valid.bad_value("assume", must, assumed, "assume is for an estimated alpha")
         changed: dict[str, Any] = {"assume": ()}
         if "pure-top" in self.assume:
             if self.estimator is not None:
                 must = "left out where 'estimator' is given: each has assumptions of its own"
-                raise bad_value("assume", must, assumed)
+                raise valid.bad_value("assume", must, assumed)
             changed["estimator"] = "label-curve"
         if "clean-labels" in self.assume:
             if self.beta not in (None, 1):
-                raise bad_value("beta", "1 where clean labels are assumed", f"{self.beta:g}")
+                raise valid.bad_value("beta", "1 where clean labels are assumed", f"{self.beta:g}")
             changed["beta"] = 1.0
         return replace(self, **changed)
 

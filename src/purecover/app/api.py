@@ -25,25 +25,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
 from purecover._codec import components, find_fault
-from purecover.app.jobs import (
-    LOOKS,
-    Evaluate,
-    Evaluated,
-    FileAnswer,
-    FullError,
-    Id,
-    Job,
-    JobAnswer,
-    Look,
-    Looked,
-    Pool,
-    ReportRequest,
-    Settings,
-    Step,
-    Store,
-    Upload,
-    WorkError,
-)
+from purecover.app import jobs
 
 MAX_BODY = 1 << 20
 """Bytes of the longest JSON body."""
@@ -247,26 +229,26 @@ async def _read_body(request: Request) -> Any:
 class Api:
     """The operations, with the files and workers they need."""
 
-    store: Store
-    looks: Pool
-    reports: Pool
+    store: jobs.Store
+    looks: jobs.Pool
+    reports: jobs.Pool
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: jobs.Settings) -> None:
         self.settings = settings
         self._uploading = 0
         self._sweeper: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Make the folder and start the first workers."""
-        self.store = Store(self.settings)
-        self.looks = self._pool("look", LOOKS)
+        self.store = jobs.Store(self.settings)
+        self.looks = self._pool("look", jobs.LOOKS)
         self.reports = self._pool("report", self.settings.workers)
         self._sweeper = asyncio.create_task(self._sweep())
 
-    def _pool(self, kind: str, size: int) -> Pool:
+    def _pool(self, kind: str, size: int) -> jobs.Pool:
         settings = self.settings
         command = (*settings.worker, str(self.store.root), kind, str(settings.max_memory))
-        return Pool(command, size=size, tasks_per_worker=settings.jobs_per_worker)
+        return jobs.Pool(command, size=size, tasks_per_worker=settings.jobs_per_worker)
 
     async def stop(self) -> None:
         """End the workers and remove every file."""
@@ -295,7 +277,7 @@ class Api:
 
     @operation(
         "POST /api/files",
-        FileAnswer,
+        jobs.FileAnswer,
         status=201,
         query=FileQuery,
         body=bytes,
@@ -309,7 +291,7 @@ class Api:
             raise _too_large(self.settings.max_upload)
         return await self._take(request, name, request.stream())
 
-    @operation("POST /api/example", FileAnswer, status=201, errors=(404, 422, 429, 507))
+    @operation("POST /api/example", jobs.FileAnswer, status=201, errors=(404, 422, 429, 507))
     async def add_example(self, request: Request) -> Response:
         """Take the scores that come with purecover as if they had been sent."""
         example = self.settings.example
@@ -329,13 +311,13 @@ class Api:
         try:
             upload = self.store.begin_upload(_owner(request), name)
             upload.size = await self._write(upload, content)
-            task = Look(str(upload.folder), upload.name, self.settings.max_upload)
-            found: Looked = await self.looks.run(task, timeout=self.settings.look_timeout)
+            task = jobs.Look(str(upload.folder), upload.name, self.settings.max_upload)
+            found: jobs.Looked = await self.looks.run(task, timeout=self.settings.look_timeout)
             upload.columns, upload.rows, upload.guess = found.columns, found.rows, found.guess
         except BaseException as error:
             if upload is not None:
                 self.store.drop_upload(upload)
-            if isinstance(error, WorkError):
+            if isinstance(error, jobs.WorkError):
                 raise ApiError(422, worded(error)) from error
             if isinstance(error, OSError):
                 raise _no_room(error) from error
@@ -343,9 +325,9 @@ class Api:
         finally:
             self._uploading -= 1
         self.store.keep_upload(upload)
-        return _about(FileAnswer, upload, 201, f"/api/files/{upload.id}")
+        return _about(jobs.FileAnswer, upload, 201, f"/api/files/{upload.id}")
 
-    async def _write(self, upload: Upload, content: AsyncIterator[bytes]) -> int:
+    async def _write(self, upload: jobs.Upload, content: AsyncIterator[bytes]) -> int:
         """Write to the disk while counting: a chunked body does not say how long it is."""
         size = 0
         buffer = bytearray()
@@ -373,10 +355,10 @@ class Api:
             file.write(bytes(buffer))
         return size
 
-    @operation("GET /api/files/{file}", FileAnswer, errors=(404,))
+    @operation("GET /api/files/{file}", jobs.FileAnswer, errors=(404,))
     async def show_file(self, request: Request) -> Response:
         """Columns and first rows of a file."""
-        return _about(FileAnswer, self._file(request, request.path_params["file"]))
+        return _about(jobs.FileAnswer, self._file(request, request.path_params["file"]))
 
     @operation("DELETE /api/files/{file}", status=204, errors=(404,))
     async def drop_file(self, request: Request) -> Response:
@@ -384,7 +366,7 @@ class Api:
         self.store.drop_upload(self._file(request, request.path_params["file"]))
         return Response(status_code=204)
 
-    def _file(self, request: Request, id_: str) -> Upload:
+    def _file(self, request: Request, id_: str) -> jobs.Upload:
         upload = self.store.find(self.store.uploads, id_, _owner(request))
         if upload is None:
             raise ApiError(404, "there is no such file; it may have been removed to make room.")
@@ -394,18 +376,18 @@ class Api:
 
     @operation(
         "POST /api/jobs",
-        JobAnswer,
+        jobs.JobAnswer,
         status=202,
-        body=ReportRequest,
+        body=jobs.ReportRequest,
         errors=(404, 408, 413, 415, 422, 429, 507),
     )
     async def add_job(self, request: Request) -> Response:
         """Make a report."""
-        wanted = _checked(ReportRequest, await _read_body(request))
+        wanted = _checked(jobs.ReportRequest, await _read_body(request))
         upload = self._file(request, wanted.file)
         try:
             job = self.store.begin_job(upload, wanted.score)
-        except FullError as error:
+        except jobs.FullError as error:
             raise ApiError(429, str(error)) from error
         except OSError as error:
             raise _no_room(error) from error
@@ -419,34 +401,34 @@ class Api:
                 raise _no_room(error) from error
             raise
         job.task = asyncio.create_task(self._make(job, wanted))
-        return _about(JobAnswer, job, 202, f"/api/jobs/{job.id}")
+        return _about(jobs.JobAnswer, job, 202, f"/api/jobs/{job.id}")
 
-    async def _make(self, job: Job, wanted: ReportRequest) -> None:
-        def progress(at: Step) -> None:
+    async def _make(self, job: jobs.Job, wanted: jobs.ReportRequest) -> None:
+        def progress(at: jobs.Step) -> None:
             job.state, job.step, job.done, job.total = "running", at.step, at.done, at.total
 
-        task = Evaluate(str(job.folder), job.name, wanted)
+        task = jobs.Evaluate(str(job.folder), job.name, wanted)
         timeout = self.settings.job_timeout
         try:
-            found: Evaluated = await self.reports.run(task, timeout=timeout, progress=progress)
+            found: jobs.Evaluated = await self.reports.run(task, timeout=timeout, progress=progress)
             job.state, job.headline = "done", found.headline
             job.notes, job.figures = found.notes, found.figures
-        except WorkError as error:
+        except jobs.WorkError as error:
             job.state, job.error = "failed", worded(error)
         except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
             job.state, job.error = "failed", f"internal error, {type(error).__name__}: {error}"
         finally:
             self.store.end_job(job)
 
-    @operation("GET /api/jobs", list[JobAnswer])
+    @operation("GET /api/jobs", list[jobs.JobAnswer])
     async def list_jobs(self, request: Request) -> Response:
         """Your reports, the newest first."""
-        return _about(list[JobAnswer], self.store.jobs_of(_owner(request)))
+        return _about(list[jobs.JobAnswer], self.store.jobs_of(_owner(request)))
 
-    @operation("GET /api/jobs/{job}", JobAnswer, errors=(404,))
+    @operation("GET /api/jobs/{job}", jobs.JobAnswer, errors=(404,))
     async def show_job(self, request: Request) -> Response:
         """How far a report is."""
-        return _about(JobAnswer, self._job(request))
+        return _about(jobs.JobAnswer, self._job(request))
 
     @operation("DELETE /api/jobs/{job}", status=204, errors=(404,))
     async def drop_job(self, request: Request) -> Response:
@@ -457,7 +439,7 @@ class Api:
             await asyncio.gather(job.task, return_exceptions=True)
         return Response(status_code=204)
 
-    def _job(self, request: Request, owner: str | None = None) -> Job:
+    def _job(self, request: Request, owner: str | None = None) -> jobs.Job:
         owner = _owner(request) if owner is None else owner
         job = self.store.find(self.store.jobs, request.path_params["job"], owner)
         if job is None:
@@ -545,7 +527,7 @@ def _too_large(limit: int) -> ApiError:
     )
 
 
-def worded(error: WorkError) -> str:
+def worded(error: jobs.WorkError) -> str:
     """Why a task came to nothing, about the fields of the form."""
     message, failed = str(error), error.failed
     if failed is not None and failed.parameter is not None and failed.must is not None:
@@ -574,7 +556,7 @@ def openapi_document() -> dict[str, Any]:
     """The document, made of the operations and the types they name."""
     named = [kind for each in OPERATIONS for kind in (each.answer, each.body, each.query)]
     forms = {kind for kind in named if kind not in (None, bytes, "text/html")}
-    ordered = (ErrorAnswer, Id, *sorted(forms, key=str))
+    ordered = (ErrorAnswer, jobs.Id, *sorted(forms, key=str))
     found, parts = components(*ordered, place="components/schemas")
     schemas = dict(zip(ordered, found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
@@ -610,7 +592,7 @@ def _described(
         return {"application/json": {"schema": schemas[kind]}}
 
     parameters: list[dict[str, Any]] = [
-        {"name": name, "in": "path", "required": True, "schema": schemas[Id]}
+        {"name": name, "in": "path", "required": True, "schema": schemas[jobs.Id]}
         for name in re.findall(r"\{(\w+)\}", about.path)
     ]
     if about.query is not None:

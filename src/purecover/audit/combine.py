@@ -12,16 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import plain_fields
 from purecover._typing import FloatArray, RandomState
-from purecover._validation import (
-    Frozen,
-    bad_type,
-    bad_value,
-    check_integer,
-    check_random_state,
-    public,
-)
+from purecover._validation import Frozen, public
 from purecover.audit import posterior
 from purecover.audit.plan import between
 from purecover.audit.top import TopAudit
@@ -214,13 +208,13 @@ def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes
     if isinstance(estimate, PriorEstimate):
         if "alpha" not in estimate.intervals:
             hint = "let evaluate draw replicates: n_resamples=200"
-            raise bad_value("estimate", "one with an interval of alpha", "none", hint)
+            raise valid.bad_value("estimate", "one with an interval of alpha", "none", hint)
         return _from_interval(
             estimate.intervals["alpha"], estimate.proportions.beta, estimate.estimator
         )
     if isinstance(estimate, Interval):
         return _from_interval(estimate, 1.0, "interval")
-    raise bad_type(
+    raise valid.bad_type(
         "estimate",
         "a fitted PriorEstimator, a PriorEstimate or an Interval",
         estimate,
@@ -245,7 +239,7 @@ def _from_interval(interval: Interval, beta: float, origin: str) -> Nodes:
 
     if not interval.low < interval.high:
         got = f"[{interval.low:g}, {interval.high:g}]"
-        raise bad_value("estimate", "an interval of some width", got)
+        raise valid.bad_value("estimate", "an interval of some width", got)
     z = float(ndtri((1 + interval.confidence_level) / 2))
     scale = LOGIT if 0 < interval.low < interval.high < 1 else ARCSINE
     low, middle, high = scale.of(np.array([interval.low, interval.estimate, interval.high]))
@@ -397,8 +391,8 @@ def combine_audit(
     (True, True)
     """
     level = check_level(confidence_level)
-    n_resamples = check_integer("n_resamples", n_resamples, low=10, high=10**6)
-    rng = check_random_state(random_state)
+    n_resamples = valid.check_integer("n_resamples", n_resamples, low=10, high=10**6)
+    rng = valid.check_random_state(random_state)
     audit, evidence = _audited(n_positive, n_audited, level)
     nodes = nodes_of(estimate, n_resamples, rng)
     if not nodes.joint and isinstance(audit, TopAudit):
@@ -451,7 +445,7 @@ def _audited(
         return posterior.alpha_from_audit(k, n, confidence_level=level), Evidence(k, n)
     if n_audited is not None:
         hint = "the result of the audit knows it"
-        raise bad_value("n_audited", "left out", str(n_audited), hint)
+        raise valid.bad_value("n_audited", "left out", str(n_audited), hint)
     audit = n_positive
     if isinstance(audit, posterior.AuditEstimate):
         k, n = audit.n_positive, audit.n_audited
@@ -481,7 +475,7 @@ def _likelihood_of_beta(audit: Any, nodes: Nodes) -> FloatArray:
     k, n = sum(audit.labeled_positive), sum(audit.labeled_audited)
     if k < n and (nodes.beta == 1).all():
         got = f"beta = 1 for sure, and {n - k} of {n} judged labeled examples are negative"
-        raise bad_value("estimate", "one that allows wrong labels", got)
+        raise valid.bad_value("estimate", "one that allows wrong labels", got)
     log = xlogy(k, nodes.beta) + xlog1py(n - k, -nodes.beta)
     return np.asarray(np.exp(log - log.max())[:, None])
 

@@ -18,17 +18,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._typing import BoolArray, FloatArray, IntArray
-from purecover._validation import (
-    bad_type,
-    bad_value,
-    check_choice,
-    check_integer,
-    check_real,
-    public,
-    show,
-)
+from purecover._validation import public
 from purecover.audit import posterior
 from purecover.audit.top import QUICK, Answers, Cut, TopAudit, draw, top_cut
 from purecover.counts import ScoreCounts, check_counts
@@ -257,24 +250,26 @@ def plan_audit(
     any alpha from 0.05 to 0.2
     """
     hint = "0.1 means an interval such as 0.2 to 0.3"
-    width = check_real("width", width, low=_NARROWEST, high=1, closed="left", hint=hint)
+    width = valid.check_real("width", width, low=_NARROWEST, high=1, closed="left", hint=hint)
     level = check_level(confidence_level)
-    assurance = check_real("assurance", assurance, low=0, high=1, closed="neither")
+    assurance = valid.check_real("assurance", assurance, low=0, high=1, closed="neither")
     shapes = posterior.check_prior(prior)
-    beta = check_real("beta", beta, low=0, high=1, closed="right")
-    if check_choice("design", design, ("random", "top")) == "top":
+    beta = valid.check_real("beta", beta, low=0, high=1, closed="right")
+    if valid.check_choice("design", design, ("random", "top")) == "top":
         if counts is None:
             hint = "ScoreCounts.from_scores(scores, labeled)"
-            raise bad_type("counts", 'given for the design "top"', counts, hint)
+            raise valid.bad_type("counts", 'given for the design "top"', counts, hint)
         check_counts(counts)
         if n_unlabeled is not None:
-            raise bad_value("n_unlabeled", "left out", str(n_unlabeled), "counts tell it")
+            raise valid.bad_value("n_unlabeled", "left out", str(n_unlabeled), "counts tell it")
         return _plan_top(counts, width, level, assurance, shapes, guessed_range(alpha_guess), beta)
     if counts is not None:
-        raise bad_value("counts", "left out", "counts", 'the design "top" needs them')
+        raise valid.bad_value("counts", "left out", "counts", 'the design "top" needs them')
     kind: type[_Search] = _Search
     if n_unlabeled is not None:
-        n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=1, high=posterior.MOST_ITEMS)
+        n_unlabeled = valid.check_integer(
+            "n_unlabeled", n_unlabeled, low=1, high=posterior.MOST_ITEMS
+        )
         if n_unlabeled <= MOST_ENUMERATED:
             kind = _Enumeration
     search = kind(width, level, shapes, guessed_range(alpha_guess), n_unlabeled)
@@ -660,18 +655,18 @@ def guessed_range(guess: Any) -> tuple[float, float]:
             raise _no_guess(guess) from None
         return alpha, alpha
     if len(guess) != 2:
-        raise bad_value("alpha_guess", "a number or two", f"{len(guess)} values")
+        raise valid.bad_value("alpha_guess", "a number or two", f"{len(guess)} values")
     low, high = (_share(each) for each in guess)
     if low > high:
-        raise bad_value("alpha_guess", "in rising order", show(guess))
+        raise valid.bad_value("alpha_guess", "in rising order", valid.show(guess))
     return low, high
 
 
 def _share(value: object) -> float:
-    return check_real("alpha_guess", value, low=0, high=1, hint=percent_hint(value))
+    return valid.check_real("alpha_guess", value, low=0, high=1, hint=percent_hint(value))
 
 
 def _no_guess(guess: object) -> InvalidInputError | TypeError:
     must = "None, a number, a pair, an interval or an estimate of alpha"
     hint = "fit the estimator first" if hasattr(guess, "fit") else percent_hint(guess)
-    return bad_type("alpha_guess", must, guess, hint)
+    return valid.bad_type("alpha_guess", must, guess, hint)

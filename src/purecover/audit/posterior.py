@@ -17,22 +17,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
-from purecover._validation import (
-    Frozen,
-    as_real_vector,
-    bad_type,
-    bad_value,
-    check_choice,
-    check_integer,
-    check_random_state,
-    check_real,
-    public,
-    show,
-    warn,
-)
+from purecover._validation import Frozen, public
 from purecover.exceptions import RecoveryWarning
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import MixtureProportions
@@ -165,7 +154,9 @@ def alpha_from_audit(
         low, high = beta_ends(n_positive, n_audited, shapes, level)
         ends, mean, method = (float(low), float(high)), a / (a + b), "beta posterior"
     else:
-        n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=n_audited, high=MOST_ITEMS)
+        n_unlabeled = valid.check_integer(
+            "n_unlabeled", n_unlabeled, low=n_audited, high=MOST_ITEMS
+        )
         rest = n_unlabeled - n_audited
         mean = (n_positive + rest * a / (a + b)) / n_unlabeled
         ends = finite_ends(n_positive, n_audited, n_unlabeled, (a, b), level)
@@ -277,21 +268,21 @@ def nearly_beta_binomial(n: Any, a: Any, b: Any, tail: float) -> tuple[FloatArra
 
 def check_audited(n_positive: object, n_audited: object) -> tuple[int, int]:
     """Two whole numbers, the first not above the second."""
-    n = check_integer("n_audited", n_audited, low=1, high=MOST_ITEMS)
-    return check_integer("n_positive", n_positive, low=0, high=n), n
+    n = valid.check_integer("n_audited", n_audited, low=1, high=MOST_ITEMS)
+    return valid.check_integer("n_positive", n_positive, low=0, high=n), n
 
 
 def check_prior(prior: object) -> tuple[float, float]:
     """Parameters of the beta prior."""
     must = "'jeffreys', 'uniform' or two positive numbers"
     if isinstance(prior, str):
-        return _PRIORS[check_choice("prior", prior, tuple(_PRIORS))]
+        return _PRIORS[valid.check_choice("prior", prior, tuple(_PRIORS))]
     if not isinstance(prior, (Sequence, np.ndarray)):
         hint = "the prior is that of alpha: (2, 8) expects about 20 % positives"
-        raise bad_type("prior", must, prior, hint)
+        raise valid.bad_type("prior", must, prior, hint)
     if len(prior) != 2:
-        raise bad_value("prior", must, f"{len(prior)} values")
-    low, high = (check_real("prior", each, low=0, high=1e9, closed="right") for each in prior)
+        raise valid.bad_value("prior", must, f"{len(prior)} values")
+    low, high = (valid.check_real("prior", each, low=0, high=1e9, closed="right") for each in prior)
     return low, high
 
 
@@ -555,13 +546,13 @@ def stratified_audit(
     ):
         if (few > many).any():
             h = int(np.argmax(few > many))
-            raise bad_value(
+            raise valid.bad_value(
                 parameter, f"at most {other}", f"{few[h]} of {many[h]} in stratum {h + 1}"
             )
     level = check_level(confidence_level)
     a, b = check_prior(prior)
-    n_draws = check_integer("n_draws", n_draws, low=100, high=10**7)
-    rng = check_random_state(random_state)
+    n_draws = valid.check_integer("n_draws", n_draws, low=100, high=10**7)
+    rng = valid.check_random_state(random_state)
     _warn_of_few(judged, sizes)
     group = Strata(sizes, found, judged, (a, b), level)
     limits = range(1, sizes.size)
@@ -593,7 +584,7 @@ def _warn_of_few(judged: IntArray, sizes: IntArray) -> None:
     if sizes.size > 1 and few.size:
         h = int(few[np.argmin(judged[few])])
         more = "" if few.size == 1 else f" ({few.size} strata have fewer than {_FEW})"
-        warn(
+        valid.warn(
             f"The audit has {judged[h]} judged of {sizes[h]:,} examples in stratum {h + 1}{more}: "
             "the intervals rest on the prior there, and may be too narrow.\n"
             f"Hint: judge at least {_FEW} of each stratum, or join neighboring strata",
@@ -651,21 +642,21 @@ def plan_strata(
     [22, 112, 166]
     """
     sizes = _whole_numbers("n_unlabeled", n_unlabeled, low=1)
-    n_items = check_integer("n_items", n_items, low=1, high=MOST_ITEMS)
-    floor = np.minimum(sizes, check_integer("least", least, low=1, high=MOST_ITEMS))
+    n_items = valid.check_integer("n_items", n_items, low=1, high=MOST_ITEMS)
+    floor = np.minimum(sizes, valid.check_integer("least", least, low=1, high=MOST_ITEMS))
     if not floor.sum() <= n_items <= sizes.sum():
-        raise bad_value(
+        raise valid.bad_value(
             "n_items",
             f"from {floor.sum()} (least in each stratum) to {sizes.sum()} (all examples)",
             str(n_items),
         )
     weight = sizes.astype(np.float64)
     if shares is not None:
-        guess = as_real_vector("shares", shares)
+        guess = valid.as_real_vector("shares", shares)
         if guess.size != sizes.size:
-            raise bad_value("shares", f"of {sizes.size} strata", f"{guess.size} values")
+            raise valid.bad_value("shares", f"of {sizes.size} strata", f"{guess.size} values")
         if guess.min() < 0 or guess.max() > 1:
-            raise bad_value("shares", "in [0, 1]", show(guess.tolist()))
+            raise valid.bad_value("shares", "in [0, 1]", valid.show(guess.tolist()))
         weight *= np.sqrt(guess * (1 - guess))
     if not weight.any():
         weight = sizes.astype(np.float64)
@@ -701,15 +692,15 @@ def _whole_numbers(
     parameter: str, values: ArrayLike, *, low: int, like: IntArray | None = None
 ) -> IntArray:
     """A vector of counts, one for each stratum."""
-    numbers = as_real_vector(parameter, values)
+    numbers = valid.as_real_vector(parameter, values)
     if like is not None and numbers.size != like.size:
-        raise bad_value(
+        raise valid.bad_value(
             parameter, f"of {like.size} strata, as n_unlabeled is", f"{numbers.size} values"
         )
     wrong = (numbers < low) | (numbers > MOST_ITEMS) | (numbers != np.floor(numbers))
     if wrong.any():
         must = f"whole numbers of at least {low}"
-        raise bad_value(parameter, must, f"{numbers[np.argmax(wrong)]:g}")
+        raise valid.bad_value(parameter, must, f"{numbers[np.argmax(wrong)]:g}")
     return numbers.astype(np.int64)
 
 

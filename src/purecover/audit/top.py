@@ -13,17 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
-from purecover._validation import (
-    Frozen,
-    as_real_vector,
-    bad_value,
-    check_integer,
-    check_random_state,
-    check_real,
-    public,
-)
+from purecover._validation import Frozen, public
 from purecover.audit import posterior
 from purecover.counts import ScoreCounts, check_counts
 from purecover.exceptions import IdentifiabilityError
@@ -356,17 +349,17 @@ def top_audit(
     True
     """
     check_counts(counts)
-    cut = check_real("cut", cut)
+    cut = valid.check_real("cut", cut)
     k, n = posterior.check_audited(n_positive, n_audited)
-    beta = check_real("beta", beta, low=0, high=1, closed="right")
+    beta = valid.check_real("beta", beta, low=0, high=1, closed="right")
     level = check_level(confidence_level)
     shapes = posterior.check_prior(prior)
-    n_draws = check_integer("n_draws", n_draws, low=100, high=10**7)
-    rng = check_random_state(random_state)
+    n_draws = valid.check_integer("n_draws", n_draws, low=100, high=10**7)
+    rng = valid.check_random_state(random_state)
     at = Cut.of(counts, cut)
     if n > at.unlabeled[0]:
         must = f"at most {at.unlabeled[0]}, the unlabeled examples with score >= {cut:g}"
-        raise bad_value("n_audited", must, str(n))
+        raise valid.bad_value("n_audited", must, str(n))
     hits, tries = _labeled_answers(labeled_positive, labeled_audited, at)
     found = draw(at, Answers(k, n, hits, tries), shapes, beta, n_draws, rng)
     if found is None:
@@ -404,7 +397,7 @@ def _labeled_answers(
     """Answers on labeled examples above and below the cut."""
     if (positive is None) != (audited is None):
         absent = "labeled_positive" if positive is None else "labeled_audited"
-        raise bad_value(absent, "given, as the other is", "None")
+        raise valid.bad_value(absent, "given, as the other is", "None")
     if positive is None or audited is None:
         return (0, 0), (0, 0)
     tries = _pair("labeled_audited", audited, at.labeled, "the labeled examples there are")
@@ -412,12 +405,14 @@ def _labeled_answers(
 
 
 def _pair(parameter: str, values: ArrayLike, most: tuple[int, int], what: str) -> tuple[int, int]:
-    numbers = as_real_vector(parameter, values)
+    numbers = valid.as_real_vector(parameter, values)
     if numbers.size != 2:
-        raise bad_value(parameter, "two numbers, above the cut and below it", f"{numbers.size}")
+        raise valid.bad_value(
+            parameter, "two numbers, above the cut and below it", f"{numbers.size}"
+        )
     if (numbers < 0).any() or (numbers != np.floor(numbers)).any() or (numbers > most).any():
         must = f"whole numbers from 0 to {list(most)} ({what}), above the cut and below it"
-        raise bad_value(parameter, must, str(numbers.tolist()))
+        raise valid.bad_value(parameter, must, str(numbers.tolist()))
     return int(numbers[0]), int(numbers[1])
 
 
@@ -498,14 +493,16 @@ def expected_top_audit(
     """
     check_counts(counts)
     check_proportions(proportions)
-    n_items = check_integer("n_items", n_items, low=1, high=posterior.MOST_ITEMS)
+    n_items = valid.check_integer("n_items", n_items, low=1, high=posterior.MOST_ITEMS)
     level = check_level(confidence_level)
     cut = top_cut(counts)
     at = Cut.of(counts, cut)
     n_items = min(n_items, at.unlabeled[0])
     n_labeled = 0 if proportions.beta == 1 else min(n_items, sum(at.labeled))
     answers = Answers.expected(at, proportions, n_items, n_labeled)
-    found = draw(at, answers, posterior.check_prior("jeffreys"), 1.0, QUICK, check_random_state(0))
+    found = draw(
+        at, answers, posterior.check_prior("jeffreys"), 1.0, QUICK, valid.check_random_state(0)
+    )
     if found is None:
         raise IdentifiabilityError(
             f"{{function}} finds no alpha near {proportions.alpha:.3g} that the shares of labeled "

@@ -10,16 +10,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._typing import FloatArray
-from purecover._validation import (
-    bad_value,
-    check_flag,
-    check_instance,
-    check_integer,
-    check_real,
-    public,
-)
+from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.proportions import MixtureProportions
@@ -129,21 +123,21 @@ class CheckContext:
     def __post_init__(self) -> None:
         check_data(self.counts, self.proportions)
         made_by = "build it with recover_roc(counts, proportions)"
-        check_instance("roc", self.roc, RecoveredRoc, made_by)
+        valid.check_instance("roc", self.roc, RecoveredRoc, made_by)
         if self.threshold is not None:
-            check_real("threshold", self.threshold)
+            valid.check_real("threshold", self.threshold)
         if self.prior is not None:
-            check_real("prior", self.prior, low=0, high=1)
+            valid.check_real("prior", self.prior, low=0, high=1)
         if self.n_groups is not None:
-            check_integer("n_groups", self.n_groups, low=1)
-        check_flag("interval_varies_proportions", self.interval_varies_proportions)
+            valid.check_integer("n_groups", self.n_groups, low=1)
+        valid.check_flag("interval_varies_proportions", self.interval_varies_proportions)
         if self.estimation is not None:
             hint = "take it from a report: evaluate(scores, labeled).estimation"
-            check_instance("estimation", self.estimation, PriorEstimate, hint)
+            valid.check_instance("estimation", self.estimation, PriorEstimate, hint)
         same_size = self.roc.fpr_raw.size == self.counts.n_thresholds + 1
         if self.roc.proportions != self.proportions or not same_size:
             must = "recovered from these counts and proportions"
-            raise bad_value("roc", must, repr(self.roc), made_by)
+            raise valid.bad_value("roc", must, repr(self.roc), made_by)
 
 
 @dataclass(frozen=True)

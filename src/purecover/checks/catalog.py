@@ -728,12 +728,11 @@ def not_identifiable(context: CheckContext) -> Finding:
     )
 
 
-RARE, MANIFOLD = 0.1, 10.0
-"""Share of positives below which they are rare; times the low end of alpha that its high end may be
-before it says too little of them."""
+MANIFOLD = 10.0
+"""Times the low end of alpha that its high end may be before it says too little of them."""
 
 
-@check("PU019", "positives are rare, and their number is hardly known", "warning")
+@check("PU019", "the number of positives is hardly known", "warning")
 def alpha_hardly_known(context: CheckContext) -> Finding:
     """Precision and counts change in proportion to alpha, however well the AUC is known."""
     estimation = context.estimation
@@ -749,8 +748,7 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
         f"between {100 * interval.low:.2g} % and {100 * interval.high:.2g} % of the unlabeled are "
         f"positive, {count(interval.low * n)} to {count(interval.high * n)}"
     )
-    rare = estimation.proportions.alpha < RARE
-    if not rare or interval.high <= MANIFOLD * max(interval.low, 1 / n):
+    if interval.high <= MANIFOLD * max(interval.low, 1 / n):
         return quiet(f"{says}.")
     return fired(
         f"{says}. Precision and the numbers of positives found and missed change with it; the AUC "

@@ -1,4 +1,4 @@
-"""``purecover evaluate``, ``evaluate-data``, ``evaluate-many`` and ``error-rates``."""
+"""Commands: ``evaluate``, ``evaluate-data``, ``evaluate-many``, ``error-rates``, ``evidence``."""
 
 from __future__ import annotations
 
@@ -243,13 +243,14 @@ def say_contradicted(found: Any) -> bool:
 
 
 def render(found: Any, command: str, source: Mapping[str, Any], title: str | None = None) -> str:
-    """The page of a report, a comparison or many reports, and which command made it."""
-    from purecover.html import render_report
-    from purecover.html.page import render_comparison, render_many
+    """The page of what a command found, and which command made it."""
+    from purecover.html import page as pages
 
-    page: Any = render_report if isinstance(found, pu.PUReport) else render_comparison
-    if isinstance(found, pu.report.ManyReports):
-        page = render_many
+    page: Any = {
+        pu.PUReport: pages.render_report,
+        pu.report.ManyReports: pages.render_many,
+        pu.intervals.EvidenceThresholds: pages.render_evidence,
+    }.get(type(found), pages.render_comparison)
     return str(page(found, command=command, title=title, source=source))
 
 
@@ -666,4 +667,79 @@ def error_rates(
         columns = found.frame()
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
         output.write_file("--csv", csv, output.csv_text(columns, rows), "table", quiet=quiet)
+    return 0
+
+
+# -- Evidence strength of scores ------------------------------------------------------------------
+
+
+class EvidenceOptions(opt.TargetOptions, opt.ShareOptions, group=opt.ASSUMPTIONS):
+    """Alpha and beta, and the population whose prior the odds follow from.
+
+    Parameters
+    ----------
+    target
+        Population whose share of positives the odds follow from: population, deployment (like the
+        unlabeled), pooled (labeled and unlabeled together) or a prior in [0, 1].
+    """
+
+
+class EvidencePageOptions(opt.PageOptions, group=opt.OUTPUT):
+    """In which ways thresholds are given.
+
+    Parameters
+    ----------
+    html
+        Write a page with the table, the likelihood ratio and what the prior hides to this file.
+    title
+        Heading of that page, such as the name of the score.
+    quiet
+        Print no table or notes.
+    """
+
+
+def evidence(
+    file: str,
+    /,
+    *,
+    data: opt.DataOptions = opt.DataOptions(),
+    assumptions: EvidenceOptions = EvidenceOptions(),
+    intervals: MirrorIntervalOptions = MirrorIntervalOptions(),
+    wanted: EvidencePageOptions = EvidencePageOptions(),
+) -> int:
+    """Scores that are supporting, moderate, strong or very strong evidence (ACMG/AMP).
+
+    Known pathogenic variants are labeled, those of the population unlabeled.
+
+    Parameters
+    ----------
+    file
+        CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
+        gzipped; - reads standard input.
+    """
+    from purecover.cli.rows import read_rows
+    from purecover.estimators.choice import check_estimator
+    from purecover.proportions import GivenProportions
+    from purecover.report.pipeline import find_proportions, read_marks
+
+    output.check_outputs({"--html": wanted.html}, not_this=file)
+    given = GivenProportions.among(vars(assumptions)).validated(can_estimate=True)
+    read = read_rows(file, data)
+    marks = read_marks(read.label_column, read.scores.size, **read.companions)
+    counts = marks.rows(read.scores).counts
+    proportions, estimation = find_proportions(
+        counts, given, None if given.ways else check_estimator(given.estimator)
+    )
+    found = pu.intervals.evidence_thresholds(
+        counts,
+        proportions,
+        estimator=None if estimation is None else estimation.estimator,
+        **{"target": assumptions.target, **vars(intervals)},
+    )
+    source = read.source(file)
+    output.print_result(found, json=wanted.json, quiet=wanted.quiet, source=source)
+    if wanted.html is not None:
+        page = render(found, output.typed_command(), source, wanted.title)
+        output.write_file("--html", wanted.html, page, "page", quiet=wanted.quiet)
+    read.note_blanks(quiet=wanted.quiet)
     return 0

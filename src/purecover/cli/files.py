@@ -531,7 +531,7 @@ class DataFile:
             name = names[role]
             distinct = f"SELECT {name} FROM found GROUP BY {name} ORDER BY min(rowid)"
             values[role] = tuple(value for (value,) in execute(distinct).fetchall())
-            execute(f"CREATE TYPE words_{name} AS ENUM ({distinct})")
+            execute(f"CREATE TEMP TYPE words_{name} AS ENUM ({distinct})")
             shown.append(f"enum_code(CAST({name} AS words_{name})) AS {name}")
         blank = any(any(map(is_missing, values[r])) for r in values if r not in request.blanks)
         mended = self.odd_cells(request, n_rows) if blank or any(n_bad) else {}

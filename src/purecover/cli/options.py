@@ -518,8 +518,8 @@ class ComparisonOptions(Options):
     simultaneous: Annotated[Flag, Parameter(group=INTERVALS)] = False
 
 
-class ReportOptions(Options, group=OUTPUT):
-    """In which ways the report is given.
+class PageOptions(Options, group=OUTPUT):
+    """In which ways a result is given.
 
     Parameters
     ----------
@@ -527,8 +527,6 @@ class ReportOptions(Options, group=OUTPUT):
         Write the report as a web page to this file.
     title
         Heading of that page, such as the name of the model.
-    markdown
-        Write the report as Markdown to this file, for an issue or a pull request.
     quiet
         Print no report, notes or progress.
     """
@@ -536,13 +534,24 @@ class ReportOptions(Options, group=OUTPUT):
     json: Json = False
     html: Text = None
     title: Text = None
-    markdown: Text = None
-    strict: Strict = False
     quiet: Quiet = False
 
     def __post_init__(self) -> None:
         if self.title is not None and self.html is None:
             raise CommandError("--title is the heading of a page.\nHint: give --html, too.")
+
+
+class ReportOptions(PageOptions, group=OUTPUT):
+    """In which ways the report is given.
+
+    Parameters
+    ----------
+    markdown
+        Write the report as Markdown to this file, for an issue or a pull request.
+    """
+
+    markdown: Text = None
+    strict: Strict = False
 
     @property
     def paths(self) -> dict[str, str | None]:

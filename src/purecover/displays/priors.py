@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self, Unpack
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._typing import ArrayLike, FloatArray, RandomState
-from purecover._validation import (
-    bad_type,
-    bad_value,
-    check_flag,
-    check_instance,
-    check_names,
-    public,
-)
+from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.displays import base
 from purecover.estimators.compare import QUANTITIES, PriorComparison, PriorRow
@@ -115,12 +109,12 @@ class PriorsDisplay(base.Display):
         name: str | None = None,
     ) -> None:
         hint = "make it with compare_priors(scores, labeled)"
-        check_instance("comparison", comparison, PriorComparison, hint)
+        valid.check_instance("comparison", comparison, PriorComparison, hint)
         if quantities is None:
             quantities = QUANTITIES if comparison.beta is None else QUANTITIES[:1]
-        asked = check_names("quantities", quantities, QUANTITIES)
+        asked = valid.check_names("quantities", quantities, QUANTITIES)
         if not asked:
-            raise bad_value("quantities", "at least one name", "none")
+            raise valid.bad_value("quantities", "at least one name", "none")
         self.comparison = comparison
         self.quantities = tuple(dict.fromkeys(asked))
         self.name = name
@@ -424,8 +418,8 @@ class AlphaMaxDisplay(base.Display):
         heuristic: bool = False,
         name: str | None = None,
     ) -> None:
-        check_flag("flipped", flipped)
-        check_flag("heuristic", heuristic)
+        valid.check_flag("flipped", flipped)
+        valid.check_flag("heuristic", heuristic)
         self.curve = _curve_of(curve, flipped=bool(flipped))
         self.flipped = bool(flipped)
         # What the share is: with wrong labels, not alpha alone.
@@ -476,13 +470,12 @@ class AlphaMaxDisplay(base.Display):
         True
         """
         from purecover.estimators.alphamax import AlphaMax
-        from purecover.estimators.base import flipped_counts
-        from purecover.estimators.parametrized import clone
+        from purecover.estimators.base import clone, flipped_counts
 
-        check_flag("flipped", flipped)
+        valid.check_flag("flipped", flipped)
         if estimator is None:
             estimator = AlphaMax()
-        check_instance("estimator", estimator, AlphaMax, "write AlphaMax(...)")
+        valid.check_instance("estimator", estimator, AlphaMax, "write AlphaMax(...)")
         counts = base.RowOptions.among(options).counted(scores, labeled)
         fitted = clone(estimator).fit(flipped_counts(counts) if flipped else counts)
         return cls(fitted.curve_, flipped=flipped, heuristic=heuristic)._drawn(options)
@@ -566,13 +559,13 @@ def _curve_of(given: Any, *, flipped: bool) -> AlphaMaxCurve:
         return given
     if not isinstance(given, AlphaMax):
         must = "a fitted AlphaMax or AlphaMaxN, or its curve"
-        raise bad_type("curve", must, given, "take AlphaMax().fit(scores, labeled)")
+        raise valid.bad_type("curve", must, given, "take AlphaMax().fit(scores, labeled)")
     if not hasattr(given, "curve_"):
-        raise bad_value("curve", "fitted", repr(given), "call fit(scores, labeled) first")
+        raise valid.bad_value("curve", "fitted", repr(given), "call fit(scores, labeled) first")
     if not flipped:
         return given.curve_
     found: AlphaMaxCurve | None = getattr(given, "curve_flipped_", None)
     if found is None:
         hint = "AlphaMaxN(clean='never') always runs both ways"
-        raise bad_value("curve", "run both ways for a flipped curve", repr(given), hint)
+        raise valid.bad_value("curve", "run both ways for a flipped curve", repr(given), hint)
     return found

@@ -9,19 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._inputs import encode_labels, lazy_frame, read_columns, refuse_missing
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
-from purecover._validation import (
-    as_masses,
-    as_real_vector,
-    as_weights,
-    bad_type,
-    bad_value,
-    check_alignment,
-    check_same_length,
-    show,
-    warn,
-)
 from purecover.engines.scan import (
     Bins,
     Group,
@@ -59,15 +49,15 @@ def count_rows(
     Also gives totals that are known from counting, under the names `ScoreCounts` has for them.
     """
     ((parameter, column),) = scores.items()
-    check_alignment(column, labeled)
-    values = as_real_vector(parameter, column)
+    valid.check_alignment(column, labeled)
+    values = valid.as_real_vector(parameter, column)
     positive, negative = encode_labels(
         labeled,
         values.size,
         positive_label=positive_label,
         negative_label=negative_label,
     )
-    weights = None if sample_weight is None else as_weights(sample_weight, values.size)
+    weights = None if sample_weight is None else valid.as_weights(sample_weight, values.size)
     return count_marked(values, positive, negative, weights)
 
 
@@ -147,7 +137,7 @@ def count_weighted(
     for side in ("labeled", "unlabeled"):
         column = columns[side]
         if column is None or not column.sum() > 0:
-            raise bad_value("sample_weight", f"positive for some {side} rows", "a total of 0")
+            raise valid.bad_value("sample_weight", f"positive for some {side} rows", "a total of 0")
     return group(values, columns)
 
 
@@ -156,7 +146,7 @@ def count_weighted(
 
 def read_counts(thresholds: ArrayLike, given: dict[str, ArrayLike | None]) -> Columns:
     """Read columns, of which the optional ones may be None, in the name of a function."""
-    values = as_real_vector("thresholds", thresholds)
+    values = valid.as_real_vector("thresholds", thresholds)
     weighted = given.get("labeled_sq") is not None
     columns: dict[str, CountArray | None] = {}
     for parameter, array in given.items():
@@ -165,7 +155,7 @@ def read_counts(thresholds: ArrayLike, given: dict[str, ArrayLike | None]) -> Co
             continue
         column = _as_counts(parameter, array, values.size)
         if parameter != "negative" and not column.any():
-            raise bad_value(parameter, "positive somewhere", "no count above 0")
+            raise valid.bad_value(parameter, "positive somewhere", "no count above 0")
         columns[parameter] = column.astype(np.float64) if weighted else column
     return group(values, columns)
 
@@ -174,17 +164,17 @@ def read_dict(data: Any) -> Columns:
     """Read what `ScoreCounts.to_dict` wrote."""
     must = "a dict written by ScoreCounts.to_dict"
     if not isinstance(data, dict):
-        raise bad_type("data", must, data)
+        raise valid.bad_type("data", must, data)
     missing = {"thresholds", "labeled", "unlabeled"} - set(data)
     if missing:
-        raise bad_value("data", must, f"no {sorted(missing)}")
+        raise valid.bad_value("data", must, f"no {sorted(missing)}")
     if (data.get("labeled_sq") is None) != (data.get("unlabeled_sq") is None):
-        raise bad_value("data", "complete", "only one of labeled_sq and unlabeled_sq")
+        raise valid.bad_value("data", "complete", "only one of labeled_sq and unlabeled_sq")
     return read_counts(data["thresholds"], {key: data.get(key) for key in FIELDS})
 
 
 def _as_counts(parameter: str, values: ArrayLike | None, size: int) -> CountArray:
-    numbers = as_masses(parameter, values, size)
+    numbers = valid.as_masses(parameter, values, size)
     # Whole numbers are counted as such as long as doubles can follow their total.
     if np.all(numbers == np.floor(numbers)) and numbers.sum() < 2**53:
         return numbers.astype(np.int64)
@@ -265,15 +255,15 @@ def overlapping(
 
 def read_highest(data: dict[str, Any], thresholds: FloatArray) -> FloatArray:
     """The column ``highest`` of a dict that `ScoreCounts.to_dict` wrote; bins must not overlap."""
-    highest = as_real_vector("data", data["highest"])
-    low = as_real_vector("data", data["thresholds"])
+    highest = valid.as_real_vector("data", data["highest"])
+    low = valid.as_real_vector("data", data["thresholds"])
     highest = highest[np.argsort(-low, kind="stable")] if highest.size == low.size else highest
     fits = highest.shape == thresholds.shape and bool(
         np.all(highest >= thresholds) and np.all(highest[1:] < thresholds[:-1])
     )
     if not fits:
         got = "values of 'highest' below their thresholds or above the next"
-        raise bad_value("data", "a dict written by ScoreCounts.to_dict", got)
+        raise valid.bad_value("data", "a dict written by ScoreCounts.to_dict", got)
     return highest
 
 
@@ -313,7 +303,7 @@ def count_frame(
             )
         except InvalidInputError as error:
             if by is not None:
-                error.got = f"{error.got} in group {show(group)}"
+                error.got = f"{error.got} in group {valid.show(group)}"
             raise
     return found
 
@@ -326,13 +316,13 @@ def split_rows(
         yield None, columns
         return
     for parameter, column in columns.items():
-        check_same_length(parameter, column.size, by.size)
+        valid.check_same_length(parameter, column.size, by.size)
     refuse_missing("by", by)
     try:
         groups, which = np.unique(by, return_inverse=True)
     except TypeError as error:
         must = "a column of values of one kind"
-        raise bad_value("by", must, "values that have no order") from error
+        raise valid.bad_value("by", must, "values that have no order") from error
     order = np.argsort(which, kind="stable")
     ends = np.cumsum(np.bincount(which, minlength=groups.size))
     for group, rows in zip(groups.tolist(), np.split(order, ends[:-1]), strict=True):
@@ -377,7 +367,7 @@ def count_lazy(
             found[group] = found[group].taken(~held[group]).joined(part)
     widest = max(float(bins.slack().sum()) for bins in found.values())
     if widest > tolerance:
-        warn(
+        valid.warn(
             f"The observed AUC is known to within {widest:.2g}, not {tolerance:g}, after "
             f"{scan.n_passes} passes: scores are extremely crowded."
         )
@@ -389,7 +379,7 @@ def _require_same(one: dict[Group, Bins], other: dict[Group, Bins]) -> None:
     for group in {*one, *other}:
         rows = [int(found[group].rows.sum()) if group in found else 0 for found in (one, other)]
         if rows[0] != rows[1]:
-            raise bad_value(
+            raise valid.bad_value(
                 "frame",
                 "the same each time it is evaluated",
                 f"{rows[0]:,} and then {rows[1]:,} rows",
@@ -405,8 +395,8 @@ def _columns(
     for group, bins in found.items():
         for side in () if one_sided else ("labeled", "unlabeled"):
             if not getattr(bins, side).sum() > 0:
-                where = "" if group is None else f" in group {show(group)}"
-                raise bad_value(
+                where = "" if group is None else f" in group {valid.show(group)}"
+                raise valid.bad_value(
                     "labeled",
                     "both labeled and unlabeled somewhere",
                     f"no {side} row among {int(bins.rows.sum()):,}{where}",
@@ -489,7 +479,7 @@ def joint_cells(
     found = collected(result.head(MAX_CELLS + 1))
     n = found["pu_n"].astype(np.int64)
     if n.size > MAX_CELLS:
-        raise bad_value(
+        raise valid.bad_value(
             "score",
             f"few enough that at most {MAX_CELLS:,} cells of their joint ranks hold rows",
             f"{len(edges)} of them, and more cells than that",

@@ -23,17 +23,10 @@ from typing import Any
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._inputs import encode_labels, require_columns
 from purecover._typing import BoolArray, FloatArray
-from purecover._validation import (
-    bad_type,
-    bad_value,
-    check_choice,
-    check_integer,
-    public,
-    require,
-    show,
-)
+from purecover._validation import public
 from purecover.exceptions import InvalidInputError, MissingDependencyError, PurecoverError
 
 TALLIES = ("labeled", "unlabeled", "negative", "labeled_sq", "unlabeled_sq")
@@ -278,7 +271,7 @@ class LabelCodes:
                 if number is not None and number not in self.values:
                     self.values.append(number)
         elif not (self.is_text or self.is_boolean):
-            raise bad_type("labeled", _MUST, dtype, "cast the column first")
+            raise valid.bad_type("labeled", _MUST, dtype, "cast the column first")
 
     # -- in the engine --------------------------------------------------------------------
 
@@ -316,7 +309,7 @@ class LabelCodes:
         seen = first["pu_label"].to_numpy()
         if len(set(seen.tolist())) > _MOST_WORDS:
             shown = ", ".join(repr(word) for word in list(dict.fromkeys(seen.tolist()))[:3])
-            raise bad_value(
+            raise valid.bad_value(
                 "labeled",
                 "a column of two or three words",
                 f"more than {_MOST_WORDS} of them in column {self.column!r} ({shown}, ...)",
@@ -355,7 +348,7 @@ class LabelCodes:
             pairs = zip(positive.tolist(), other.tolist(), strict=True)
             self._meaning = dict(zip(keys.tolist(), pairs, strict=True))
         if not self._meaning.keys() >= set(keys.tolist()):
-            raise bad_value(
+            raise valid.bad_value(
                 "labeled",
                 "the same each time the frame is evaluated",
                 f"another value in column {self.column!r} the second time",
@@ -382,7 +375,7 @@ class LabelCodes:
             )
             raise
         if len(others) > 1:  # behind one code: two-valued it is not
-            raise bad_value("labeled", "two-valued", f"the values {values.tolist()}")
+            raise valid.bad_value("labeled", "two-valued", f"the values {values.tolist()}")
         return found
 
     def _others(self, frame: Any) -> list[Any]:
@@ -466,7 +459,7 @@ class Scan:
             dtype = schema[names[parameter]] if parameter in names else nw.Int64()
             if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
                 hint = "convert the column to numbers first"
-                raise bad_type(parameter, "a numeric column", dtype, hint)
+                raise valid.bad_type(parameter, "a numeric column", dtype, hint)
         self.dtype = schema[names["score"]]
         self.weighted = "sample_weight" in names
         self.by = "by" in names
@@ -605,7 +598,7 @@ class Scan:
     ) -> dict[Group, Bins]:
         n = columns["pu_n"].astype(np.int64)
         if n.size == 0:
-            raise bad_value("frame", "non-empty", "no rows at all")
+            raise valid.bad_value("frame", "non-empty", "no rows at all")
         low, high = low.astype(np.float64), high.astype(np.float64)
         if self.n_passes == 1 and self._suspicious(place, low, high, labels):
             self.refuse_bad_rows()
@@ -677,7 +670,7 @@ class Scan:
             where, what = _KINDS[number]
             place = "" if where == parameter else f" in column {self.names[where]!r}"
             texts.append(f"{many:,} {what}{place}")
-        raise bad_value(
+        raise valid.bad_value(
             parameter,
             "a column of finite numbers" if parameter == "score" else "a column without gaps",
             f"{', '.join(texts)} of {total:,} rows (column {self.names[parameter]!r})",
@@ -797,17 +790,17 @@ def scan_files(
     ...     print(ScoreCounts.from_frame(frame, score="s", labeled="y"))
     ScoreCounts(1 labeled, 1 unlabeled, 2 thresholds)
     """
-    check_choice("engine", engine, ENGINES)
+    valid.check_choice("engine", engine, ENGINES)
     names = _paths(paths)
     kind = _format(names)
     if threads is not None:
-        threads = check_integer("threads", threads, low=1)
+        threads = valid.check_integer("threads", threads, low=1)
     if memory_limit is not None and not isinstance(memory_limit, str):
-        raise bad_type("memory_limit", "a size such as '2GB'", memory_limit)
+        raise valid.bad_type("memory_limit", "a size such as '2GB'", memory_limit)
     if engine != "duckdb" and (memory_limit, threads) != (None, None):
         given = "memory_limit" if memory_limit is not None else "threads"
         hint = "leave it out, or configure that engine itself"
-        raise bad_value(given, f"None with engine={engine!r}", "a value", hint)
+        raise valid.bad_value(given, f"None with engine={engine!r}", "a value", hint)
     try:
         if engine == "duckdb":
             return _duckdb(names, kind, memory_limit, threads)
@@ -816,10 +809,10 @@ def scan_files(
         raise
     except Exception as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise bad_value(
+        raise valid.bad_value(
             "paths",
             f"{'Parquet' if kind == 'parquet' else 'CSV'} files that {engine} can read",
-            f"{show(names[0])}: {first[:200]}",
+            f"{valid.show(names[0])}: {first[:200]}",
             "is the pattern right, and were the files written completely?",
         ) from error
 
@@ -829,14 +822,14 @@ def _paths(paths: Any) -> list[str]:
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     if not isinstance(paths, Sequence) or isinstance(paths, bytes):
-        raise bad_type("paths", must, paths)
+        raise valid.bad_type("paths", must, paths)
     out = []
     for path in paths:
         if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-            raise bad_type("paths", must, path)
+            raise valid.bad_type("paths", must, path)
         out.append(_literal(os.fspath(path)))
     if not out or not all(out):
-        raise bad_value("paths", must, "nothing")
+        raise valid.bad_value("paths", must, "nothing")
     _refuse_twice(out)
     return out
 
@@ -851,7 +844,7 @@ def _refuse_twice(patterns: list[str]) -> None:
             place = os.path.realpath(name)
             if place in seen:
                 must, hint = "different files", "its rows would count twice; name it once"
-                raise bad_value("paths", must, f"{show(name)} twice", hint)
+                raise valid.bad_value("paths", must, f"{valid.show(name)} twice", hint)
             seen.add(place)
 
 
@@ -886,13 +879,13 @@ def _format(names: list[str]) -> str:
         kind = _FORMATS.get(_suffix(name))
         if kind is None:
             known = ", ".join(_FORMATS)
-            raise bad_value(
-                "paths", f"files whose names end in {known}", show(name),
+            raise valid.bad_value(
+                "paths", f"files whose names end in {known}", valid.show(name),
                 "for another format, pass a frame of your engine to ScoreCounts.from_frame",
             )  # fmt: skip
         found.add(kind)
     if len(found) > 1:
-        raise bad_value("paths", "files of one format", "both Parquet and CSV")
+        raise valid.bad_value("paths", "files of one format", "both Parquet and CSV")
     return found.pop()
 
 
@@ -912,8 +905,8 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
         try:
             connection.execute("SET memory_limit = $1", [memory_limit])
         except duckdb.Error as error:
-            got = show(memory_limit)
-            raise bad_value("memory_limit", "a size such as '2GB'", got) from error
+            got = valid.show(memory_limit)
+            raise valid.bad_value("memory_limit", "a size such as '2GB'", got) from error
     # Before 2.0 DuckDB closes a connection that nobody holds, though its relations live on.
     if int(duckdb.__version__.partition(".")[0]) < 2:
         _KEPT[memory_limit, threads] = connection
@@ -927,7 +920,7 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
 
 
 def _polars(names: list[str], kind: str) -> Any:
-    polars = require("polars", extra="engines")
+    polars = valid.require("polars", extra="engines")
     if kind == "parquet":
         frame = polars.scan_parquet(names, hive_partitioning=False)
     else:
@@ -937,7 +930,7 @@ def _polars(names: list[str], kind: str) -> Any:
 
 
 def _spark(names: list[str], kind: str) -> Any:
-    sql = require("pyspark.sql", extra="spark")
+    sql = valid.require("pyspark.sql", extra="spark")
     try:
         session = sql.SparkSession.builder.getOrCreate()
     except Exception as error:

@@ -50,13 +50,8 @@ from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import Frozen, bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
+from purecover.estimators import base
 from purecover.estimators.assumptions import CLEAN_RULES, clean_many, clean_verdict
-from purecover.estimators.base import (
-    Inclusions,
-    PriorEstimator,
-    register_prior_estimator,
-    weight_units,
-)
 from purecover.recovery.rates import effective_sizes
 
 _COLUMNS = ("inclusion", "log_likelihood", "corrected", "heuristic")
@@ -686,9 +681,9 @@ _REPLICATES = 1024
 """Replicates at a time, so that many of few scores do not fill the memory."""
 
 
-@register_prior_estimator("alphamax")
+@base.register_prior_estimator("alphamax")
 @dataclass(kw_only=True, eq=False, repr=False)
-class AlphaMax(PriorEstimator):
+class AlphaMax(base.PriorEstimator):
     r"""The largest share of the labeled density inside the unlabeled one, by likelihood.
 
     Assumes: the highest scores are positives; labels are clean.
@@ -790,11 +785,11 @@ class AlphaMax(PriorEstimator):
                 "weighting", "'counts' for a likelihood ratio", "'balanced'", "leave it out"
             )
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         self.curve_, inclusions = self._run(counts)
         return inclusions
 
-    def _run(self, counts: ScoreCounts) -> tuple[AlphaMaxCurve, Inclusions]:
+    def _run(self, counts: ScoreCounts) -> tuple[AlphaMaxCurve, base.Inclusions]:
         curves, raw = self._curves(counts, counts.labeled[None], counts.unlabeled[None])
         heuristic, index = find_elbow(curves, self.elbow)
         curve = AlphaMaxCurve(
@@ -813,7 +808,7 @@ class AlphaMax(PriorEstimator):
         }
         # A plateau without end: the two samples look the same.
         a = 1.0 if _is_flat(curves)[0] else curve.elbow
-        return curve, Inclusions(a, 0.0, notes, details)
+        return curve, base.Inclusions(a, 0.0, notes, details)
 
     def _edge(self, curve: AlphaMaxCurve) -> tuple[tuple[str, ...], bool]:
         looked = curve.inclusion[~np.isnan(curve.heuristic)]
@@ -852,7 +847,7 @@ class AlphaMax(PriorEstimator):
         if self.weighting != "auto":
             weighting = self.weighting
         starts = bin_starts(counts, bins)
-        units = weight_units(counts)
+        units = base.weight_units(counts)
         q, n_labeled = _shares(labeled, starts, units[0])
         p, n_unlabeled = _shares(unlabeled, starts, units[1])
         weights = (1.0, 1.0)
@@ -864,7 +859,7 @@ class AlphaMax(PriorEstimator):
         return Curves(grid, corrected, p, q, (n_unlabeled, n_labeled), weights), raw
 
 
-@register_prior_estimator("alphamax-n")
+@base.register_prior_estimator("alphamax-n")
 @dataclass(kw_only=True, eq=False, repr=False)
 class AlphaMaxN(AlphaMax):
     r"""AlphaMax for labels that may be wrong: two runs, the samples exchanged in the second.
@@ -923,19 +918,19 @@ class AlphaMaxN(AlphaMax):
 
     clean: Literal["test", "never", "always"] = checked("test", check_choice, choices=CLEAN_RULES)
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         self.curve_, run = self._run(counts)
         self.curve_flipped_: AlphaMaxCurve | None = None
         verdict, said = clean_verdict(self.clean, lambda: counts)
         notes = [*run.notes, *said]
         details = {**run.details, "a": run.a, "b": 0.0, **verdict}
         if verdict["clean"]:
-            return Inclusions(run.a, 0.0, tuple(notes), details)
+            return base.Inclusions(run.a, 0.0, tuple(notes), details)
         self.curve_flipped_, flipped = self._run(self._flip(counts))
         details["b"] = flipped.a
         details["at_edge"] = run.at_edge or flipped.at_edge
         notes += [f"with the samples exchanged, for beta: {note}" for note in flipped.notes]
-        return Inclusions(run.a, flipped.a, tuple(notes), details)
+        return base.Inclusions(run.a, flipped.a, tuple(notes), details)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray

@@ -13,24 +13,14 @@ import numpy as np
 from scipy.special import bdtr, bdtrc, betainc
 from threadpoolctl import threadpool_limits
 
+from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._inputs import RESPONSES, encode_labels, response_scores
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, RandomState
-from purecover._validation import (
-    as_real_vector,
-    bad_type,
-    bad_value,
-    check_alignment,
-    check_integer,
-    check_random_state,
-    check_real,
-    check_same_length,
-    public,
-)
+from purecover._validation import public
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import read_both_sides, weight_units
+from purecover.estimators.base import clone, read_both_sides, weight_units
 from purecover.estimators.estimate import PriorEstimate
-from purecover.estimators.parametrized import clone
 from purecover.estimators.rows import Rows
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval
@@ -129,7 +119,7 @@ def clean_test(
     >>> pu.estimators.clean_test(noisy.scores, noisy.labeled).clean
     False
     """
-    check_real("significance", significance, low=0, high=1, closed="neither")
+    valid.check_real("significance", significance, low=0, high=1, closed="neither")
     counts = read_both_sides(scores, labeled, sample_weight)
     p_value = float(_p_values(counts, counts.labeled[None], counts.unlabeled[None])[0])
     return CleanTest(p_value, p_value > significance)
@@ -253,7 +243,7 @@ def check_classifier(classifier: Any) -> None:
     gives = any(hasattr(classifier, name) for name in RESPONSES)
     if isinstance(classifier, type) or not (hasattr(classifier, "fit") and gives):
         must = "a scikit-learn classifier with decision_function or predict_proba"
-        raise bad_type("classifier", must, classifier)
+        raise valid.bad_type("classifier", must, classifier)
 
 
 def _default_classifiers(n_features: int) -> list[Any]:
@@ -447,12 +437,12 @@ def scar_test(
     """
     rows = Rows.from_data(X, labeled)
     low, high = _alpha_ends(alpha)
-    n_permutations = check_integer("n_permutations", n_permutations, low=19)
+    n_permutations = valid.check_integer("n_permutations", n_permutations, low=19)
     check_classifier(classifier)
-    rng = check_random_state(random_state)
+    rng = valid.check_random_state(random_state)
     for side, n in (("labeled", rows.n_labeled), ("unlabeled", rows.n_unlabeled)):
         if n < FEWEST:
-            raise bad_value("labeled", f"such that {FEWEST} examples are {side}", str(n))
+            raise valid.bad_value("labeled", f"such that {FEWEST} examples are {side}", str(n))
     ours, others = _both_scores(rows, labeled, scores, classifier, rng)
 
     hidden = TOP * low * rows.n_unlabeled
@@ -494,20 +484,20 @@ def _alpha_ends(alpha: Any) -> tuple[float, float]:
         interval = alpha.intervals.get("alpha")
         if interval is None:
             hint = "let evaluate draw replicates: n_resamples=200"
-            raise bad_value("alpha", "one with an interval of alpha", "none", hint)
+            raise valid.bad_value("alpha", "one with an interval of alpha", "none", hint)
     elif not isinstance(alpha, Interval):
         # Audits, which are not known at this depth, hold their interval under this name.
         interval = getattr(alpha, "alpha", alpha)
     if isinstance(interval, Interval):
         ends = (interval.low, interval.high)
-        low, high = (check_real("alpha", end, low=0, high=1) for end in ends)
+        low, high = (valid.check_real("alpha", end, low=0, high=1) for end in ends)
         if not low < min(high, 1):
-            raise bad_value("alpha", "an interval that ends after it begins", repr(ends))
+            raise valid.bad_value("alpha", "an interval that ends after it begins", repr(ends))
         return low, high
     if interval is not alpha:
         must = "a number in (0, 1), an Interval, or an estimate with an interval of alpha"
-        raise bad_type("alpha", must, alpha, "for example alpha_from_audit(27, 100)")
-    number = check_real("alpha", alpha, low=0, high=1, closed="neither")
+        raise valid.bad_type("alpha", must, alpha, "for example alpha_from_audit(27, 100)")
+    number = valid.check_real("alpha", alpha, low=0, high=1, closed="neither")
     return number, number
 
 
@@ -543,10 +533,10 @@ def _both_scores(
         return out_of_fold_scores(rows, classifier, rng)
     if classifier is not None:
         hint = "scores are given, so that nothing needs to be trained"
-        raise bad_value("classifier", "None beside scores", repr(classifier), hint)
-    check_alignment(scores, labeled)
-    values = as_real_vector("scores", scores)
-    check_same_length("scores", values.size, rows.n_labeled + rows.n_unlabeled)
+        raise valid.bad_value("classifier", "None beside scores", repr(classifier), hint)
+    valid.check_alignment(scores, labeled)
+    values = valid.as_real_vector("scores", scores)
+    valid.check_same_length("scores", values.size, rows.n_labeled + rows.n_unlabeled)
     ours, _ = encode_labels(labeled, values.size)
     return values[ours], values[~ours]
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -15,28 +19,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 from scipy.special import betaincinv
 
+from purecover import _validation as valid
 from purecover._parameters import check_fields
 from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray, RandomState
-from purecover._validation import (
-    FrozenDict,
-    bad_type,
-    bad_value,
-    check_choice,
-    check_integer,
-    check_random_state,
-    public,
-)
+from purecover._validation import FrozenDict, public
 from purecover.counts import ScoreCounts
-from purecover.estimators.parametrized import Parametrized
 from purecover.exceptions import IdentifiabilityError
+from purecover.intervals import resampling
 from purecover.intervals.interval import Interval, check_level
-from purecover.intervals.resampling import GroupResampler, Resampler, draw_many, resampler_for
+from purecover.intervals.resampling import GroupResampler, Resampler
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.rates import effective_size, effective_sizes
 from purecover.recovery.repairs import isotonic_regression
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
+
+T = TypeVar("T")
 
 FEW_LABELED, FEW_UNLABELED = 50, 100
 TOO_FEW_LABELED = 10
@@ -50,7 +49,7 @@ def read_counts(
     if labeled is None and not isinstance(scores, ScoreCounts):
         must = "an array: for each score, whether the example carries the label"
         hint = "requires y to be passed, but the target y is None"  # as scikit-learn wants it
-        raise bad_type("labeled", must, labeled, hint)
+        raise valid.bad_type("labeled", must, labeled, hint)
     # A column, as scikit-learn's transformers give it, is welcome.
     return ScoreCounts._of(scores, labeled, sample_weight=sample_weight)
 
@@ -67,7 +66,7 @@ def read_both_sides(
 def _check_sides(counts: ScoreCounts) -> None:
     for side, total in (("labeled", counts.n_labeled), ("unlabeled", counts.n_unlabeled)):
         if not total > 0:
-            raise bad_value("labeled", f"such that an example is {side}", "none")
+            raise valid.bad_value("labeled", f"such that an example is {side}", "none")
 
 
 def check_both_sides(counts: ScoreCounts) -> None:
@@ -264,7 +263,7 @@ def inclusion_bound(
     True
     """
     error = 1 - check_level(confidence_level)
-    check_choice("method", method, BOUND_METHODS)
+    valid.check_choice("method", method, BOUND_METHODS)
     counts = read_both_sides(scores, labeled, sample_weight)
     n_labeled, n_unlabeled = effective_sizes(counts)
     above: FloatArray = np.cumsum(counts.labeled, dtype=np.float64) / counts.n_labeled
@@ -402,9 +401,46 @@ def proportion_draws(
     size = max(1, min(n_resamples, _CELLS // counts.n_thresholds))
     found = []
     for start in range(0, n_resamples, size):
-        sides = draw_many(resampler, rng, min(size, n_resamples - start))
+        sides = _drawn(resampler, rng, min(size, n_resamples - start))
         found.append(estimator.proportions_many(counts, *sides))
     return np.concatenate(found)
+
+
+_shared: ContextVar[dict[tuple[Any, ...], Any] | None] = ContextVar("_shared", default=None)
+
+
+@contextmanager
+def shared_replicates() -> Iterator[None]:
+    """Estimators that see the same replicates draw them once, and what they share is found once."""
+    token = _shared.set({})
+    try:
+        yield
+    finally:
+        _shared.reset(token)
+
+
+def found_once(key: str, objects: tuple[object, ...], find: Callable[[], T]) -> T:
+    """What was found for the same objects before, among :func:`shared_replicates`."""
+    known = _shared.get()
+    if known is None:
+        return find()
+    place = (key, *map(id, objects))
+    if place not in known:
+        known[place] = find(), objects  # kept, so that no other object gets the same id
+    found: T = known[place][0]
+    return found
+
+
+def _drawn(resampler: Resampler, rng: np.random.Generator, n: int) -> tuple[CountArray, CountArray]:
+    """So many replicates, or those that the same generator drew before."""
+    if _shared.get() is None or not isinstance(resampler, resampling.MultinomialResampler):
+        return resampling.draw_many(resampler, rng, n)
+    sides, rng.bit_generator.state = found_once(
+        f"{n} replicates from {rng.bit_generator.state}",
+        (resampler.counts,),
+        lambda: (resampling.draw_many(resampler, rng, n), rng.bit_generator.state),
+    )
+    return sides
 
 
 def centered(draws: FloatArray, proportions: MixtureProportions) -> FloatArray:
@@ -506,14 +542,122 @@ def _check_resampler(method: str, resampler: object) -> None:
         return
     if not (hasattr(resampler, "draw") and hasattr(resampler, "counts")):
         hint = "make one with group_resampler(scores, labeled, groups)"
-        raise bad_type("resampler", "None or a resampler", resampler, hint)
+        raise valid.bad_type("resampler", "None or a resampler", resampler, hint)
     if method != "bootstrap":
-        raise bad_value(
+        raise valid.bad_value(
             "method",
             "'bootstrap' where a resampler is given",
             repr(method),
             "subsamples and bounds need independent rows",
         )
+
+
+# -- Parameters as scikit-learn knows them, without scikit-learn ---------------------------------
+
+_Anything = TypeVar("_Anything")
+_WIDTH = 80
+"""A longer repr has a line for each parameter."""
+
+
+def clone(value: _Anything) -> _Anything:
+    """A copy with the same parameters and nothing learned, as ``sklearn.base.clone`` makes it."""
+    found: Any = value
+    if isinstance(value, (list, tuple)):
+        found = type(value)([clone(each) for each in value])
+    elif isinstance(value, Parametrized):
+        own = value.get_params(deep=False)
+        found = type(value)(**{name: clone(each) for name, each in own.items()})
+    elif hasattr(value, "get_params") and not isinstance(value, type):
+        from sklearn.base import clone as theirs
+
+        found = theirs(value)
+    else:
+        found = deepcopy(value)
+    copy: _Anything = found
+    return copy
+
+
+class Parametrized:
+    """What ``sklearn.base.BaseEstimator`` gives: parameters by name, their repr, clones, tags."""
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Names of the parameters of ``__init__``, in alphabetical order."""
+        given = inspect.signature(cls).parameters.values()
+        return sorted(each.name for each in given if each.kind != each.VAR_KEYWORD)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with ``deep`` also those of parameters that have some.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add them, as ``<parameter>__<its parameter>``.
+
+        Returns
+        -------
+        dict of str to object
+            Names and values.
+        """
+        found: dict[str, Any] = {}
+        for name in self._get_param_names():
+            found[name] = value = getattr(self, name)
+            if deep and hasattr(value, "get_params") and not isinstance(value, type):
+                inner = value.get_params().items()
+                found |= {f"{name}__{key}": each for key, each in inner}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, named as by :meth:`get_params`.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values.
+
+        Returns
+        -------
+        self
+        """
+        known = self._get_param_names()
+        nested: dict[str, dict[str, Any]] = {}
+        for key, value in params.items():
+            name, is_nested, inner = key.partition("__")
+            if name not in known:
+                # scikit-learn's words: its checks and its users look for them.
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self}. "
+                    f"Valid parameters are: {known!r}."
+                )
+            if is_nested:
+                nested.setdefault(name, {})[inner] = value
+            else:
+                setattr(self, name, value)
+        for name, inner_params in nested.items():  # of parameters that may just have been set
+            getattr(self, name).set_params(**inner_params)
+        return self
+
+    def __repr__(self) -> str:
+        """The name and the parameters that differ from their defaults."""
+        defaults = inspect.signature(type(self)).parameters
+        shown = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if repr(value) != repr(defaults[name].default)
+        ]
+        start = f"{type(self).__name__}("
+        line = start + ", ".join(shown) + ")"
+        if len(line) <= _WIDTH:
+            return line
+        return start + textwrap.indent(",\n".join(shown), " " * len(start)).lstrip() + ")"
+
+    def __sklearn_clone__(self) -> Self:
+        return clone(self)
+
+    def __sklearn_tags__(self) -> Tags:
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator.__sklearn_tags__(self)
 
 
 # -- What every estimator has in common ----------------------------------------------------------
@@ -602,6 +746,10 @@ class PriorEstimator(Parametrized, ABC):
         """
         check_fields(self)
 
+    def _for_draws(self) -> PriorEstimator:
+        """What stands for this estimator where only differences between many samples matter."""
+        return self
+
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
@@ -627,6 +775,16 @@ class PriorEstimator(Parametrized, ABC):
                 continue
             found[i] = inclusions.a, inclusions.b
         return found
+
+    def _estimate_once(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """:meth:`_estimate_many`, or what another of the same parameters found for the same."""
+        return found_once(
+            repr(self),
+            (type(self), labeled, unlabeled),
+            lambda: self._estimate_many(counts, labeled, unlabeled),
+        )
 
     def _flip(self, counts: ScoreCounts) -> ScoreCounts:
         """Counts with the roles of the two samples exchanged, for an estimate of b."""
@@ -762,10 +920,10 @@ class PriorEstimator(Parametrized, ABC):
         self._check_fitted("interval")
         level = check_level(confidence_level)
         if method is not None:
-            check_choice("method", method, INTERVAL_METHODS)
+            valid.check_choice("method", method, INTERVAL_METHODS)
         chosen = method or self._usual_method(resampler)
-        n_resamples = check_integer("n_resamples", n_resamples, low=1, high=10**7)
-        rng = check_random_state(random_state)
+        n_resamples = valid.check_integer("n_resamples", n_resamples, low=1, high=10**7)
+        rng = valid.check_random_state(random_state)
         _check_resampler(chosen, resampler)
         if chosen == "bound":
             ends, words = self._bounds(level), "one-sided bounds"
@@ -792,12 +950,12 @@ class PriorEstimator(Parametrized, ABC):
             words, share = "m-out-of-n bootstrap", subsample_share(*effective_sizes(self._counts))
             resampler = _SubsampleResampler(self._counts, share)
         else:
-            resampler = resampler_for(self._counts, "multinomial")
+            resampler = resampling.resampler_for(self._counts, "multinomial")
         return proportion_draws(self, resampler, n_resamples, rng), words, share
 
     def _posterior_ends(self, level: float) -> _NamedEnds:  # noqa: ARG002
         must = "one that needs no posterior, which only LabelCurve has"
-        raise bad_value("method", must, "'posterior'", "use method='bootstrap'")
+        raise valid.bad_value("method", must, "'posterior'", "use method='bootstrap'")
 
     def _bounds(self, level: float) -> _NamedEnds:
         r"""Region of all proportions whose inclusions are not refuted.
@@ -899,25 +1057,25 @@ def register_prior_estimator(name: str) -> Callable[[EstimatorT], EstimatorT]:
     """
     must = "a name of small letters and digits, words joined by hyphens"
     if not isinstance(name, str):
-        raise bad_type("name", must, name, "write @register_prior_estimator('my-name')")
+        raise valid.bad_type("name", must, name, "write @register_prior_estimator('my-name')")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        raise bad_value("name", must, repr(name))
+        raise valid.bad_value("name", must, repr(name))
 
     def register(cls: EstimatorT) -> EstimatorT:
         given: object = cls  # decorators meet anything
         if not (isinstance(given, type) and issubclass(given, PriorEstimator)):
-            raise bad_type("cls", "a subclass of PriorEstimator", given)
+            raise valid.bad_type("cls", "a subclass of PriorEstimator", given)
         if inspect.isabstract(given):
             hint = "write a method _estimate(self, counts) that returns Inclusions"
-            raise bad_value("cls", "a class without abstract methods", repr(given), hint)
+            raise valid.bad_value("cls", "a class without abstract methods", repr(given), hint)
         if needed := _required(given):
             must = "a class that can be made without arguments"
             got = f"{given.__name__}, which needs {', '.join(needed)}"
-            raise bad_value("cls", must, got, "give each of them a default")
+            raise valid.bad_value("cls", must, got, "give each of them a default")
         taken = _REGISTERED.get(name)
         # The same class again, from a notebook cell or a reloaded module, is welcome.
         if taken is not None and repr(taken) != repr(given):
-            raise bad_value("name", "one that is not taken", f"{name!r} ({taken})")
+            raise valid.bad_value("name", "one that is not taken", f"{name!r} ({taken})")
         _REGISTERED[name] = given
         return cls
 

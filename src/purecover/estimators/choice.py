@@ -30,8 +30,7 @@ def check_estimator(value: Any, parameter: str = "estimator") -> PriorEstimator:
     """
     if value is None:
         return default_estimator()
-    from purecover.estimators.base import PriorEstimator, prior_estimators
-    from purecover.estimators.parametrized import clone
+    from purecover.estimators.base import PriorEstimator, clone, prior_estimators
     from purecover.estimators.wrappers import NoisyLabels
 
     if isinstance(value, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, TypeGuard
@@ -12,38 +12,16 @@ from typing import Any, TypeGuard
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from purecover import _validation as valid
 from purecover._codec import plain_fields
 from purecover._inputs import Tabular, encode_labels, refuse_frame
+from purecover._progress import Progress, shown
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
-from purecover._validation import (
-    Frozen,
-    FrozenDict,
-    as_weights,
-    bad_type,
-    bad_value,
-    check_alignment,
-    check_integer,
-    check_names,
-    check_progress,
-    check_random_state,
-    check_real,
-    is_iterable,
-    kept_seed,
-    public,
-    show,
-    to_numpy,
-)
+from purecover._validation import Frozen, FrozenDict, public
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import (
-    TOO_FEW_LABELED,
-    PriorEstimator,
-    check_both_sides,
-    half,
-    intervals_of_draws,
-    prior_estimators,
-)
+from purecover.estimators import base
+from purecover.estimators.base import TOO_FEW_LABELED, PriorEstimator
 from purecover.estimators.choice import KnownBeta, default_estimator, full_name, tell_clean
-from purecover.estimators.parametrized import clone
 from purecover.estimators.rows import RowPriorEstimator, Rows, check_differ, read_matrix
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import InvalidInputError, PurecoverError
@@ -365,7 +343,7 @@ class GroupedRows(Rows):
         n_groups = 1 + max(int(self.labeled_group.max()), int(self.unlabeled_group.max()))
         for _ in range(_MAX_TRIES):
             drawn = np.zeros(n_groups, dtype=np.bool_)
-            drawn[rng.permutation(n_groups)[: half(n_groups)]] = True
+            drawn[rng.permutation(n_groups)[: base.half(n_groups)]] = True
             few, many = drawn[self.labeled_group], drawn[self.unlabeled_group]
             if few.any() and many.any():
                 return Rows(self.labeled[few], self.unlabeled[many])
@@ -385,17 +363,17 @@ def _read(
     samples: dict[str, Sample] = {}
     if scores is None and features is None:
         must = "scores of the examples, a ScoreCounts, or None where features are given"
-        raise bad_type("scores", must, scores)
+        raise valid.bad_type("scores", must, scores)
     if isinstance(scores, ScoreCounts):
         ScoreCounts._of(scores, labeled, **beside, features=features)  # complains if need be
     elif labeled is None:
         what = "features" if scores is None else "scores"
         must = f"given with {what}: for each, whether the example carries the label"
-        raise bad_type("labeled", must, labeled)
+        raise valid.bad_type("labeled", must, labeled)
     if scores is not None:
         refuse_frame(scores)
         samples["scores"] = _counted(scores, labeled, beside)
-        check_both_sides(samples["scores"].data[0])
+        base.check_both_sides(samples["scores"].data[0])
     n_features = 0
     if features is not None:
         samples["features"], n_features = _read_features(features, labeled, beside)
@@ -418,11 +396,11 @@ def _counted(scores: Any, labeled: ArrayLike | None, beside: dict[str, Any]) -> 
 def _read_features(features: Any, labeled: Any, beside: dict[str, Any]) -> tuple[Sample, int]:
     """Rows of features, and how many they are; a single one is counted like a score."""
     matrix = read_matrix(features, "features")
-    n_rows, n_features = to_numpy("labeled", labeled).size, matrix.shape[1]
+    n_rows, n_features = valid.to_numpy("labeled", labeled).size, matrix.shape[1]
     if len(matrix) != n_rows:
         must, hint = f"as many rows as labeled has values ({n_rows})", "a row is an example"
-        raise bad_value("features", must, f"{len(matrix)} rows", hint)
-    check_alignment(features, labeled)
+        raise valid.bad_value("features", must, f"{len(matrix)} rows", hint)
+    valid.check_alignment(features, labeled)
     labels = {name: beside[name] for name in ("positive_label", "negative_label")}
     positive, negative = encode_labels(labeled, n_rows, **labels)
     kept = np.ones(n_rows, dtype=np.bool_) if negative is None else ~negative
@@ -436,7 +414,7 @@ def _read_features(features: Any, labeled: Any, beside: dict[str, Any]) -> tuple
         groups = read_groups(beside["groups"], n_rows, kept)
         resampler = GroupedRows(rows.labeled, rows.unlabeled, groups[ours], groups[~ours])
     if weight is not None:
-        weight = as_weights(weight, n_rows)[kept]
+        weight = valid.as_weights(weight, n_rows)[kept]
     sizes = rows.n_labeled, rows.n_unlabeled
     return Sample((matrix, ours), sizes, rows.n_labeled, resampler, weight), n_features
 
@@ -469,7 +447,7 @@ def compare_priors(
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     random_state: RandomState = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> PriorComparison:
     """Estimate alpha and beta by every method at hand.
 
@@ -513,8 +491,9 @@ def compare_priors(
         features, where each replicate takes as long as the estimate itself.
     random_state : int, numpy.random.Generator or None, default=0
         Where randomness comes from. All estimators see the same replicates.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each estimator.
+    progress : callable or False, optional
+        Called as ``progress(done, total)`` after each estimator; False for silence. Default: a
+        bar in a terminal or a notebook, for what takes longer than a second.
 
     Returns
     -------
@@ -555,13 +534,15 @@ def compare_priors(
     [('bbe', 'scores'), ('tice', 'features')]
     """
     if beta is not None:
-        beta = check_real("beta", beta, low=0, high=1, closed="right", hint=percent_hint(beta))
+        beta = valid.check_real(
+            "beta", beta, low=0, high=1, closed="right", hint=percent_hint(beta)
+        )
     level = check_level(confidence_level)
     replicates = {"scores": SCORE_RESAMPLES, "features": 0}
     if n_resamples is not None:
-        n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
+        n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
         replicates = dict.fromkeys(replicates, n_resamples)
-    check_progress(progress)
+    valid.check_progress(progress)
     seed = _seed(random_state)
     beside = {
         "sample_weight": sample_weight,
@@ -573,16 +554,17 @@ def compare_priors(
     chosen, default = _choose(estimators, samples, noisy=beta is None)
     settings = {"confidence_level": level, "random_state": seed}
     rows: list[PriorRow] = []
-    for done, (name, estimator) in enumerate(chosen.items()):
-        if progress is not None:
-            progress(done, len(chosen))
-        prepared = _prepared(estimator, beta)
-        kind = "features" if "features" in samples and reads_features(prepared) else "scores"
-        n = replicates[kind]
-        row = _run(name, prepared, beta, samples[kind], {"n_resamples": n, **settings})
-        rows.append(replace(row, is_default=name == default, estimated_from=kind))
-    if progress is not None:
-        progress(len(chosen), len(chosen))
+    with base.shared_replicates(), shown(progress) as tell:
+        for done, (name, estimator) in enumerate(chosen.items()):
+            if tell is not None:
+                tell(done, len(chosen))
+            prepared = _prepared(estimator, beta)
+            kind = "features" if "features" in samples and reads_features(prepared) else "scores"
+            n = replicates[kind]
+            row = _run(name, prepared, beta, samples[kind], {"n_resamples": n, **settings})
+            rows.append(replace(row, is_default=name == default, estimated_from=kind))
+        if tell is not None:
+            tell(len(chosen), len(chosen))
     sample = samples.get("scores") or samples["features"]
     made = max(replicates[row.estimated_from] for row in rows)
     unasked = n_resamples is None and any(row.estimated_from == "features" for row in rows)
@@ -688,9 +670,11 @@ def _intervals(
     method = estimator._usual_method(resampler)
     draws, words, share = estimator._replicates(method, resampler, n_resamples, rng)
     if known is None:
-        return intervals_of_draws(estimator.proportions_, draws, confidence_level, words, share)
+        return base.intervals_of_draws(
+            estimator.proportions_, draws, confidence_level, words, share
+        )
     draws = known.of_draws(draws)
-    return intervals_of_draws(known.proportions_, draws, confidence_level, words, share)
+    return base.intervals_of_draws(known.proportions_, draws, confidence_level, words, share)
 
 
 # -- which estimators -----------------------------------------------------------------------
@@ -698,14 +682,14 @@ def _intervals(
 
 def estimator_names() -> list[str]:
     """The names that :func:`compare_priors` knows."""
-    return [DEFAULT, *(name for name in prior_estimators() if name != DEFAULT)]
+    return [DEFAULT, *(name for name in base.prior_estimators() if name != DEFAULT)]
 
 
 def _choose(
     estimators: Any, kinds: Collection[str], *, noisy: bool
 ) -> tuple[dict[str, PriorEstimator], str | None]:
     """Estimators by name, and the name that the default has among them, if it is."""
-    known = prior_estimators()
+    known = base.prior_estimators()
     default = default_estimator()
     title = next((name for name, cls in known.items() if _alike(cls(), default)), DEFAULT)
     if estimators is None:
@@ -736,16 +720,20 @@ def _choose(
                 pairs.append((each, known[each]()))
     chosen = dict(pairs)
     if not chosen:
-        raise bad_value("estimators", "at least one", "none")
+        raise valid.bad_value("estimators", "at least one", "none")
     if len(chosen) < len(pairs):
         twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
         hint = "pass a dict to give variants of one estimator names of their own"
-        raise bad_value("estimators", "of different names", f"{show(twice)} twice", hint)
+        raise valid.bad_value(
+            "estimators", "of different names", f"{valid.show(twice)} twice", hint
+        )
     for name, estimator in pairs:
         if "scores" not in kinds and not reads_features(estimator):
             must = "such as take features where no scores are given"
             hint = "make scores with cross_fit_scores(model, features, labeled)"
-            raise bad_value("estimators", must, f"{show(name)}, which needs scores", hint)
+            raise valid.bad_value(
+                "estimators", must, f"{valid.show(name)}, which needs scores", hint
+            )
     return chosen, next((name for name, each in pairs if _alike(each, default)), None)
 
 
@@ -765,12 +753,12 @@ def _listed(estimators: Any, names: list[str]) -> list[str | PriorEstimator]:
     """A list of names and estimators, or a complaint."""
     if isinstance(estimators, PriorEstimator):
         hint = "put it into a list"
-        raise bad_type("estimators", "a list of names or estimators", estimators, hint)
-    if isinstance(estimators, str) or not is_iterable(estimators):
-        check_names("estimators", estimators, names)
+        raise valid.bad_type("estimators", "a list of names or estimators", estimators, hint)
+    if isinstance(estimators, str) or not valid.is_iterable(estimators):
+        valid.check_names("estimators", estimators, names)
     given = list(estimators)
     words = [each for each in given if isinstance(each, str)]
-    check_names("estimators", words, names)
+    valid.check_names("estimators", words, names)
     _check_estimators(each for each in given if not isinstance(each, str))
     return given
 
@@ -779,12 +767,12 @@ def _check_estimators(given: Iterable[Any]) -> None:
     for each in given:
         if not isinstance(each, PriorEstimator):
             hint = "make one, for example AlphaMax(), or name one of prior_estimators()"
-            raise bad_type("estimators", "names or PriorEstimator objects", each, hint)
+            raise valid.bad_type("estimators", "names or PriorEstimator objects", each, hint)
 
 
 def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
     """A copy that answers the question asked: with beta, or with clean labels."""
-    copy: PriorEstimator = clone(estimator)
+    copy: PriorEstimator = base.clone(estimator)
     if beta is None:
         return copy if copy.estimates_beta else NoisyLabels(copy)
     tell_clean(copy, beta)
@@ -793,6 +781,6 @@ def _prepared(estimator: PriorEstimator, beta: float | None) -> PriorEstimator:
 
 def _seed(random_state: RandomState) -> int:
     """One seed for all estimators: a row does not depend on which others there are."""
-    rng = check_random_state(random_state)
-    seed = kept_seed(random_state)
+    rng = valid.check_random_state(random_state)
+    seed = valid.kept_seed(random_state)
     return int(rng.integers(2**32)) if seed is None else seed

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -24,12 +25,7 @@ from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import (
-    Inclusions,
-    PriorEstimator,
-    flipped_counts,
-    register_prior_estimator,
-)
+from purecover.estimators import base
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.rates import effective_size
 
@@ -57,10 +53,12 @@ def spread_of(x: FloatArray, weights: CountArray) -> float:
     return float(np.sqrt(mean_of(centered, weights)))
 
 
-def _fast_length(n: int) -> int:
-    """The least length from n on that has no prime factor above 5: quick to transform."""
-    odd = (3**i * 5**j for i in range(12) for j in range(9))
-    return min(each << max(0, -(-n // each) - 1).bit_length() for each in odd)
+@cache
+def _fast_lengths() -> list[int]:
+    """Lengths without a prime factor above 5, rising: quick to transform."""
+    n = 2 * MAX_CELLS
+    odd = (3**i * 5**j for i in range(13) for j in range(10))
+    return sorted(each << i for each in odd for i in range(20) if each << i <= n)
 
 
 def binned_density(
@@ -99,7 +97,8 @@ def binned_density(
     ends = x[used[0]], x[used[-1]]
     low, high = min(ends) - _TAILS * bandwidth, max(ends) + _TAILS * bandwidth
     step = max(bandwidth / CELLS_PER_BANDWIDTH, (high - low) / MAX_CELLS)
-    cells = _fast_length(int((high - low) / step) + 2)
+    lengths = _fast_lengths()
+    cells = lengths[bisect_left(lengths, int((high - low) / step) + 2)]
     inside = slice(used[0], used[-1] + 1)
     where = (x[inside] - low) / step
     left = where.astype(np.int64)
@@ -169,9 +168,9 @@ class Prior(NamedTuple):
     iterations: int
 
 
-@register_prior_estimator("dedpul")
+@base.register_prior_estimator("dedpul")
 @dataclass(kw_only=True, eq=False, repr=False)
-class DEDPUL(PriorEstimator):
+class DEDPUL(base.PriorEstimator):
     r"""Difference-of-estimated-densities: EM on the smoothed ratio of two score densities.
 
     Assumes: the highest scores are positives; labels are clean.
@@ -259,7 +258,7 @@ class DEDPUL(PriorEstimator):
         return self.scale
 
     def _flip(self, counts: ScoreCounts) -> ScoreCounts:
-        flipped = flipped_counts(counts)
+        flipped = base.flipped_counts(counts)
         if self._resolved(counts) != "logit":
             return flipped
         # 1 - t instead of -t, so that probabilities stay probabilities. Tiny ones would leave
@@ -267,7 +266,7 @@ class DEDPUL(PriorEstimator):
         inside = np.clip(1 + flipped.thresholds, np.finfo(float).tiny, 1 - 2**-53)
         return replace(flipped, thresholds=inside)
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         scale = self._resolved(counts)
         scores, ratio, notes = self._ratio(counts, scale)
         falling = np.sort(ratio)[::-1]
@@ -286,7 +285,7 @@ class DEDPUL(PriorEstimator):
             "posterior": np.minimum(a * falling, 1.0)[every],
             "at_edge": at_edge,
         }
-        return Inclusions(a, notes=notes, details=details)
+        return base.Inclusions(a, notes=notes, details=details)
 
     def _ratio(
         self, counts: ScoreCounts, scale: str

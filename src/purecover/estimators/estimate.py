@@ -1,20 +1,49 @@
 """`PriorEstimate`: an estimate of alpha and beta with all that says how far to trust it.
 
-Apart from the estimators, which bring scikit-learn: reports and checks read it without them.
+Apart from the estimators, which take time to import: reports and checks read it without them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from purecover._codec import plain_fields
-from purecover._validation import Frozen
+from purecover._validation import Frozen, FrozenDict
 from purecover.intervals.interval import Interval
 from purecover.proportions import MixtureProportions
 
 Ends = tuple[float, float]
+
+
+class WhenLooked(Mapping[str, Ends]):
+    """A mapping that is found when somebody looks."""
+
+    def __init__(self, find: Callable[[], dict[str, Ends]]) -> None:
+        self._find = find
+
+    @cached_property
+    def _found(self) -> dict[str, Ends]:
+        found = self._find()
+        del self._find  # and what it holds
+        return found
+
+    def __getitem__(self, key: str) -> Ends:
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        return repr(self._found)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenDict, (self._found,)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import weakref
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -32,12 +33,7 @@ from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import (
-    Inclusions,
-    PriorEstimator,
-    register_prior_estimator,
-    weight_units,
-)
+from purecover.estimators import base
 
 # -- The curve and its fit -----------------------------------------------------------------------
 
@@ -47,7 +43,7 @@ LARGEST = 0.995
 
 LOW = np.array([0, 0, -30, -4, -3, -3.0])
 HIGH = np.array([LARGEST, LARGEST, 30, 5, 1, 1.0])
-LONGEST = np.array([0.2, 0.2, 2, 0.7, 0.25, 0.25])
+LIMITS = np.column_stack((LOW, HIGH, [0.2, 0.2, 2, 0.7, 0.25, 0.25]))
 """Bounds of a, b, t, s, k0 and k1, and the longest step in each."""
 
 _SURE = 60.0
@@ -104,63 +100,96 @@ def offset_of(low: BoolArray, high: BoolArray) -> FloatArray:
     return np.where(high, _SURE, np.where(low, -_SURE, 0.0))
 
 
-def fit(
-    curves: Curves, shape: Shape, start: FloatArray, free: BoolArray, *, n_steps: int, tol: float
+def climb(
+    value_of: Callable[[FloatArray], FloatArray],
+    slopes_of: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+    start: FloatArray,
+    limits: FloatArray,
+    *,
+    n_steps: int,
+    tol: float,
+    enough: float = -np.inf,
 ) -> tuple[FloatArray, FloatArray]:
-    """Climb to the largest log-likelihood plus log-prior of the shape.
+    """Climb to the largest values near many starts.
 
     Fisher scoring, damped where a step does not climb. Parameters at a bound that pushes back
     are held there.
 
     Parameters
     ----------
-    curves : Curves
-        The data.
-    shape : Shape
-        The prior of the shape.
-    start : ndarray of shape (n_rows, 6)
+    value_of, slopes_of : callable
+        What is climbed, of each row of parameters; and its gradient and expected curvature.
+    start : ndarray of shape (n_rows, n_parameters)
         Where to begin.
-    free : ndarray of bool of shape (6,)
-        Which parameters move.
+    limits : ndarray of shape (n_parameters, 3)
+        Bounds of each parameter, and its longest step.
     n_steps : int
         Steps at most.
     tol : float
         Stop when no row gains more.
+    enough : float, optional
+        A row whose step promises no more need not climb.
 
     Returns
     -------
-    x : ndarray of shape (n_rows, 6)
+    x : ndarray of shape (n_rows, n_parameters)
         Parameters.
     value : ndarray of shape (n_rows,)
         What was climbed.
     """
-    x = start.copy()
-    value = objective(curves, shape, x)
+    x, value = start, value_of(start)
     damping = np.full(len(x), 1e-2)
-    moving = np.flatnonzero(free)
-    low, high, longest = LOW[moving], HIGH[moving], LONGEST[moving]
-    identity = np.eye(moving.size)
+    low, high, longest = limits.T
+    identity = np.eye(low.size)
     for _ in range(n_steps):
-        gradient, curvature = _scores(curves, shape, x)
-        gradient, curvature = gradient[:, moving], curvature[:, moving][:, :, moving]
-        at = x[:, moving]
-        held = ((at <= low) & (gradient < 0)) | ((at >= high) & (gradient > 0))
+        gradient, curvature = slopes_of(x)
+        held = ((x <= low) & (gradient < 0)) | ((x >= high) & (gradient > 0))
         gradient = np.where(held, 0.0, gradient)
         curvature = np.where(held[:, :, None] | held[:, None, :], 0.0, curvature)
         diagonal = np.einsum("rkk->rk", curvature)
         ridge = damping[:, None] * diagonal + 1e-7 + held
         step = np.linalg.solve(curvature + identity * ridge[:, None, :], gradient[..., None])
-        new = x.copy()
-        new[:, moving] = np.clip(at + np.clip(step[..., 0], -longest, longest), low, high)
-        reached = objective(curves, shape, new)
+        new = np.clip(x + np.clip(step[..., 0], -longest, longest), low, high)
+        reached = value_of(new)
         climbs = reached >= value
         gain = np.where(climbs, reached - value, 0.0)
         x = np.where(climbs[:, None], new, x)
         value = np.where(climbs, reached, value)
         damping = np.where(climbs, damping / 6, damping * 8).clip(1e-8, 1e8)
-        if np.all((gain <= tol) & (climbs | (damping > 1e4))):
+        # At the top rounding decides whether a step climbs, however little it promised.
+        promised = 0.5 * np.einsum("rk,rk->r", gradient, step[..., 0])
+        if np.all((gain <= tol) & (climbs | (damping > 1e4) | (promised <= enough))):
             break
     return x, value
+
+
+def fit(
+    curves: Curves, shape: Shape, start: FloatArray, free: BoolArray, *, n_steps: int, tol: float
+) -> tuple[FloatArray, FloatArray]:
+    """The largest log-likelihood plus log-prior of the shape, by :func:`climb`.
+
+    Only parameters that are ``free`` move away from the ``start``.
+    """
+    moving = np.flatnonzero(free)
+
+    def whole(some: FloatArray) -> FloatArray:
+        x = start.copy()
+        x[:, moving] = some
+        return x
+
+    def slopes(some: FloatArray) -> tuple[FloatArray, FloatArray]:
+        gradient, curvature = _scores(curves, shape, whole(some))
+        return gradient[:, moving], curvature[:, moving][:, :, moving]
+
+    some, value = climb(
+        lambda some: objective(curves, shape, whole(some)),
+        slopes,
+        start[:, moving],
+        LIMITS[moving],
+        n_steps=n_steps,
+        tol=tol,
+    )
+    return whole(some), value
 
 
 def label_curve(curves: Curves, x: FloatArray) -> FloatArray:
@@ -415,7 +444,7 @@ class RankBins:
     @classmethod
     def from_counts(cls, counts: ScoreCounts) -> RankBins:
         """Bins of a whole data set."""
-        units = weight_units(counts)
+        units = base.weight_units(counts)
         labeled = np.asarray(counts.labeled[::-1] * units[0], dtype=np.float64)
         unlabeled = np.asarray(counts.unlabeled[::-1] * units[1], dtype=np.float64)
         seen = np.cumsum(labeled + unlabeled)
@@ -673,18 +702,18 @@ def posterior(
     for candidate in kept:
         shape = candidate.shape
         curves = bins.curves(labeled, total, candidate.offset[None])
-        base = candidate.log_weight - float(np.log(shape.sd).sum())
+        offset = candidate.log_weight - float(np.log(shape.sd).sum())
         onward = candidate
         if clean_prior < 1:
             x = _peak(curves, shape, candidate.start, _EVERYTHING, n_steps)
             a, b, log = _grid(curves, shape, x, n_nodes)
-            log += base + np.log((1 - clean_prior) / _NOISY_MASS) + np.log(delta_of(a[1], b[1]))
+            log += offset + np.log((1 - clean_prior) / _NOISY_MASS) + np.log(delta_of(a[1], b[1]))
             parts.append((a, b, log))
             onward = replace(onward, start=x[0])
         if clean_prior > 0:
             x = _peak(curves, shape, candidate.clean_start, _CLEAN, n_steps)
             a, b, log = _line(curves, shape, x, n_nodes)
-            log += base + np.log(clean_prior / _CLEAN_MASS) + np.log1p(-a[1])
+            log += offset + np.log(clean_prior / _CLEAN_MASS) + np.log1p(-a[1])
             parts.append((a, b, log))
             onward = replace(onward, clean_start=x[0])
         for _, b, _ in parts[len(clean) :]:
@@ -811,9 +840,9 @@ _ROWS = 64
 """Replicates treated at a time: what they need then fits into the cache."""
 
 
-@register_prior_estimator("label-curve")
+@base.register_prior_estimator("label-curve")
 @dataclass(kw_only=True, eq=False, repr=False)
-class LabelCurve(PriorEstimator):
+class LabelCurve(base.PriorEstimator):
     r"""Posterior mean of alpha and beta from the share of labeled along the ranking.
 
     Assumes: the share of positives rises with the score along one S-shaped curve, towards 0 and 1.
@@ -894,7 +923,7 @@ class LabelCurve(PriorEstimator):
     def _clean_prior(self) -> float:
         return CLEAN_PRIORS[self.clean]
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         found, bins, _ = self._solve(counts)
         alpha, beta = found.mean[0]
         ends = _told(found.ends(_LEVEL), counts)
@@ -918,18 +947,18 @@ class LabelCurve(PriorEstimator):
             **{kind: float(found.kind_probability(kind)[0]) for kind in WEIGHTS},
             **{f"{key}_interval": pair for key, pair in ends.items()},
         }
-        return Inclusions(
+        return base.Inclusions(
             float(alpha / beta), float((1 - beta) / (1 - alpha)), tuple(notes), details
         )
 
     def _solve(self, counts: ScoreCounts) -> tuple[Posterior, RankBins, list[Candidate]]:
-        # Replicates come in parts, and each part asks for the solution of the data again.
-        known = getattr(self, "_solved", None)
+        # Replicates come in parts, and each asks for the solution of the data again; so do
+        # estimators beside this one.
+        global _last_solved  # noqa: PLW0603 - replaced as a whole
+        known = _last_solved
         if known is None or known[0]() is not counts or known[1] != self.clean:
-            known = (weakref.ref(counts), self.clean, self._solve_anew(counts))
-            self._solved = known
-        solution: tuple[Posterior, RankBins, list[Candidate]] = known[2]
-        return solution
+            known = _last_solved = weakref.ref(counts), self.clean, self._solve_anew(counts)
+        return known[2]
 
     def _solve_anew(self, counts: ScoreCounts) -> tuple[Posterior, RankBins, list[Candidate]]:
         bins = RankBins.from_counts(counts)
@@ -939,11 +968,6 @@ class LabelCurve(PriorEstimator):
             bins, bins.labeled[None], bins.total[None], kept, clean_prior=self._clean_prior
         )
         return found, bins, ahead
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        state.pop("_solved", None)  # quickly made again
-        return state
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -1006,6 +1030,10 @@ class LabelCurve(PriorEstimator):
         # The estimate came from all scores, not from thinned ones.
         values = {name: getattr(self.proportions_, name) for name in ends}
         return {name: (min(ends[name][0], v), max(ends[name][1], v)) for name, v in values.items()}
+
+
+_Solution = tuple[Posterior, RankBins, list[Candidate]]
+_last_solved: tuple[weakref.ref[ScoreCounts], str, _Solution] | None = None
 
 
 def _told(

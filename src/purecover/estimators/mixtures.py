@@ -15,13 +15,8 @@ from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice, check_flag, check_integer, check_real
 from purecover.counts import ScoreCounts
+from purecover.estimators import base
 from purecover.estimators.assumptions import CLEAN_RULES, clean_many, clean_verdict
-from purecover.estimators.base import (
-    Inclusions,
-    group_starts,
-    register_prior_estimator,
-    weight_units,
-)
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 from purecover.estimators.wrappers import out_of_fold
 
@@ -235,7 +230,7 @@ class _Scores(NamedTuple):
     notes: tuple[str, ...]
 
 
-@register_prior_estimator("msgmm")
+@base.register_prior_estimator("msgmm")
 @dataclass(kw_only=True, eq=False, repr=False)
 class GaussianMixtures(FeaturePriorEstimator):
     r"""Fit the labeled and the unlabeled as mixtures of the same two normal densities.
@@ -328,7 +323,7 @@ class GaussianMixtures(FeaturePriorEstimator):
 
     # -- scores -------------------------------------------------------------------------
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         scores = self._scores(counts)
         em = self._em(scores.points)
         verdict = clean_verdict(self.clean, lambda: counts)
@@ -362,13 +357,13 @@ class GaussianMixtures(FeaturePriorEstimator):
 
     def _scores(self, counts: ScoreCounts) -> _Scores:
         few = counts.thinned(MOST_SCORES)
-        starts = group_starts(counts, few)
+        starts = base.group_starts(counts, few)
         if self.logit_scores and _are_shares(counts.thresholds):
             values = _logits(counts.thresholds)
         else:
             column = counts.thresholds[:, None]
             values = Rows(column, column[:0]).scaled().labeled[:, 0]
-        units = weight_units(counts)
+        units = base.weight_units(counts)
         # Before scores are merged, as one outlier would carry its group along.
         seen = counts.labeled * units[0] + counts.unlabeled * units[1]
         scaled, notes = _standardized(values[:, None], seen)
@@ -385,7 +380,7 @@ class GaussianMixtures(FeaturePriorEstimator):
 
     # -- features -----------------------------------------------------------------------
 
-    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> base.Inclusions:
         p = rows.n_features
         columns = 1 + p + (p if self.covariance == "diagonal" else p * (p + 1) // 2)
         total = rows.n_labeled + rows.n_unlabeled
@@ -417,7 +412,7 @@ class GaussianMixtures(FeaturePriorEstimator):
         verdict: dict[str, Any],
         said: tuple[str, ...],
         notes: tuple[str, ...],
-    ) -> Inclusions:
+    ) -> base.Inclusions:
         best = self._best(em, tally, clean=verdict["clean"])
         a, b = (float(side[0]) for side in _inclusions_of(best))
         size = float(tally.labeled.sum() + tally.unlabeled.sum())
@@ -430,7 +425,7 @@ class GaussianMixtures(FeaturePriorEstimator):
                 f"{held}: they may be outliers, or nearly all examples are of one class",
             )
         details = {"a": a, "b": b, "log_likelihood": likelihood, "at_edge": not 0 < a < 1}
-        return Inclusions(a, b, (*notes, *said), {**verdict, **details})
+        return base.Inclusions(a, b, (*notes, *said), {**verdict, **details})
 
     def _best(self, em: GaussianEM, tally: Tally, *, clean: bool) -> Mixtures:
         """The end with the largest likelihood, of all starts."""

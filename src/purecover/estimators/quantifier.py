@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from statistics import NormalDist
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.special import log_ndtr, ndtr
 
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import as_real_vector, public
@@ -19,7 +20,7 @@ from purecover.intervals.evidence import bins_for, local_ratio
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import GivenProportions, MixtureProportions
-from purecover.recovery.means import Masses
+from purecover.recovery.means import Masses, even_bins
 
 _GROUPS = 400
 """Replicates are kept in so many groups of scores at most."""
@@ -78,7 +79,9 @@ class Quantifier:
     recovered as in :func:`evidence_thresholds`, and :math:`\pi` found by turns. Intervals draw
     labeled and unlabeled again, and alpha and beta with them where they are estimated; each end
     has the error that the mean of a sample with that very share has (a score test). An error of
-    alpha moves all later samples alike: differences between them are surer than each.
+    alpha moves all later samples alike: differences between them are surer than each. Read
+    together (:meth:`quantify_many`), samples with few positives say how small alpha cannot be,
+    since none has less than 0.
 
     Examples
     --------
@@ -179,6 +182,27 @@ class Quantifier:
         Interval
             The share of positives among them, in [0, 1].
         """
+        return self._interval(self._read(scores), self.proportions_)
+
+    @public
+    def quantify_many(self, samples: Iterable[ArrayLike]) -> list[Interval]:
+        """Alpha of several samples without labels, which together tell more than each alone.
+
+        Parameters
+        ----------
+        samples : iterable of array-like of shape (n,)
+            Scores of each sample, 50 or more.
+
+        Returns
+        -------
+        list of Interval
+            The shares of positives, in the same order. Estimates use what all samples say of an
+            estimated alpha; intervals are those of each sample alone.
+        """
+        read = [self._read(scores) for scores in samples]
+        return [self._interval(each, self._settled(read)) for each in read]
+
+    def _read(self, scores: ArrayLike) -> _Sample:
         if not hasattr(self, "proportions_"):
             raise InvalidInputError("{function} needs a fitted Quantifier.", hint="call fit first")
         values = as_real_vector("scores", scores)
@@ -188,35 +212,64 @@ class Quantifier:
                 "fewer do not hold.",
                 hint="pool several samples",
             )
-        level = self._asked[1]
         masses, share = self._masses, self.proportions_.alpha
         for _ in range(5):
-            ends = (
-                masses.labeled @ self._weight(masses.scores, share),
-                masses.unlabeled @ self._weight(masses.scores, share),
-            )
-            new = self._weight(values, share)
-            found = _share(new.mean(), ends, (masses.alpha, masses.beta))
-            share = float(np.clip(found, 0.0, 1.0))
-        size = self._places.size
-        weight = self._weight(self._places, share)
-        labeled, unlabeled = self._drawn[:, :size] @ weight, self._drawn[:, size:-2] @ weight
-        variance = self._variance(share)
+            weight = self._weight(masses.scores, share)
+            labeled, unlabeled = masses.labeled @ weight, masses.unlabeled @ weight
+            mean = float(self._weight(values, share).mean())
+            place = (mean - unlabeled) / (labeled - unlabeled)
+            share = float(np.clip(_share(place, self.proportions_), 0.0, 1.0))
+        size, weight = self._places.size, self._weight(self._places, share)
+        ends = self._drawn[:, :size] @ weight, self._drawn[:, size:-2] @ weight
+        return _Sample(values.size, mean, float(place), share, ends, self._variance(share))
+
+    def _settled(self, samples: list[_Sample]) -> MixtureProportions:
+        """Alpha and beta where the share of no sample leaves [0, 1], nor a class has less than 0.
+
+        Replicates of the fit are weighted by how likely both are. Of the second, thirds of the
+        labeled speak: a share alpha / beta of them is among the unlabeled, too.
+        """
+        alpha, beta = self._drawn[:, -2:].T
+        if np.ptp(alpha) == np.ptp(beta) == 0 or len(samples) < 2:
+            return self.proportions_
+        weight = np.zeros(alpha.size)
+        for each in samples:
+            labeled, unlabeled = each.ends
+            scale = (beta - alpha) / (labeled - unlabeled)
+            share = alpha + scale * (each.mean - unlabeled)
+            error = scale * math.sqrt(each.variance(each.share) / each.size)
+            error = np.maximum(error, 1 / each.size)  # no share is surer than a row
+            weight += np.log((ndtr((1 - share) / error) - ndtr(-share / error)).clip(1e-300))
+        starts = even_bins(self._masses.labeled, 3)
+        sides = (self._masses.labeled, self._masses.unlabeled)
+        labeled, unlabeled = (np.add.reduceat(side, starts) for side in sides)
+        part = (alpha / beta)[:, None]
+        spread = part**2 * labeled * (1 - labeled) / self._masses.sizes[0]
+        spread = spread + unlabeled * (1 - unlabeled) / self._masses.sizes[1]
+        weight += log_ndtr((unlabeled - part * labeled) / np.sqrt(spread)).sum(axis=1)
+        weight = np.exp(weight - weight.max())
+        settled = weight @ self._drawn[:, -2:] / weight.sum()
+        return MixtureProportions(*settled.tolist())
+
+    def _interval(self, sample: _Sample, shares: MixtureProportions) -> Interval:
+        level, ends = self._asked[1], self._drawn[:, -2:].T
+        labeled, unlabeled = sample.ends
+        estimate = float(np.clip(_share(sample.place, shares), 0.0, 1.0))
 
         def end(tail: float) -> float:
             # As a score test has it: the error of the mean is that of a sample with this share.
-            at = share
+            at = sample.share
             for _ in range(4):
-                means = new.mean() + math.sqrt(variance(at) / values.size) * _ERRORS
-                shares = tuple(self._drawn[:, -2:].T)
-                draws = _share(means[:, None], (labeled, unlabeled), shares)
+                means = sample.mean + math.sqrt(sample.variance(at) / sample.size) * _ERRORS
+                places = (means[:, None] - unlabeled) / (labeled - unlabeled)
+                draws = ends[0] + (ends[1] - ends[0]) * places
                 at = float(np.nanquantile(draws, tail).clip(0, 1))
             return at
 
         return Interval(
-            estimate=share,
-            low=min(end((1 - level) / 2), share),
-            high=max(end((1 + level) / 2), share),
+            estimate=estimate,
+            low=min(end((1 - level) / 2), estimate),
+            high=max(end((1 + level) / 2), estimate),
             confidence_level=level,
             method="bootstrap and score test",
             varied="scores" if self._given.ways else "scores and proportions",
@@ -243,8 +296,17 @@ class Quantifier:
         return np.asarray(more / (1 + share * more))
 
 
-def _share(mean: Any, ends: tuple[Any, Any], shares: tuple[Any, Any]) -> Any:
-    """The share of positives where a mean lies between those of labeled and unlabeled."""
-    labeled, unlabeled = ends
-    alpha, beta = shares
-    return alpha + (beta - alpha) * (mean - unlabeled) / (labeled - unlabeled)
+class _Sample(NamedTuple):
+    """What is read of a sample: where its mean lies between those of labeled and unlabeled."""
+
+    size: int
+    mean: float
+    place: float
+    share: float
+    ends: tuple[FloatArray, FloatArray]
+    variance: Callable[[float], float]
+
+
+def _share(place: Any, shares: MixtureProportions) -> Any:
+    """The share of positives where a mean lies so far from the unlabeled to the labeled."""
+    return shares.alpha + shares.delta * place

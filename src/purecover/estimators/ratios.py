@@ -16,19 +16,9 @@ from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import (
-    Inclusions,
-    PriorEstimator,
-    binomial_upper,
-    falling_shares,
-    flipped_counts,
-    register_prior_estimator,
-    row_shares,
-    thinned_rows,
-    weight_units,
-)
+from purecover.estimators import base
+from purecover.estimators.label_curve import climb
 from purecover.exceptions import IdentifiabilityError
-from purecover.recovery.rates import effective_size
 from purecover.recovery.repairs import isotonic_regression
 
 
@@ -57,9 +47,9 @@ LARGE_PENALTY = 0.5
 """Where the penalty at the chosen threshold exceeds this, it and not the data chose it."""
 
 
-@register_prior_estimator("bbe")
+@base.register_prior_estimator("bbe")
 @dataclass(kw_only=True, eq=False, repr=False)
-class BBE(PriorEstimator):
+class BBE(base.PriorEstimator):
     r"""Best bin estimation: shares above the threshold with the best confidence bound.
 
     Assumes: the highest scores are positives; labels are clean.
@@ -123,7 +113,7 @@ class BBE(PriorEstimator):
     error: float = checked(0.1, check_real, low=0, high=1, closed="neither")
     gamma: float = checked(0.01, check_real, low=0)
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         cuts, margin = self._cuts(counts, counts.labeled[None], counts.unlabeled[None])
         a, above = float(cuts.ratio[0]), float(cuts.labeled_above[0])
         penalty = float(margin[0]) / above
@@ -141,7 +131,7 @@ class BBE(PriorEstimator):
             "penalty": penalty,
             "at_edge": a == 0,
         }
-        return Inclusions(a, notes=tuple(notes), details=details)
+        return base.Inclusions(a, notes=tuple(notes), details=details)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -152,9 +142,9 @@ class BBE(PriorEstimator):
     def _cuts(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> tuple[_Cuts, FloatArray]:
-        units = weight_units(counts)
-        q_labeled, n_labeled = row_shares(labeled, units[0])
-        q_unlabeled, n_unlabeled = row_shares(unlabeled, units[1])
+        units = base.weight_units(counts)
+        q_labeled, n_labeled = base.row_shares(labeled, units[0])
+        q_unlabeled, n_unlabeled = base.row_shares(unlabeled, units[1])
         with np.errstate(divide="ignore", invalid="ignore"):
             margin = np.sqrt(np.log(4 / self.error) / 2) * (n_unlabeled**-0.5 + n_labeled**-0.5)
             margin *= 1 + self.gamma
@@ -170,9 +160,9 @@ LARGE_MARGIN = 0.1
 """Bounds that add more than this to the ratio of shares make the estimate lean high."""
 
 
-@register_prior_estimator("roc-slope")
+@base.register_prior_estimator("roc-slope")
 @dataclass(kw_only=True, eq=False, repr=False)
-class RocSlope(PriorEstimator):
+class RocSlope(base.PriorEstimator):
     r"""Smallest slope of the ROC curve, each point moved by its confidence bounds.
 
     Assumes: the highest scores are positives; labels are clean.
@@ -235,7 +225,7 @@ class RocSlope(PriorEstimator):
     error: float = checked(0.1, check_real, low=0, high=1, closed="neither")
     n_thresholds: int | None = checked(200, check_integer, low=2, optional=True)
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         few = _thinned(counts, self.n_thresholds)
         slopes = self._slopes(few, few.labeled[None], few.unlabeled[None])
         a, ratio = float(slopes.bound[0]), float(slopes.ratio[0])
@@ -251,20 +241,20 @@ class RocSlope(PriorEstimator):
             "ratio": ratio,
             "at_edge": a >= 1,
         }
-        return Inclusions(a, notes=tuple(notes), details=details)
+        return base.Inclusions(a, notes=tuple(notes), details=details)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         few = _thinned(counts, self.n_thresholds)
-        rows = (thinned_rows(counts, few, side) for side in (labeled, unlabeled))
+        rows = (base.thinned_rows(counts, few, side) for side in (labeled, unlabeled))
         bound = self._slopes(few, *rows).bound
         return np.column_stack((bound, np.zeros(bound.size)))
 
     def _slopes(self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> _Cuts:
-        units = weight_units(counts)
-        q_labeled, n_labeled = row_shares(labeled, units[0])
-        q_unlabeled, n_unlabeled = row_shares(unlabeled, units[1])
+        units = base.weight_units(counts)
+        q_labeled, n_labeled = base.row_shares(labeled, units[0])
+        q_unlabeled, n_unlabeled = base.row_shares(unlabeled, units[1])
         low = _row_bounds(1 - q_labeled, n_labeled, self.error)
         np.subtract(1, low, out=low)
         bound = _row_bounds(q_unlabeled, n_unlabeled, self.error)
@@ -286,8 +276,8 @@ def _row_bounds(shares: FloatArray, sizes: FloatArray, error: float) -> FloatArr
     if size == np.rint(size) and (sizes == size).all() and np.abs(whole - successes).max() < 1e-6:
         # Whole numbers repeat from replicate to replicate: look each up once.
         values, inverse = np.unique(whole, return_inverse=True)
-        return binomial_upper(values, size, error)[inverse.reshape(shares.shape)]
-    return binomial_upper(successes, sizes[:, None], error)
+        return base.binomial_upper(values, size, error)[inverse.reshape(shares.shape)]
+    return base.binomial_upper(successes, sizes[:, None], error)
 
 
 # -- A smooth curve through the observed ROC points, and its slope at the end --------------------
@@ -306,6 +296,8 @@ _BOUNDS = {
     "binormal": ((0.0, 1.0), (0.0, 40.0)),
     "power": ((0.0, 1.0), (0.0, 1.0), (np.log(0.01), np.log(20.0))),
 }
+_LONGEST = {"binormal": (0.2, 2.0), "power": (0.2, 0.2, 0.7)}
+"""The longest step in each."""
 _STARTS = {
     "binormal": ((0.05, 1.0), (0.3, 2.0), (0.6, 2.0), (0.9, 2.0)),
     "power": ((0.05, 0.1, 0.0), (0.1, 0.5, 0.0), (0.5, 0.2, 0.0), (0.8, 0.2, 0.0)),
@@ -314,14 +306,14 @@ _STARTS = {
 
 @dataclass(frozen=True, eq=False)
 class _Points:
-    """Points of the ROC curve strictly between its ends.
+    """Points of ROC curves strictly between their ends, one curve a row.
 
     Attributes
     ----------
-    x, y : ndarray of shape (n_points,)
+    x, y : ndarray of shape (n_rows, n_points)
         Shares of the labeled and of the unlabeled below each threshold; the former moved
         inward by half an example.
-    weight : ndarray of shape (n_points,)
+    weight : ndarray of shape (n_rows, n_points)
         Share of the labeled examples for which the point stands; they sum to 1.
     """
 
@@ -331,40 +323,42 @@ class _Points:
 
 
 def _points(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> _Points:
-    size = effective_size(float(labeled.sum()), counts.labeled_sq)
-    total = labeled / labeled.sum(), unlabeled / unlabeled.sum()
-    x, y = (1 - np.cumsum(share)[:-1] for share in total)
+    sizes = labeled.sum(axis=1, keepdims=True) * base.weight_units(counts)[0]
+    x, y = (
+        1 - np.cumsum(side, axis=1)[:, :-1] / side.sum(axis=1, keepdims=True)
+        for side in (labeled, unlabeled)
+    )
     # Half of each labeled example for the point before it and half for the one after it. Counting
     # the unlabeled too would let the many points to the left of all labeled scores, whose x is
     # known worst, bend the whole curve.
-    weight = labeled[:-1] + labeled[1:].astype(np.float64)
-    used = weight > 0
-    x, y, weight = x[used], y[used], weight[used]
+    weight = labeled[:, :-1] + labeled[:, 1:].astype(np.float64)
+    used = weight.any(axis=0)
+    x, y, weight = x[:, used], y[:, used], weight[:, used]
     # Unlabeled scores below all labeled ones are common, and a smooth curve through (0, y) with
     # y > 0 does not exist.
-    x = (size * np.clip(x, 0, 1) + 0.5) / (size + 1)
-    return _Points(x, np.clip(y, 0, 1), weight / weight.sum())
+    x = (sizes * np.clip(x, 0, 1) + 0.5) / (sizes + 1)
+    return _Points(x, np.clip(y, 0, 1), weight / weight.sum(axis=1, keepdims=True))
 
 
 def curve(family: str, parameters: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """F(x), and its derivatives by the parameters, one a row.
+    """F(x), and its derivatives by the parameters along the last axis but one.
 
     Parameters
     ----------
     family : {"binormal", "power"}
         Which formula.
-    parameters : ndarray
+    parameters : ndarray of shape (..., 2) or (..., 3)
         gamma, D and, in the power family, the logarithm of mu.
-    x : ndarray of shape (n_points,)
+    x : ndarray of shape (..., n_points)
         Shares in (0, 1).
     """
-    gamma, d = parameters[0], parameters[1]
+    gamma, d = parameters[..., :1], parameters[..., 1:2]
     if family == "binormal":
         z = ndtri(x) + d
         shape = ndtr(z)
         by_shape = [np.exp(-z * z / 2) / np.sqrt(2 * np.pi)]
     else:
-        mu = np.exp(parameters[2])
+        mu = np.exp(parameters[..., 2:])
         log_x = np.log(x)
         w = np.expm1(-mu * log_x)
         inner = 1 + d * w
@@ -373,48 +367,50 @@ def curve(family: str, parameters: FloatArray, x: FloatArray) -> tuple[FloatArra
         by_mu = shape * (np.log1p(d * w) / mu**2 + d * log_x * (w + 1) / (mu * inner))
         by_shape = [by_d, by_mu * mu]  # by the logarithm of mu
     value = (1 - gamma) * shape + gamma * x
-    return value, np.stack([x - shape, *((1 - gamma) * part for part in by_shape)])
+    return value, np.stack([x - shape, *((1 - gamma) * part for part in by_shape)], axis=-2)
 
 
-def end_slope(family: str, parameters: FloatArray) -> float:
-    """Slope of the curve at (1, 1)."""
-    gamma, d = float(parameters[0]), float(parameters[1])
-    return gamma if family == "binormal" else (1 - gamma) * d + gamma
+def end_slope(family: str, parameters: FloatArray) -> FloatArray:
+    """Slope of the curves at (1, 1)."""
+    gamma, d = parameters[..., 0], parameters[..., 1]
+    return np.asarray(gamma if family == "binormal" else (1 - gamma) * d + gamma)
 
 
-def deviance(family: str, parameters: FloatArray, points: _Points) -> tuple[float, FloatArray]:
-    """Binomial deviance per labeled example, 0 for a perfect fit, and its gradient."""
-    fitted, slopes = curve(family, parameters, points.x)
-    fitted = np.clip(fitted, _NEAR_0, 1 - _NEAR_0)
-    y, weight = points.y, points.weight
+def deviance(family: str, parameters: FloatArray, points: _Points) -> FloatArray:
+    """Binomial deviance per labeled example, 0 for a perfect fit."""
+    fitted = np.clip(curve(family, parameters, points.x)[0], _NEAR_0, 1 - _NEAR_0)
+    y = points.y
     best = np.clip(y, _NEAR_0, 1 - _NEAR_0)
     value = y * np.log(best / fitted) + (1 - y) * np.log((1 - best) / (1 - fitted))
-    pull = (fitted - y) / (fitted * (1 - fitted))
-    return 2 * float(weight @ value), 2 * (slopes @ (weight * pull))
+    return np.asarray(2 * np.sum(points.weight * value, axis=-1))
 
 
-def _fit(family: str, points: _Points, starts: FloatArray) -> tuple[FloatArray, float]:
-    """The best parameters from several starts, and their deviance."""
-    from scipy.optimize import minimize
-
-    best, least = starts[0], np.inf
-    for start in starts:
-        found = minimize(
-            lambda p: deviance(family, p, points),
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=_BOUNDS[family],
-            options={"ftol": 1e-12, "gtol": 1e-8, "maxiter": 300},
-        )
-        if found.fun < least:
-            best, least = found.x, float(found.fun)
-    return best, least
+def _slopes(family: str, parameters: FloatArray, points: _Points) -> tuple[FloatArray, FloatArray]:
+    """Gradient of minus the deviance, and the expected curvature."""
+    fitted, slopes = curve(family, parameters, points.x)
+    fitted = np.clip(fitted, _NEAR_0, 1 - _NEAR_0)
+    precision = 2 * points.weight / (fitted * (1 - fitted))
+    gradient = slopes @ (precision * (points.y - fitted))[..., None]
+    return gradient[..., 0], (slopes * precision[..., None, :]) @ np.swapaxes(slopes, -1, -2)
 
 
-@register_prior_estimator("fitted-roc")
+def _fit(family: str, points: _Points, starts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The best parameters near each start, and their deviance."""
+    best, value = climb(
+        lambda at: -deviance(family, at, points),
+        lambda at: _slopes(family, at, points),
+        starts,
+        np.column_stack((*zip(*_BOUNDS[family], strict=True), _LONGEST[family])),
+        n_steps=300,
+        tol=1e-12,
+        enough=1e-12,
+    )
+    return best, -value
+
+
+@base.register_prior_estimator("fitted-roc")
 @dataclass(kw_only=True, eq=False, repr=False)
-class FittedRoc(PriorEstimator):
+class FittedRoc(base.PriorEstimator):
     r"""Slope at the end of a smooth curve fitted to the ROC points.
 
     Assumes: an increasing map makes both classes normal with equal variances (or the power family
@@ -495,12 +491,10 @@ class FittedRoc(PriorEstimator):
     family: Family = checked("binormal", check_choice, choices=get_args(Family))
     n_thresholds: int | None = checked(500, check_integer, low=2, optional=True)
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         few = _thinned(counts, self.n_thresholds)
-        points = _points(few, few.labeled, few.unlabeled)
-        best, least = _fit(self.family, points, np.array(_STARTS[self.family]))
-        n_points = points.x.size
-        a = min(end_slope(self.family, best), 1.0)
+        best, least, n_points = self._fit_data(few)
+        a = min(float(end_slope(self.family, best)), 1.0)
         notes = []
         if self.family == "binormal" and best[1] < WEAK_SHAPE:
             notes.append(
@@ -526,9 +520,9 @@ class FittedRoc(PriorEstimator):
         }
         if self.family == "power":
             details["power"] = float(np.exp(best[2]))
-        return Inclusions(a, notes=tuple(notes), details=details)
+        return base.Inclusions(a, notes=tuple(notes), details=details)
 
-    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate_flipped(self, counts: ScoreCounts) -> base.Inclusions:
         run = super()._estimate_flipped(counts)
         if self.family != "binormal":
             return run
@@ -542,16 +536,25 @@ class FittedRoc(PriorEstimator):
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         few = _thinned(counts, self.n_thresholds)
-        labeled, unlabeled = (thinned_rows(counts, few, side) for side in (labeled, unlabeled))
-        # Replicates resemble the data, so the fit to the data is start enough.
-        whole = _points(few, few.labeled, few.unlabeled)
-        first = _fit(self.family, whole, np.array(_STARTS[self.family]))[0][None]
+        labeled, unlabeled = (base.thinned_rows(counts, few, side) for side in (labeled, unlabeled))
         found = np.full((len(labeled), 2), np.nan)
-        for i, (some, many) in enumerate(zip(labeled, unlabeled, strict=True)):
-            if some.any() and many.any() and np.count_nonzero(some + many) > 1:
-                best, _ = _fit(self.family, _points(few, some, many), first)
-                found[i] = min(end_slope(self.family, best), 1.0), 0.0
+        some = labeled.any(axis=1) & unlabeled.any(axis=1)
+        some &= np.count_nonzero(labeled + unlabeled, axis=1) > 1
+        if some.any():
+            # Replicates resemble the data, so the fit to the data is start enough.
+            points = _points(few, labeled[some], unlabeled[some])
+            start = np.tile(self._fit_data(few)[0], (len(points.x), 1))
+            best, _ = _fit(self.family, points, start)
+            found[some, 0] = np.minimum(end_slope(self.family, best), 1.0)
+            found[some, 1] = 0.0
         return found
+
+    def _fit_data(self, counts: ScoreCounts) -> tuple[FloatArray, float, int]:
+        """The best parameters from several starts, their deviance, and the number of points."""
+        points = _points(counts, counts.labeled[None], counts.unlabeled[None])
+        found, deviances = _fit(self.family, points, np.array(_STARTS[self.family]))
+        best = int(np.argmin(deviances))
+        return found[best], float(deviances[best]), points.x.shape[1]
 
 
 # -- Elkan and Noto: alpha from the probability that a positive is labeled -------------------------
@@ -562,9 +565,9 @@ Calibration = Literal["isotonic", "none"]
 Rule = Literal["alternative", "main"]
 
 
-@register_prior_estimator("elkan-noto")
+@base.register_prior_estimator("elkan-noto")
 @dataclass(kw_only=True, eq=False, repr=False)
-class ElkanNoto(PriorEstimator):
+class ElkanNoto(base.PriorEstimator):
     r"""Alpha from calibrated probabilities of being labeled.
 
     Assumes: the best tenth of the labeled is pure; labels are clean.
@@ -636,13 +639,13 @@ class ElkanNoto(PriorEstimator):
     quantile: float = checked(0.9, check_real, low=0, high=1, closed="right")
 
     def _flip(self, counts: ScoreCounts) -> ScoreCounts:
-        flipped = flipped_counts(counts)
+        flipped = base.flipped_counts(counts)
         if self.calibration == "isotonic":
             return flipped
         # 1 - t: the probability of the other label
         return replace(flipped, thresholds=1 + flipped.thresholds)
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         tau = self._probabilities(counts)
         n_labeled, n_unlabeled = counts.n_labeled, counts.n_unlabeled
         share = self._labeled_given_positive(tau, counts)
@@ -671,7 +674,7 @@ class ElkanNoto(PriorEstimator):
             "pooled_prior": positives / (n_labeled + n_unlabeled),
             "at_edge": not 0 < a < 1,
         }
-        return Inclusions(min(max(a, 0.0), 1.0), notes=tuple(notes), details=details)
+        return base.Inclusions(min(max(a, 0.0), 1.0), notes=tuple(notes), details=details)
 
     def _probabilities(self, counts: ScoreCounts) -> FloatArray:
         """Probability of being labeled at each distinct score, decreasing."""
@@ -685,7 +688,7 @@ class ElkanNoto(PriorEstimator):
                     'calibration="isotonic" makes probabilities of any scores',
                 )
             return counts.thresholds
-        return falling_shares(counts.labeled, counts.unlabeled)
+        return base.falling_shares(counts.labeled, counts.unlabeled)
 
     def _labeled_given_positive(self, tau: FloatArray, counts: ScoreCounts) -> float:
         """The share of positives that are labeled."""
@@ -710,10 +713,13 @@ class ElkanNoto(PriorEstimator):
 _AT_A_TIME = 64
 """Shares of negatives that are tried together, for all of them to stay in the cache."""
 
+_PARTS = 6
+"""How many parts a gap of the grid is divided into."""
 
-@register_prior_estimator("patra-sen")
+
+@base.register_prior_estimator("patra-sen")
 @dataclass(kw_only=True, eq=False, repr=False)
-class PatraSen(PriorEstimator):
+class PatraSen(base.PriorEstimator):
     r"""Patra and Sen's two-component mixture on the scores of a classifier.
 
     Assumes: the highest scores are positives; labels are clean.
@@ -786,9 +792,11 @@ class PatraSen(PriorEstimator):
     n_grid: int = checked(1000, check_integer, low=3)
     max_thresholds: int = checked(1000, check_integer, low=10)
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         shares = np.arange(1, self.n_grid + 1) / self.n_grid
-        distances = self._distances(counts.thinned(self.max_thresholds), shares)
+        few = counts.thinned(self.max_thresholds)
+        sides = few.labeled[None], few.unlabeled[None]
+        distances = _distances(*sides, np.zeros(shares.size, dtype=np.int64), shares)
         padded = np.concatenate((distances[:1], distances, [0.0]))
         bend = int(np.argmax(np.diff(padded, 2)))
         a = (self.n_grid - 1 - bend) / self.n_grid
@@ -800,28 +808,85 @@ class PatraSen(PriorEstimator):
             "distances": distances,
             "at_edge": bend in (0, self.n_grid - 1),
         }
-        return Inclusions(a, notes=tuple(notes), details=details)
+        return base.Inclusions(a, notes=tuple(notes), details=details)
 
-    @staticmethod
-    def _distances(counts: ScoreCounts, shares: FloatArray) -> FloatArray:
-        """The distance at each share of negatives."""
-        f_labeled = np.cumsum(counts.labeled[::-1]) / counts.n_labeled
-        mass = counts.unlabeled[::-1] / counts.n_unlabeled
-        f_unlabeled = np.cumsum(mass)
-        seen = mass > 0  # the integral is over unlabeled scores
-        f_labeled, f_unlabeled, mass = f_labeled[seen], f_unlabeled[seen], mass[seen]
-        found = np.empty(shares.size)
-        for start in range(0, shares.size, _AT_A_TIME):
-            share = shares[start : start + _AT_A_TIME, None]
-            # All of it times the share, so that a small one divides nothing.
-            rest = f_unlabeled - (1 - share) * f_labeled
-            # Rows end to end and one above the other: nothing is pooled across.
-            apart = 3.0 * np.arange(len(rest))[:, None]
-            weights = np.broadcast_to(mass, rest.shape).ravel()
-            proper = isotonic_regression((rest + apart).ravel(), weights=weights).x
-            proper = np.clip(proper.reshape(rest.shape) - apart, 0.0, share)
-            rest -= proper
-            found[start : start + len(rest)] = np.sqrt(np.einsum("ij,ij,j->i", rest, rest, mass))
-        # Rounding errors are no bend.
-        found[found < 1e-9] = 0.0
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        few = counts.thinned(self.max_thresholds)
+        labeled, unlabeled = (base.thinned_rows(counts, few, side) for side in (labeled, unlabeled))
+        found = np.full((len(labeled), 2), np.nan)
+        some = labeled.any(axis=1) & unlabeled.any(axis=1)
+        bends = _sharpest_bends(labeled[some], unlabeled[some], self.n_grid)
+        found[some, 0] = (self.n_grid - 1 - bends) / self.n_grid
+        found[some, 1] = 0.0
         return found
+
+
+def _distances(
+    labeled: CountArray, unlabeled: CountArray, rows: IntArray, shares: FloatArray
+) -> FloatArray:
+    """The distance at each share of negatives, for a row of counts each."""
+    f_labeled, f_unlabeled = (
+        np.cumsum(side[:, ::-1], axis=1) / side.sum(axis=1, keepdims=True)
+        for side in (labeled, unlabeled)
+    )
+    # The integral is over unlabeled scores: where none is, anything that increases fits.
+    mass = unlabeled[:, ::-1] / unlabeled.sum(axis=1, keepdims=True)
+    weights = np.maximum(mass, np.finfo(float).tiny)
+    found = np.empty(shares.size)
+    for start in range(0, shares.size, _AT_A_TIME):
+        part = rows[start : start + _AT_A_TIME]
+        share = shares[start : start + _AT_A_TIME, None]
+        # All of it times the share, so that a small one divides nothing.
+        rest = f_labeled[part]
+        rest *= share - 1
+        rest += f_unlabeled[part]
+        # Rows end to end and one above the other: nothing is pooled across.
+        apart = 3.0 * np.arange(part.size)[:, None]
+        proper = isotonic_regression((rest + apart).ravel(), weights=weights[part].ravel()).x
+        proper = proper.reshape(rest.shape)
+        proper -= apart
+        rest -= np.clip(proper, 0.0, share, out=proper)
+        np.square(rest, out=rest)
+        found[start : start + part.size] = np.sqrt(np.einsum("ij,ij->i", rest, mass[part]))
+    # Rounding errors are no bend.
+    found[found < 1e-9] = 0.0
+    return found
+
+
+def _sharpest_bends(labeled: CountArray, unlabeled: CountArray, n_grid: int) -> IntArray:
+    """Where on the grid the second difference of each distance is largest, from few distances.
+
+    The distance to a convex set is convex, so that between two shares no second difference exceeds
+    the slope after them less the slope before them. Only where that leaves room for more than the
+    largest one so far is the grid filled in.
+    """
+    known = np.full((len(labeled), n_grid + 1), np.nan)
+    known[:, n_grid] = 0.0
+    found = np.zeros(len(labeled), dtype=np.int64)
+    start = np.unique(np.append(np.arange(0, n_grid, _PARTS**2), [1, n_grid - 1]))
+    new = [start] * len(labeled)
+    while rows := [i for i, places in enumerate(new) if places.size]:
+        which = np.repeat(rows, [new[i].size for i in rows])
+        places = np.concatenate([new[i] for i in rows])
+        known[which, places] = _distances(labeled, unlabeled, which, (places + 1) / n_grid)
+        for i in rows:
+            found[i], new[i] = _next_places(known[i])
+    return found
+
+
+def _next_places(known: FloatArray) -> tuple[int, IntArray]:
+    """Where the largest second difference so far is, and where distances are to be known next."""
+    place = np.flatnonzero(known >= 0)
+    gap: IntArray = np.diff(place)
+    slope = np.diff(known[place]) / gap
+    bend = np.where(np.maximum(gap[1:], gap[:-1]) == 1, np.diff(slope), 0.0)
+    room = np.where(gap[1:-1] > 1, slope[2:] - slope[:-2], 0.0)
+    # The widest first: what they hold may leave no room in the others.
+    wide = np.flatnonzero(room > max(bend.max(), room.max() / 2)) + 1
+    step = -(-gap[wide] // _PARTS)
+    new: IntArray = place[wide, None] + step[:, None] * np.arange(1, _PARTS)
+    largest = int(np.argmax(bend))
+    found = int(place[largest + 1]) if bend[largest] > 0 else 0
+    return found, new[new < place[wide + 1, None]]

@@ -28,22 +28,7 @@ from purecover._parameters import checked
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts, auc_pu_variance
-from purecover.estimators.base import (
-    Inclusions,
-    PriorEstimator,
-    flipped_counts,
-    inclusion_bound,
-    prior_estimators,
-    register_prior_estimator,
-)
-from purecover.estimators.label_curve import (
-    LabelCurve,
-    Posterior,
-    alpha_of,
-    beta_of,
-    delta_of,
-    drawn_cells,
-)
+from purecover.estimators import base, label_curve
 from purecover.exceptions import IdentifiabilityError
 from purecover.recovery.rates import effective_sizes
 
@@ -64,7 +49,7 @@ _MOST = np.array([5_000, 50_000])
 """Larger samples look like these: the collection has none to compare them with."""
 
 
-def visible(counts: ScoreCounts, curve: Posterior) -> dict[str, float]:
+def visible(counts: ScoreCounts, curve: label_curve.Posterior) -> dict[str, float]:
     """What the scores of a problem show without its truth, by name; shares as log-odds.
 
     ``curve`` is the posterior of the label curve. Only the order of scores matters.
@@ -72,17 +57,17 @@ def visible(counts: ScoreCounts, curve: Posterior) -> dict[str, float]:
     which b is told.
     """
     sizes = np.minimum(effective_sizes(counts), _MOST)
-    flipped = flipped_counts(counts)
+    flipped = base.flipped_counts(counts)
     found = {
         "auc_pu": _odds(counts.auc_pu),
         "n_labeled": float(np.log(sizes[0])),
         "n_unlabeled": float(np.log(sizes[1])),
     }
     for name, side in (("a", counts), ("b", flipped)):
-        found[f"surely_{name}"] = _odds(inclusion_bound(side, confidence_level=0.95))
-        found[f"bound_{name}"] = _odds(inclusion_bound(side, confidence_level=0.5))
+        found[f"surely_{name}"] = _odds(base.inclusion_bound(side, confidence_level=0.95))
+        found[f"bound_{name}"] = _odds(base.inclusion_bound(side, confidence_level=0.5))
     found |= _of_label_curve(curve)
-    known = prior_estimators()
+    known = base.prior_estimators()
     for name in _ASKED:
         found[name] = _odds(_inclusion(known[name](), counts))
         found[f"{name}_b"] = _odds(_inclusion(known[name](), flipped))
@@ -98,9 +83,9 @@ def visible(counts: ScoreCounts, curve: Posterior) -> dict[str, float]:
     return found
 
 
-def label_curve_posterior(counts: ScoreCounts) -> Posterior:
+def label_curve_posterior(counts: ScoreCounts) -> label_curve.Posterior:
     """The posterior of alpha and beta if both ends of the ranking are pure."""
-    return LabelCurve()._solve(counts)[0]
+    return label_curve.LabelCurve()._solve(counts)[0]
 
 
 def ranked(counts: ScoreCounts) -> ScoreCounts:
@@ -119,7 +104,7 @@ def ranked(counts: ScoreCounts) -> ScoreCounts:
     return replace(counts, thresholds=places, highest=None)
 
 
-def _of_label_curve(curve: Posterior) -> dict[str, float]:
+def _of_label_curve(curve: label_curve.Posterior) -> dict[str, float]:
     """What the label curve finds, whether labels are clean and if they are."""
     alpha, beta = curve.mean[0]
     clean = curve.mean_over(curve.clean)[0, 0]
@@ -136,7 +121,7 @@ def _of_label_curve(curve: Posterior) -> dict[str, float]:
     }
 
 
-def _inclusion(estimator: PriorEstimator, counts: ScoreCounts) -> float:
+def _inclusion(estimator: base.PriorEstimator, counts: ScoreCounts) -> float:
     try:
         return estimator._estimate(counts).a
     except IdentifiabilityError:
@@ -198,20 +183,20 @@ class Alike:
         """Alpha and beta, one row each: some by the label curve, some as in problems alike."""
         n_pure = round(self.pure * n)
         alpha, beta, weight = self.curve
-        drawn = drawn_cells(weight, n_pure, rng)
+        drawn = label_curve.drawn_cells(weight, n_pure, rng)
         rows = np.concatenate(
             (np.column_stack((alpha[drawn], beta[drawn])), self._as_alike(n - n_pure, rng))
         )
         return np.asarray(rng.permutation(rows))
 
     def _as_alike(self, n: int, rng: np.random.Generator) -> FloatArray:
-        drawn = drawn_cells(self.weight, n, rng)
+        drawn = label_curve.drawn_cells(self.weight, n, rng)
         center = self.weight @ self.log_odds
         scale = np.sqrt(self.weight @ (self.log_odds - center) ** 2)
         width = _SMOOTHING * scale * self.n_effective**-0.2
         a = expit(self.log_odds[drawn] + width * rng.standard_normal(n)).clip(0, self.most_a)
         b = self.noise[drawn].clip(0, self.most_b)
-        return np.column_stack((alpha_of(a, b), beta_of(a, b)))
+        return np.column_stack((label_curve.alpha_of(a, b), label_curve.beta_of(a, b)))
 
 
 MOST_PURE = 0.7
@@ -326,9 +311,9 @@ _WIDE = 0.35
 """Where delta can be anywhere in an interval as wide, the scores do not tell how pure they are."""
 
 
-@register_prior_estimator("reference")
+@base.register_prior_estimator("reference")
 @dataclass(kw_only=True, eq=False, repr=False)
-class ReferencePosterior(PriorEstimator):
+class ReferencePosterior(base.PriorEstimator):
     r"""Alpha and beta as they were in real problems whose scores look the same.
 
     Assumes: the problem is like some of the real ones in the reference collection.
@@ -401,7 +386,7 @@ class ReferencePosterior(PriorEstimator):
 
     clean: Literal["weigh", "always"] = checked("weigh", check_choice, choices=("weigh", "always"))
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         clean = self.clean == "always"
         counts = ranked(counts)
         curve = label_curve_posterior(counts)
@@ -427,9 +412,9 @@ class ReferencePosterior(PriorEstimator):
             },
             **{f"{name}_interval": pair for name, pair in ends.items()},
         }
-        return Inclusions(alpha / beta, (1 - beta) / (1 - alpha), (), details)
+        return base.Inclusions(alpha / beta, (1 - beta) / (1 - alpha), (), details)
 
-    def _keep(self, found: Inclusions, notes: tuple[str, ...], *, n_features: int) -> None:
+    def _keep(self, found: base.Inclusions, notes: tuple[str, ...], *, n_features: int) -> None:
         self._alike: Alike = found.details["alike"]
         details = {key: value for key, value in found.details.items() if key != "alike"}
         super()._keep(replace(found, details=details), notes, n_features=n_features)
@@ -451,6 +436,10 @@ class ReferencePosterior(PriorEstimator):
         """
         self._check_fitted("draws")
         return self._alike.draws(n, np.random.default_rng(random_state))
+
+    def _for_draws(self) -> base.PriorEstimator:
+        # What both samples have in common cancels out; the rest is what the label curve sees.
+        return label_curve.LabelCurve(clean=self.clean)
 
     def proportions_many(
         self,
@@ -482,11 +471,17 @@ class ReferencePosterior(PriorEstimator):
         return {name: (min(ends[name][0], v), max(ends[name][1], v)) for name, v in values.items()}
 
 
-def cells_of(curve: Posterior, *, clean: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+def cells_of(
+    curve: label_curve.Posterior, *, clean: bool
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Alpha, beta and weight of the cells; where labels are known to be clean, of those alone."""
     kept = curve.clean if clean and curve.clean_probability[0] > 0 else np.ones_like(curve.clean)
     weight = curve.weight[0, kept]
     return curve.alpha[0, kept], curve.beta[0, kept], weight / weight.sum()
+
+
+_OVERLAP = (0.65, 0.75)
+"""Observed AUCs up to which correcting hardly pays, and from which on it does."""
 
 
 def careful_auc(counts: ScoreCounts, draws: FloatArray, risk: float | None = None) -> float:
@@ -496,6 +491,9 @@ def careful_auc(counts: ScoreCounts, draws: FloatArray, risk: float | None = Non
     that just if :math:`A^* < (A + A_{pu})/2`. With the quantile :math:`q` of the posterior at the
     risk one is willing to take, :math:`A = 2q - A_{pu}` is the largest that may be shown.
 
+    Where the observed AUC is low, classes overlap, and the collection shows that correcting
+    hardly pays: there only a fifth of the risk is taken.
+
     Parameters
     ----------
     counts : ScoreCounts
@@ -503,7 +501,7 @@ def careful_auc(counts: ScoreCounts, draws: FloatArray, risk: float | None = Non
     draws : ndarray of shape (n, 2)
         Alpha and beta from the posterior.
     risk : float, optional
-        The risk of harm; by default that of the reference.
+        The risk of harm where the observed AUC is high; by default that of the reference.
 
     Returns
     -------
@@ -512,6 +510,7 @@ def careful_auc(counts: ScoreCounts, draws: FloatArray, risk: float | None = Non
     """
     risk = stored_reference().risk if risk is None else risk
     observed, delta = counts.auc_pu, draws[:, 1] - draws[:, 0]
+    risk *= float(np.interp(observed, _OVERLAP, (0.2, 1.0)))
     corrected = 0.5 + (observed - 0.5) / delta.mean()
     error = np.sqrt(np.nan_to_num(auc_pu_variance(counts), posinf=0.25).clip(0))
     noise = np.random.default_rng(_SEED).standard_normal(len(delta))
@@ -534,4 +533,4 @@ def _pure_delta(seen: Mapping[str, float], *, clean: bool) -> float:
     """Beta - alpha if both ends of the ranking are pure, by the label curve."""
     if clean:
         return float(1 - expit(seen["curve_clean"]))
-    return float(delta_of(expit(seen["curve_a"]), expit(seen["curve_b"])))
+    return float(label_curve.delta_of(expit(seen["curve_a"]), expit(seen["curve_b"])))

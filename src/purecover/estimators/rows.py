@@ -11,35 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._inputs import column_names, encode_labels, is_frame, read_columns
 from purecover._parameters import checked
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray, RandomState
-from purecover._validation import (
-    Frozen,
-    as_real_vector,
-    bad_type,
-    bad_value,
-    check_alignment,
-    check_integer,
-    check_real,
-    check_seeding,
-    public,
-)
+from purecover._validation import Frozen, public
 from purecover._validation import check_random_state as as_generator
 from purecover.counts import ScoreCounts
-from purecover.estimators.base import (
-    HALF_SAMPLES,
-    HalfResampler,
-    Inclusions,
-    IntervalMethod,
-    PriorEstimator,
-    half,
-    proportion_draws,
-    proportions_of_many,
-    register_prior_estimator,
-    size_notes,
-    subsample_share,
-)
+from purecover.estimators import base
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.intervals.interval import Interval
 
@@ -53,28 +32,28 @@ def read_matrix(X: Any, parameter: str = "X") -> FloatArray:
         # Columns of pandas are often called 0, 1 and so on, which are no texts.
         names: list[Any] = list(X.columns) if hasattr(X, "iloc") else column_names(X)
         if not names:
-            raise bad_value(parameter, "a table with at least one column", "none")
+            raise valid.bad_value(parameter, "a table with at least one column", "none")
         table = read_columns(X, {f"{parameter}[{name!r}]": name for name in names})
-        columns = [as_real_vector(place, values) for place, values in table.items()]
+        columns = [valid.as_real_vector(place, values) for place, values in table.items()]
         return np.column_stack(columns)
     values = X
     if hasattr(values, "detach"):  # a torch tensor, perhaps with a gradient or on a GPU
         values = values.detach().cpu()
     if hasattr(values, "toarray"):
         must, hint = "a dense matrix", f"pass {parameter}.toarray(), or reduce it first"
-        raise bad_value(parameter, must, "a sparse one", hint)
+        raise valid.bad_value(parameter, must, "a sparse one", hint)
     try:
         array = np.asarray(values)
     except Exception:  # noqa: BLE001 - ragged lists and foreign containers; the next line complains
         array = np.empty(0)
     if array.ndim != 2:
-        return as_real_vector(parameter, X)[:, None]
+        return valid.as_real_vector(parameter, X)[:, None]
     n, p = array.shape
     if n == 0 or p == 0:
-        raise bad_value(parameter, "non-empty", f"an array of shape {array.shape}")
+        raise valid.bad_value(parameter, "non-empty", f"an array of shape {array.shape}")
     # All entries in one vector, masked where they were.
     flat = values.reshape(-1) if np.ma.isMaskedArray(values) else array.reshape(-1)
-    return as_real_vector(parameter, flat).reshape(n, p)
+    return valid.as_real_vector(parameter, flat).reshape(n, p)
 
 
 MOST_COUNTED = 100_000
@@ -120,13 +99,13 @@ class Rows(Frozen):
     def from_data(cls, X: Any, labeled: ArrayLike | None) -> Rows:
         """Rows of a matrix, a column or a data frame, or a complaint in a function's name."""
         if labeled is None:
-            raise bad_type(
+            raise valid.bad_type(
                 "labeled",
                 "an array: for each row, whether the example carries the label",
                 labeled,
                 "requires y to be passed, but the target y is None",
             )
-        check_alignment(X, labeled)
+        valid.check_alignment(X, labeled)
         matrix = read_matrix(X)
         ours, _ = encode_labels(labeled, len(matrix))
         return cls(matrix[ours], matrix[~ours])
@@ -185,7 +164,7 @@ class Rows(Frozen):
         return Rows(pooled[: self.n_labeled], pooled[self.n_labeled :])
 
 
-class RowPriorEstimator(PriorEstimator):
+class RowPriorEstimator(base.PriorEstimator):
     """What estimates from rows of several features as well as from scores.
 
     One column, however it is passed, is taken for a score and counted, so that everything made
@@ -200,7 +179,7 @@ class RowPriorEstimator(PriorEstimator):
         return True
 
     @abstractmethod
-    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> base.Inclusions:
         """The inclusions of these samples."""
 
     def _check_rows(self, rows: Rows) -> None:
@@ -247,7 +226,7 @@ class RowPriorEstimator(PriorEstimator):
             return super().fit(ScoreCounts.from_scores(pool, np.arange(pool.size) < rows.n_labeled))
         self._check_rows(rows)
         inclusions = self._estimate_rows(rows, self._generator())
-        notes = size_notes(rows.n_labeled, rows.n_unlabeled)
+        notes = base.size_notes(rows.n_labeled, rows.n_unlabeled)
         self._keep(inclusions, notes, n_features=rows.n_features)
         self._rows = rows
         return self
@@ -257,7 +236,7 @@ class RowPriorEstimator(PriorEstimator):
         self,
         *,
         confidence_level: float = 0.95,
-        method: IntervalMethod | None = None,
+        method: base.IntervalMethod | None = None,
         n_resamples: int | None = None,
         random_state: RandomState = 0,
         resampler: Any = None,
@@ -299,10 +278,10 @@ class RowPriorEstimator(PriorEstimator):
             n_resamples = ROW_RESAMPLES if self._reads_rows() else 1000
         if self._rows is not None and resampler is not None:
             hint = "leave it out, or fit the estimator to scores"
-            raise bad_value("resampler", "None for features", "a resampler", hint)
+            raise valid.bad_value("resampler", "None for features", "a resampler", hint)
         if self._rows is not None and method in ("bound", "posterior"):
             must, hint = "'bootstrap' or 'm-out-of-n' for features", "fit the estimator to scores"
-            raise bad_value("method", must, repr(method), hint)
+            raise valid.bad_value("method", must, repr(method), hint)
         return super().interval(
             confidence_level=confidence_level,
             method=method,
@@ -313,7 +292,7 @@ class RowPriorEstimator(PriorEstimator):
 
     def _usual_method(self, resampler: object) -> str:
         if self._rows is not None or (resampler is None and self._compares_rows()):
-            return HALF_SAMPLES
+            return base.HALF_SAMPLES
         return super()._usual_method(resampler)
 
     def _replicates(
@@ -321,15 +300,15 @@ class RowPriorEstimator(PriorEstimator):
     ) -> tuple[FloatArray, str, float]:
         """As for scores; of features, ``resampler`` is such as draws their rows, if not None."""
         rows = resampler if isinstance(resampler, Rows) else self._rows
-        if rows is None and method != HALF_SAMPLES:
+        if rows is None and method != base.HALF_SAMPLES:
             return super()._replicates(method, resampler, n_resamples, rng)
         if rows is None:
-            draws = proportion_draws(self, HalfResampler(self._counts), n_resamples, rng)
-            return draws, HALF_SAMPLES, 0.5
-        words, share = HALF_SAMPLES, None
+            draws = base.proportion_draws(self, base.HalfResampler(self._counts), n_resamples, rng)
+            return draws, base.HALF_SAMPLES, 0.5
+        words, share = base.HALF_SAMPLES, None
         if method == "m-out-of-n":
             words = "m-out-of-n bootstrap"
-            share = subsample_share(rows.n_labeled, rows.n_unlabeled)
+            share = base.subsample_share(rows.n_labeled, rows.n_unlabeled)
         elif method == "bootstrap":
             words, share = "bootstrap percentile", 1.0
         elif resampler is not None:
@@ -341,14 +320,14 @@ class RowPriorEstimator(PriorEstimator):
 
         What treats counts in its own way has no need of single rows.
         """
-        return type(self)._estimate_many is PriorEstimator._estimate_many
+        return type(self)._estimate_many is base.PriorEstimator._estimate_many
 
     def _row_draws(
         self, rows: Rows, share: float | None, n_resamples: int, rng: np.random.Generator
     ) -> FloatArray:
         """Alpha and beta of replicates of such a share, or of halves; NaN where there is none."""
         sizes = (rows.n_labeled, rows.n_unlabeled)
-        few, many = (half(n) if share is None else max(1, round(share * n)) for n in sizes)
+        few, many = (base.half(n) if share is None else max(1, round(share * n)) for n in sizes)
         draw = rows.subsampled if share is None else rows.resampled
         found = np.full((n_resamples, 2), np.nan)
         for i in range(n_resamples):
@@ -358,7 +337,7 @@ class RowPriorEstimator(PriorEstimator):
             except IdentifiabilityError:
                 continue
             found[i] = inclusions.a, inclusions.b
-        return proportions_of_many(found)
+        return base.proportions_of_many(found)
 
 
 class FeaturePriorEstimator(RowPriorEstimator):
@@ -378,7 +357,7 @@ class FeaturePriorEstimator(RowPriorEstimator):
 
     takes: ClassVar[str] = "features"
 
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         rows = Rows.from_counts(counts)
         return self._estimate_rows(rows, self._generator())
 
@@ -413,7 +392,7 @@ def check_differ(rows: Rows) -> None:
 
 
 def _no_weights() -> InvalidInputError:
-    return bad_value(
+    return valid.bad_value(
         "sample_weight",
         "None, since this estimator counts rows and knows no weights",
         "weights",
@@ -424,7 +403,7 @@ def _no_weights() -> InvalidInputError:
 # -- TIcE ----------------------------------------------------------------------------------------
 
 
-@register_prior_estimator("tice")
+@base.register_prior_estimator("tice")
 @dataclass(kw_only=True, eq=False, repr=False)
 class TIcE(FeaturePriorEstimator):
     r"""Tree induction for label frequency estimation.
@@ -523,16 +502,18 @@ class TIcE(FeaturePriorEstimator):
 
     reference: ClassVar[str] = "Bekker & Davis, AAAI 2018"
 
-    n_intervals: int = checked(41, check_integer, low=2, high=1000)
-    max_bepp: float = checked(10, check_real, low=0)
-    max_splits: int = checked(500, check_integer, low=1)
-    min_size: int | None = checked(None, check_integer, low=1)
-    error: float | None = checked(0.2, check_real, low=0, high=1, closed="neither", optional=True)
-    n_folds: int = checked(10, check_integer, low=2)
-    n_rounds: int = checked(2, check_integer, low=1)
-    random_state: RandomState = checked(0, check_seeding)
+    n_intervals: int = checked(41, valid.check_integer, low=2, high=1000)
+    max_bepp: float = checked(10, valid.check_real, low=0)
+    max_splits: int = checked(500, valid.check_integer, low=1)
+    min_size: int | None = checked(None, valid.check_integer, low=1)
+    error: float | None = checked(
+        0.2, valid.check_real, low=0, high=1, closed="neither", optional=True
+    )
+    n_folds: int = checked(10, valid.check_integer, low=2)
+    n_rounds: int = checked(2, valid.check_integer, low=1)
+    random_state: RandomState = checked(0, valid.check_seeding)
 
-    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+    def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> base.Inclusions:
         n_labeled, n_unlabeled = len(rows.labeled), len(rows.unlabeled)
         n = n_labeled + n_unlabeled
         labeled = np.arange(n) < n_labeled
@@ -556,7 +537,7 @@ class TIcE(FeaturePriorEstimator):
             "pooled_prior": pooled,
             "at_edge": not 0 < a < 1,
         }
-        return Inclusions(min(max(a, 0.0), 1.0), notes=tuple(notes), details=details)
+        return base.Inclusions(min(max(a, 0.0), 1.0), notes=tuple(notes), details=details)
 
     def _best_bound(
         self, parts: IntArray, labeled: BoolArray, on_tree: BoolArray, share: float

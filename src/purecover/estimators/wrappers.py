@@ -11,35 +11,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from purecover import _validation as valid
 from purecover._parameters import checked
 from purecover._typing import CountArray, FloatArray, IntArray, RandomState
-from purecover._validation import (
-    bad_type,
-    bad_value,
-    check_choice,
-    check_integer,
-    check_real,
-    check_seeding,
-)
 from purecover.counts import ScoreCounts
-from purecover.estimators.assumptions import (
-    CLEAN_RULES,
-    FAR,
-    FOLDS,
-    check_classifier,
-    clean_many,
-    clean_verdict,
-    out_of_fold_scores,
-)
-from purecover.estimators.base import (
-    Inclusions,
-    PriorEstimator,
-    falling_shares,
-    flipped_counts,
-    register_prior_estimator,
-)
+from purecover.estimators import assumptions, base
+from purecover.estimators.assumptions import CLEAN_RULES, FAR, FOLDS
+from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
 from purecover.estimators.label_curve import LabelCurve
-from purecover.estimators.parametrized import clone
 from purecover.estimators.rows import FeaturePriorEstimator, RowPriorEstimator, Rows
 from purecover.exceptions import IdentifiabilityError, PurecoverError
 
@@ -107,9 +86,9 @@ class MedianEnsemble(PriorEstimator):
         ):
             must = "a list of estimators of alpha"
             hint = "one is not an ensemble; write [AlphaMax(), BBE(), RocSlope()]"
-            raise bad_type("estimators", must, self.estimators, hint)
+            raise valid.bad_type("estimators", must, self.estimators, hint)
         if not len(self.estimators):
-            raise bad_value("estimators", "at least one estimator", "an empty list")
+            raise valid.bad_value("estimators", "at least one estimator", "an empty list")
         for member in self.estimators:
             check_estimator_parameter("estimators", member)
 
@@ -122,7 +101,7 @@ class MedianEnsemble(PriorEstimator):
         """Copies, so that an estimate leaves no trace in the parameters."""
         if self.estimators is None:
             return default_members()
-        return [clone(member) for member in self.estimators]
+        return [base.clone(member) for member in self.estimators]
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         return self._combine(lambda member: member._estimate(counts))
@@ -178,7 +157,7 @@ class MedianEnsemble(PriorEstimator):
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         return self._combine_many(
-            lambda member: member._estimate_many(counts, labeled, unlabeled), len(labeled)
+            lambda member: member._estimate_once(counts, labeled, unlabeled), len(labeled)
         )
 
     def _estimate_many_flipped(
@@ -216,7 +195,7 @@ def check_estimator_parameter(parameter: str, value: object) -> None:
             hint = f"this is the class; write {value.__name__}()"
         elif isinstance(value, str):
             hint = f'write prior_estimators()["{value}"]()'
-        raise bad_type(parameter, "made of estimators of alpha", value, hint)
+        raise valid.bad_type(parameter, "made of estimators of alpha", value, hint)
     try:
         value._check_params()
     except PurecoverError as error:
@@ -245,7 +224,7 @@ def _median_of_known(values: FloatArray) -> FloatArray:
 
 def inner_of(estimator: PriorEstimator | None) -> PriorEstimator:
     """A copy of the estimator to wrap, so that an estimate leaves no trace in the parameters."""
-    return MedianEnsemble() if estimator is None else clone(estimator)
+    return MedianEnsemble() if estimator is None else base.clone(estimator)
 
 
 def check_one_sided(estimator: object, hint: str) -> None:
@@ -255,7 +234,7 @@ def check_one_sided(estimator: object, hint: str) -> None:
     check_estimator_parameter("estimator", estimator)
     if isinstance(estimator, PriorEstimator) and estimator.estimates_beta:
         must, kind = "one that takes labels as clean", type(estimator).__name__
-        raise bad_value("estimator", must, f"{kind}, which estimates beta itself", hint)
+        raise valid.bad_value("estimator", must, f"{kind}, which estimates beta itself", hint)
 
 
 # -- Any estimator of alpha becomes one of alpha and beta ----------------------------------------
@@ -327,7 +306,9 @@ class NoisyLabels(RowPriorEstimator):
 
     estimator: PriorEstimator | None = None
     _: KW_ONLY
-    clean: Literal["test", "never", "always"] = checked("test", check_choice, choices=CLEAN_RULES)
+    clean: Literal["test", "never", "always"] = checked(
+        "test", valid.check_choice, choices=CLEAN_RULES
+    )
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -359,7 +340,7 @@ class NoisyLabels(RowPriorEstimator):
         scored: Callable[[], ScoreCounts],
     ) -> Inclusions:
         """Put the two runs together; the second one only where labels are not clean."""
-        verdict, said = clean_verdict(self.clean, scored)
+        verdict, said = assumptions.clean_verdict(self.clean, scored)
         notes = [*run.notes, *said]
         details = {"a": run.a, "unlabeled_run": dict(run.details), **verdict, "labeled_run": None}
         runs, b = [run], 0.0
@@ -380,9 +361,13 @@ class NoisyLabels(RowPriorEstimator):
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         inner = inner_of(self.estimator)
-        found = inner._estimate_many(counts, labeled, unlabeled)
+        found = inner._estimate_once(counts, labeled, unlabeled).copy()
         found[:, 1] = 0.0
-        noisy = ~clean_many(counts, labeled, unlabeled, self.clean)
+        noisy = ~base.found_once(
+            f"clean {self.clean}",
+            (labeled, unlabeled),
+            lambda: assumptions.clean_many(counts, labeled, unlabeled, self.clean),
+        )
         if noisy.any():
             flipped = inner._estimate_many_flipped(counts, labeled[noisy], unlabeled[noisy])
             found[noisy, 1] = flipped[:, 0]
@@ -463,7 +448,9 @@ class AdjustedEstimator(PriorEstimator):
         """What the other estimator says of changed counts."""
         inner = inner_of(self.estimator)
         return (
-            inner._estimate_flipped(flipped_counts(counts)) if flipped else inner._estimate(counts)
+            inner._estimate_flipped(base.flipped_counts(counts))
+            if flipped
+            else inner._estimate(counts)
         )
 
     def _run_many(
@@ -473,13 +460,13 @@ class AdjustedEstimator(PriorEstimator):
         if not flipped:
             return inner._estimate_many(counts, labeled, unlabeled)[:, 0]
         exchanged = unlabeled[:, ::-1], labeled[:, ::-1]
-        return inner._estimate_many_flipped(flipped_counts(counts), *exchanged)[:, 0]
+        return inner._estimate_many_flipped(base.flipped_counts(counts), *exchanged)[:, 0]
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
         return self._adjusted(counts, flipped=False)
 
     def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
-        return self._adjusted(flipped_counts(counts), flipped=True)
+        return self._adjusted(base.flipped_counts(counts), flipped=True)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -491,7 +478,7 @@ class AdjustedEstimator(PriorEstimator):
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         exchanged = unlabeled[:, ::-1], labeled[:, ::-1]
-        a = self._adjusted_many(flipped_counts(counts), *exchanged, flipped=True)
+        a = self._adjusted_many(base.flipped_counts(counts), *exchanged, flipped=True)
         return np.column_stack((a, np.zeros(a.size)))
 
 
@@ -563,7 +550,7 @@ class Regrouping(AdjustedEstimator):
 
     reference: ClassVar[str] = "Yao, Liu, Han, Gong, Niu, Sugiyama & Tao, ICLR 2022"
 
-    share: float = checked(0.1, check_real, low=0, high=1, closed="neither")
+    share: float = checked(0.1, valid.check_real, low=0, high=1, closed="neither")
 
     def _adjusted(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
         regrouped = self._regrouped(counts)
@@ -681,7 +668,7 @@ class Subsampling(AdjustedEstimator):
 
     reference: ClassVar[str] = "Zhu, Fjeldsted, Holland, Landon, Lintereur & Scott, ICML 2023"
 
-    ceiling: float = checked(1.0, check_real, low=0, high=1, closed="right")
+    ceiling: float = checked(1.0, valid.check_real, low=0, high=1, closed="right")
 
     def _adjusted(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
         first = run = self._run(counts, flipped=flipped)
@@ -721,7 +708,9 @@ class Subsampling(AdjustedEstimator):
 
 def _ratio(counts: ScoreCounts) -> FloatArray:
     """Ratio of the labeled to the unlabeled density, which never falls as scores rise."""
-    share = falling_shares(counts.labeled / counts.n_labeled, counts.unlabeled / counts.n_unlabeled)
+    share = base.falling_shares(
+        counts.labeled / counts.n_labeled, counts.unlabeled / counts.n_unlabeled
+    )
     # Where only labeled examples are, the ratio is as large as can be; it is cut anyway.
     return share / np.maximum(1 - share, 1e-12)
 
@@ -849,7 +838,7 @@ class ClusteredLabels(FeaturePriorEstimator):
     _: KW_ONLY
     n_clusters: int | Literal["auto"] = "auto"
     classifier: Any = None
-    random_state: RandomState = checked(0, check_seeding)
+    random_state: RandomState = checked(0, valid.check_seeding)
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -857,10 +846,10 @@ class ClusteredLabels(FeaturePriorEstimator):
         if isinstance(self.n_clusters, str):
             if self.n_clusters != "auto":
                 must = "'auto' or a whole number of at least 1"
-                raise bad_type("n_clusters", must, self.n_clusters)
+                raise valid.bad_type("n_clusters", must, self.n_clusters)
         else:
-            check_integer("n_clusters", self.n_clusters, low=1)
-        check_classifier(self.classifier)
+            valid.check_integer("n_clusters", self.n_clusters, low=1)
+        assumptions.check_classifier(self.classifier)
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         cluster = self._clusters(rows.labeled, rng)
@@ -870,7 +859,9 @@ class ClusteredLabels(FeaturePriorEstimator):
         identifiable = True
         for k, name in enumerate(names):
             ours = rows.labeled[cluster == name]
-            scores = out_of_fold_scores(Rows(ours, rows.unlabeled), self.classifier, rng)
+            scores = assumptions.out_of_fold_scores(
+                Rows(ours, rows.unlabeled), self.classifier, rng
+            )
             pool = np.concatenate(scores)
             counts = ScoreCounts.from_scores(pool, np.arange(pool.size) < len(ours))
             run = self._inner()._estimate(counts)
@@ -889,7 +880,7 @@ class ClusteredLabels(FeaturePriorEstimator):
         return Inclusions(float(np.sum(alphas)), 0.0, tuple(notes), details)
 
     def _inner(self) -> PriorEstimator:
-        return LabelCurve(clean="always") if self.estimator is None else clone(self.estimator)
+        return LabelCurve(clean="always") if self.estimator is None else base.clone(self.estimator)
 
     def _clusters(self, labeled: FloatArray, rng: np.random.Generator) -> IntArray:
         """Number of the cluster each labeled row belongs to."""

@@ -13,53 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from purecover import _view as view
 from purecover._codec import plain
 from purecover._typing import FloatArray
-from purecover._view import (
-    UNSEEN,
-    WITHHELD,
-    cautious,
-    compared,
-    comparison_facts,
-    comparison_headline,
-    comparison_interval_note,
-    comparison_notes,
-    cut,
-    ends,
-    evidence_facts,
-    evidence_headline,
-    evidence_sections,
-    findings_by_score,
-    headline,
-    identity,
-    main_metrics,
-    many_headline,
-    metric_columns,
-    metric_row,
-    number,
-    population,
-    rare,
-    sections,
-    shortened,
-    shown_metrics,
-    thinning,
-    title_of,
-    versions,
-)
+from purecover.html import svg
 from purecover.html.payload import make_payload
-from purecover.html.svg import (
-    Chart,
-    drawn_points,
-    evidence_chart,
-    make_chart,
-    make_dots,
-    make_timeline,
-    make_whiskers,
-)
 from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:
-    from purecover._view import Headline, Table
     from purecover.intervals.evidence import EvidenceThresholds
     from purecover.intervals.interval import Interval
     from purecover.monitoring.monitor import ScoreMonitor
@@ -74,34 +35,29 @@ if TYPE_CHECKING:
 _NONE = "; there is no recovered one."
 
 
-def roc_chart(report: PUReport) -> Chart:
+def roc_chart(report: PUReport) -> svg.Chart:
     """Observed and recovered ROC curve."""
     roc = report.roc
-    ends = np.array([0.0, 1.0])
+    diagonal = np.array([0.0, 1.0])
     area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
-    if (direct := cautious(report)) is not None:
+    if (direct := view.cautious(report)) is not None:
         area = f"{direct:.3f}; cautious AUC {area}"
     curves = [
-        ("chance", "chance", ends, ends),
+        ("chance", "chance", diagonal, diagonal),
         ("observed", f"observed (AUC {report.auc_pu:.3f})", roc.fpr_pu, roc.tpr_pu),
     ]
     if not report.contradicted:
         curves.append(("recovered", f"recovered (AUC {area})", roc.fpr, roc.tpr))
     if report.truth is not None:
-        known = number(report.truth.metrics["roc_auc"], 3)
+        known = view.number(report.truth.metrics["roc_auc"], 3)
         true = report.truth.roc
         curves.append(("true", f"true (AUC {known})", true.fpr_pu, true.tpr_pu))
     at = (report.metrics.get("fpr", math.nan), report.metrics.get("recall", math.nan))
-    return make_chart(
+    return svg.make_chart(
         "roc",
         "ROC curve",
         f"True-positive rate against false-positive rate. The observed curve has an AUC of "
-        f"{report.auc_pu:.3f}"
-        + (
-            "; there is no recovered one."
-            if report.contradicted
-            else f", the recovered one {area}."
-        ),
+        f"{report.auc_pu:.3f}" + (_NONE if report.contradicted else f", the recovered one {area}."),
         axes=("False-positive rate", "True-positive rate"),
         curves=curves,
         band=report.roc_band,
@@ -110,28 +66,33 @@ def roc_chart(report: PUReport) -> Chart:
     )
 
 
-def pr_chart(report: PUReport) -> Chart:
+def pr_chart(report: PUReport) -> svg.Chart:
     """Observed and recovered precision-recall curve."""
     pr = report.pr
     curves = [
         ("chance", f"chance (prior {pr.prior:.3g})", np.array([0.0, 1.0]), np.full(2, pr.prior)),
-        ("observed", f"observed (area {number(pr.auc_pr_pu, 3)})", pr.recall_pu, pr.precision_pu),
+        (
+            "observed",
+            f"observed (area {view.number(pr.auc_pr_pu, 3)})",
+            pr.recall_pu,
+            pr.precision_pu,
+        ),
     ]
-    area = number(pr.auc_pr, 3)
+    area = view.number(pr.auc_pr, 3)
     if not report.contradicted:
         curves.append(("recovered", f"recovered (area {area})", pr.recall, pr.precision))
     precision = METRICS["precision"].of_rates
     if report.truth is not None and precision is not None:
         true = report.truth.roc
         values = precision(true.tpr_pu, true.fpr_pu, report.truth.prior, report.metrics.options)
-        known = number(report.truth.metrics["auc_pr"], 3)
+        known = view.number(report.truth.metrics["auc_pr"], 3)
         curves.append(("true", f"true (area {known})", true.tpr_pu, np.asarray(values)))
     at = (report.metrics.get("recall", math.nan), report.metrics.get("precision", math.nan))
-    return make_chart(
+    return svg.make_chart(
         "pr",
         "Precision-recall curve",
         f"Precision against recall, for a population with a share of {pr.prior:.3g} positives. "
-        f"The area under the observed curve is {number(pr.auc_pr_pu, 3)}"
+        f"The area under the observed curve is {view.number(pr.auc_pr_pu, 3)}"
         + (_NONE if report.contradicted else f", under the recovered one {area}."),
         axes=("Recall", "Precision"),
         curves=curves,
@@ -215,19 +176,19 @@ def render_report(
         SCRIPTS,
         title=title or "Recovered performance",
         subject=_subject(title, source),
-        identity=identity(report.counts, report.scores_from, source),
-        headline=headline(report),
-        view=sections(report),
-        columns=metric_columns(report),
+        identity=view.identity(report.counts, report.scores_from, source),
+        headline=view.headline(report),
+        view=view.sections(report),
+        columns=view.metric_columns(report),
         findings=report.findings,
         passed=[check for check in report.checks if not check.fired],
         charts=[roc_chart(report), pr_chart(report)],
-        dots=None if report.estimation is None else make_dots(report.estimation, report.truth),
+        dots=None if report.estimation is None else svg.make_dots(report.estimation, report.truth),
         tiles=_tiles(report),
-        glance=[metric_row(report, name) for name in _AT_A_GLANCE if name in report.metrics],
-        population=population(report),
-        versions=versions(),
-        thinning=thinning(payload["thinned"], report.counts),
+        glance=[view.metric_row(report, name) for name in _AT_A_GLANCE if name in report.metrics],
+        population=view.population(report),
+        versions=view.versions(),
+        thinning=view.thinning(payload["thinned"], report.counts),
         command=command,
         payload=payload,
     )
@@ -236,14 +197,14 @@ def render_report(
 def _tiles(report: PUReport) -> dict[str, str]:
     """Figures beside the sliders; where positives are rare, those of the threshold come first."""
     titles = {"roc_auc": "AUC", "auc_pr": "AUC-PR", "precision": "Precision", "recall": "Recall"}
-    order = sorted(titles, key=("precision", "recall").__contains__, reverse=rare(report))
+    order = sorted(titles, key=("precision", "recall").__contains__, reverse=view.rare(report))
     return {name: titles[name] for name in order}
 
 
 def _subject(title: str | None, source: Mapping[str, Any] | None) -> str:
     """What the browser's title names where the caller gave no title of their own."""
     file = None if title or source is None else source.get("file")
-    return "" if file is None else cut(file if isinstance(file, str) else ", ".join(file), 80)
+    return "" if file is None else view.cut(file if isinstance(file, str) else ", ".join(file), 80)
 
 
 _IN_NOTEBOOK = (
@@ -264,10 +225,10 @@ def render_notebook(report: PUReport) -> str:
         _environment()
         .get_template("notebook.html.j2")
         .render(
-            headline=headline(report),
+            headline=view.headline(report),
             chart=roc_chart(report),
-            columns=metric_columns(report),
-            rows=[metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
+            columns=view.metric_columns(report),
+            rows=[view.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
             findings=report.findings,
             colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
         )
@@ -293,7 +254,7 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
     """
     names = list(comparison.names)
     first = comparison.reports[comparison.baseline]
-    metrics = shown_metrics(first.metrics)
+    metrics = view.shown_metrics(first.metrics)
     free = len(names) <= MANY and comparison._rows is not None
     choices = names if free else [comparison.baseline]
     return {
@@ -301,7 +262,7 @@ def comparison_payload(comparison: ScoreComparison) -> dict[str, Any]:
         "names": names,
         "baseline": names.index(comparison.baseline),
         "confidence_level": comparison.confidence_level,
-        "metrics": [{"name": m, "title": title_of(m, first.metrics.options)} for m in metrics],
+        "metrics": [{"name": m, "title": view.title_of(m, first.metrics.options)} for m in metrics],
         "differences": {
             names.index(base): _differences(comparison.against(base), metrics, names)
             for base in choices
@@ -341,13 +302,13 @@ class Curves:
 
     def label(self, name: str) -> str:
         """A model in the legend."""
-        return f"{shortened(name, LONGEST)} ({self.models[name][0]})"
+        return f"{view.shortened(name, LONGEST)} ({self.models[name][0]})"
 
     def payload(self) -> dict[str, Any]:
         """Plain data for the script."""
         models = []
         for name, (_, *curve) in self.models.items():
-            x, y = (each.round(6).tolist() for each in drawn_points(*curve))
+            x, y = (each.round(6).tolist() for each in svg.drawn_points(*curve))
             models.append({"name": name, "label": self.label(name), "x": x, "y": y})
         return {
             "title": self.title,
@@ -358,12 +319,14 @@ class Curves:
             "models": models,
         }
 
-    def chart(self, kinds: dict[str, str]) -> Chart:
+    def chart(self, kinds: dict[str, str]) -> svg.Chart:
         """The figure as it stands in the file; ``kinds`` are classes in the style sheet."""
-        label, ends = self.chance
-        curves = [("chance", label, np.array([0.0, 1.0]), np.array(ends, dtype=np.float64))]
+        label, heights = self.chance
+        curves = [("chance", label, np.array([0.0, 1.0]), np.array(heights, dtype=np.float64))]
         curves += [(kinds[n], self.label(n), x, y) for n, (_, x, y) in self.models.items()]
-        return make_chart(self.name, self.title, self.description, axes=self.axes, curves=curves)
+        return svg.make_chart(
+            self.name, self.title, self.description, axes=self.axes, curves=curves
+        )
 
 
 def curves_of(comparison: ScoreComparison) -> list[Curves]:
@@ -374,7 +337,7 @@ def curves_of(comparison: ScoreComparison) -> list[Curves]:
             continue
         area = "infeasible" if report.infeasible else f"{report.auc:.3f}"
         rocs[name] = (area, report.roc.fpr, report.roc.tpr)
-        prs[name] = (number(report.pr.auc_pr, 3), report.pr.recall, report.pr.precision)
+        prs[name] = (view.number(report.pr.auc_pr, 3), report.pr.recall, report.pr.precision)
     prior = comparison.reports[comparison.baseline].pr.prior
     return [
         Curves(
@@ -436,24 +399,24 @@ def render_comparison(
         name: f"series s{i % COLORS} d{i // COLORS % 3}" for i, name in enumerate(comparison.names)
     }
     first = comparison.reports[comparison.baseline]
-    main = main_metrics(comparison)
-    rest = [name for name in shown_metrics(first.metrics) if name not in main]
+    main = view.main_metrics(comparison)
+    rest = [name for name in view.shown_metrics(first.metrics) if name not in main]
     return fill_template(
         "compare.html.j2",
         ("style.css", "report.css", "compare.css"),
         COMPARISON_SCRIPTS,
         title=title or "Comparison of models",
         subject=_subject(title, source),
-        identity=identity(first.counts, first.scores_from, source),
-        headline=comparison_headline(comparison),
-        notes=comparison_notes(comparison)[1:],  # the heading names the baseline
-        main=[(compared(comparison, name), comparison.best(name)) for name in main],
-        rest=[(compared(comparison, name), comparison.best(name)) for name in rest],
+        identity=view.identity(first.counts, first.scores_from, source),
+        headline=view.comparison_headline(comparison),
+        notes=view.comparison_notes(comparison)[1:],  # the heading names the baseline
+        main=[(view.compared(comparison, name), comparison.best(name)) for name in main],
+        rest=[(view.compared(comparison, name), comparison.best(name)) for name in rest],
         resampled=bool(comparison.n_resamples),
         whiskers=[
-            make_whiskers(
+            svg.make_whiskers(
                 name,
-                title_of(name, first.metrics.options),
+                view.title_of(name, first.metrics.options),
                 comparison.differences[name],
                 kinds,
                 comparison.baseline,
@@ -462,13 +425,13 @@ def render_comparison(
         ],
         baseline=comparison.baseline,
         charts=[each.chart(kinds) for each in curves_of(comparison)],
-        findings=findings_by_score(comparison),
+        findings=view.findings_by_score(comparison),
         n_scores=len(comparison.names),
-        facts=comparison_facts(comparison),
-        unseen=UNSEEN,
+        facts=view.comparison_facts(comparison),
+        unseen=view.UNSEEN,
         estimation_notes=() if first.estimation is None else first.estimation.notes,
-        interval_note=comparison_interval_note(comparison),
-        versions=versions(),
+        interval_note=view.comparison_interval_note(comparison),
+        versions=view.versions(),
         command=command,
         payload=comparison_payload(comparison),
     )
@@ -501,8 +464,8 @@ def render_many(
         ("js/document.js",),
         title=title or "Many evaluations",
         subject=_subject(title, source),
-        identity=identity(None, None, source),
-        headline=many_headline(many),
+        identity=view.identity(None, None, source),
+        headline=view.many_headline(many),
         columns={name: METRICS[name].title for name in many.metrics},
         rows=[_many_row(row, many.metrics, low) for row in ordered[:MOST_ROWS]],
         left_out=max(len(ordered) - MOST_ROWS, 0),
@@ -510,7 +473,7 @@ def render_many(
         bar=_BAR,
         square=_SQUARE,
         failed=many.failed[:MOST_ROWS],
-        versions=versions(),
+        versions=view.versions(),
         command=command,
         payload={},
     )
@@ -526,17 +489,18 @@ def _many_row(row: ManyRow, metrics: Sequence[str], low: float) -> dict[str, Any
     interval = row.intervals.get(first)
     curve = ""
     if row.report is not None and not row.contradicted:
-        x, y = drawn_points(row.report.roc.fpr, row.report.roc.tpr)
+        x, y = svg.drawn_points(row.report.roc.fpr, row.report.roc.tpr)
         pairs = zip(x.tolist(), y.tolist(), strict=True)
         curve = " ".join(f"{_SQUARE * a:.1f},{_SQUARE * (1 - b):.1f}" for a, b in pairs)
     shown = {
-        name: WITHHELD if row.contradicted else number(row.recovered[name]) for name in metrics
+        name: view.WITHHELD if row.contradicted else view.number(row.recovered[name])
+        for name in metrics
     }
     return {
         "row": row,
         "values": shown,
-        "observed": number(row.observed[first]),
-        "ends": "" if interval is None else ends(interval),
+        "observed": view.number(row.observed[first]),
+        "ends": "" if interval is None else view.ends(interval),
         "marks": (at(row.observed[first]), at(row.recovered[first])),
         "bar": None if interval is None else (at(interval.low), at(interval.high)),
         "curve": curve,
@@ -561,12 +525,12 @@ def render_evidence(
         ("js/document.js",),
         title=title or "Evidence strength of a score",
         subject=_subject(title, source),
-        identity=identity(None, None, source),
-        headline=evidence_headline(found),
-        view=evidence_sections(found),
-        chart=evidence_chart(found),
-        facts=evidence_facts(found),
-        versions=versions(),
+        identity=view.identity(None, None, source),
+        headline=view.evidence_headline(found),
+        view=view.evidence_sections(found),
+        chart=svg.evidence_chart(found),
+        facts=view.evidence_facts(found),
+        versions=view.versions(),
         command=command,
         payload={},
     )
@@ -582,9 +546,9 @@ MOST_PARTITIONS = 400
 def render_monitor(
     monitor: ScoreMonitor,
     *,
-    said: Headline,
-    table: Table,
-    tests: Table | None,
+    said: view.Headline,
+    table: view.Table,
+    tests: view.Table | None,
     command: str | None = None,
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
@@ -597,23 +561,23 @@ def render_monitor(
         "observed": ("observed AUC", [part.auc_pu for part in shown]),
         "recovered": ("recovered AUC", [part.auc for part in shown]),
     }
-    lines = [make_timeline("AUC", names, areas, drifted)]
+    lines = [svg.make_timeline("AUC", names, areas, drifted)]
     alphas = [part.alpha for part in shown]
     if any(alpha is not None and alpha.method != "given" for alpha in alphas):
-        lines.append(make_timeline("Alpha", names, {"recovered": ("alpha", alphas)}, drifted))
+        lines.append(svg.make_timeline("Alpha", names, {"recovered": ("alpha", alphas)}, drifted))
     return fill_template(
         "monitor.html.j2",
         ("style.css", "report.css"),
         ("js/document.js",),
         title=title or "Scores over time",
         subject=_subject(title, source),
-        identity=identity(monitor.counts, None, source),
+        identity=view.identity(monitor.counts, None, source),
         headline=said,
         lines=lines,
         table=table,
         tests=tests,
         left_out=len(monitor.partitions) - len(shown),
-        versions=versions(),
+        versions=view.versions(),
         command=command,
         payload={},
     )

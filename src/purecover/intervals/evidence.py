@@ -131,11 +131,8 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
 
     def _columns(self) -> dict[str, Any]:
         return {
-            "evidence": np.array(
-                [
-                    f"{name} for {'positive' if points > 0 else 'negative'}"
-                    for name, points in zip(self.strengths, self.points.tolist(), strict=True)
-                ]
+            "evidence": np.char.add(
+                self.strengths, np.where(self.points > 0, " for positive", " for negative")
             ),
             "points": self.points,
             "odds": self.odds,
@@ -166,17 +163,11 @@ class EvidenceThresholds(Saved, Frozen, Tabular):
 
     def __str__(self) -> str:
         level = f"{100 * self.confidence_level:g} % bound"
-        head = f"{'evidence':<26}{'points':>6}{'odds':>11}{'posterior':>11}{'score':>11}  {level}"
-        lines = [
-            f"prior {self.prior:.4g}: very strong evidence has odds of {self.constant:,.0f} to 1",
-            head,
-        ]
-        lines += [
-            f"{row['evidence']:<26}{row['points']:>6}{row['odds']:>11}{row['posterior']:>11}"
-            f"{row['threshold']:>11}  {row['bound']}"
-            for row in self._cells()
-        ]
-        return "\n".join([*lines, f"bounds vary {self.varied}"])
+        head = ("evidence", "points", "odds", "posterior", "score", level)
+        rows = [head, *(list(row.values())[:6] for row in self._cells())]
+        lines = ["{:<26}{:>6}{:>11}{:>11}{:>11}  {}".format(*row) for row in rows]
+        top = f"prior {self.prior:.4g}: very strong evidence has odds of {self.constant:,.0f} to 1"
+        return "\n".join([top, *lines, f"bounds vary {self.varied}"])
 
 
 def bins_for(counts: ScoreCounts) -> int:
@@ -328,13 +319,9 @@ def evidence_thresholds(
     replicates, bounds = replicated(estimator)
     exact = bounds if estimator is None else replicated(None)[1]
     local, odds = local_ratio(counts, proportions, n_bins), odds_at(prior)
-    finite = np.isfinite(replicates)
-    spread = np.array(
-        [
-            replicates[rows, i].std() if rows.mean() > 0.9 else np.nan
-            for i, rows in enumerate(finite.T)
-        ]
-    )
+    seen = np.where(np.isfinite(replicates), replicates, np.nan)
+    rare = np.isnan(seen).mean(axis=0) >= 0.1
+    spread = np.where(rare, np.nan, np.nanstd(np.where(rare, 0.0, seen), axis=0))
     return EvidenceThresholds(
         strengths=(*reversed(STRENGTHS), *STRENGTHS),
         points=points,

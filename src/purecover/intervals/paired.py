@@ -11,24 +11,20 @@ that depend on each other are treated alike.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from purecover._progress import Progress, Tell, shown
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
+from purecover.intervals import resampling
 from purecover.intervals.interval import Interval, Varied
 from purecover.intervals.replicates import BootstrapResult, bootstrap, simultaneous_depth
-from purecover.intervals.resampling import (
-    GroupResampler,
-    Multinomial,
-    Replayed,
-    Resampler,
-    with_both_sides,
-)
+from purecover.intervals.resampling import GroupResampler, Multinomial, Replayed, Resampler
 from purecover.proportions import MixtureProportions, ProportionEstimator
 
 MAX_PAIRED = 2**11
@@ -66,7 +62,7 @@ class RowResampler:
         return f"RowResampler({self.labeled.size + self.unlabeled.size:,} rows)"
 
     def draw(self, rng: np.random.Generator) -> ScoreCounts:
-        return with_both_sides(
+        return resampling.with_both_sides(
             self.counts,
             lambda: (
                 self._tally(rng, self.labeled, self.labeled_weight),
@@ -145,7 +141,7 @@ def paired_bootstrap(
     reference: str,
     seed: int,
     n_resamples: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> dict[str, BootstrapResult]:
     """Replicates of every model, the i-th of each from the same rows.
@@ -155,30 +151,29 @@ def paired_bootstrap(
     """
     shared = None if estimator is None else _Shared(estimator)
     found: dict[str, BootstrapResult] = {}
-    for i, name in enumerate(sorted(models, key=lambda key: key != reference)):
-        model = models[name]
-        step = None
-        if progress is not None:
-            step = _part_of(progress, i * n_resamples, len(models) * n_resamples)
-        result = bootstrap(
-            model.counts,
-            proportions,
-            estimator=shared if name == reference or shared is None else shared.replayed(),
-            resampler=model.resampler,
-            random_state=np.random.default_rng(seed),
-            n_resamples=n_resamples,
-            progress=step,
-            **options,
-            **model.options,
-        )
-        drawn = "groups" if isinstance(model.resampler, GroupResampler) else "rows"
-        found[name] = replace(result, method=f"the same {drawn} for all")
+    with shown(progress) as tell:
+        for i, name in enumerate(sorted(models, key=lambda key: key != reference)):
+            model = models[name]
+            step = None
+            if tell is not None:
+                step = _part_of(tell, i * n_resamples, len(models) * n_resamples)
+            result = bootstrap(
+                model.counts,
+                proportions,
+                estimator=shared if name == reference or shared is None else shared.replayed(),
+                resampler=model.resampler,
+                random_state=np.random.default_rng(seed),
+                n_resamples=n_resamples,
+                progress=step,
+                **options,
+                **model.options,
+            )
+            drawn = "groups" if isinstance(model.resampler, GroupResampler) else "rows"
+            found[name] = replace(result, method=f"the same {drawn} for all")
     return {name: found[name] for name in models}
 
 
-def _part_of(
-    progress: Callable[[int, int], None], before: int, total: int
-) -> Callable[[int, int], None]:
+def _part_of(progress: Tell, before: int, total: int) -> Tell:
     return lambda done, _: progress(before + done, total)
 
 

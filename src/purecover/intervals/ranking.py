@@ -8,16 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._inputs import encode_labels
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from purecover._validation import (
-    as_real_vector,
-    check_alignment,
-    check_integer,
-    check_random_state,
-    public,
-)
+from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.intervals.interval import Interval, check_level
 from purecover.intervals.resampling import positions, read_groups
@@ -132,21 +127,20 @@ def recover_ranking(
     >>> scores = rng.normal(size=6000) + 2 * truth
     >>> labeled = truth & (rng.random(6000) < 0.5)
     >>> alpha = truth[~labeled].mean()
-    >>> found = recover_ranking(
-    ...     scores, labeled, queries, MixtureProportions(alpha), k=1, random_state=0
-    ... )
+    >>> few = {"n_resamples": 200, "random_state": 0}
+    >>> found = recover_ranking(scores, labeled, queries, MixtureProportions(alpha), k=1, **few)
     >>> best = np.lexsort((-scores, queries))[::20]
     >>> float(truth[best].mean()) in found.hits, found.hits.estimate > found.observed["hits"]
     (True, True)
     """
-    check_alignment(scores, labeled)
-    values = as_real_vector("scores", scores)
+    valid.check_alignment(scores, labeled)
+    values = valid.as_real_vector("scores", scores)
     marked, _ = encode_labels(labeled, values.size)
     counts = ScoreCounts._from_marks(values, marked)
     check_data(counts, proportions)
-    k = check_integer("k", k, low=1)
-    n_resamples = check_integer("n_resamples", n_resamples, low=1, high=10**7)
-    level, rng = check_level(confidence_level), check_random_state(random_state)
+    k = valid.check_integer("k", k, low=1)
+    n_resamples = valid.check_integer("n_resamples", n_resamples, low=1, high=10**7)
+    level, rng = check_level(confidence_level), valid.check_random_state(random_state)
     codes = read_groups(groups, values.size, None)
     masses, place = (
         Masses.of(counts, proportions.alpha, proportions.beta),

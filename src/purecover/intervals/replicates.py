@@ -10,53 +10,20 @@ from typing import Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._parameters import Parameters, parameter
+from purecover._progress import Progress, shown
 from purecover._typing import FloatArray, IntArray, RandomState, Repair, Target
-from purecover._validation import (
-    Frozen,
-    bad_type,
-    bad_value,
-    check_choice,
-    check_flag,
-    check_instance,
-    check_integer,
-    check_progress,
-    check_random_state,
-    check_real,
-    check_seeding,
-    public,
-)
+from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
+from purecover.intervals import resampling
 from purecover.intervals.interval import LEVEL, CurveBand, Interval, Varied, check_level
-from purecover.intervals.resampling import (
-    Draws,
-    GroupResampler,
-    PoissonResampler,
-    Resampler,
-    draws,
-    resampler_for,
-    thinned_to_draw,
-)
+from purecover.intervals.resampling import Draws, GroupResampler, PoissonResampler, Resampler, draws
 from purecover.proportions import MixtureProportions, ProportionEstimator
+from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import KEEPS_THRESHOLDS, RecoveredRoc, blended_rates, repaired_rates
 from purecover.recovery.means import Masses, check_probabilities, isotonic_frequency, net_benefits
-from purecover.recovery.metrics import (
-    METRICS,
-    Metric,
-    MetricKeywords,
-    RecoveryOptions,
-    View,
-    compute_metrics,
-    less_optimistic,
-    position,
-    positives_flagged,
-    rates_at,
-    recover_both,
-    resolve_metrics,
-    view_of,
-    within_margins,
-    youden_threshold,
-)
+from purecover.recovery.metrics import METRICS, Metric, MetricKeywords, RecoveryOptions, View
 from purecover.recovery.rates import Shares, check_data, effective_size, interpolated, trapezoids
 from purecover.recovery.repairs import tails
 
@@ -81,6 +48,15 @@ def simultaneous_depth(draws: FloatArray, ordered: FloatArray, level: float) -> 
         np.minimum(smallest, np.minimum(at_or_below, at_or_above), out=smallest)
     # The largest k that a share of `level` of the curves still reaches.
     return max(int(np.sort(smallest)[int(np.floor((1 - level) * n))]), 1)
+
+
+def _ends_of_band(draws: FloatArray, kind: str, level: float) -> FloatArray:
+    """Lower and upper ends from draws of whole curves, a row each."""
+    ordered = np.sort(draws, axis=0)
+    if kind == "pointwise":
+        return np.quantile(ordered, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    depth = simultaneous_depth(draws, ordered, level)
+    return ordered[[depth - 1, len(draws) - depth]]
 
 
 def _unseen(size: float, level: float) -> float:
@@ -139,6 +115,9 @@ PROPORTIONS = ("alpha", "beta", "delta")
 _NOISY = ("brier_miscalibration", "ece")
 """Metrics to which noise adds, in replicates twice."""
 
+_UNBOUNDED = ("calibration_slope", "calibration_intercept")
+"""Metrics that are infinite in replicates whose classes look separable."""
+
 _LEANING = ("auc_pr", "average_precision", "normalized_auc_pr")
 """Metrics whose replicates lean to the same side as their estimates."""
 
@@ -194,7 +173,8 @@ class BootstrapResult(Frozen):
         Areas under precision-recall curves come out low where hardly a negative stands above a
         positive, and replicates repeat the error, so that percentiles may lie below the truth.
         Their ends reach as far as plain or bias-corrected percentiles do [1]_,
-        whichever is further, and ``method`` of such an interval says so.
+        whichever is further, and ``method`` of such an interval says so. Calibration slope and
+        intercept are infinite in a replicate whose classes look separable, and an end may be.
 
         Parameters
         ----------
@@ -213,7 +193,7 @@ class BootstrapResult(Frozen):
         .. [1] B. Efron, "Nonparametric standard errors and confidence intervals", Canadian
            Journal of Statistics 9(2), 139-158, 1981.
         """
-        check_choice("metric", metric, self.replicates)
+        valid.check_choice("metric", metric, self.replicates)
         values = self.replicates[metric]
         defined = values[~np.isnan(values)]
         estimate = self.estimates[metric]
@@ -221,8 +201,13 @@ class BootstrapResult(Frozen):
         method = f"bootstrap percentile, {self.method}"
         if defined.size >= 0.95 * values.size:
             tail = (1 - self.confidence_level) / 2
-            if np.ptp(defined) > 0 or metric in PROPORTIONS:
-                low, high = (float(q) for q in np.quantile(defined, [tail, 1 - tail]))
+            if defined.max() > defined.min() or metric in PROPORTIONS:
+                if metric in _UNBOUNDED:  # replicates themselves: nothing lies before infinity
+                    rank = max(int(tail * (defined.size + 1)), 1)
+                    low, high = np.sort(defined)[[rank - 1, -rank]].tolist()
+                    low, high = (low, high) if low < high else (math.nan, math.nan)
+                else:
+                    low, high = (float(q) for q in np.quantile(defined, [tail, 1 - tail]))
                 if metric in _NOISY and not np.isnan(estimate):
                     shift = float(np.median(defined)) - estimate
                     low, high = max(low - shift, 0.0), max(high - shift, 0.0)
@@ -282,18 +267,13 @@ class BootstrapResult(Frozen):
         return self._band("pr", kind)
 
     def _band(self, curve: str, kind: Literal["pointwise", "simultaneous"]) -> CurveBand:
-        check_choice("kind", kind, ("pointwise", "simultaneous"))
+        valid.check_choice("kind", kind, ("pointwise", "simultaneous"))
         if curve not in self._curves:
-            raise bad_value("curves", "True for bands", "False", "run bootstrap(..., curves=True)")
+            raise valid.bad_value(
+                "curves", "True for bands", "False", "run bootstrap(..., curves=True)"
+            )
         x, estimate, draws, highest_low = self._curves[curve]
-        ordered = np.sort(draws, axis=0)
-        n = draws.shape[0]
-        if kind == "pointwise":
-            tail = (1 - self.confidence_level) / 2
-            low, high = np.quantile(ordered, [tail, 1 - tail], axis=0)
-        else:
-            depth = simultaneous_depth(draws, ordered, self.confidence_level)
-            low, high = ordered[depth - 1], ordered[n - depth]
+        low, high = _ends_of_band(draws, kind, self.confidence_level)
         return CurveBand(
             x=x,
             estimate=estimate,
@@ -330,10 +310,9 @@ most :math:`\sum_j g_j f_j / 2 \le 1/(2k)`, if labeled and unlabeled scores were
 within every group; where their densities are smooth it is of the order of :math:`1/k^2`. By what
 it moves a metric of the data it moves those of all replicates, hence they are moved back. At the
 top groups are finer, for metrics that look at the top k or at few false positives.
-``benchmarks/report_speed.py`` measures what is left.
+``benchmarks/report_speed.py`` measures what is left. (With 128 groups precision among the top k
+and the bias of areas under precision-recall curves change by more than chance.)
 """
-
-Progress = Callable[[int, int], None]
 
 
 class ResamplingKeywords(TypedDict, total=False):
@@ -357,19 +336,20 @@ class Resampling(Parameters):
         "int",
         """Bootstrap replicates; 0 for none, which leaves only the interval of the AUC. Each
         replicate estimates alpha and beta again, where they are estimated.""",
-        partial(check_integer, low=0, high=10**7),
+        partial(valid.check_integer, low=0, high=10**7),
     )
     random_state: RandomState = parameter(
         0,
         "int, numpy.random.Generator, numpy.random.RandomState or None",
         "Where randomness comes from.",
-        check_seeding,
+        valid.check_seeding,
     )
     progress: Progress | None = parameter(
         None,
-        "callable",
-        "Called as ``progress(done, total)`` now and then.",
-        lambda _, value: check_progress(value),
+        "callable or False",
+        """Called as ``progress(done, total)`` now and then; False for silence. Default: a bar in
+        a terminal or a notebook, for what takes longer than a second.""",
+        lambda _, value: valid.check_progress(value),
     )
 
 
@@ -422,8 +402,9 @@ def bootstrap(
         Draws counts instead; :func:`group_resampler` makes one for dependent rows.
     random_state : int, numpy.random.Generator or None, default=None
         Where randomness comes from.
-    progress : callable, optional
-        Called as ``progress(done, total)`` now and then.
+    progress : callable or False, optional
+        Called as ``progress(done, total)`` now and then; False for silence. Default: a bar in a
+        terminal or a notebook, for what takes longer than a second.
     **options
 
     Returns
@@ -473,37 +454,79 @@ def bootstrap(
     True
     """
     check_data(counts, proportions)
+    repair = RecoveryOptions.among(options).validated().repair
+    return measure_replicates(
+        counts,
+        formulas.recover_both(counts, proportions, repair),
+        estimator=estimator,
+        metrics=metrics,
+        threshold=threshold,
+        curves=curves,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        method=method,
+        resampler=resampler,
+        random_state=random_state,
+        progress=progress,
+        **options,
+    )
+
+
+def measure_replicates(
+    counts: ScoreCounts,
+    recovered: tuple[RecoveredRoc, RecoveredRoc],
+    *,
+    estimator: ProportionEstimator | None = None,
+    metrics: Iterable[str] | None = None,
+    threshold: float | None = None,
+    curves: bool = True,
+    n_resamples: int = 2000,
+    confidence_level: float = 0.95,
+    method: str = "multinomial",
+    resampler: Resampler | None = None,
+    random_state: RandomState = None,
+    progress: Progress | None = None,
+    **options: Unpack[MetricKeywords],
+) -> BootstrapResult:
+    """:func:`bootstrap` where both curves of the data are recovered already."""
+    roc, roc_pr = recovered
+    proportions = roc.proportions
     if estimator is not None and not callable(getattr(estimator, "proportions_many", None)):
         must = "an estimator of alpha and beta, such as AlphaMax()"
-        raise bad_type("estimator", must, estimator)
-    check_flag("curves", curves)
-    check_progress(progress)
-    check_choice("method", method, ("multinomial", "poisson"))
-    n_resamples = check_integer("n_resamples", n_resamples, low=1, high=10**7)
+        raise valid.bad_type("estimator", must, estimator)
+    valid.check_flag("curves", curves)
+    valid.check_progress(progress)
+    valid.check_choice("method", method, ("multinomial", "poisson"))
+    n_resamples = valid.check_integer("n_resamples", n_resamples, low=1, high=10**7)
     level = check_level(confidence_level)
-    rng = check_random_state(random_state)
+    rng = valid.check_random_state(random_state)
     given = RecoveryOptions.among(options).validated()
-    wanted = resolve_metrics(metrics, counts, given, proportions)
+    wanted = formulas.resolve_metrics(metrics, counts, given, proportions)
 
-    roc, roc_pr = recover_both(counts, proportions, given.repair)
     chosen = threshold is None
-    threshold = youden_threshold(roc) if threshold is None else check_real("threshold", threshold)
+    threshold = (
+        formulas.youden_threshold(roc)
+        if threshold is None
+        else valid.check_real("threshold", threshold)
+    )
     if resampler is None:
-        resampler = resampler_for(thinned_to_draw(counts, GROUPS, keep=threshold), method)
+        resampler = resampling.resampler_for(
+            resampling.thinned_to_draw(counts, GROUPS, keep=threshold), method
+        )
         drawn = "Poisson" if isinstance(resampler, PoissonResampler) else "multinomial"
     else:
         if not callable(getattr(resampler, "draw", None)):
-            raise bad_type("resampler", "an object with a 'draw' method", resampler)
+            raise valid.bad_type("resampler", "an object with a 'draw' method", resampler)
         if estimator is not None:
             # Estimators fix bins and the like by the data, then look at the replicates.
-            check_instance(
+            valid.check_instance(
                 "resampler.counts",
                 getattr(resampler, "counts", None),
                 ScoreCounts,
                 "make a resampler with group_resampler(...)",
             )
         if isinstance(resampler, GroupResampler):
-            thin = thinned_to_draw(resampler.counts, GROUPS, keep=threshold)
+            thin = resampling.thinned_to_draw(resampler.counts, GROUPS, keep=threshold)
             resampler = resampler.thinned(thin)
         drawn = "groups"
     data = getattr(resampler, "counts", counts)
@@ -515,15 +538,16 @@ def bootstrap(
     # The C library gives freed memory back, and asks for it again, array by array, until one that
     # is much larger has been freed. This one is never touched.
     np.empty(2**22 - 2**10)
-    for block in draws(resampler, data, proportions, estimator, n_resamples, rng):
-        measured = job.measure(block, data)
-        if estimator is not None:
-            alpha, beta = block.shares.alpha[:, 0], block.shares.beta[:, 0]
-            measured.values.update(zip(PROPORTIONS, (alpha, beta, beta - alpha), strict=True))
-        parts.append(measured)
-        n_rejected, done = block.n_rejected, done + len(block.labeled)
-        if progress is not None:
-            progress(done, n_resamples)
+    with shown(progress) as tell:
+        for block in draws(resampler, data, proportions, estimator, n_resamples, rng):
+            measured = job.measure(block, data)
+            if estimator is not None:
+                alpha, beta = block.shares.alpha[:, 0], block.shares.beta[:, 0]
+                measured.values.update(zip(PROPORTIONS, (alpha, beta, beta - alpha), strict=True))
+            parts.append(measured)
+            n_rejected, done = block.n_rejected, done + len(block.labeled)
+            if tell is not None:
+                tell(done, n_resamples)
     values = {key: np.concatenate([part.values[key] for part in parts]) for key in estimates}
     if data is not counts:
         itself = Draws(data.labeled[None], data.unlabeled[None], Shares.of(proportions))
@@ -543,9 +567,11 @@ def bootstrap(
             at = _positions(counts, data.thresholds)[best]
             gains = np.mean(tpr - roc.tpr_pu[at]), np.mean(fpr - roc.fpr_pu[at])
             optimism = (CHOSEN_TWICE * float(gains[0]), CHOSEN_TWICE * float(gains[1]))
-        place = position(counts, threshold)
-        view = view_of(roc, roc_pr, counts, rates_at(roc, counts, place, optimism or (0.0, 0.0)))
-        estimates |= compute_metrics(at_threshold, view, first[-1], given)
+        place = formulas.position(counts, threshold)
+        view = formulas.view_of(
+            roc, roc_pr, counts, formulas.rates_at(roc, counts, place, optimism or (0.0, 0.0))
+        )
+        estimates |= formulas.compute_metrics(at_threshold, view, first[-1], given)
         found = _at_threshold(
             np.concatenate([part.point for part in parts]),
             at_threshold,
@@ -646,8 +672,8 @@ def _at_threshold(
             observed - _studentized(observed, apparent, apparent - gain)
             for observed, apparent, gain in zip((seen_tpr, flagged), first, optimism, strict=True)
         )
-        fpr, tpr = less_optimistic(fpr, tpr, alpha, beta, tuple(less))
-    fpr, tpr = within_margins(fpr, tpr, flagged, alpha)
+        fpr, tpr = formulas.less_optimistic(fpr, tpr, alpha, beta, tuple(less))
+    fpr, tpr = formulas.within_margins(fpr, tpr, flagged, alpha)
     found: dict[str, FloatArray] = {}
     for metric in metrics:
         assert metric.of_rates is not None  # noqa: S101 - for the type checker: they all have one
@@ -655,7 +681,7 @@ def _at_threshold(
         value[np.isinf(value)] = np.nan  # a lift over next to no positives
         found[metric.name] = value
     above, n = flagged_of
-    tp = positives_flagged(fpr, tpr, above, n, alpha)
+    tp = formulas.positives_flagged(fpr, tpr, above, n, alpha)
     fn = n * alpha - tp
     return found | dict(zip(_NUMBERS, (tp, above - tp, fn, n - above - fn), strict=True))
 
@@ -693,9 +719,9 @@ class _Job:
         self, counts: ScoreCounts, roc: RecoveredRoc, roc_pr: RecoveredRoc
     ) -> tuple[dict[str, float], tuple[float, ...], tuple[FloatArray, FloatArray]]:
         """Metrics, what those at the threshold follow from, and the lines of bands."""
-        view = view_of(roc, roc_pr, counts)
+        view = formulas.view_of(roc, roc_pr, counts)
         prior = roc.proportions.prior(self.options.target, counts)
-        at = position(counts, self.threshold)
+        at = formulas.position(counts, self.threshold)
         rates = (*view.rates, roc.tpr_pu, roc.fpr_pu)
         point = (*(float(rate[at]) for rate in rates), *_pair(roc.proportions), prior)
         lines = (GRID, GRID[1:])
@@ -703,7 +729,7 @@ class _Job:
             tpr_at = interpolated(GRID, roc.fpr, roc.tpr)
             line = precision_line(roc_pr.fpr[None], roc_pr.tpr[None], np.array([prior]))
             lines = (tpr_at, line[0])
-        return compute_metrics(self.others, view, prior, self.options), point, lines
+        return formulas.compute_metrics(self.others, view, prior, self.options), point, lines
 
     def measure(self, drawn: Draws, data: ScoreCounts) -> _Measured:
         """The same of replicates of (groups of) the data."""
@@ -740,7 +766,7 @@ class _Job:
             prior_at_k=alpha,
             counts=data,
         )
-        at = position(data, self.threshold)
+        at = formulas.position(data, self.threshold)
         seen = (rate[:, at] for rate in (*rates, tpr_pu, fpr_pu))
         best = np.argmax(tpr_pu[:, 1:] - fpr_pu[:, 1:], axis=1)
         rows = np.arange(n)
@@ -753,7 +779,7 @@ class _Job:
                 np.concatenate([precision_line(fpr_pr[p], tpr_pr[p], prior[p]) for p in pieces]),
             )
         return _Measured(
-            values | compute_metrics(of_curves, view, prior, self.options),
+            values | formulas.compute_metrics(of_curves, view, prior, self.options),
             np.column_stack((*seen, alpha, beta, prior)),
             (best, tpr_pu[rows, best + 1], fpr_pu[rows, best + 1]),
             lines,
@@ -809,19 +835,19 @@ class Repeating:
         again = getattr(self.estimator, "proportions_many", None)
         if self.estimator is not None and not callable(again):
             must = "a fitted estimator of alpha and beta, such as AlphaMax().fit(counts)"
-            raise bad_type("estimator", must, self.estimator)
-        check_integer("n_resamples", self.n_resamples, low=1, high=10**7)
+            raise valid.bad_type("estimator", must, self.estimator)
+        valid.check_integer("n_resamples", self.n_resamples, low=1, high=10**7)
         check_level(self.confidence_level)
-        check_random_state(self.random_state)
+        valid.check_random_state(self.random_state)
 
     def of(
         self, counts: ScoreCounts, proportions: MixtureProportions, measure: Measure
     ) -> FloatArray:
         """What ``measure`` says of replicates, a row each; an estimator varies alpha and beta."""
-        rng = check_random_state(self.random_state)
+        rng = valid.check_random_state(self.random_state)
         thin = counts.thinned(MAX_MEASURED)
         blocks = draws(
-            resampler_for(thin, "multinomial"),
+            resampling.resampler_for(thin, "multinomial"),
             thin,
             proportions,
             self.estimator,
@@ -885,8 +911,8 @@ def curve_band(
     0.125 [0.086, 0.171]
     """
     check_data(counts, proportions)
-    check_choice("curve", curve, ("calibration", "decision"))
-    check_choice("kind", kind, ("pointwise", "simultaneous"))
+    valid.check_choice("curve", curve, ("calibration", "decision"))
+    valid.check_choice("kind", kind, ("pointwise", "simultaneous"))
     check_probabilities(counts, proportions)
     proportions.prior(target, counts)  # complains of a wrong target
     scores = Masses.of(counts, 0.0, 1.0).scores
@@ -903,13 +929,7 @@ def curve_band(
 
     repeating = Repeating(estimator, n_resamples, confidence_level, random_state)
     found = repeating.of(counts, proportions, measure)
-    ordered = np.sort(found, axis=0)
-    if kind == "pointwise":
-        tail = (1 - confidence_level) / 2
-        low, high = np.quantile(ordered, [tail, 1 - tail], axis=0)
-    else:
-        depth = simultaneous_depth(found, ordered, confidence_level)
-        low, high = ordered[depth - 1], ordered[len(found) - depth]
+    low, high = _ends_of_band(found, kind, confidence_level)
     return CurveBand(
         x=grid,
         estimate=measure(counts, proportions),

@@ -9,17 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._inputs import encode_labels, is_missing
 from purecover._typing import ArrayLike, BoolArray, CountArray, FloatArray, IntArray
-from purecover._validation import (
-    as_real_vector,
-    as_weights,
-    bad_type,
-    bad_value,
-    check_same_length,
-    public,
-    to_numpy,
-)
+from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
 from purecover.proportions import MixtureProportions, ProportionEstimator
@@ -376,13 +369,13 @@ def group_resampler(
     >>> result.interval("roc_auc").method
     'bootstrap percentile, groups'
     """
-    values = as_real_vector("scores", scores)
+    values = valid.as_real_vector("scores", scores)
     positive, negative = encode_labels(
         labeled, values.size, positive_label=positive_label, negative_label=negative_label
     )
     kept = None if negative is None else ~negative
     group = read_groups(groups, values.size, kept)
-    weight = None if sample_weight is None else as_weights(sample_weight, values.size)
+    weight = None if sample_weight is None else valid.as_weights(sample_weight, values.size)
     counts = ScoreCounts._from_marks(values, positive, negative, weight)
     mass = np.ones(values.size) if weight is None else weight
     if kept is not None:
@@ -392,11 +385,11 @@ def group_resampler(
 
 def read_groups(groups: ArrayLike, size: int, kept: BoolArray | None) -> IntArray:
     """Numbers of groups, one for each row that is kept."""
-    codes = to_numpy("groups", groups)
-    check_same_length("groups", codes.size, size)
+    codes = valid.to_numpy("groups", groups)
+    valid.check_same_length("groups", codes.size, size)
     missing = np.array([is_missing(v) for v in codes.tolist()])
     if missing.any():
-        raise bad_value(
+        raise valid.bad_value(
             "groups",
             "free of missing values",
             f"{int(missing.sum())} missing of {codes.size}",
@@ -405,9 +398,9 @@ def read_groups(groups: ArrayLike, size: int, kept: BoolArray | None) -> IntArra
     try:
         _, group = np.unique(codes if kept is None else codes[kept], return_inverse=True)
     except Exception as error:  # foreign objects raise whatever they like when compared
-        raise bad_type("groups", "of one type that can be sorted", codes[0]) from error
+        raise valid.bad_type("groups", "of one type that can be sorted", codes[0]) from error
     if int(group.max()) < 1:
-        raise bad_value("groups", "at least two groups", "one group")
+        raise valid.bad_value("groups", "at least two groups", "one group")
     return group.reshape(-1)
 
 

@@ -14,40 +14,15 @@ from sklearn.utils import Tags, check_array, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from purecover import _validation as valid
 from purecover._inputs import rows_frame
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
-from purecover._validation import (
-    FrozenDict,
-    bad_type,
-    bad_value,
-    check_choice,
-    public,
-    read_only,
-    show,
-    warn,
-)
+from purecover._validation import FrozenDict, public
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals.interval import check_level
 from purecover.intervals.paired import RowwiseAuc, rowwise_auc
-from purecover.models.cross_fit import (
-    METHODS,
-    Split,
-    check_settings,
-    cross_fit,
-    make_splits,
-    unseen_scores,
-)
-from purecover.models.tables import (
-    Examples,
-    TwoClassClassifier,
-    called_y,
-    check_model,
-    check_seed,
-    fit_all,
-    log_odds,
-    read_labeling,
-    row_scores,
-)
+from purecover.models import cross_fit, tables
+from purecover.models.tables import called_y
 
 # -- The classifiers that `BestScorer` tries where nobody names others ---------------------------
 
@@ -101,7 +76,7 @@ def default_candidates(
 
 
 def consensus_scores(
-    examples: Examples, *, cv: Any, seed: int, n_jobs: int | None = None
+    examples: tables.Examples, *, cv: Any, seed: int, n_jobs: int | None = None
 ) -> FloatArray | None:
     """The mean rank of every row by three unlike classifiers that have not seen it.
 
@@ -115,7 +90,7 @@ def consensus_scores(
     examples = replace(examples, X=X)
     candidates, _ = default_candidates(examples.X, seed, n_jobs)
     ranks = [
-        cross_fit(
+        cross_fit.cross_fit(
             candidates[name],
             examples,
             cv=cv,
@@ -178,9 +153,9 @@ class Tried:
 
 def try_candidates(
     candidates: Mapping[str, Any],
-    examples: Examples,
+    examples: tables.Examples,
     *,
-    splits: list[Split],
+    splits: list[cross_fit.Split],
     n_jobs: int | None,
 ) -> tuple[dict[str, Tried], dict[str, str]]:
     """Candidates that worked, and of the others why not; an error if none worked."""
@@ -190,7 +165,7 @@ def try_candidates(
     for key, candidate in candidates.items():
         start = time.perf_counter()
         try:
-            found = unseen_scores(candidate, examples, cv=splits, n_jobs=n_jobs)
+            found = cross_fit.unseen_scores(candidate, examples, cv=splits, n_jobs=n_jobs)
         except Exception as error:  # noqa: BLE001 - one candidate must not stop the others
             failed[key] = f"{type(error).__name__}: {error}"
             only_types = only_types and isinstance(error, TypeError)
@@ -270,7 +245,7 @@ def _has(method: str) -> Any:
 
 
 @dataclass(eq=False, repr=False)
-class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+class BestScorer(MetaEstimatorMixin, tables.TwoClassClassifier):  # type: ignore[misc]  # scikit-learn is untyped
     r"""Tries several classifiers of labeled against unlabeled, and keeps the best.
 
     How well scores separate decides how well alpha can be told and how much of a recovered curve
@@ -400,32 +375,32 @@ class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc] 
         -------
         self
         """
-        check_choice("rule", self.rule, RULES)
+        valid.check_choice("rule", self.rule, RULES)
         check_level(self.confidence_level)
-        seed = check_seed(self.random_state)
+        seed = tables.check_seed(self.random_state)
         if isinstance(seed, np.random.Generator):
             seed = int(seed.integers(2**31))
-        examples, classes, positive = read_labeling(
+        examples, classes, positive = tables.read_labeling(
             X, y, groups=groups, positive_label=self.positive_label
         )
         candidates, left_out = self._checked_candidates(examples.X, seed)
         validate_data(self, X, skip_check_array=True)
         # Made once: a splitter may draw anew each time, and an iterable is used up.
-        splits, _ = make_splits(examples, self.cv, seed)
+        splits, _ = cross_fit.make_splits(examples, self.cv, seed)
         tried, failed = try_candidates(candidates, examples, splits=splits, n_jobs=self.n_jobs)
         for key, reason in failed.items():
-            warn(f"{type(self).__name__} leaves out the candidate {key!r}. {reason[:_SHOWN]}")
+            valid.warn(f"{type(self).__name__} leaves out the candidate {key!r}. {reason[:_SHOWN]}")
         codes = examples.group_codes
         self.best_name_ = choose(tried, self.rule, self.confidence_level, codes)
         names = [*candidates, *left_out]
         self.results_ = tabulate(names, tried, {**failed, **left_out}, self.best_name_, codes)
-        self.oob_score_samples_ = read_only(np.array(tried[self.best_name_].scores))
+        self.oob_score_samples_ = valid.read_only(np.array(tried[self.best_name_].scores))
         self.classes_, self.labeled_class_ = classes, positive
         fitted = tried[self.best_name_].model
         if fitted is None:
-            fitted = fit_all(candidates[self.best_name_], examples)
+            fitted = tables.fit_all(candidates[self.best_name_], examples)
         self.best_estimator_ = fitted
-        self._response = check_model(self.best_estimator_, METHODS)
+        self._response = tables.check_model(self.best_estimator_, cross_fit.METHODS)
         return self
 
     @public
@@ -468,8 +443,8 @@ class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc] 
         self._check_rows(X)
         has = hasattr(self.best_estimator_, "decision_function")
         method = "decision_function" if has else self._response
-        scores = row_scores(self.best_estimator_, X, method)
-        return self._turned(log_odds(scores) if method == "predict_proba" else scores)
+        scores = tables.row_scores(self.best_estimator_, X, method)
+        return self._turned(tables.log_odds(scores) if method == "predict_proba" else scores)
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     @public
@@ -517,22 +492,22 @@ class BestScorer(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc] 
             candidates, left_out = default_candidates(X, seed, self.n_jobs)
         elif not isinstance(given, Mapping):
             must, hint = "a mapping of names to classifiers", "write {'name': classifier}"
-            raise bad_type("candidates", must, given, hint)
+            raise valid.bad_type("candidates", must, given, hint)
         else:
             candidates = dict(given)
         if not candidates:
-            raise bad_value("candidates", "at least one classifier", "none")
+            raise valid.bad_value("candidates", "at least one classifier", "none")
         for key, candidate in candidates.items():
             if not isinstance(key, str):
-                raise bad_type("candidates", "named by strings", key)
+                raise valid.bad_type("candidates", "named by strings", key)
             try:
-                check_settings(candidate, cv=self.cv, n_jobs=self.n_jobs)
+                cross_fit.check_settings(candidate, cv=self.cv, n_jobs=self.n_jobs)
             except TypeError as error:
                 if "'estimator'" not in str(error):
                     raise
                 must = "a mapping of names to scikit-learn classifiers that score rows"
-                got = f"{show(candidate)} under {key!r}"
-                raise bad_value("candidates", must, got) from error
+                got = f"{valid.show(candidate)} under {key!r}"
+                raise valid.bad_value("candidates", must, got) from error
         return candidates, left_out
 
     def __sklearn_tags__(self) -> Tags:

@@ -25,33 +25,16 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import validate_data
 
+from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState, Scenario, Target
-from purecover._validation import (
-    bad_value,
-    check_choice,
-    check_random_state,
-    public,
-    read_only,
-    show,
-)
+from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import PriorEstimator
 from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError
+from purecover.models import tables
 from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
-from purecover.models.tables import (
-    TwoClassClassifier,
-    called_y,
-    check_model,
-    check_seed,
-    fit_all,
-    fit_parameters,
-    log_odds,
-    read_labeling,
-    read_weights,
-    row_scores,
-    warn_of_weights,
-)
+from purecover.models.tables import called_y
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
 from purecover.recovery.rates import correct_posterior, posterior_band
 
@@ -222,7 +205,7 @@ LEAST = 1e-9
 
 
 @dataclass(eq=False, repr=False)
-class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # type: ignore[misc]  # scikit-learn is untyped
     r"""Makes any classifier of labeled against unlabeled one of positive against negative.
 
     Its ``predict_proba`` means the true class, not the label.
@@ -395,15 +378,15 @@ class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: i
         self
         """
         given, prior_estimator = self._check_params()
-        seed = check_seed(self.random_state)
-        examples, classes, positive = read_labeling(
+        seed = tables.check_seed(self.random_state)
+        examples, classes, positive = tables.read_labeling(
             X, y, groups=groups, positive_label=self.positive_label
         )
-        weight = read_weights(sample_weight, examples)
+        weight = tables.read_weights(sample_weight, examples)
         validate_data(self, X, skip_check_array=True)
         self.classes_, self.labeled_class_ = classes, positive
-        self.response_method_ = check_model(self.estimator, RESPONSES)
-        warn_of_weights(self.estimator, weight)
+        self.response_method_ = tables.check_model(self.estimator, RESPONSES)
+        tables.warn_of_weights(self.estimator, weight)
         if self._takes_out_of_bag:
             self.estimator_, scores = fit_out_of_bag(self.estimator, examples, weight)
         else:
@@ -413,11 +396,11 @@ class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: i
                 cv=self.cv,
                 method=self.response_method_,
                 combine="raw",  # a new row has no rank
-                fit_params=fit_parameters(self.estimator, weight),
+                fit_params=tables.fit_parameters(self.estimator, weight),
                 random_state=seed,
                 n_jobs=self.n_jobs,
             ).scores
-            self.estimator_ = fit_all(self.estimator, examples, weight)
+            self.estimator_ = tables.fit_all(self.estimator, examples, weight)
         counts = ScoreCounts.from_scores(scores, examples.positive, sample_weight=weight)
         self.prior_estimator_ = prior_estimator
         if prior_estimator is None:
@@ -431,11 +414,11 @@ class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: i
             np.ones(scores.size) if weight is None else weight,
             self.proportions_,
             method=self.method,
-            rng=check_random_state(seed),
+            rng=valid.check_random_state(seed),
         )
         self.method_ = self.calibrator_.method
-        self.oob_score_samples_ = read_only(scores)
-        self.oob_proba_ = read_only(self._positive(scores))
+        self.oob_score_samples_ = valid.read_only(scores)
+        self.oob_proba_ = valid.read_only(self._positive(scores))
         return self
 
     @public
@@ -468,7 +451,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: i
         ndarray of shape (n,)
             Above 0 where ``predict`` says ``classes_[1]``.
         """
-        return self._turned(log_odds(self._positive(self._scores(X))))
+        return self._turned(tables.log_odds(self._positive(self._scores(X))))
 
     @public
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
@@ -490,12 +473,12 @@ class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: i
     # -- in parts -----------------------------------------------------------------------
 
     def _check_params(self) -> tuple[GivenProportions, PriorEstimator | None]:
-        check_choice("method", self.method, METHODS)
+        valid.check_choice("method", self.method, METHODS)
         check_target(self.target)
         out_of_bag = self._takes_out_of_bag
         cv = 2 if out_of_bag else self.cv
         check_settings(self.estimator, cv=cv, n_jobs=self.n_jobs)
-        check_model(self.estimator, RESPONSES[:1] if out_of_bag else RESPONSES)
+        tables.check_model(self.estimator, RESPONSES[:1] if out_of_bag else RESPONSES)
         told = (self.alpha, self.beta, self.proportions, self.prior, self.label_frequency)
         given = GivenProportions(*told, self.scenario).validated(can_estimate=True)
         if not given.ways:
@@ -504,7 +487,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: i
             return given, found
         if self.prior_estimator is not None:
             must = f"left out where {given.ways[0]!r} is given"
-            raise bad_value("prior_estimator", must, show(self.prior_estimator))
+            raise valid.bad_value("prior_estimator", must, valid.show(self.prior_estimator))
         return given, None
 
     @property
@@ -513,11 +496,13 @@ class PUCalibratedClassifier(MetaEstimatorMixin, TwoClassClassifier):  # type: i
 
     def _scores(self, X: Any) -> FloatArray:
         self._check_rows(X)
-        return row_scores(self.estimator_, X, self.response_method_)
+        return tables.row_scores(self.estimator_, X, self.response_method_)
 
     def _scaled(self, scores: FloatArray) -> FloatArray:
         """Scores on the scale of log-odds, on which a sigmoid is one."""
-        return log_odds(scores, LEAST) if self.response_method_ == "predict_proba" else scores
+        return (
+            tables.log_odds(scores, LEAST) if self.response_method_ == "predict_proba" else scores
+        )
 
     def _positive(self, scores: FloatArray) -> FloatArray:
         return correct_posterior(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -13,29 +13,13 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
+from purecover import _validation as valid
 from purecover._inputs import response_scores
+from purecover._progress import Progress, shown, starting_workers
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from purecover._validation import (
-    Frozen,
-    bad_type,
-    bad_value,
-    check_choice,
-    check_integer,
-    check_jobs,
-    is_iterable,
-    public,
-    show,
-    useful_jobs,
-)
+from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, auc_pu
-from purecover.models.tables import (
-    Examples,
-    check_model,
-    check_seed,
-    fit_all,
-    model_name,
-    read_examples,
-)
+from purecover.models import tables
 
 # -- Which rows train and which are scored, with every fold checked ------------------------------
 
@@ -45,9 +29,11 @@ Split: TypeAlias = tuple[IntArray, IntArray]
 MUST = "a number of folds, a splitter of scikit-learn or a list of (train, test) rows"
 
 
-def make_splits(examples: Examples, cv: Any, random_state: RandomState) -> tuple[list[Split], int]:
+def make_splits(
+    examples: tables.Examples, cv: Any, random_state: RandomState
+) -> tuple[list[Split], int]:
     """Checked folds, and how often they score each row."""
-    seed = check_seed(random_state)
+    seed = tables.check_seed(random_state)
     if isinstance(cv, (int, np.integer)):
         # The seed itself, so that a splitter made by hand gives the same folds.
         if isinstance(seed, np.random.Generator):
@@ -59,18 +45,18 @@ def make_splits(examples: Examples, cv: Any, random_state: RandomState) -> tuple
         try:
             rows = list(cv.split(examples.X, target, examples.groups))
         except (TypeError, ValueError) as error:
-            got = f"{show(cv)}, which cannot split these rows ({error})"
-            raise bad_value("cv", MUST, got) from error
+            got = f"{valid.show(cv)}, which cannot split these rows ({error})"
+            raise valid.bad_value("cv", MUST, got) from error
     splits = [_checked_split(pair, examples) for pair in rows]
     times = np.zeros(examples.n_rows, dtype=np.int64)
     for _, test in splits:
         times[test] += 1
     low, high = int(times.min()), int(times.max())
     if not splits or low != high:
-        raise bad_value(
+        raise valid.bad_value(
             "cv",
             "a way to score every row equally often",
-            f"{show(cv)}, which scores some rows {low} and others {high} times",
+            f"{valid.show(cv)}, which scores some rows {low} and others {high} times",
             "use StratifiedKFold or RepeatedStratifiedKFold rather than random or growing parts",
         )
     for split in splits:
@@ -78,7 +64,7 @@ def make_splits(examples: Examples, cv: Any, random_state: RandomState) -> tuple
     return splits, low
 
 
-def _default_splitter(examples: Examples, n_folds: int, seed: int) -> Any:
+def _default_splitter(examples: tables.Examples, n_folds: int, seed: int) -> Any:
     # Here, because loading it draws from the random numbers of the standard library.
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -92,24 +78,24 @@ def _default_splitter(examples: Examples, n_folds: int, seed: int) -> Any:
             if n < 2:
                 parameter = "labeled" if codes is None else "groups"
                 must = f"a column with at least two {what}"
-                raise bad_value(parameter, must, str(n), hint)
+                raise valid.bad_value(parameter, must, str(n), hint)
             must = f"at most the number of {what}, {n}"
-            raise bad_value("cv", must, str(n_folds), hint)
+            raise valid.bad_value("cv", must, str(n_folds), hint)
     kind = StratifiedKFold if examples.groups is None else StratifiedGroupKFold
     return kind(n_folds, shuffle=True, random_state=seed)
 
 
-def _checked_split(pair: Any, examples: Examples) -> Split:
+def _checked_split(pair: Any, examples: tables.Examples) -> Split:
     try:
         train, test = (_row_numbers(part, examples.n_rows) for part in pair)
     except (TypeError, ValueError, IndexError) as error:
-        raise bad_type("cv", MUST, pair) from error
+        raise valid.bad_type("cv", MUST, pair) from error
     if np.unique(test).size != test.size or np.isin(test, train).any():
         got = "a fold with rows that are scored twice or by a model that saw them"
-        raise bad_value("cv", "folds of rows that the model has not seen", got)
+        raise valid.bad_value("cv", "folds of rows that the model has not seen", got)
     codes = examples.group_codes
     if codes is not None and np.isin(codes[test], codes[train]).any():
-        raise bad_value(
+        raise valid.bad_value(
             "cv",
             "a splitter that keeps groups together",
             "a fold with a group on both sides",
@@ -118,11 +104,11 @@ def _checked_split(pair: Any, examples: Examples) -> Split:
     return train, test
 
 
-def _require_both_sides(split: Split, examples: Examples) -> None:
+def _require_both_sides(split: Split, examples: tables.Examples) -> None:
     for rows, part in zip(split, ("train on", "score"), strict=True):
         for side, member in (("labeled", examples.positive), ("unlabeled", examples.unlabeled)):
             if not member[rows].any():
-                raise bad_value(
+                raise valid.bad_value(
                     "cv",
                     "folds with labeled and unlabeled rows on both sides",
                     f"a fold with no {side} row to {part}",
@@ -303,7 +289,7 @@ def cross_fit_scores(
     """
     folding = {"cv": cv, "method": method, "combine": combine, "n_jobs": n_jobs}
     check_settings(estimator, fit_params=fit_params, **folding)
-    examples = read_examples(
+    examples = tables.read_examples(
         X,
         labeled,
         groups=groups,
@@ -321,21 +307,21 @@ def check_settings(
     fit_params: Any = None,
 ) -> None:  # fmt: skip
     """Complain of what is wrong whatever the data are."""
-    check_choice("method", method, ("auto", *METHODS))
-    check_choice("combine", combine, COMBINES)
-    check_model(estimator, METHODS if method == "auto" else (method,))
-    check_jobs(n_jobs)
+    valid.check_choice("method", method, ("auto", *METHODS))
+    valid.check_choice("combine", combine, COMBINES)
+    tables.check_model(estimator, METHODS if method == "auto" else (method,))
+    valid.check_jobs(n_jobs)
     if isinstance(cv, (int, np.integer)):
-        check_integer("cv", cv, low=2)
-    elif isinstance(cv, (str, type)) or not (hasattr(cv, "split") or is_iterable(cv)):
-        raise bad_type("cv", MUST, cv)
+        valid.check_integer("cv", cv, low=2)
+    elif isinstance(cv, (str, type)) or not (hasattr(cv, "split") or valid.is_iterable(cv)):
+        raise valid.bad_type("cv", MUST, cv)
     if fit_params is not None and not isinstance(fit_params, Mapping):
-        raise bad_type("fit_params", "a dict of arguments of fit", fit_params)
+        raise valid.bad_type("fit_params", "a dict of arguments of fit", fit_params)
 
 
 def cross_fit(
     estimator: Any,
-    examples: Examples,
+    examples: tables.Examples,
     *,
     cv: Any = 5,
     method: str = "auto",
@@ -343,44 +329,49 @@ def cross_fit(
     fit_params: Mapping[str, Any] | None = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> CrossFit:
     """Out-of-fold scores of rows that were checked before."""
-    used = check_model(estimator, METHODS if method == "auto" else (method,))
+    used = tables.check_model(estimator, METHODS if method == "auto" else (method,))
     if combine == "auto":
         combine = "raw" if used == "predict_proba" else "rank"
     splits, n_repeats = make_splits(examples, cv, random_state)
     positive, unlabeled = examples.positive, examples.unlabeled
     share = positive.sum() / (positive.sum() + unlabeled.sum())
 
-    workers = useful_jobs(n_jobs, len(splits))
+    workers = valid.useful_jobs(n_jobs, len(splits))
+    tasks = (
+        delayed(_scores_of_fold)(estimator, examples, split, used, fit_params) for split in splits
+    )
     try:
         parallel = Parallel(n_jobs=workers, return_as="generator")
     except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
-        parallel = Parallel(n_jobs=workers)
-    jobs = parallel(
-        delayed(_scores_of_fold)(estimator, examples, split, used, fit_params) for split in splits
-    )
+        jobs = Parallel(n_jobs=workers)(tasks)
+    else:
+        with starting_workers():
+            jobs = parallel(tasks)
     total, areas = np.zeros(examples.n_rows), np.zeros(len(splits))
-    for k, ((_, test), scores) in enumerate(zip(splits, jobs, strict=True)):
-        if not np.isfinite(scores).all():
-            bad = int((~np.isfinite(scores)).sum())
-            raise bad_value(
-                "estimator",
-                f"a classifier whose {used} is finite",
-                f"{bad} NaN or infinite of {scores.size} in fold {k + 1} from {show(estimator)}",
-                "are there missing or huge values in X?",
-            )
-        known = positive[test] | unlabeled[test]
-        areas[k] = auc_pu(ScoreCounts.from_scores(scores[known], positive[test][known]))
-        if combine == "rank":
-            scores = fold_ranks(scores, positive[test], unlabeled[test], share)  # noqa: PLW2901
-        total[test] += scores
-        if progress is not None:
-            progress(k + 1, len(splits))
+    with shown(progress) as tell:
+        for k, ((_, test), scores) in enumerate(zip(splits, jobs, strict=True)):
+            if not np.isfinite(scores).all():
+                bad = int((~np.isfinite(scores)).sum())
+                raise valid.bad_value(
+                    "estimator",
+                    f"a classifier whose {used} is finite",
+                    f"{bad} NaN or infinite of {scores.size} in fold {k + 1} from "
+                    f"{valid.show(estimator)}",
+                    "are there missing or huge values in X?",
+                )
+            known = positive[test] | unlabeled[test]
+            areas[k] = auc_pu(ScoreCounts.from_scores(scores[known], positive[test][known]))
+            if combine == "rank":
+                scores = fold_ranks(scores, positive[test], unlabeled[test], share)  # noqa: PLW2901
+            total[test] += scores
+            if tell is not None:
+                tell(k + 1, len(splits))
     return CrossFit(
         scores=total / n_repeats,
-        model=model_name(estimator),
+        model=tables.model_name(estimator),
         method=used,
         combine=combine,
         n_folds=len(splits),
@@ -406,7 +397,7 @@ def fold_ranks(
 
 def _scores_of_fold(
     estimator: Any,
-    examples: Examples,
+    examples: tables.Examples,
     split: Split,
     method: str,
     fit_params: Mapping[str, Any] | None,
@@ -422,10 +413,10 @@ def _scores_of_fold(
     found = response_scores(model, part, positive=1, methods=(method,))
     scores = np.asarray(found, dtype=np.float64)
     if scores.shape != (test.size,):
-        raise bad_value(
+        raise valid.bad_value(
             "estimator",
             f"a classifier whose {method} gives a number per row",
-            f"an array of shape {scores.shape} for {test.size} rows from {show(estimator)}",
+            f"an array of shape {scores.shape} for {test.size} rows from {valid.show(estimator)}",
         )
     return scores
 
@@ -476,7 +467,7 @@ def makes_own_scores(estimator: Any) -> bool:
 
 def unseen_scores(
     estimator: Any,
-    examples: Examples,
+    examples: tables.Examples,
     *,
     own: bool = True,
     **settings: Any,
@@ -493,7 +484,7 @@ def unseen_scores(
     return UnseenScores(result.scores, result.description)
 
 
-def _own_scores(estimator: Any, examples: Examples) -> UnseenScores | None:
+def _own_scores(estimator: Any, examples: tables.Examples) -> UnseenScores | None:
     """Out-of-bag scores; None where the model has none, or none that keep to the rules.
 
     Groups must be kept together, so that ``fit`` must take them. Known negatives must be scored
@@ -527,35 +518,35 @@ def out_of_bag(fitted: Any, n_rows: int) -> FloatArray | None:
     scores = np.array(scores, dtype=np.float64)
     finite = np.isfinite(scores)
     if scores.shape != (n_rows,) or not finite.all():
-        raise bad_value(
+        raise valid.bad_value(
             "estimator",
             "a classifier with a finite out-of-bag score of every row",
-            f"{int(finite.sum())} of {n_rows} from {show(fitted)}",
+            f"{int(finite.sum())} of {n_rows} from {valid.show(fitted)}",
             "more members leave fewer rows that all of them have seen",
         )
     return scores
 
 
 def fit_out_of_bag(
-    estimator: Any, examples: Examples, weight: FloatArray | None
+    estimator: Any, examples: tables.Examples, weight: FloatArray | None
 ) -> tuple[Any, FloatArray]:
     """A model fitted to all rows, and its out-of-bag scores, which must be probabilities."""
     hint = "a number of folds serves any classifier"
     if examples.groups is not None:
         got = "'oob' beside groups, which bags do not keep together"
-        raise bad_value("cv", "a number or a splitter", got, hint)
+        raise valid.bad_value("cv", "a number or a splitter", got, hint)
     must = "a number or a splitter for a classifier without out-of-bag scores"
     if not _final(estimator):
-        got = f"'oob' for {show(estimator)}, which keeps scores before calibration"
-        raise bad_value("cv", must, got, hint)
-    fitted = fit_all(estimator, examples, weight)
+        got = f"'oob' for {valid.show(estimator)}, which keeps scores before calibration"
+        raise valid.bad_value("cv", must, got, hint)
+    fitted = tables.fit_all(estimator, examples, weight)
     scores = out_of_bag(fitted, examples.n_rows)
     if scores is None:
-        raise bad_value("cv", must, f"'oob' for {show(fitted)}", hint)
+        raise valid.bad_value("cv", must, f"'oob' for {valid.show(fitted)}", hint)
     if not bool(((scores >= 0) & (scores <= 1)).all()):
         must = "a classifier whose out-of-bag scores are probabilities"
-        got = f"{show(fitted)} with scores from {scores.min():g} to {scores.max():g}"
-        raise bad_value("estimator", must, got)
+        got = f"{valid.show(fitted)} with scores from {scores.min():g} to {scores.max():g}"
+        raise valid.bad_value("estimator", must, got)
     return fitted, scores
 
 
@@ -568,6 +559,6 @@ def _name(model: Any) -> str:
     """What the report calls a fitted model, with its choice if it had candidates."""
     results = getattr(model, "results_", None)
     if not hasattr(model, "best_name_") or not results:
-        return model_name(model)
+        return tables.model_name(model)
     areas = ", ".join(f"{name} {row.auc_pu:.3f}" for name, row in results.items())
     return f"{type(model).__name__}: {model.best_name_}, chosen by observed AUC ({areas})"

@@ -17,26 +17,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from purecover._validation import (
-    bad_type,
-    bad_value,
-    check_choice,
-    check_integer,
-    check_jobs,
-    public,
-    require,
-    show,
-    useful_jobs,
-    warn,
-)
-from purecover.models.tables import (
-    Standardizer,
-    TwoClassClassifier,
-    numeric_matrix,
-    read_labeling,
-    seeds_of,
-)
+from purecover._validation import public
+from purecover.models import tables
 from purecover.models.training import (
     CHOICES,
     Ensemble,
@@ -65,21 +49,21 @@ def check_device(device: object) -> str:
     """The device in torch's words, "numpy" for none, from what the user asks for."""
     must = "'auto', 'cpu', or a device of torch such as 'cuda', 'cuda:1' or 'torch:cpu'"
     if not isinstance(device, str):
-        raise bad_type("device", must, device)
+        raise valid.bad_type("device", must, device)
     if device == "cpu":
         return "numpy"
     if device == "auto":
         return "cuda" if _has_cuda() else "numpy"
     if device.removeprefix("torch:").partition(":")[0] not in _KINDS:
-        raise bad_value("device", must, show(device))
-    torch = require("torch", extra="torch", by=f"{{function}} with {device=!r}")
+        raise valid.bad_value("device", must, valid.show(device))
+    torch = valid.require("torch", extra="torch", by=f"{{function}} with {device=!r}")
     name = device.removeprefix("torch:")
     try:
         found = torch.device(name)
         torch.empty(0, device=found)
     except (RuntimeError, AssertionError) as error:
         hint = "use device='cpu', or a torch built for this device on a machine that has it"
-        raise bad_value("device", must, show(device), hint) from error
+        raise valid.bad_value("device", must, valid.show(device), hint) from error
     return str(found)
 
 
@@ -115,7 +99,7 @@ def train_ensemble(
 
     hears = [None if on_progress is None else partial(hear, index) for index in range(len(batches))]
     # Threads inside products as small as those of a batch only wait for one another.
-    workers = useful_jobs(n_jobs, len(batches)) if device == "numpy" else 1
+    workers = valid.useful_jobs(n_jobs, len(batches)) if device == "numpy" else 1
     with threadpool_limits(1, user_api="blas") if device == "numpy" else nullcontext():
         parts = Parallel(n_jobs=workers, prefer="threads")(
             delayed(train_part)(features, targets, batch, training, device, told)
@@ -186,7 +170,7 @@ FEW = 30
 
 
 @dataclass(eq=False, repr=False)
-class BaggedNetworks(TwoClassClassifier):
+class BaggedNetworks(tables.TwoClassClassifier):
     r"""Bagged feed-forward networks trained by resilient propagation.
 
     Each of the networks sees a bag of rows drawn with replacement and standardized by the bag's
@@ -335,26 +319,26 @@ class BaggedNetworks(TwoClassClassifier):
         BaggedNetworks
             Itself.
         """
-        size = check_integer("n_estimators", self.n_estimators, low=1)
+        size = valid.check_integer("n_estimators", self.n_estimators, low=1)
         chosen = {name: getattr(self, name) for name in CHOICES}
         training = check_training(
             preset=self.preset, hidden=self.hidden, stratify=self.stratify, **chosen
         )
-        dtype = np.dtype(check_choice("dtype", self.dtype, ("float32", "float64")))
+        dtype = np.dtype(valid.check_choice("dtype", self.dtype, ("float32", "float64")))
         device = check_device(self.device)
-        check_jobs(self.n_jobs)
+        valid.check_jobs(self.n_jobs)
         if not isinstance(self.verbose, bool):
-            check_integer("verbose", self.verbose, low=0)
-        seeds = seeds_of(self.random_state, size)
-        examples, classes, positive = read_labeling(X, y, positive_label=self.positive_label)
+            valid.check_integer("verbose", self.verbose, low=0)
+        seeds = tables.seeds_of(self.random_state, size)
+        examples, classes, positive = tables.read_labeling(X, y, positive_label=self.positive_label)
         is_labeled = examples.positive
-        X = numeric_matrix(self, examples.X, reset=True)
+        X = tables.numeric_matrix(self, examples.X, reset=True)
         check_sides("y", is_labeled)
         if not training.stratify:
             _warn_of_few(is_labeled)
         self.classes_, self.labeled_class_ = classes, positive
         self._training = training
-        self._standardizer = Standardizer.of(X)
+        self._standardizer = tables.Standardizer.of(X)
         bar = progress_bar("Training networks", size) if self.verbose else nullcontext()
         with bar as on_progress:
             ensemble = train_ensemble(
@@ -380,7 +364,7 @@ class BaggedNetworks(TwoClassClassifier):
         Of rows that were trained on, take ``oob_score_samples_``.
         """
         check_is_fitted(self)
-        X = numeric_matrix(self, X, reset=False)
+        X = tables.numeric_matrix(self, X, reset=False)
         rows = self._standardizer.transform(X, self._weights.dtype)
         return apply_ensemble(rows, self._weights, self._training)
 
@@ -427,13 +411,13 @@ def check_sides(parameter: str, labeled: BoolArray) -> None:
         if size == 1:
             must = f"{side} in two rows or more: a network without the only one knows none"
             hint = "get more labels; from a handful on, stratify=True gives the fairest scores"
-            raise bad_value(parameter, must, f"1 {side} row of {labeled.size}", hint)
+            raise valid.bad_value(parameter, must, f"1 {side} row of {labeled.size}", hint)
 
 
 def _warn_of_few(labeled: BoolArray) -> None:
     for side, size in (("labeled", int(labeled.sum())), ("unlabeled", int((~labeled).sum()))):
         if size < FEW:
-            warn(
+            valid.warn(
                 f"There are {size} {side} rows. A bag that misses one of so few has fewer of "
                 "them on average, and out of bag they score too low for it.\n"
                 "Hint: BaggedNetworks(stratify=True) draws labeled and unlabeled rows apart."
@@ -450,7 +434,7 @@ def mean_scores(sums: FloatArray, counts: Any) -> FloatArray:
     if never.any():
         some = not never.all()
         scores[never] = scores[~never].mean() if some else 0.5
-        warn(
+        valid.warn(
             f"{int(never.sum())} of {never.size} rows are in the bag of every network, so that "
             f"nothing is known about them; their score is {'the mean score' if some else '0.5'}."
             "\nHint: more networks (n_estimators=) leave no such rows."
@@ -523,11 +507,11 @@ def bagged_scores_many(
     >>> scores.shape
     (3, 400)
     """
-    size = check_integer("n_estimators", n_estimators, low=1)
+    size = valid.check_integer("n_estimators", n_estimators, low=1)
     training = check_training(preset=preset, hidden=hidden)
     table, rows, labeled = _check_tables(X, rows, labeled)
     where = check_device(device)
-    check_jobs(n_jobs)
+    valid.check_jobs(n_jobs)
     streams = _streams(random_state, len(rows))
     scores: list[FloatArray] = []
     if where.startswith("cuda"):
@@ -542,7 +526,7 @@ def bagged_scores_many(
     for chosen, marks, stream in zip(rows, labeled, streams, strict=True):
         part = table[chosen]
         ensemble = train_ensemble(
-            Standardizer.of(part).transform(part, np.float32),
+            tables.Standardizer.of(part).transform(part, np.float32),
             marks,
             stream.spawn(size),
             training,
@@ -556,11 +540,11 @@ def bagged_scores_many(
 def _streams(random_state: Any, size: int) -> list[np.random.SeedSequence]:
     """A stream of random numbers for each ensemble."""
     if not isinstance(random_state, (list, tuple, np.ndarray)):
-        return seeds_of(random_state, size)
+        return tables.seeds_of(random_state, size)
     if len(random_state) != size:
         must = f"one seed, or one for each of the {size} ensembles"
-        raise bad_value("random_state", must, f"{len(random_state)} seeds")
-    return [seeds_of(seed, 1)[0] for seed in random_state]
+        raise valid.bad_value("random_state", must, f"{len(random_state)} seeds")
+    return [tables.seeds_of(seed, 1)[0] for seed in random_state]
 
 
 def _check_tables(
@@ -572,19 +556,19 @@ def _check_tables(
         table = check_array(X, dtype=[np.float64, np.float32], input_name="X")
     except (TypeError, ValueError) as error:
         must, got = "a matrix of finite numbers", str(error).partition("\n")[0].rstrip(".")
-        raise bad_value("X", must, f"what fails with: {got}") from error
+        raise valid.bad_value("X", must, f"what fails with: {got}") from error
     chosen, marks = _as_array("rows", rows), _as_array("labeled", labeled)
     if chosen.ndim != 2 or chosen.dtype.kind not in "iu" or chosen.size == 0:
         must = "whole numbers of shape (n_ensembles, n_rows)"
-        raise bad_value("rows", must, f"{chosen.dtype} of shape {chosen.shape}")
+        raise valid.bad_value("rows", must, f"{chosen.dtype} of shape {chosen.shape}")
     if chosen.min() < 0 or chosen.max() >= len(table):
         must = f"rows of X, from 0 to {len(table) - 1}"
-        raise bad_value("rows", must, f"{chosen.min()} to {chosen.max()}")
+        raise valid.bad_value("rows", must, f"{chosen.min()} to {chosen.max()}")
     ordered = np.sort(chosen, axis=1)
     again = ordered[:, 1:] == ordered[:, :-1]
     if again.any():
         ensemble, place = np.argwhere(again)[0]
-        raise bad_value(
+        raise valid.bad_value(
             "rows",
             "distinct rows of X in every ensemble",
             f"row {ordered[ensemble, place]} more than once in ensemble {ensemble}",
@@ -593,11 +577,11 @@ def _check_tables(
         )
     if marks.shape != chosen.shape or marks.dtype.kind != "b":
         must = f"booleans of the shape of rows, {chosen.shape}"
-        raise bad_value("labeled", must, f"{marks.dtype} of shape {marks.shape}")
+        raise valid.bad_value("labeled", must, f"{marks.dtype} of shape {marks.shape}")
     one_sided = np.flatnonzero(marks.all(axis=1) | ~marks.any(axis=1))
     if one_sided.size:
         must = "labeled and unlabeled rows in every ensemble"
-        raise bad_value("labeled", must, f"only one kind in ensemble {one_sided[0]}")
+        raise valid.bad_value("labeled", must, f"only one kind in ensemble {one_sided[0]}")
     for one in marks:
         check_sides("labeled", one)
     return table, chosen.astype(np.int64), np.array(marks)
@@ -608,7 +592,7 @@ def _as_array(parameter: str, values: ArrayLike) -> NDArray[Any]:
         return np.asarray(values)
     except ValueError as error:  # rows of different lengths
         must = "an array of shape (n_ensembles, n_rows)"
-        raise bad_value(parameter, must, "rows of different lengths") from error
+        raise valid.bad_value(parameter, must, "rows of different lengths") from error
 
 
 def _on_card(
@@ -625,7 +609,7 @@ def _on_card(
     from purecover.models import cuda as _fused
 
     # The card computes with 32 bits: a large mean or scale must be gone before.
-    features = Standardizer.of(table).transform(table, np.float32)[:, :-1]
+    features = tables.Standardizer.of(table).transform(table, np.float32)[:, :-1]
     on_card = torch.as_tensor(np.ascontiguousarray(features), device=device)
     per = rows.shape[1] * (5 * size + 12 * max(16, 2 * table.shape[1]))
     step = max(_CARD_BYTES // per, 1)

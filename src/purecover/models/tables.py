@@ -18,26 +18,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter, validate_data
 
 from purecover import __version__
-from purecover._inputs import (
-    encode_labels,
-    is_frame,
-    labeled_of_two,
-    read_columns,
-    refuse_missing,
-    response_scores,
-)
+from purecover import _inputs as inputs
+from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from purecover._validation import (
-    as_weights,
-    bad_type,
-    bad_value,
-    check_alignment,
-    check_random_state,
-    check_same_length,
-    show,
-    to_numpy,
-    warn,
-)
 from purecover.exceptions import InvalidInputError, PurecoverError
 from purecover.intervals.resampling import read_groups as group_numbers
 
@@ -93,10 +76,10 @@ def read_examples(
     }
     X, parts = _take_out(X, parts)
     X, n_rows = read_rows(X)
-    values = to_numpy("labeled", parts["labeled"])
+    values = valid.to_numpy("labeled", parts["labeled"])
     check_as_long("labeled", values.size, n_rows)
-    check_alignment(X, parts["labeled"], names=("X", "labeled"))
-    positive, negative = encode_labels(
+    valid.check_alignment(X, parts["labeled"], names=("X", "labeled"))
+    positive, negative = inputs.encode_labels(
         values,
         n_rows,
         positive_label=positive_label,
@@ -111,11 +94,11 @@ def read_examples(
 def _take_out(X: Any, parts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The columns that names stand for, and the frame without them."""
     names = {role: value for role, value in parts.items() if isinstance(value, str)}
-    if not names or isinstance(X, Mapping) or not is_frame(X):
+    if not names or isinstance(X, Mapping) or not inputs.is_frame(X):
         return X, parts
     import narwhals.stable.v2 as nw
 
-    found = read_columns(X, names)
+    found = inputs.read_columns(X, names)
     rest = nw.from_native(X, eager_only=True).drop(list(dict.fromkeys(names.values())))
     return rest.to_native(), {**parts, **found}
 
@@ -124,32 +107,32 @@ def read_rows(X: Any) -> tuple[Any, int]:
     """The features as something that has rows, and how many; a complaint if it has none."""
     if isinstance(X, Mapping):
         say = "make a data frame of it, or an array with np.column_stack"
-        raise bad_type("X", _MUST, X, say)
+        raise valid.bad_type("X", _MUST, X, say)
     if isinstance(X, (list, tuple)) and not any(isinstance(row, (str, dict)) for row in X):
         # Texts and dicts are for a pipeline that reads them; all else is a matrix.
         try:
             X = np.asarray(X)
         except ValueError as error:
-            raise bad_type("X", _MUST, X, "rows must be of one length") from error
+            raise valid.bad_type("X", _MUST, X, "rows must be of one length") from error
     if isinstance(X, (str, bytes, type)):
-        raise bad_type("X", _MUST, X)
+        raise valid.bad_type("X", _MUST, X)
     hint: str | None
     try:
         n_rows = int(_num_samples(X))
     except Exception as error:  # foreign things raise whatever they like
         hint = "collect a lazy frame first" if hasattr(X, "collect") else None
-        raise bad_type("X", _MUST, X, hint) from error
+        raise valid.bad_type("X", _MUST, X, hint) from error
     if isinstance(X, np.ndarray) and X.ndim != 2 and X.dtype.kind not in "OUST":
         hint = "a single feature is X.reshape(-1, 1)" if X.ndim == 1 else None
-        raise bad_value("X", _MUST, f"an array of shape {X.shape}", hint)
+        raise valid.bad_value("X", _MUST, f"an array of shape {X.shape}", hint)
     if n_rows == 0:
-        raise bad_value("X", _MUST, "no rows at all")
+        raise valid.bad_value("X", _MUST, "no rows at all")
     return X, n_rows
 
 
 def read_groups(groups: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
     """The group of each row."""
-    codes = to_numpy("groups", groups)
+    codes = valid.to_numpy("groups", groups)
     check_as_long("groups", codes.size, n_rows)
     group_numbers(codes, n_rows, None)  # complains of what no groups can be
     return codes
@@ -157,7 +140,7 @@ def read_groups(groups: ArrayLike, n_rows: int) -> np.ndarray[Any, Any]:
 
 def check_as_long(parameter: str, size: int, n_rows: int) -> None:
     """A value for each row."""
-    check_same_length(parameter, size, n_rows, "X has rows")
+    valid.check_same_length(parameter, size, n_rows, "X has rows")
 
 
 # -- Rows and labels of fit(X, y) ----------------------------------------------------------------
@@ -179,31 +162,33 @@ def read_labeling(
     must = "an array: for each row, whether the example carries the label"
     if y is None:
         got = "None; fit requires y to be passed, but the target y is None"
-        raise bad_value("y", must, got)
+        raise valid.bad_value("y", must, got)
     if isinstance(y, str):  # predictions are made of frames without that column
-        raise bad_type("y", must, y, "pass the column itself")
+        raise valid.bad_type("y", must, y, "pass the column itself")
     if isinstance(groups, str):
         must = "an array: for each row, its group"
-        raise bad_type("groups", must, groups, "pass the column itself")
+        raise valid.bad_type("groups", must, groups, "pass the column itself")
     if getattr(y, "ndim", 1) == 2:
         words = "A column-vector y was passed when a 1d array was expected"
-        warn(words, DataConversionWarning)
+        valid.warn(words, DataConversionWarning)
     X, n_rows = read_rows(X)
-    values = _plain(to_numpy("y", y))
+    values = _plain(valid.to_numpy("y", y))
     check_as_long("y", values.size, n_rows)
-    check_alignment(X, y, names=("X", "y"))
-    refuse_missing("y", values)
+    valid.check_alignment(X, y, names=("X", "y"))
+    inputs.refuse_missing("y", values)
     classes = _two_classes(values)
     if positive_label is None:
-        at = labeled_of_two(classes)
+        at = inputs.labeled_of_two(classes)
         if at is None:
             must = "two-valued, one value for labeled and one for unlabeled rows"
-            got = f"{show(classes.tolist())}, which both mean the same"
+            got = f"{valid.show(classes.tolist())}, which both mean the same"
             hint = "name the value that means labeled with positive_label="
-            raise bad_value("y", must, got, hint)
+            raise valid.bad_value("y", must, got, hint)
         positive = np.asarray(values == classes[at], dtype=np.bool_)
     else:
-        positive, _ = encode_labels(values, n_rows, positive_label=positive_label, parameter="y")
+        positive, _ = inputs.encode_labels(
+            values, n_rows, positive_label=positive_label, parameter="y"
+        )
         at = int(np.flatnonzero(classes == values[int(np.argmax(positive))])[0])
     if groups is not None:
         groups = read_groups(groups, n_rows)
@@ -226,15 +211,15 @@ def _two_classes(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         classes = np.unique(values)
     except TypeError as error:  # values that cannot be compared
         must, hint = "of one type throughout", "map it to booleans first"
-        raise bad_type("y", must, values[0], hint) from error
+        raise valid.bad_type("y", must, values[0], hint) from error
     if classes.size == 2:
         return classes
     must = "two-valued, one value for labeled and one for unlabeled rows"
     if classes.size == 1:
-        got = f"one class: {show(classes.tolist()[0])} in all {values.size} rows"
+        got = f"one class: {valid.show(classes.tolist()[0])} in all {values.size} rows"
         hint = "training needs labeled and unlabeled rows; is that the right column?"
-        raise bad_value("y", must, got, hint)
-    got = f"{classes.size} values, {show(classes[:5].tolist())}"
+        raise valid.bad_value("y", must, got, hint)
+    got = f"{classes.size} values, {valid.show(classes[:5].tolist())}"
     if values.dtype.kind == "f" and not bool((values == np.round(values)).all()):
         hint = "Unknown label type: continuous. Are these scores?"
     else:
@@ -242,29 +227,31 @@ def _two_classes(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
             "Only binary classification is supported. The type of the target is multiclass. "
             "Map the column to booleans first, for example y == 'positive'"
         )
-    raise bad_value("y", must, got, hint)
+    raise valid.bad_value("y", must, got, hint)
 
 
 def check_rows(X: Any) -> None:
     """Refuse at the door what no classifier takes, before it is cut into folds."""
     if getattr(getattr(X, "dtype", None), "kind", "") == "c":
-        raise bad_value("X", "real", "complex numbers", "Complex data not supported: pass parts")
+        raise valid.bad_value(
+            "X", "real", "complex numbers", "Complex data not supported: pass parts"
+        )
     if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "fiub":
         hint = "Reshape your data: X.reshape(1, -1) is one row, X.reshape(-1, 1) one feature"
-        raise bad_value("X", "a matrix", f"an array of shape {X.shape}", hint)
+        raise valid.bad_value("X", "a matrix", f"an array of shape {X.shape}", hint)
 
 
 def read_weights(sample_weight: ArrayLike | None, examples: Examples) -> FloatArray | None:
     """Weights of the rows, some of them on either side; None if none were given."""
     if sample_weight is None:
         return None
-    values = to_numpy("sample_weight", sample_weight)
+    values = valid.to_numpy("sample_weight", sample_weight)
     check_as_long("sample_weight", values.size, examples.n_rows)
-    weight = as_weights(values, examples.n_rows)
+    weight = valid.as_weights(values, examples.n_rows)
     for side, rows in (("labeled", examples.positive), ("unlabeled", examples.unlabeled)):
         if not float(weight[rows].sum()) > 0:
             must = "positive for some labeled and some unlabeled rows: both classes are needed"
-            raise bad_value("sample_weight", must, f"zero for all {side} rows")
+            raise valid.bad_value("sample_weight", must, f"zero for all {side} rows")
     return weight
 
 
@@ -289,11 +276,11 @@ def numeric_matrix(model: Any, X: Any, *, reset: bool) -> NDArray[Any]:
         if "could not convert string to float" not in text:
             raise
         hint = _HINT.format("sklearn.preprocessing.OneHotEncoder")
-        raise bad_value("X", _NUMBERS, f"text ({text})", hint) from error
+        raise valid.bad_value("X", _NUMBERS, f"text ({text})", hint) from error
     if not hasattr(X, "toarray"):
         return np.asarray(X)
     if X.shape[0] * X.shape[1] * X.dtype.itemsize > _LARGEST_DENSE:
-        raise bad_value(
+        raise valid.bad_value(
             "X",
             f"small enough to write out its zeros in {_LARGEST_DENSE // 2**30} GiB",
             f"a sparse matrix of shape {X.shape}",
@@ -306,21 +293,21 @@ def _refuse_other_columns(X: Any) -> None:
     """Texts and times, of which scikit-learn would not say in which column they are."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise _bad_column("times", "")
-    if not is_frame(X):
+    if not inputs.is_frame(X):
         return
     import narwhals.stable.v2 as nw
 
     for name, kind in nw.from_native(X, eager_only=True).schema.items():
         if kind.is_temporal():
-            raise _bad_column("times", f" in column {show(name)}")
+            raise _bad_column("times", f" in column {valid.show(name)}")
         if kind == nw.String:
-            raise _bad_column("text", f" in column {show(name)}")
+            raise _bad_column("text", f" in column {valid.show(name)}")
 
 
 def _bad_column(what: str, where: str) -> InvalidInputError:
     tool = "FunctionTransformer" if what == "times" else "OneHotEncoder"
     hint = _HINT.format(f"sklearn.preprocessing.{tool}")
-    return bad_value("X", _NUMBERS, f"{what}{where}", hint)
+    return valid.bad_value("X", _NUMBERS, f"{what}{where}", hint)
 
 
 _BLOCK = 2**21
@@ -451,14 +438,14 @@ def check_model(estimator: Any, methods: tuple[str, ...]) -> str:
         f"{', '.join(methods[:-1])} or {methods[-1]}" if len(methods) > 1 else methods[0]
     )
     if isinstance(estimator, type):
-        raise bad_type("estimator", must, estimator, f"make one: {estimator.__name__}()")
+        raise valid.bad_type("estimator", must, estimator, f"make one: {estimator.__name__}()")
     usable = all(callable(getattr(estimator, m, None)) for m in ("fit", "get_params"))
     found = next((m for m in methods if hasattr(estimator, m)), None)
     if not usable or found is None:
         hint = "for scores from elsewhere use evaluate(scores, labeled)"
         if usable and hasattr(estimator, "predict"):
-            hint = f"{show(estimator)} has predict alone, and yes and no are no ranking"
-        raise bad_type("estimator", must, estimator, hint)
+            hint = f"{valid.show(estimator)} has predict alone, and yes and no are no ranking"
+        raise valid.bad_type("estimator", must, estimator, hint)
     return found
 
 
@@ -502,7 +489,7 @@ def warn_of_weights(estimator: Any, weight: FloatArray | None) -> None:
     """Say where weights of rows do not reach the training."""
     if weight is None or weight_parameter(estimator) is not None:
         return
-    warn(
+    valid.warn(
         f"{model_name(estimator)} takes no weights in its fit, so that sample_weight "
         "counts in the calibration and in alpha, but not in its training."
     )
@@ -517,7 +504,7 @@ def fit_all(estimator: Any, examples: Examples, weight: FloatArray | None = None
 
 def row_scores(estimator: Any, X: Any, method: str) -> FloatArray:
     """Scores by a classifier that was fitted to 1 for labeled and 0 for unlabeled."""
-    scores = response_scores(estimator, X, positive=1, methods=(method,))
+    scores = inputs.response_scores(estimator, X, positive=1, methods=(method,))
     return np.asarray(scores, dtype=np.float64)
 
 
@@ -530,7 +517,7 @@ def log_odds(
 
 def check_seed(random_state: RandomState | np.random.RandomState) -> int | np.random.Generator:
     """A seed itself, so that all it is handed to draw the same, or else a generator."""
-    rng = check_random_state(random_state)
+    rng = valid.check_random_state(random_state)
     whole: object = random_state  # NumPy's integers are not in the type
     return int(whole) if isinstance(whole, numbers.Integral) else rng
 

@@ -396,7 +396,11 @@ def compare(
         else:
             rng = np.random.default_rng([seed, look])
             try:
-                found |= _estimated(new, reference, given, n_draws, rng)
+                estimator = make_estimator(given)
+                quick = estimator._for_draws()
+                found |= _estimated(new, reference, given, quick, n_draws, rng)
+                if quick is not estimator:
+                    note = "alpha and AUC are compared as label-curve, which is quick, finds them"
             except PurecoverError as error:
                 note = f"alpha is not compared: {str(error).partition(chr(10))[0]}"
     found |= _distributions(new, reference)
@@ -527,6 +531,7 @@ def _estimated(
     new: ScoreCounts,
     reference: ScoreCounts,
     given: GivenProportions,
+    estimator: PriorEstimator,
     n_draws: int,
     rng: np.random.Generator,
 ) -> dict[str, DriftTest]:
@@ -547,7 +552,6 @@ def _estimated(
     columns = np.array(rows["labeled"]), np.array(rows["unlabeled"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RecoveryWarning)
-        estimator = make_estimator(given)
         estimator.fit(pooled)
         alpha, beta = _proportions(estimator, pooled, given, *columns).T
     observed = _areas(*columns)

@@ -19,18 +19,11 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import Saved, checksum, decode, picked, plain, plain_fields, replacing
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, Scenario
-from purecover._validation import (
-    bad_type,
-    bad_value,
-    check_flag,
-    check_integer,
-    check_real,
-    public,
-    show,
-)
+from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
@@ -64,7 +57,7 @@ def as_path(path: object) -> Path:
     """A path, or a complaint."""
     if isinstance(path, (str, os.PathLike)) and str(path) and "\0" not in str(path):
         return Path(os.path.realpath(path))  # so that a link stays one when its file is replaced
-    raise bad_type("path", "the name of a file", path)
+    raise valid.bad_type("path", "the name of a file", path)
 
 
 # -- reading ----------------------------------------------------------------------------------
@@ -93,8 +86,8 @@ def read_state(path: Path) -> tuple[dict[str, Any], str]:
     ):
         raise wrong("which is the JSON of something else", other)
     if document["schema"] != SCHEMA:
-        got = f"of the kind {show(document['schema'])}; this purecover reads {SCHEMA!r}"
-        raise wrong(got, f"read it with purecover {show(document.get('version'))}")
+        got = f"of the kind {valid.show(document['schema'])}; this purecover reads {SCHEMA!r}"
+        raise wrong(got, f"read it with purecover {valid.show(document.get('version'))}")
     state, known = document.get("state"), document.get("checksum")
     if not isinstance(state, dict) or checksum(state) != known:
         raise wrong("whose content does not fit its checksum: it was changed or damaged", _BACKUP)
@@ -108,15 +101,15 @@ def damaged(path: Path, error: Exception) -> InvalidInputError:
 
 
 def _wrong(path: Path, got: str, hint: str) -> InvalidInputError:
-    return bad_value("path", _MUST, f"{show(str(path))}, {got}", hint)
+    return valid.bad_value("path", _MUST, f"{valid.show(str(path))}, {got}", hint)
 
 
 def _unwritable(path: Path, error: OSError) -> InvalidInputError:
     hint = "is the name right, and may you write there?"
     if not path.parent.exists():
         hint = f"make the folder {str(path.parent)!r} first"  # in full, to be copied
-    got = f"{show(str(path))}: {error.strerror or error}"
-    return bad_value("path", "a file in a folder that can be written", got, hint)
+    got = f"{valid.show(str(path))}: {error.strerror or error}"
+    return valid.bad_value("path", "a file in a folder that can be written", got, hint)
 
 
 # -- writing ----------------------------------------------------------------------------------
@@ -174,8 +167,9 @@ def locked(path: Path, *, wait_s: float = _WAIT_S) -> Iterator[None]:
         while not _take(file):
             if time.monotonic() > deadline:
                 raise InvalidInputError(
-                    f"{show(str(path))} has been in use by another process for {wait_s:g} s.\n"
-                    f"Hint: see who holds {show(str(lock))}"
+                    f"{valid.show(str(path))} has been in use by another process for "
+                    f"{wait_s:g} s.\n"
+                    f"Hint: see who holds {valid.show(str(lock))}"
                 )
             time.sleep(0.02)
         try:
@@ -248,9 +242,9 @@ class Settings(Saved):
         mine = self.to_dict()
         for key, value in wanted.items():
             if key != "columns" and not _same(value, mine[key]):
-                must = f"{show(mine[key])}, as in the state file"
+                must = f"{valid.show(mine[key])}, as in the state file"
                 hint = "leave it out, or start a new state file"
-                raise bad_value(key, must, show(value), hint)
+                raise valid.bad_value(key, must, valid.show(value), hint)
 
 
 def _same(one: object, other: object) -> bool:
@@ -261,12 +255,12 @@ def _same(one: object, other: object) -> bool:
 
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "window": partial(check_integer, low=1, high=10**6),
-    "n_resamples": partial(check_integer, low=0, high=10**6),
-    "max_thresholds": partial(check_integer, low=64, high=10**7),
-    "false_alarms": partial(check_real, low=0, high=1, closed="neither"),
+    "window": partial(valid.check_integer, low=1, high=10**6),
+    "n_resamples": partial(valid.check_integer, low=0, high=10**6),
+    "max_thresholds": partial(valid.check_integer, low=64, high=10**7),
+    "false_alarms": partial(valid.check_real, low=0, high=1, closed="neither"),
     "confidence_level": LEVEL,
-    "random_state": partial(check_integer, low=0),
+    "random_state": partial(valid.check_integer, low=0),
 }
 
 
@@ -275,12 +269,12 @@ def make_settings(given: dict[str, Any]) -> Settings:
     estimator, columns = given["estimator"], given["columns"]
     if estimator is not None and not isinstance(estimator, str):
         hint = "a state file can keep nothing else; the names are those of prior_estimators()"
-        raise bad_type("estimator", "the name of an estimator", estimator, hint)
+        raise valid.bad_type("estimator", "the name of an estimator", estimator, hint)
     columns = {} if columns is None else columns
     if not isinstance(columns, Mapping) or not all(
         isinstance(word, str) for pair in columns.items() for word in pair
     ):
-        raise bad_type("columns", "a mapping of text to text", columns)
+        raise valid.bad_type("columns", "a mapping of text to text", columns)
     known = GivenProportions.among(given).validated(can_estimate=True)
     if estimator is not None:
         check_estimator(estimator)
@@ -288,7 +282,7 @@ def make_settings(given: dict[str, Any]) -> Settings:
     numbers = {name: None if value is None else float(value) for name, value in shares.items()}
     checked = {name: check(name, given[name]) for name, check in _CHECKS.items()}
     if given["threshold"] is not None:
-        checked["threshold"] = check_real("threshold", given["threshold"])
+        checked["threshold"] = valid.check_real("threshold", given["threshold"])
     return Settings(**{**given, **numbers, **checked, "columns": dict(columns)})
 
 
@@ -298,22 +292,22 @@ def check_settings(settings: object) -> dict[str, Any]:
     if settings is None:
         return {}
     if not isinstance(settings, Mapping):
-        raise bad_type("settings", must, settings)
+        raise valid.bad_type("settings", must, settings)
     known = list(Settings.__dataclass_fields__)
     for key in settings:
         if key not in known:
             hint = f"they are {', '.join(known)}"
-            raise bad_value("settings", must, f"one called {show(key)}", hint)
+            raise valid.bad_value("settings", must, f"one called {valid.show(key)}", hint)
     return dict(settings)
 
 
 def check_name(name: object) -> str:
     """The name of a partition, which stands in tables."""
     if not isinstance(name, str):
-        raise bad_type("name", "a text", name)
+        raise valid.bad_type("name", "a text", name)
     if not 0 < len(name) <= _LONGEST or not name.isprintable() or name != name.strip():
         must = f"1 to {_LONGEST} printable characters without blanks at the ends"
-        raise bad_value("name", must, show(name))
+        raise valid.bad_value("name", must, valid.show(name))
     return name
 
 
@@ -559,7 +553,8 @@ class ScoreMonitor(Tabular):
     scores together, with a tail as skewed as such areas are. With an estimated one, the
     differences of alpha and of the recovered AUC stand beside those of pairs of samples of the
     same sizes drawn from all scores together, which takes out a bias that depends on the size, by
-    Student's distribution. The observed AUC is tested too.
+    Student's distribution. Where the default estimates them, what :class:`~.LabelCurve` finds is
+    compared, which is much quicker and sees the same change. The observed AUC is tested too.
 
     None of these sees scores that all move together, which a threshold does. So the labeled and
     the unlabeled scores are compared too, by the largest difference of their distribution
@@ -737,7 +732,7 @@ class ScoreMonitor(Tabular):
 
     def _place(self, name: str, replacing: bool) -> int:
         name = check_name(name)
-        check_flag("replace", replacing)
+        valid.check_flag("replace", replacing)
         names = [p.name for p in self._partitions]
         if name not in names:
             return len(names)
@@ -746,11 +741,11 @@ class ScoreMonitor(Tabular):
             added = self._partitions[place].added
             must = "one that was not added yet"
             hint = "replace=True takes the place of the partition of that name"
-            raise bad_value("name", must, f"{show(name)}, added {added}", hint)
+            raise valid.bad_value("name", must, f"{valid.show(name)}, added {added}", hint)
         if self._partitions[place].counts is None:
             must = f"one of the last {self._settings.window + 1:,} partitions, to be replaced"
-            got = f"{show(name)}, whose counts are only kept as part of the total"
-            raise bad_value("name", must, got, "start a new monitor with all partitions")
+            got = f"{valid.show(name)}, whose counts are only kept as part of the total"
+            raise valid.bad_value("name", must, got, "start a new monitor with all partitions")
         return place
 
     def _put(self, place: int, made: MonitorPartition) -> None:
@@ -786,7 +781,7 @@ class ScoreMonitor(Tabular):
         data, known = read_state(target)
         try:
             state = decode(MonitorState, data)
-            check_integer("n_looks", state.n_looks, low=0)
+            valid.check_integer("n_looks", state.n_looks, low=0)
             monitor = cls(**state.settings)
             monitor._archive = _checked(state.archive)
             monitor._partitions = tuple(
@@ -816,8 +811,8 @@ class ScoreMonitor(Tabular):
             if target.exists() and read_state(target)[1] != self._checksum:
                 must = "a new file, or the one this monitor was loaded from as it was then"
                 hint = "add partitions with ScoreMonitor.update, which takes turns with others"
-                got = f"{show(str(target))}, which holds something else"
-                raise bad_value("path", must, got, hint)
+                got = f"{valid.show(str(target))}, which holds something else"
+                raise valid.bad_value("path", must, got, hint)
             self._checksum = write_state(target, self._state())
 
     @classmethod

@@ -31,20 +31,10 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import replacing
 from purecover._typing import BoolArray, FloatArray
-from purecover._validation import (
-    Frozen,
-    FrozenDict,
-    bad_type,
-    bad_value,
-    check_choice,
-    check_flag,
-    public,
-    require,
-    show,
-    warn,
-)
+from purecover._validation import Frozen, FrozenDict, public
 from purecover.exceptions import InvalidInputError
 
 # -- How a table of the paper becomes numbers and two classes ------------------------------------
@@ -343,7 +333,7 @@ def _from_frame(features: Any, target: Any) -> Table:
 
 def from_openml(data_id: int) -> Table:
     """A table of OpenML, by scikit-learn."""
-    require("pandas", extra="engines")
+    valid.require("pandas", extra="engines")
     from sklearn.datasets import fetch_openml
 
     # Not every table there says which column is the target, so all of them are asked for, and as
@@ -421,7 +411,7 @@ def _pima() -> Table:
 
 def _concrete() -> Table:
     (file,) = _common("regression/concrete/Concrete_Data.xlsx")
-    pandas = require("pandas", extra="engines")
+    pandas = valid.require("pandas", extra="engines")
     frame = pandas.read_excel(file)
     return _from_frame(frame.iloc[:, :-1], frame.iloc[:, -1])
 
@@ -553,10 +543,10 @@ def load_paper_data(
     >>> print(*data.differences, sep="\n")
     values: not those that the published results were made with
     """
-    spec = DATASETS[check_choice("name", name, DATASETS)]
+    spec = DATASETS[valid.check_choice("name", name, DATASETS)]
     given = _given_folder(folder)
     kept = cache_folder() if cache is None else _path("cache", cache)
-    check_flag("download", download)
+    valid.check_flag("download", download)
     tried: list[str] = []
     for parameter, place in (("folder", given), ("cache", kept)):
         if place is None:
@@ -587,7 +577,7 @@ def load_paper_data(
 def _path(parameter: str, value: object) -> Path:
     path: Any = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(path, str) or not path:
-        raise bad_type(parameter, "a path", value)
+        raise valid.bad_type(parameter, "a path", value)
     return Path(path).expanduser()
 
 
@@ -599,7 +589,7 @@ def _given_folder(folder: object) -> Path | None:
         return None
     path = _path("folder", folder)
     if not path.is_dir():
-        raise bad_value("folder", "an existing folder", f"{show(str(path))}{origin}")
+        raise valid.bad_value("folder", "an existing folder", f"{valid.show(str(path))}{origin}")
     return path
 
 
@@ -614,14 +604,14 @@ def _from_file(spec: PaperDataset, parameter: str, file: Path) -> PaperData:
             if parameter == "cache"
             else f"take the file away to use another source, or correct it: {_layout(spec)}"
         )
-        raise bad_value(
+        raise valid.bad_value(
             parameter,
             f"a folder whose {file.name} is the paper's {spec.title}",
             f"a file that is not: {error}",
             hint,
         ) from error
     if _OTHER_VALUES in data.differences:
-        warn(
+        valid.warn(
             f"{file} has the size of the paper's {spec.title}, but not its values: their SHA-256 "
             "is another. It is used, since the folder is yours; results are not comparable with "
             "published ones."
@@ -651,7 +641,7 @@ def _keep(table: Table, file: Path) -> None:
     try:
         write_table(table, file)
     except OSError as error:  # the data are here; that they cannot be kept is no reason to stop
-        warn(
+        valid.warn(
             f"purecover could not keep what it downloaded in {file}: {_short(error)}.\n"
             f"Hint: name a folder that can be written to by cache= or PURECOVER_CACHE."
         )
@@ -672,10 +662,10 @@ def _layout(spec: PaperDataset) -> str:
 
 def _nowhere(spec: PaperDataset, folder: Path | None, tried: Sequence[str]) -> InvalidInputError:
     name = spec.name
-    return bad_value(
+    return valid.bad_value(
         "folder",
         f"a folder with {name}.csv.gz or {name}.csv, as no other source has it here",
-        show(None if folder is None else str(folder)),
+        valid.show(None if folder is None else str(folder)),
         f"put the file into a folder and name that by folder= or PURECOVER_DATA: {_layout(spec)}.\n"
         "Tried were:\n" + "\n".join(f"- {each}" for each in tried),
     )

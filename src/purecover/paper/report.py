@@ -22,53 +22,11 @@ from purecover.displays import base
 from purecover.displays.maps import ErrorMapDisplay
 from purecover.exceptions import InvalidInputError
 from purecover.html.page import fill_template
+from purecover.paper import standings as ranks
 from purecover.paper import tables
 from purecover.paper.cells import Record, Store, StoredCell
 from purecover.paper.run import DEFAULT, RELEASED
-from purecover.paper.standings import (
-    Standing,
-    clustered_test,
-    counting_sheet,
-    coverage,
-    coverage_sheets,
-    estimators_sheet,
-    is_default,
-    promises,
-    promises_sheet,
-    shortfalls,
-    standings,
-    standings_sheet,
-)
-from purecover.paper.tables import (
-    JUDGES,
-    OURS,
-    PAPERS,
-    PRINTED_ROWS,
-    SUMMARY,
-    TITLES,
-    Column,
-    Combination,
-    KeptScores,
-    Methods,
-    Runs,
-    Sheet,
-    ThresholdErrors,
-    Truth,
-    collapses,
-    escaped,
-    mean_errors,
-    mean_of_rows,
-    paper_combination,
-    paper_table,
-    printed_mean,
-    printed_table,
-    sheet_csv,
-    sheet_markdown,
-    simulated_scores,
-    summary_rows,
-    threshold_errors,
-    thresholds_sheet,
-)
+from purecover.paper.standings import Standing, standings
 from purecover.proportions import MixtureProportions
 from purecover.recovery.curves import recover_roc
 from purecover.recovery.maps import error_maps
@@ -351,7 +309,7 @@ def standings_figure(standings: Mapping[str, Sequence[Standing]], most: int = 15
     for ax, (metric, found) in zip(axes[0], standings.items(), strict=True):
         shown = found[:most]
         for i, each in enumerate(shown):
-            color = base.BLUE if is_default(each.what) else "#767676"
+            color = base.BLUE if ranks.is_default(each.what) else "#767676"
             ax.plot([each.low, each.high], [i, i], color=color, linewidth=2)
             ax.plot(each.error, i, marker="o", color=color, markersize=5)
         titles = [f"{each.what.estimator}, {each.what.repair or 'direct'}" for each in shown]
@@ -389,22 +347,22 @@ def _pyplot() -> Any:
 # -- What the study found, in sentences made from its figures ------------------------------------
 
 
-def findings(runs: Runs) -> list[str]:
+def findings(runs: tables.Runs) -> list[str]:
     """The main figures in sentences; those that cannot be told are left out."""
     sets = len(runs.datasets)
-    n_rows = sum(row in printed_table("auc") for row in runs.rows)
+    n_rows = sum(row in tables.printed_table("auc") for row in runs.rows)
     first = (
         f"{runs.n_runs:,} run{'s' if runs.n_runs > 1 else ''} on {sets} "
-        f"data set{'s' if sets > 1 else ''}, {n_rows} of the {PRINTED_ROWS} rows "
+        f"data set{'s' if sets > 1 else ''}, {n_rows} of the {tables.PRINTED_ROWS} rows "
         "of the paper's tables."
     )
     found = [first]
-    kept = [each for each in promises(runs) if each.outcome in {"met", "not met"}]
+    kept = [each for each in ranks.promises(runs) if each.outcome in {"met", "not met"}]
     short = [each.title for each in kept if each.outcome == "not met"]
     sentence = f"{len(kept) - len(short)} of {len(kept)} criteria are met"
     found.append(f"{sentence}; not met: {'; '.join(short)}." if short else f"{sentence}.")
     found += _known(runs) + _estimated(runs)
-    for metric, title in TITLES.items():
+    for metric, title in tables.TITLES.items():
         best = standings(runs, metric, "same", known=False)
         if best:
             won = best[0]
@@ -419,20 +377,21 @@ def findings(runs: Runs) -> list[str]:
     return found
 
 
-def _known(runs: Runs) -> list[str]:
+def _known(runs: tables.Runs) -> list[str]:
     direct, ours, papers = (
-        mean_errors(runs, column, "auc", methods, "traditional")
-        for column, methods in (("dr", OURS), ("ir", OURS), ("ir", PAPERS))
+        tables.mean_errors(runs, column, "auc", methods, "traditional")
+        for column, methods in (("dr", tables.OURS), ("ir", tables.OURS), ("ir", tables.PAPERS))
     )
     if not (direct and ours and papers):
         return []
-    n_bad = sum(share > 0 for share in collapses(runs, "true").values())
-    test = clustered_test({row: direct[row] - papers[row] for row in direct if row in papers})
+    n_bad = sum(share > 0 for share in tables.collapses(runs, "true").values())
+    test = ranks.clustered_test({row: direct[row] - papers[row] for row in direct if row in papers})
     by_method = (
         "With known alpha and beta and the paper's truth, the mean error of AUC is "
-        f"{mean_of_rows(direct):.4f} direct (paper {printed_mean('dr', 'auc'):.4f}), "
-        f"{mean_of_rows(ours):.4f} indirect with the default repair and "
-        f"{mean_of_rows(papers):.4f} with Algorithm 1 (paper {printed_mean('ir', 'auc'):.4f}), "
+        f"{tables.mean_of_rows(direct):.4f} direct (paper {tables.printed_mean('dr', 'auc'):.4f}), "
+        f"{tables.mean_of_rows(ours):.4f} indirect with the default repair and "
+        f"{tables.mean_of_rows(papers):.4f} with Algorithm 1 "
+        f"(paper {tables.printed_mean('ir', 'auc'):.4f}), "
         + (f"which collapses in some run of {n_bad}" if n_bad else "which collapses in none")
         + f" of {len(runs.rows)} rows."
     )
@@ -449,19 +408,19 @@ def _known(runs: Runs) -> list[str]:
     return [by_method, by_dataset]
 
 
-def _estimated(runs: Runs) -> list[str]:
+def _estimated(runs: tables.Runs) -> list[str]:
     found = []
     errors = {name: runs.proportion_errors(name)["delta"] for name in (DEFAULT, RELEASED)}
-    sizes = {name: mean_of_rows(runs.means(np.abs(each))) for name, each in errors.items()}
-    bias = mean_of_rows(runs.means(errors[DEFAULT]))
+    sizes = {name: tables.mean_of_rows(runs.means(np.abs(each))) for name, each in errors.items()}
+    bias = tables.mean_of_rows(runs.means(errors[DEFAULT]))
     if np.isfinite([*sizes.values()]).all():
         found.append(
             f"The mean absolute error of beta − alpha is {sizes[DEFAULT]:.3f} by {DEFAULT} (mean "
             f"signed error {bias:+.3f}) and {sizes[RELEASED]:.3f} by {RELEASED} "
-            f"(paper {printed_mean('e', 'auc'):.3f})."
+            f"(paper {tables.printed_mean('e', 'auc'):.3f})."
         )
-    for metric, title in TITLES.items():
-        held = coverage(runs, paper_combination("ie", metric, OURS))
+    for metric, title in tables.TITLES.items():
+        held = ranks.coverage(runs, tables.paper_combination("ie", metric, tables.OURS))
         if held:
             found.append(
                 f"95 % intervals of {title} hold the truth of the same scores in "
@@ -472,13 +431,16 @@ def _estimated(runs: Runs) -> list[str]:
 
 
 TITLE = "The paper's evaluation, beside the printed figures"
-_TRUTHS: tuple[Truth, ...] = ("same", "traditional")
-_TABLES: tuple[tuple[Methods, Truth], ...] = (
-    (PAPERS, "traditional"),
-    (OURS, "traditional"),
-    (OURS, "same"),
+_TRUTHS: tuple[tables.Truth, ...] = ("same", "traditional")
+_TABLES: tuple[tuple[tables.Methods, tables.Truth], ...] = (
+    (tables.PAPERS, "traditional"),
+    (tables.OURS, "traditional"),
+    (tables.OURS, "same"),
 )
-_BOXES: tuple[tuple[Methods, Truth], ...] = ((PAPERS, "traditional"), (OURS, "same"))
+_BOXES: tuple[tuple[tables.Methods, tables.Truth], ...] = (
+    (tables.PAPERS, "traditional"),
+    (tables.OURS, "same"),
+)
 
 
 @dataclass(frozen=True)
@@ -487,7 +449,7 @@ class Section:
 
     name: str
     title: str
-    sheets: tuple[Sheet, ...]
+    sheets: tuple[tables.Sheet, ...]
 
 
 @dataclass(frozen=True)
@@ -520,11 +482,11 @@ class PaperReport:
         How it was made.
     """
 
-    runs: Runs
+    runs: tables.Runs
     findings: tuple[str, ...]
     missing: tuple[str, ...]
     sections: tuple[Section, ...]
-    thresholds: tuple[ThresholdErrors, ...]
+    thresholds: tuple[tables.ThresholdErrors, ...]
     provenance: Mapping[str, str]
 
 
@@ -532,7 +494,7 @@ def paper_report(
     records: Iterable[Record],
     *,
     provenance: Mapping[str, str],
-    kept_scores: Iterable[KeptScores] = (),
+    kept_scores: Iterable[tables.KeptScores] = (),
 ) -> PaperReport:
     """All tables of the study.
 
@@ -564,35 +526,37 @@ def paper_report(
     >>> report.missing[0]
     '1 of 1,800 runs.'
     """
-    runs = Runs(records)
-    thresholds = tuple(threshold_errors([*simulated_scores(), *kept_scores]))
-    tables = [
-        paper_table(runs, metric, methods, truth)
-        for metric in TITLES
+    runs = tables.Runs(records)
+    thresholds = tuple(tables.threshold_errors([*tables.simulated_scores(), *kept_scores]))
+    printed = [
+        tables.paper_table(runs, metric, methods, truth)
+        for metric in tables.TITLES
         for methods, truth in _TABLES
-        if Combination(metric, truth) in runs
+        if tables.Combination(metric, truth) in runs
     ]
     winners = [
-        standings_sheet(runs, metric, truth, known=known)
-        for metric in TITLES
+        ranks.standings_sheet(runs, metric, truth, known=known)
+        for metric in tables.TITLES
         for known in (True, False)
         for truth in _TRUTHS
     ]
     sections = (
-        Section("promises-section", "Criteria", (promises_sheet(runs),)),
-        Section("tables", "Tables 1 and 2", tuple(tables)),
+        Section("promises-section", "Criteria", (ranks.promises_sheet(runs),)),
+        Section("tables", "Tables 1 and 2", tuple(printed)),
         Section("errors", "Figure 2", ()),
         Section("winners", "Which estimator and repair", tuple(s for s in winners if s.rows)),
-        Section("proportions", "Alpha and beta", (estimators_sheet(runs),)),
-        Section("intervals", "Intervals", tuple(coverage_sheets(runs))),
-        Section("tests", "Direct or indirect", (counting_sheet(runs),)),
-        Section("thresholds-section", "Number of thresholds", (thresholds_sheet(thresholds),)),
+        Section("proportions", "Alpha and beta", (ranks.estimators_sheet(runs),)),
+        Section("intervals", "Intervals", tuple(ranks.coverage_sheets(runs))),
+        Section("tests", "Direct or indirect", (ranks.counting_sheet(runs),)),
+        Section(
+            "thresholds-section", "Number of thresholds", (tables.thresholds_sheet(thresholds),)
+        ),
         Section("theory", "Figures 1, 3 and 4", ()),
     )
     return PaperReport(
         runs=runs,
         findings=tuple(findings(runs)),
-        missing=tuple(shortfalls(runs)),
+        missing=tuple(ranks.shortfalls(runs)),
         sections=sections,
         thresholds=thresholds,
         provenance={**provenance, "Report made with": versions()},
@@ -607,7 +571,7 @@ def write_report(
     html: Path | None = None,
     markdown: Path | None = None,
     csv: Path | None = None,
-    kept_scores: Iterable[KeptScores] = (),
+    kept_scores: Iterable[tables.KeptScores] = (),
 ) -> PaperReport:
     """Write the study as a page, as Markdown, as CSV, or as all of them.
 
@@ -653,7 +617,7 @@ def write_report(
     for path, text in (
         (html, to_html),
         (markdown, to_markdown),
-        (csv, lambda each: sheet_csv(SUMMARY, summary_rows(each.runs))),
+        (csv, lambda each: tables.sheet_csv(tables.SUMMARY, tables.summary_rows(each.runs))),
     ):
         if path is not None:
             with replacing(path) as file:
@@ -663,22 +627,22 @@ def write_report(
 
 def to_markdown(report: PaperReport) -> str:
     """The findings and all tables as Markdown."""
-    parts = [f"# {TITLE}", "\n".join(f"- {escaped(finding)}" for finding in report.findings)]
+    parts = [f"# {TITLE}", "\n".join(f"- {tables.escaped(finding)}" for finding in report.findings)]
     if report.missing:
-        parts.append(f"**Not complete.** {escaped(' '.join(report.missing))}")
+        parts.append(f"**Not complete.** {tables.escaped(' '.join(report.missing))}")
     for section in report.sections:
         if section.sheets:
             parts += [
-                f"## {escaped(section.title)}",
-                *(sheet_markdown(each) for each in section.sheets),
+                f"## {tables.escaped(section.title)}",
+                *(tables.sheet_markdown(each) for each in section.sheets),
             ]
-    made = Sheet(
+    made = tables.Sheet(
         name="provenance",
         title="Provenance",
-        columns=(Column("name", "", style="text"), Column("value", "", style="text")),
+        columns=(tables.Column("name", "", style="text"), tables.Column("value", "", style="text")),
         rows=tuple(report.provenance.items()),
     )
-    parts += ["## How this was made", sheet_markdown(made)]
+    parts += ["## How this was made", tables.sheet_markdown(made)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -695,7 +659,7 @@ def to_html(report: PaperReport) -> str:
     )
 
 
-def _classes(sheet: Sheet, index: int) -> str:
+def _classes(sheet: tables.Sheet, index: int) -> str:
     column = sheet.columns[index]
     first = bool(column.group) and sheet.columns[index - 1].group != column.group
     names = {"text": column.is_text, "edge": first, "printed": column.key.endswith("_paper")}
@@ -715,13 +679,13 @@ def _pictures(report: PaperReport) -> list[Picture]:
         _picture(
             "errors",
             f"Figure 2, {methods.title}",
-            box.format(f"Estimator {methods.estimator}", JUDGES[truth]),
+            box.format(f"Estimator {methods.estimator}", tables.JUDGES[truth]),
             figure2(runs, methods, truth),
         )
         for methods, truth in _BOXES
-        if any(Combination(metric, truth) in runs for metric in TITLES)
+        if any(tables.Combination(metric, truth) in runs for metric in tables.TITLES)
     ]
-    best = {metric: standings(runs, metric, "same", known=False) for metric in TITLES}
+    best = {metric: standings(runs, metric, "same", known=False) for metric in tables.TITLES}
     if any(best.values()):
         found.append(
             _picture(

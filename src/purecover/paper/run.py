@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import numpy as np
 
 from purecover import __version__
+from purecover._progress import starting_workers
 from purecover._typing import BoolArray, FloatArray, Repair, Target
 from purecover._validation import bad_value, check_jobs, public, useful_jobs
 from purecover.counts import ScoreCounts, auc_pu
@@ -284,12 +285,12 @@ def run_study(
     >>> positive = rng.random(300) < 0.5
     >>> features = rng.normal(size=(300, 2)) + 2 * positive[:, None]
     >>> toy = {"toy": Problem(features, positive, n_labeled=50)}
-    >>> settings = StudySettings(n_networks=25, n_resamples=20)
+    >>> settings = StudySettings(n_networks=25, n_resamples=5)
     >>> with tempfile.TemporaryDirectory() as folder, Store(folder) as store:
     ...     first = run_study(cells(["toy"], [1.0], 1, settings), store=store, data=toy)
-    ...     again = run_study(cells(["toy"], [1.0], 2, settings), store=store, data=toy)
+    ...     again = run_study(cells(["toy"], [1.0], 1, settings), store=store, data=toy)
     >>> first.n_added, again.n_before, again.n_added
-    (1, 1, 1)
+    (1, 1, 0)
     """
     began = time.perf_counter()
     check_jobs(n_jobs)
@@ -381,11 +382,14 @@ def _compute(
     except ValueError:  # a backend that returns all results at once, such as Ray's
         yield from _in_rounds(Parallel(**options), tasks)
     else:
-        finished = parallel(tasks)
+        finished = None
         try:
+            with starting_workers():
+                finished = parallel(tasks)
             yield from finished
         finally:
-            finished.close()
+            if finished is not None:
+                finished.close()
     if tasks.error is not None:
         raise tasks.error
 

@@ -11,28 +11,9 @@ from typing import Literal
 import numpy as np
 
 from purecover._typing import FloatArray
+from purecover.paper import tables
 from purecover.paper.run import DEFAULT, DEFAULT_REPAIR, RELEASED, REPORTS
-from purecover.paper.tables import (
-    JUDGES,
-    OURS,
-    PAPERS,
-    PRINTED_ROWS,
-    TITLES,
-    Cell,
-    Column,
-    Combination,
-    Methods,
-    Row,
-    Runs,
-    Sheet,
-    Truth,
-    mean_errors,
-    mean_of_rows,
-    paper_combination,
-    printed_mean,
-    printed_table,
-    with_ends,
-)
+from purecover.paper.tables import Cell, Column, Combination, Methods, Row, Runs, Sheet, Truth
 
 # -- Is the indirect method better than the direct one? The paper's test, and a stricter one -----
 
@@ -245,7 +226,7 @@ def counting_sheet(runs: Runs) -> Sheet:
             Column("successes", "k", style="text"),
             Column("p", "P", "Counting test", "scientific"),
             Column("p_without_ties", "without ties", "Counting test", "scientific"),
-            *with_ends("mean", clustered, "signed"),
+            *tables.with_ends("mean", clustered, "signed"),
             Column("p_clustered", "P", clustered, "scientific"),
         ),
         rows=tuple(rows),
@@ -260,7 +241,7 @@ def counting_sheet(runs: Runs) -> Sheet:
 
 
 def _comparisons(runs: Runs) -> list[tuple[str, Mapping[Row, float], Mapping[Row, float]]]:
-    printed = printed_table("auc")
+    printed = tables.printed_table("auc")
 
     def column(name: str) -> dict[Row, float]:
         return {row: line[name] for row, line in printed.items()}
@@ -269,13 +250,13 @@ def _comparisons(runs: Runs) -> list[tuple[str, Mapping[Row, float], Mapping[Row
         ("Printed: IR against DR", column("ir"), column("dr")),
         ("Printed: IE against DE", column("ie"), column("de")),
     ]
-    for methods in (PAPERS, OURS):
-        for truth, words in JUDGES.items():
+    for methods in (tables.PAPERS, tables.OURS):
+        for truth, words in tables.JUDGES.items():
             found += [
                 (
                     f"{methods.title.capitalize()}, {words}: {one.upper()} against {two.upper()}",
-                    mean_errors(runs, one, "auc", methods, truth),
-                    mean_errors(runs, two, "auc", methods, truth),
+                    tables.mean_errors(runs, one, "auc", methods, truth),
+                    tables.mean_errors(runs, two, "auc", methods, truth),
                 )
                 for one, two in (("ir", "dr"), ("ie", "de"))
             ]
@@ -354,7 +335,9 @@ def standings(runs: Runs, metric: str, truth: Truth, *, known: bool) -> list[Sta
     sizes = {what: int(np.isfinite(array).sum()) for what, array in errors.items()}
     means = {what: runs.means(np.abs(errors[what])) for what in errors if sizes[what]}
     n_judged = int(np.isfinite(runs.values(Combination(metric, truth))).sum())
-    order = sorted(means, key=lambda what: (sizes[what] < n_judged, mean_of_rows(means[what])))
+    order = sorted(
+        means, key=lambda what: (sizes[what] < n_judged, tables.mean_of_rows(means[what]))
+    )
     found = []
     for what in order:
         best = means[order[0]]
@@ -365,12 +348,12 @@ def standings(runs: Runs, metric: str, truth: Truth, *, known: bool) -> list[Sta
             Standing(
                 what=what,
                 n_runs=sizes[what],
-                error=mean_of_rows(means[what]),
+                error=tables.mean_of_rows(means[what]),
                 low=low,
                 high=high,
-                bias=mean_of_rows(runs.means(errors[what])),
+                bias=tables.mean_of_rows(runs.means(errors[what])),
                 worst=max(means[what].values()),
-                behind=mean_of_rows(gaps),
+                behind=tables.mean_of_rows(gaps),
                 behind_low=behind_low,
                 behind_high=behind_high,
                 complete=sizes[what] == n_judged,
@@ -390,18 +373,18 @@ def standings_sheet(runs: Runs, metric: str, truth: Truth, *, known: bool) -> Sh
         for each in found
     ]  # fmt: skip
     given = "known" if known else "estimated"
-    error = f"Mean |error| of {TITLES[metric]}"
+    error = f"Mean |error| of {tables.TITLES[metric]}"
     # Equation 4 is the area under the points as they are.
     alike = " A curve that is not repaired (none) has the area of the direct formula."
     return Sheet(
         name=f"standings-{metric}-{truth}-{given}",
-        title=f"{TITLES[metric]} with {given} proportions, judged by {JUDGES[truth]}",
+        title=f"{tables.TITLES[metric]} with {given} proportions, judged by {tables.JUDGES[truth]}",
         columns=(
             Column("estimator", "Estimator", style="text"),
             Column("repair", "Repair", style="text"),
             Column("runs", "Runs", style="integer"),
-            *with_ends("error", error),
-            *with_ends("behind", "Behind the best", "signed"),
+            *tables.with_ends("error", error),
+            *tables.with_ends("behind", "Behind the best", "signed"),
             Column("bias", "Bias", style="signed", digits=4),
             Column("worst", "Worst row"),
         ),
@@ -439,15 +422,15 @@ def estimators_sheet(runs: Runs) -> Sheet:
     for name in names:
         errors = runs.proportion_errors(name)
         sizes = {key: runs.means(np.abs(array)) for key, array in errors.items()}
-        biases = {key: mean_of_rows(runs.means(array)) for key, array in errors.items()}
+        biases = {key: tables.mean_of_rows(runs.means(array)) for key, array in errors.items()}
         if not sizes["delta"]:
             continue
         rows.append(
             (
                 name, int(np.isfinite(errors["delta"]).sum()),
-                mean_of_rows(sizes["delta"]), *_ends(sizes["delta"]), biases["delta"],
-                mean_of_rows(sizes["alpha"]), biases["alpha"],
-                mean_of_rows(sizes["beta"]), biases["beta"],
+                tables.mean_of_rows(sizes["delta"]), *_ends(sizes["delta"]), biases["delta"],
+                tables.mean_of_rows(sizes["alpha"]), biases["alpha"],
+                tables.mean_of_rows(sizes["beta"]), biases["beta"],
             )
         )  # fmt: skip
     n_all = int(np.isfinite(runs.values(Combination("alpha", "true"))).sum())
@@ -460,7 +443,7 @@ def estimators_sheet(runs: Runs) -> Sheet:
         columns=(
             Column("estimator", "Estimator", style="text"),
             Column("runs", "Runs", style="integer"),
-            *with_ends("e", e, digits=3),
+            *tables.with_ends("e", e, digits=3),
             Column("bias", "Bias of β − α", style="signed"),
             Column("alpha", "mean |error|", "α"),
             Column("alpha_bias", "bias", "α", "signed"),
@@ -469,9 +452,9 @@ def estimators_sheet(runs: Runs) -> Sheet:
         ),
         rows=tuple(rows),
         note=(
-            f"The mean e of the printed tables is {printed_mean('e', 'auc'):.3f}. {RELEASED} "
-            "follows the code of the paper's authors. Intervals are 95 %, from resampling data "
-            "sets. The default is marked."
+            f"The mean e of the printed tables is {tables.printed_mean('e', 'auc'):.3f}. "
+            f"{RELEASED} follows the code of the paper's authors. Intervals are 95 %, from "
+            "resampling data sets. The default is marked."
         ),
         marked=frozenset(i for i, row in enumerate(rows) if row[0] == DEFAULT),
     )
@@ -556,7 +539,7 @@ def coverage_sheets(runs: Runs) -> list[Sheet]:
             )
             for dataset, each in sorted(found.items(), key=lambda item: not item[0])
         ]  # fmt: skip
-        title = TITLES.get(what.metric, what.metric)
+        title = tables.TITLES.get(what.metric, what.metric)
         sheets.append(
             Sheet(
                 name=f"coverage-{'-'.join(filter(None, what))}",
@@ -587,7 +570,7 @@ def coverage_sheets(runs: Runs) -> list[Sheet]:
 
 
 WANTED_RUNS = 1800
-_WANTED_REPEATS = WANTED_RUNS // PRINTED_ROWS
+_WANTED_REPEATS = WANTED_RUNS // tables.PRINTED_ROWS
 
 
 @dataclass(frozen=True)
@@ -644,38 +627,38 @@ class Promise:
 def promises(runs: Runs) -> list[Promise]:
     """Every figure that has a criterion, and those to be read beside it."""
     e = runs.proportion_errors(DEFAULT)["delta"]
-    bias = mean_of_rows(runs.means(e))
-    dr, de = (_error(runs, name, "auc", OURS, "same") for name in ("dr", "de"))
+    bias = tables.mean_of_rows(runs.means(e))
+    dr, de = (_error(runs, name, "auc", tables.OURS, "same") for name in ("dr", "de"))
     return [
         Promise("Runs of the study", _n_wanted(runs), WANTED_RUNS, "least", 1800, "integer"),
-        _judged(runs, "dr", "auc", OURS, "traditional", 0.0363),
-        _judged(runs, "ir", "auc", OURS, "traditional", 0.0338),
-        _judged(runs, "ir", "auc", PAPERS, "traditional", None),
+        _judged(runs, "dr", "auc", tables.OURS, "traditional", 0.0363),
+        _judged(runs, "ir", "auc", tables.OURS, "traditional", 0.0338),
+        _judged(runs, "ir", "auc", tables.PAPERS, "traditional", None),
         Promise(
             "e, mean |error| of β − α",
             _size_of_error(runs, DEFAULT),
             0.040,
-            printed=printed_mean("e", "auc"),
+            printed=tables.printed_mean("e", "auc"),
         ),
         # With its sign: alpha too high and alpha too low mislead in opposite directions.
         Promise("Mean signed error of β − α", bias, 0.02, "within", style="signed"),
-        _judged(runs, "de", "auc", OURS, "same", 0.028),
+        _judged(runs, "de", "auc", tables.OURS, "same", 0.028),
         Promise("DE as a multiple of DR, the same scores", de / dr if dr else None, 1.8),
-        _judged(runs, "ie", "auc_pr", OURS, "same", 0.09),
+        _judged(runs, "ie", "auc_pr", tables.OURS, "same", 0.09),
         *_coverage(runs),
         Promise(f"e of {REPORTS}, the default of reports", _size_of_error(runs, REPORTS)),
-        _judged(runs, "ie", "auc", OURS, "traditional", None),
-        _judged(runs, "de", "auc", OURS, "traditional", None),
-        _judged(runs, "ie", "auc_pr", OURS, "traditional", None),
+        _judged(runs, "ie", "auc", tables.OURS, "traditional", None),
+        _judged(runs, "de", "auc", tables.OURS, "traditional", None),
+        _judged(runs, "ie", "auc_pr", tables.OURS, "traditional", None),
     ]
 
 
 def _size_of_error(runs: Runs, estimator: str) -> float:
-    return mean_of_rows(runs.means(np.abs(runs.proportion_errors(estimator)["delta"])))
+    return tables.mean_of_rows(runs.means(np.abs(runs.proportion_errors(estimator)["delta"])))
 
 
 def _error(runs: Runs, column: str, metric: str, methods: Methods, truth: Truth) -> float:
-    return mean_of_rows(mean_errors(runs, column, metric, methods, truth))
+    return tables.mean_of_rows(tables.mean_errors(runs, column, metric, methods, truth))
 
 
 def _judged(
@@ -684,26 +667,28 @@ def _judged(
     detail = "" if column.startswith("d") else f" with repair {methods.repairs[metric]}"
     given = "known" if column.endswith("r") else "estimated"
     return Promise(
-        f"{column.upper()}{detail}, mean |error| of {TITLES[metric]}, {given} proportions, "
-        f"{JUDGES[truth]}",
+        f"{column.upper()}{detail}, mean |error| of {tables.TITLES[metric]}, {given} proportions, "
+        f"{tables.JUDGES[truth]}",
         _error(runs, column, metric, methods, truth),
         bar,
-        printed=printed_mean(column, metric),
+        printed=tables.printed_mean(column, metric),
     )
 
 
 def _n_wanted(runs: Runs) -> int:
     """Runs that the whole study has as well: other rows, and repeats beyond, do not fill gaps."""
     repeats = runs.repeats
-    return sum(min(repeats.get(row, 0), _WANTED_REPEATS) for row in printed_table("auc"))
+    return sum(min(repeats.get(row, 0), _WANTED_REPEATS) for row in tables.printed_table("auc"))
 
 
 def _coverage(runs: Runs) -> list[Promise]:
     found = []
     names = {DEFAULT: ("", 0.80), REPORTS: (f", by {REPORTS}, the default of reports", 0.85)}
     for estimator, (by, bar) in names.items():
-        for metric, title in TITLES.items():
-            combination = paper_combination("ie", metric, OURS)._replace(estimator=estimator)
+        for metric, title in tables.TITLES.items():
+            combination = tables.paper_combination("ie", metric, tables.OURS)._replace(
+                estimator=estimator
+            )
             held = coverage(runs, combination)
             shares = {name: each.covered for name, each in held.items() if name}
             worst = min(shares, key=lambda name: shares[name]) if shares else ""
@@ -761,7 +746,7 @@ def shortfalls(runs: Runs) -> list[str]:
     """
     wanted = _WANTED_REPEATS
     by_number: dict[int, list[Row]] = {}
-    for row in printed_table("auc"):
+    for row in tables.printed_table("auc"):
         by_number.setdefault(runs.repeats.get(row, 0), []).append(row)
     short = {n: rows for n, rows in sorted(by_number.items()) if n < wanted}
     if not short:
@@ -780,7 +765,7 @@ def _listed(rows: Sequence[Row]) -> str:
     betas: dict[str, list[str]] = {}
     for row in rows:
         betas.setdefault(row.dataset, []).append(f"{row.beta:g}")
-    whole = PRINTED_ROWS // 12
+    whole = tables.PRINTED_ROWS // 12
     return "; ".join(
         name if len(each) == whole else f"{name} at beta {', '.join(each)}"
         for name, each in betas.items()

@@ -23,19 +23,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy import special
 
+from purecover import _validation as valid
 from purecover._codec import Saved, plain_fields
 from purecover._inputs import Tabular
 from purecover._typing import BoolArray, FloatArray, IntArray, Target
-from purecover._validation import (
-    Frozen,
-    bad_type,
-    bad_value,
-    check_choice,
-    check_flag,
-    check_real,
-    public,
-    show,
-)
+from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, auc_pu, check_counts, pu_roc_curve
 from purecover.exceptions import IdentifiabilityError
 from purecover.proportions import MixtureProportions, check_proportions, check_target
@@ -123,7 +115,7 @@ def count_bounds(
     n_unlabeled = int(counts.n_unlabeled)
     first, last = (min(int(_floor(a * n_unlabeled)), n_unlabeled - 1) for a in alphas)
     if target == "deployment" and last == 0:
-        raise bad_value(
+        raise valid.bad_value(
             "alpha_range",
             "large enough for one positive among the unlabeled",
             f"at most {alphas[1]:g} of {n_unlabeled}",
@@ -465,15 +457,15 @@ def recover_bounds(
     (True, True)
     """
     check_counts(counts)
-    check_choice("method", method, ("dkw", "bootstrap", "box"))
-    check_choice("target", target, ("pooled", "deployment"))
+    valid.check_choice("method", method, ("dkw", "bootstrap", "box"))
+    valid.check_choice("target", target, ("pooled", "deployment"))
     alphas = _check_range("alpha_range", alpha_range)
     betas = _check_range("beta_range", beta_range)
-    level = check_real("confidence_level", confidence_level, low=0, high=1, closed="neither")
-    check_flag("latent_noise", latent_noise)
+    level = valid.check_real("confidence_level", confidence_level, low=0, high=1, closed="neither")
+    valid.check_flag("latent_noise", latent_noise)
     tallies = (counts.labeled, counts.unlabeled, counts.negative)
     if any(tally is not None and tally.dtype.kind != "i" for tally in tallies):
-        raise bad_value(
+        raise valid.bad_value(
             "counts",
             "made of whole numbers of examples",
             "weighted counts",
@@ -488,10 +480,10 @@ def recover_bounds(
     if method == "box":
         curves = map_bounds(counts, alphas, betas, target, level)
     elif betas != (1, 1):
-        raise bad_value(
+        raise valid.bad_value(
             "beta_range",
             f"1 for method={method!r}, which counts labeled examples as positives",
-            show(beta_range),
+            valid.show(beta_range),
             'use method="box" for labels that are not clean',
         )
     else:
@@ -516,12 +508,12 @@ def _check_range(parameter: str, value: object) -> tuple[float, float]:
         value = (value, value)
     must = "a number in [0, 1] or a pair of them, the smaller first"
     if not isinstance(value, (tuple, list, np.ndarray)):
-        raise bad_type(parameter, must, value)
+        raise valid.bad_type(parameter, must, value)
     if len(value) != 2:
-        raise bad_value(parameter, must, show(value))
-    low, high = (check_real(parameter, end, low=0, high=1) for end in value)
+        raise valid.bad_value(parameter, must, valid.show(value))
+    low, high = (valid.check_real(parameter, end, low=0, high=1) for end in value)
     if low > high:
-        raise bad_value(parameter, must, show(value))
+        raise valid.bad_value(parameter, must, valid.show(value))
     return low, high
 
 

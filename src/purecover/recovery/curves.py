@@ -582,10 +582,20 @@ def recover_pr(
 
 
 def pr_from_roc(
-    roc: RecoveredRoc, counts: ScoreCounts, prior: float, area: AreaRule
+    roc: RecoveredRoc,
+    counts: ScoreCounts,
+    prior: float,
+    area: AreaRule,
+    *,
+    areas: tuple[float, float] | None = None,
 ) -> RecoveredPr:
-    """The precision-recall curve of an ROC curve at a prior."""
+    """The precision-recall curve of an ROC curve at a prior, and ``areas`` if they are known."""
     share = counts.labeled_share
+    if areas is None:
+        areas = (
+            area_under_pr(roc.tpr, roc.fpr, prior, area),
+            area_under_pr(roc.tpr_pu, roc.fpr_pu, share, area),
+        )
     return RecoveredPr(
         recall=roc.tpr,
         precision=precision_of(roc.tpr, roc.fpr, prior),
@@ -593,8 +603,8 @@ def pr_from_roc(
         recall_pu=roc.tpr_pu,
         precision_pu=precision_of(roc.tpr_pu, roc.fpr_pu, share),
         prior=prior,
-        auc_pr=area_under_pr(roc.tpr, roc.fpr, prior, area),
-        auc_pr_pu=area_under_pr(roc.tpr_pu, roc.fpr_pu, share, area),
+        auc_pr=areas[0],
+        auc_pr_pu=areas[1],
         area=area,
         repair=roc.repair,
         proportions=roc.proportions,

@@ -11,18 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Repair, Scenario, Target
-from purecover._validation import (
-    Frozen,
-    as_real_vector,
-    bad_value,
-    check_choice,
-    check_integer,
-    check_real,
-    public,
-)
+from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, auc_pu, check_counts, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions
@@ -165,9 +158,9 @@ def sensitivity(
            [0.7273]])
     """
     check_counts(counts)
-    check_choice("metric", metric, [m for m in METRICS if METRICS[m].kind != "top_k"])
+    valid.check_choice("metric", metric, [m for m in METRICS if METRICS[m].kind != "top_k"])
     if repair is not None:
-        check_choice("repair", repair, REPAIRS)
+        valid.check_choice("repair", repair, REPAIRS)
     MixtureProportions(0.0, 1.0, "grid", scenario).prior(target, counts)  # complains if need be
     grid_alpha = _as_shares("alphas", np.linspace(0, 0.95, 20) if alphas is None else alphas)
     grid_beta = _as_shares("betas", np.linspace(0.5, 1, 11) if betas is None else betas)
@@ -175,7 +168,7 @@ def sensitivity(
         if threshold is None:
             roc = pu_roc_curve(counts)
             threshold = float(roc.thresholds[1 + np.argmax(roc.tpr_pu[1:] - roc.fpr_pu[1:])])
-        threshold = check_real("threshold", threshold)
+        threshold = valid.check_real("threshold", threshold)
     else:
         threshold = None  # it has no say
     observed = auc_pu(counts)
@@ -255,9 +248,9 @@ def auc_sensitivity(
 def _as_shares(parameter: str, values: ArrayLike) -> FloatArray:
     if isinstance(values, numbers.Real):
         values = [values]
-    shares = as_real_vector(parameter, values).copy()  # frozen later: not the user's
+    shares = valid.as_real_vector(parameter, values).copy()  # frozen later: not the user's
     if shares.min() < 0 or shares.max() > 1 or np.any(np.diff(shares) <= 0):
-        raise bad_value(
+        raise valid.bad_value(
             parameter,
             "increasing numbers in [0, 1]",
             f"{shares.size} from {shares.min():g} to {shares.max():g}"
@@ -362,7 +355,7 @@ def error_map(alpha: float, beta: float, auc: float, *, n_grid: int = 101) -> Er
     (0.7, 0.64)
     """
     truth, auc = _truth(alpha, beta, auc)
-    n_grid = check_integer("n_grid", n_grid, low=2, high=10_001)
+    n_grid = valid.check_integer("n_grid", n_grid, low=2, high=10_001)
     observed = auc_to_pu(auc, truth)
     step = np.arange(n_grid)
     # From whole numbers, so that equal guesses differ by exactly 0.
@@ -417,7 +410,7 @@ def error_maps(
     (27, 0.605)
     """
     axes = {"alphas": alphas, "betas": betas, "aucs": aucs}
-    columns = [as_real_vector(name, axis).tolist() for name, axis in axes.items()]
+    columns = [valid.as_real_vector(name, axis).tolist() for name, axis in axes.items()]
     return {
         (alpha, beta, auc): error_map(alpha, beta, auc, n_grid=n_grid)
         for alpha, beta, auc in itertools.product(*columns)
@@ -524,4 +517,4 @@ def _in_unit_square(delta: float) -> tuple[tuple[float, float], tuple[float, flo
 
 
 def _truth(alpha: float, beta: float, auc: float) -> tuple[MixtureProportions, float]:
-    return MixtureProportions(alpha, beta), check_real("auc", auc, low=0, high=1)
+    return MixtureProportions(alpha, beta), valid.check_real("auc", auc, low=0, high=1)

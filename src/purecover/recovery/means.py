@@ -14,19 +14,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, FloatArray, IntArray, Target
-from purecover._validation import (
-    Frozen,
-    as_real_vector,
-    bad_type,
-    bad_value,
-    check_integer,
-    check_same_length,
-    public,
-    show,
-)
+from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
 from purecover.proportions import MixtureProportions
@@ -171,7 +163,8 @@ def recalibration(masses: Masses, prior: float) -> tuple[float, float]:
 
     The score equations of a logistic regression, :math:`\sum_x (\pi f_1(x) - m(x) q(x))\,(1,
     \mathrm{logit}\,p) = 0` with the mass :math:`m` of all examples, solved by Newton's method.
-    NaN for both where probabilities do not vary or nothing solves them.
+    Where classes look separable, the further the better, and both are infinite; NaN where
+    probabilities do not vary.
     """
     p = masses.scores.clip(_TINY, 1 - _TINY)
     columns = np.stack([np.ones_like(p), np.log(p) - np.log1p(-p)])
@@ -191,7 +184,7 @@ def recalibration(masses: Masses, prior: float) -> tuple[float, float]:
         scale = hessian[0, 0] * hessian[1, 1]
         determinant = scale - hessian[0, 1] ** 2
         if not determinant > 1e-12 * abs(scale):
-            return math.nan, math.nan
+            break
         step = np.linalg.solve(hessian, gradient)
         if np.abs(step).max() < 1e-10:
             return float(theta[0]), float(theta[1])
@@ -200,6 +193,9 @@ def recalibration(masses: Masses, prior: float) -> tuple[float, float]:
         ).max() > 1e-10:
             step /= 2
         theta, height = theta + step, reached
+    line = theta @ columns
+    if theta[1] and positive @ line >= everyone @ line.clip(0):  # the further, the better
+        return math.copysign(math.inf, theta[0]), math.copysign(math.inf, theta[1])
     return math.nan, math.nan
 
 
@@ -251,7 +247,7 @@ def check_probabilities(counts: ScoreCounts, proportions: MixtureProportions | N
     if lowest < 0 or highest > 1:
         got = f"values from {lowest:.4g} to {highest:.4g}"
         must = "probabilities of the true class, in [0, 1], for this metric"
-        raise bad_value("scores", must, got, _CALIBRATE)
+        raise valid.bad_value("scores", must, got, _CALIBRATE)
     if proportions is None or not 0 < proportions.alpha < 1:
         return
     seen, c = Masses.of(counts, 0.0, 1.0), counts.labeled_share
@@ -314,13 +310,13 @@ def _values(parameter: str, f: Any, scores: FloatArray) -> FloatArray:
             with np.errstate(all="ignore"):
                 f = np.asarray(f(scores))
         except Exception as error:  # functions of users raise whatever they like
-            raise bad_value(parameter, must, f"one that raises {error!r}") from error
+            raise valid.bad_value(parameter, must, f"one that raises {error!r}") from error
         if f.shape != scores.shape:
-            raise bad_value(parameter, must, f"one that gives the shape {f.shape}")
+            raise valid.bad_value(parameter, must, f"one that gives the shape {f.shape}")
     elif np.ndim(f) != 1:
-        raise bad_type(parameter, "a function of scores, or a vector of its values", f)
-    values = as_real_vector(parameter, f)
-    check_same_length(parameter, values.size, scores.size, "distinct scores")
+        raise valid.bad_type(parameter, "a function of scores, or a vector of its values", f)
+    values = valid.as_real_vector(parameter, f)
+    valid.check_same_length(parameter, values.size, scores.size, "distinct scores")
     return values
 
 
@@ -635,7 +631,7 @@ def calibration_test(
     from scipy.special import chdtrc
 
     check_data(counts, proportions)
-    n_bins = check_integer("n_bins", n_bins, low=1, high=1000)
+    n_bins = valid.check_integer("n_bins", n_bins, low=1, high=1000)
     check_probabilities(counts, proportions)
     prior = proportions.prior(target, counts)
     if not 0 < prior < 1:
@@ -769,9 +765,11 @@ def recover_decision_curve(
     check_probabilities(counts, proportions)
     at = np.arange(1, 100) / 100
     if thresholds is not None:
-        at = np.unique(as_real_vector("thresholds", thresholds))
+        at = np.unique(valid.as_real_vector("thresholds", thresholds))
         if not (at.size and at[0] > 0 and at[-1] < 1):
-            raise bad_value("thresholds", "numbers between 0 and 1, ends excluded", show(at))
+            raise valid.bad_value(
+                "thresholds", "numbers between 0 and 1, ends excluded", valid.show(at)
+            )
     prior = proportions.prior(target, counts)
     masses = Masses.of(counts, proportions.alpha, proportions.beta)
     net_benefit, standard_error = net_benefits(masses, prior, at)

@@ -17,35 +17,15 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import Saved, picked
 from purecover._inputs import Tabular
 from purecover._parameters import Parameters, parameter
 from purecover._typing import AreaRule, FloatArray, OrNan, Repair, Target
-from purecover._validation import (
-    Frozen,
-    bad_value,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_names,
-    check_real,
-    public,
-)
+from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions, check_target
-from purecover.recovery import means
-from purecover.recovery.curves import (
-    AREA_RULES,
-    KEEPS_THRESHOLDS,
-    REPAIRS,
-    RecoveredRoc,
-    area_under_pr,
-    blended,
-    normalize_auc_pr,
-    partial_area,
-    recover_roc,
-    roc_from_counts,
-)
+from purecover.recovery import curves, means
 from purecover.recovery.rates import check_data, interpolated
 
 Pair = tuple[float, float]
@@ -79,38 +59,38 @@ class MetricOptions(Parameters):
         1.0,
         "float",
         "Weight of recall in ``f_beta``.",
-        partial(check_real, low=0, high=1e6, closed="right"),
+        partial(valid.check_real, low=0, high=1e6, closed="right"),
     )
     cost_fn: float = parameter(
         1.0,
         "float",
         "Cost of a missed positive in ``cost``.",
-        partial(check_real, low=0, closed="left"),
+        partial(valid.check_real, low=0, closed="left"),
     )
     cost_fp: float = parameter(
         1.0,
         "float",
         "Cost of a false alarm in ``cost``.",
-        partial(check_real, low=0, closed="left"),
+        partial(valid.check_real, low=0, closed="left"),
     )
     max_fpr: float = parameter(
         0.1,
         "float",
         "Range of ``partial_auc``.",
-        partial(check_real, low=0, high=1, closed="right"),
+        partial(valid.check_real, low=0, high=1, closed="right"),
     )
     top_k: int | None = parameter(
         None,
         "int",
         """How many of the unlabeled with the highest scores ``precision_at_k`` and
         ``recall_at_k`` look at; their precision takes alpha as prior, whatever the target.""",
-        partial(check_integer, low=1),
+        partial(valid.check_integer, low=1),
     )
     area: AreaRule = parameter(
         "davis-goadrich",
         '{"davis-goadrich", "average-precision", "trapezoid"}',
         "Area rule of ``auc_pr``; see :func:`recover_pr`.",
-        partial(check_choice, choices=AREA_RULES),
+        partial(valid.check_choice, choices=curves.AREA_RULES),
     )
     probabilities: bool = parameter(
         False,
@@ -118,14 +98,14 @@ class MetricOptions(Parameters):
         """Whether scores are probabilities of the true class, in the population that ``target``
         says, and metrics of probabilities are wanted too: Brier score and its parts, log loss,
         calibration and net benefit. Asked for by name they need no such word.""",
-        check_flag,
+        valid.check_flag,
     )
     threshold_probability: float = parameter(
         0.5,
         "float",
         """Probability from which on ``net_benefit`` flags: 0.1 where a missed positive is as bad as
         nine false alarms.""",
-        partial(check_real, low=0, high=1, closed="neither"),
+        partial(valid.check_real, low=0, high=1, closed="neither"),
     )
 
 
@@ -146,7 +126,7 @@ class RecoveryOptions(MetricOptions):
         """How rates are repaired; see :func:`recover_roc`. The last two have no rates at a
         threshold, so threshold metrics use the isotonic ones. By default isotonic, and
         ``"blend"`` for areas under the precision-recall curve.""",
-        partial(check_choice, choices=REPAIRS),
+        partial(valid.check_choice, choices=curves.REPAIRS),
     )
 
 
@@ -229,16 +209,16 @@ _OF_CURVES: dict[str, tuple[str, CurveFunction]] = {
     "roc_auc": ("AUC", lambda f, t, a, p, o: a),
     "partial_auc": (
         "Partial AUC (standardized)",
-        lambda f, t, a, p, o: partial_area(f, t, o.max_fpr, standardized=True),
+        lambda f, t, a, p, o: curves.partial_area(f, t, o.max_fpr, standardized=True),
     ),
-    "auc_pr": ("AUC-PR", lambda f, t, a, p, o: area_under_pr(t, f, p, o.area)),
+    "auc_pr": ("AUC-PR", lambda f, t, a, p, o: curves.area_under_pr(t, f, p, o.area)),
     "average_precision": (
         "Average precision",
-        lambda f, t, a, p, o: area_under_pr(t, f, p, "average-precision"),
+        lambda f, t, a, p, o: curves.area_under_pr(t, f, p, "average-precision"),
     ),
     "normalized_auc_pr": (
         "AUC-PR, normalized",
-        lambda f, t, a, p, o: normalize_auc_pr(area_under_pr(t, f, p, o.area), p),
+        lambda f, t, a, p, o: curves.normalize_auc_pr(curves.area_under_pr(t, f, p, o.area), p),
     ),
 }
 _OF_RATES: dict[str, tuple[str, RateFunction]] = {
@@ -338,16 +318,16 @@ def resolve_metrics(
     """Metrics by name, or all that apply; ``proportions`` tell what scores cannot be."""
     top_k = options.top_k
     if top_k is not None and top_k > counts.n_unlabeled:
-        raise bad_value("top_k", f"at most the {counts.n_unlabeled:g} unlabeled", f"{top_k}")
+        raise valid.bad_value("top_k", f"at most the {counts.n_unlabeled:g} unlabeled", f"{top_k}")
     if names is None:
         left_out = {"top_k"} if top_k is None else set()
         left_out |= set() if options.probabilities else {"probability"}
         names = [name for name, metric in METRICS.items() if metric.kind not in left_out]
     wanted = []
-    for metric_name in check_names("metrics", names, METRICS):
+    for metric_name in valid.check_names("metrics", names, METRICS):
         metric = METRICS[metric_name]
         if metric.kind == "top_k" and top_k is None:
-            raise bad_value("top_k", f"given for {metric_name!r}", "None")
+            raise valid.bad_value("top_k", f"given for {metric_name!r}", "None")
         wanted.append(metric)
     if any(metric.kind == "probability" for metric in wanted):
         means.check_probabilities(counts, proportions)
@@ -484,7 +464,9 @@ def recover_metrics(
     given = RecoveryOptions.among(options).validated()
     wanted = resolve_metrics(metrics, counts, given, proportions)
     roc, roc_pr = recover_both(counts, proportions, given.repair)
-    threshold = youden_threshold(roc) if threshold is None else check_real("threshold", threshold)
+    threshold = (
+        youden_threshold(roc) if threshold is None else valid.check_real("threshold", threshold)
+    )
     return metrics_from_roc(
         roc,
         roc_pr,
@@ -498,15 +480,15 @@ def recover_metrics(
 
 def recover_both(
     counts: ScoreCounts, proportions: MixtureProportions, repair: Repair | None
-) -> tuple[RecoveredRoc, RecoveredRoc]:
+) -> tuple[curves.RecoveredRoc, curves.RecoveredRoc]:
     """The curve for rates and ROC areas, and the one for precision-recall areas."""
-    roc = roc_from_counts(counts, proportions, "isotonic" if repair is None else repair)
-    return roc, blended(roc, counts) if repair is None else roc
+    roc = curves.roc_from_counts(counts, proportions, "isotonic" if repair is None else repair)
+    return roc, curves.blended(roc, counts) if repair is None else roc
 
 
 def metrics_from_roc(
-    roc: RecoveredRoc,
-    roc_pr: RecoveredRoc,
+    roc: curves.RecoveredRoc,
+    roc_pr: curves.RecoveredRoc,
     counts: ScoreCounts,
     *,
     threshold: float,
@@ -514,10 +496,12 @@ def metrics_from_roc(
     metrics: tuple[Metric, ...],
     options: MetricOptions,
     optimism: Pair = (0.0, 0.0),
+    known: Mapping[str, float] | None = None,
 ) -> RecoveredMetrics:
     """Metrics of recovered curves; ``roc_pr`` is the one precision-recall areas are taken from.
 
-    ``optimism`` is what the observed tpr and fpr owe to the choice of the threshold.
+    ``optimism`` is what the observed tpr and fpr owe to the choice of the threshold, and
+    ``known`` has the same metrics if they were computed before.
     """
     observed = (roc.fpr_pu, roc.tpr_pu, counts.auc_pu)
     at = position(counts, threshold)
@@ -531,8 +515,11 @@ def metrics_from_roc(
         prior_at_k=counts.labeled_share,
         counts=counts,
     )
-    point = rates_at(roc, counts, at, optimism)
-    values = compute_metrics(metrics, view_of(roc, roc_pr, counts, point), prior, options)
+    if known is None:
+        point = rates_at(roc, counts, at, optimism)
+        values = compute_metrics(metrics, view_of(roc, roc_pr, counts, point), prior, options)
+    else:
+        values = {metric.name: known[metric.name] for metric in metrics}
     if "roc_auc" in values:  # the direct value, which can leave [0, 1]
         values["roc_auc"] = min(max(values["roc_auc"], 0.0), 1.0)
     return RecoveredMetrics(
@@ -573,8 +560,8 @@ class View:
 
 
 def view_of(
-    roc: RecoveredRoc,
-    roc_pr: RecoveredRoc,
+    roc: curves.RecoveredRoc,
+    roc_pr: curves.RecoveredRoc,
     counts: ScoreCounts,
     point: Pair = (math.nan, math.nan),
 ) -> View:
@@ -608,7 +595,7 @@ def compute_metrics(
     for metric in metrics:
         if metric.name == "normalized_auc_pr" and "auc_pr" in out:
             # No need for the costliest figure of all a second time.
-            value = normalize_auc_pr(out["auc_pr"], prior)
+            value = curves.normalize_auc_pr(out["auc_pr"], prior)
         elif metric.of_masses is not None:
             value = metric.of_masses(view.masses, prior, options)
         elif metric.of_curve is not None:
@@ -625,15 +612,17 @@ def compute_metrics(
     return out
 
 
-def rates_at_thresholds(roc: RecoveredRoc, counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
+def rates_at_thresholds(
+    roc: curves.RecoveredRoc, counts: ScoreCounts
+) -> tuple[FloatArray, FloatArray]:
     """Repaired fpr and tpr at every threshold of the scores."""
-    if roc.repair not in KEEPS_THRESHOLDS:
-        roc = roc_from_counts(counts, roc.proportions)
+    if roc.repair not in curves.KEEPS_THRESHOLDS:
+        roc = curves.roc_from_counts(counts, roc.proportions)
     return roc.fpr, roc.tpr
 
 
 def rates_at(
-    roc: RecoveredRoc, counts: ScoreCounts, at: int, optimism: Pair = (0.0, 0.0)
+    roc: curves.RecoveredRoc, counts: ScoreCounts, at: int, optimism: Pair = (0.0, 0.0)
 ) -> tuple[float, float]:
     """Fpr and tpr at one place on the curve, as metrics and the confusion matrix take them."""
     fpr, tpr = (float(rate[at]) for rate in rates_at_thresholds(roc, counts))
@@ -685,7 +674,7 @@ def position(counts: ScoreCounts, threshold: float) -> int:
     return counts.n_thresholds - below
 
 
-def youden_threshold(roc: RecoveredRoc) -> float:
+def youden_threshold(roc: curves.RecoveredRoc) -> float:
     """The threshold where the observed, hence also the true, Youden index is highest."""
     best = int(np.argmax(roc.tpr_pu[1:] - roc.fpr_pu[1:])) + 1
     return float(roc.thresholds_raw[best])
@@ -807,14 +796,14 @@ def recover_confusion(
     (200, 275, 50)
     """
     check_data(counts, proportions)
-    check_choice("among", among, ("unlabeled", "pooled"))
-    threshold = check_real("threshold", threshold)
-    roc = recover_roc(counts, proportions, repair=repair)
+    valid.check_choice("among", among, ("unlabeled", "pooled"))
+    threshold = valid.check_real("threshold", threshold)
+    roc = curves.recover_roc(counts, proportions, repair=repair)
     return confusion_from_roc(roc, counts, threshold, among)
 
 
 def confusion_from_roc(
-    roc: RecoveredRoc,
+    roc: curves.RecoveredRoc,
     counts: ScoreCounts,
     threshold: float,
     among: Literal["unlabeled", "pooled"] = "unlabeled",

@@ -12,16 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._typing import FloatArray
-from purecover._validation import (
-    as_real_vector,
-    bad_type,
-    bad_value,
-    check_flag,
-    check_real,
-    public,
-    warn,
-)
+from purecover._validation import public
 from purecover.counts import ScoreCounts, check_counts, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
 from purecover.proportions import MixtureProportions, check_proportions
@@ -197,10 +190,10 @@ def recover_precision(
     0.7272727
     """
     check_proportions(proportions)
-    share = check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
+    share = valid.check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
     rho = as_rate("precision_pu", precision_pu)
     if np.any(rho >= 1):
-        raise bad_value(
+        raise valid.bad_value(
             "precision_pu",
             "below 1",
             "1, where nothing unlabeled is predicted positive",
@@ -214,7 +207,7 @@ def recover_precision(
 def _as_rates(first: Any, second: Any, names: tuple[str, str]) -> tuple[FloatArray, FloatArray]:
     one, two = as_rate(names[0], first), as_rate(names[1], second)
     if one.shape != two.shape and one.ndim and two.ndim:
-        raise bad_value(
+        raise valid.bad_value(
             names[1],
             f"as long as {names[0]} (shape {one.shape})",
             f"shape {two.shape}",
@@ -225,20 +218,20 @@ def _as_rates(first: Any, second: Any, names: tuple[str, str]) -> tuple[FloatArr
 def as_rate(parameter: str, value: Any) -> FloatArray:
     must = "a rate in [0, 1] or an array of them"
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return np.asarray(check_real(parameter, value, low=0, high=1))
+        return np.asarray(valid.check_real(parameter, value, low=0, high=1))
     shape: tuple[int, ...] = (-1,)
     if isinstance(value, (np.ndarray, list, tuple)):
         try:
             array = np.asarray(value)
         except Exception as error:  # ragged lists and foreign objects
-            raise bad_type(parameter, must, value) from error
+            raise valid.bad_type(parameter, must, value) from error
         if array.size == 0:
             return np.empty(array.shape)
         shape, value = array.shape, array.reshape(-1)
-    rate = as_real_vector(parameter, value)
+    rate = valid.as_real_vector(parameter, value)
     good = (rate >= 0) & (rate <= 1)
     if not good.all():
-        raise bad_value(parameter, must, f"{rate[int(np.argmin(good))]:g}")
+        raise valid.bad_value(parameter, must, f"{rate[int(np.argmin(good))]:g}")
     return rate.reshape(shape)
 
 
@@ -374,11 +367,11 @@ def recover_auc(
     0.9444
     """
     check_data(counts, proportions)
-    check_flag("clip", clip)
+    valid.check_flag("clip", clip)
     value = auc_from_pu(counts.auc_pu, proportions)
     if clip and not 0 <= value <= 1:
         clipped = min(max(value, 0.0), 1.0)
-        warn(
+        valid.warn(
             f"the recovered AUC {value:.4f} is outside [0, 1] and was clipped to {clipped:g}: "
             f"alpha={proportions.alpha:g} and beta={proportions.beta:g} do not fit these scores. "
             "See check PU008.",
@@ -415,7 +408,7 @@ def auc_from_pu(auc: float, proportions: MixtureProportions) -> float:
     >>> round(auc_from_pu(0.7, MixtureProportions(0.25, 0.75)), 12)
     0.9
     """
-    auc = check_real("auc", auc, low=0, high=1)
+    auc = valid.check_real("auc", auc, low=0, high=1)
     check_proportions(proportions)
     return 0.5 + (auc - 0.5) / proportions.delta
 
@@ -447,7 +440,7 @@ def auc_to_pu(auc: float, proportions: MixtureProportions) -> float:
     >>> round(auc_to_pu(0.9, MixtureProportions(0.25, 0.75)), 12)
     0.7
     """
-    auc = check_real("auc", auc, low=0, high=1)
+    auc = valid.check_real("auc", auc, low=0, high=1)
     check_proportions(proportions)
     return 0.5 + (auc - 0.5) * proportions.delta
 
@@ -486,10 +479,10 @@ def auc_identification_interval(
     >>> round(low, 6), round(high, 6)
     (0.7, 0.772222)
     """
-    auc = check_real("auc", auc, low=0, high=1)
+    auc = valid.check_real("auc", auc, low=0, high=1)
     limits = {"low": 0, "high": 1, "closed": "left"}
-    a = check_real("unlabeled_inclusion", unlabeled_inclusion, **limits)  # type: ignore[arg-type]
-    b = check_real("labeled_inclusion", labeled_inclusion, **limits)  # type: ignore[arg-type]
+    a = valid.check_real("unlabeled_inclusion", unlabeled_inclusion, **limits)  # type: ignore[arg-type]
+    b = valid.check_real("labeled_inclusion", labeled_inclusion, **limits)  # type: ignore[arg-type]
     far = auc_from_pu(auc, MixtureProportions.from_inclusions(a, b))
     low, high = sorted((auc, min(max(far, 0.0), 1.0)))
     return low, high
@@ -540,7 +533,7 @@ def recover_partial_auc_direct(
     0.04
     """
     check_proportions(proportions)
-    limit = check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
+    limit = valid.check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
     roc = pu_roc_curve(counts)
     return partial_auc_of_observed(roc.tpr_pu, roc.fpr_pu, proportions, limit)
 
@@ -631,7 +624,7 @@ def correct_posterior(
     """
     tau = as_rate("posterior_pu", posterior_pu)
     share, alpha, beta = _check(labeled_share, proportions)
-    target = alpha if prior is None else check_real("prior", prior, low=0, high=1)
+    target = alpha if prior is None else valid.check_real("prior", prior, low=0, high=1)
     # Both densities times c (1-c) over that of the pool: no division, so tau = 1 is no
     # special case.
     labeled, unlabeled = (1 - share) * tau, share * (1 - tau)
@@ -695,6 +688,6 @@ def posterior_band(labeled_share: float, proportions: MixtureProportions) -> tup
 
 
 def _check(labeled_share: float, proportions: MixtureProportions) -> tuple[float, float, float]:
-    share = check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
+    share = valid.check_real("labeled_share", labeled_share, low=0, high=1, closed="neither")
     check_proportions(proportions)
     return share, proportions.alpha, proportions.beta

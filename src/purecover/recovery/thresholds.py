@@ -9,34 +9,17 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._inputs import Tabular
 from purecover._typing import BoolArray, FloatArray
-from purecover._validation import (
-    Frozen,
-    bad_value,
-    check_choice,
-    check_integer,
-    check_real,
-    public,
-    show,
-    warn,
-)
+from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.proportions import MixtureProportions
+from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import RecoveredRoc, recover_roc
-from purecover.recovery.metrics import (
-    METRICS,
-    RateFunction,
-    RecoveredMetrics,
-    RecoveryOptions,
-    ThresholdKeywords,
-    metrics_from_roc,
-    rates_at_thresholds,
-    resolve_metrics,
-    within_margins,
-)
+from purecover.recovery.metrics import METRICS, RateFunction, RecoveredMetrics, RecoveryOptions
 from purecover.recovery.rates import check_data
 
 THRESHOLD_METRICS = tuple(name for name, metric in METRICS.items() if metric.kind == "threshold")
@@ -126,7 +109,7 @@ class ThresholdChoice(Saved):
 def recover_metric_curves(
     counts: ScoreCounts,
     proportions: MixtureProportions,
-    **options: Unpack[ThresholdKeywords],
+    **options: Unpack[formulas.ThresholdKeywords],
 ) -> MetricCurves:
     """Recover all threshold metrics at every threshold.
 
@@ -166,8 +149,8 @@ def recover_metric_curves(
 def _curves(roc: RecoveredRoc, counts: ScoreCounts, options: RecoveryOptions) -> MetricCurves:
     """All threshold metrics of a recovered curve."""
     prior = roc.proportions.prior(options.target, counts)
-    fpr, tpr = rates_at_thresholds(roc, counts)
-    fpr, tpr = within_margins(fpr, tpr, roc.fpr_pu, roc.proportions.alpha)
+    fpr, tpr = formulas.rates_at_thresholds(roc, counts)
+    fpr, tpr = formulas.within_margins(fpr, tpr, roc.fpr_pu, roc.proportions.alpha)
     curves = {
         name: np.asarray(_of_rates(name)(tpr[1:], fpr[1:], prior, options))
         for name in THRESHOLD_METRICS
@@ -188,7 +171,7 @@ def choose_threshold(
     value: float | None = None,
     *,
     min_labeled: int = 10,
-    **options: Unpack[ThresholdKeywords],
+    **options: Unpack[formulas.ThresholdKeywords],
 ) -> ThresholdChoice:
     """The threshold for a wanted precision, recall or false-positive rate, or the best one.
 
@@ -245,16 +228,16 @@ def choose_threshold(
     """
     check_data(counts, proportions)
     given = RecoveryOptions.among(options).validated()
-    check_choice("criterion", criterion, THRESHOLD_METRICS)
+    valid.check_choice("criterion", criterion, THRESHOLD_METRICS)
     constrained = criterion in (*_AT_LEAST, *_AT_MOST)
     if constrained != (value is not None):
         must = "given" if constrained else "left out"
         why = "its best value is trivial" if constrained else "the best threshold is chosen"
-        raise bad_value("value", f"{must} for {criterion!r}", show(value), why)
+        raise valid.bad_value("value", f"{must} for {criterion!r}", valid.show(value), why)
     roc = recover_roc(counts, proportions, repair=given.repair or "isotonic")
     curves = _curves(roc, counts, given)
     at = curves.curves[criterion]
-    min_labeled = check_integer("min_labeled", min_labeled, low=0)
+    min_labeled = valid.check_integer("min_labeled", min_labeled, low=0)
     if criterion in _RATIOS:
         enough = min(min_labeled, counts.n_labeled)
         at = np.where(np.cumsum(counts.labeled) >= enough, at, np.nan)
@@ -271,7 +254,7 @@ def choose_threshold(
         if sign * nothing > sign * at[best]:
             best = -1
     else:
-        value = check_real("value", value, low=0, high=1)
+        value = valid.check_real("value", value, low=0, high=1)
         reached: BoolArray = at >= value if criterion in _AT_LEAST else at <= value
         if not reached.any():
             closest = float(np.nanmax(at) if criterion in _AT_LEAST else np.nanmin(at))
@@ -279,7 +262,7 @@ def choose_threshold(
             hint = "ask for less, or improve the scores"
             if criterion in _RATIOS:
                 hint += f" (thresholds with fewer than {min_labeled} labeled were left out)"
-            raise bad_value(
+            raise valid.bad_value(
                 "value",
                 f"attainable: the {word} {criterion} of any threshold is {closest:.4g}",
                 f"{value:g}",
@@ -292,19 +275,19 @@ def choose_threshold(
     threshold = float(np.nextafter(top, np.inf)) if best < 0 else float(curves.thresholds[best])
     slack = 2 * math.sqrt(auc_pu_variance(counts)) / proportions.delta
     if not -slack <= roc.auc_direct <= 1 + slack:  # beyond what noise explains
-        warn(
+        valid.warn(
             f"the recovered AUC {roc.auc_direct:.4f} is outside [0, 1]: alpha="
             f"{proportions.alpha:g} and beta={proportions.beta:g} do not fit these scores, and no "
             "threshold chosen with them can be trusted. See check PU008.",
             RecoveryWarning,
         )
-    metrics = metrics_from_roc(
+    metrics = formulas.metrics_from_roc(
         roc,
         roc,
         counts,
         threshold=threshold,
         prior=curves.prior,
-        metrics=resolve_metrics(THRESHOLD_METRICS, counts, given),
+        metrics=formulas.resolve_metrics(THRESHOLD_METRICS, counts, given),
         options=given,
     )
     return ThresholdChoice(

@@ -16,65 +16,22 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from purecover import _inputs as inputs
+from purecover import _validation as valid
 from purecover._codec import Source, document_text, written
-from purecover._inputs import (
-    check_columns,
-    column_names,
-    is_frame,
-    lazy_frame,
-    read_columns,
-    rows_frame,
-)
 from purecover._typing import ArrayLike, FloatArray, IntArray
-from purecover._validation import (
-    Frozen,
-    as_real_vector,
-    bad_type,
-    bad_value,
-    check_alignment,
-    check_choice,
-    check_flag,
-    check_real,
-    check_same_length,
-    kept_seed,
-    public,
-    show,
-)
+from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.engines.count import JointCells, joint_cells
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
+from purecover.intervals import paired
 from purecover.intervals.interval import Interval, ends_of
-from purecover.intervals.paired import (
-    BONFERRONI,
-    MAX_PAIRED,
-    CellResampler,
-    PairedModel,
-    RowResampler,
-    RowwiseAuc,
-    cellwise_auc,
-    difference_intervals,
-    paired_bootstrap,
-    rowwise_auc,
-)
 from purecover.intervals.replicates import BootstrapResult
 from purecover.intervals.resampling import Resampler, cells_to_draw, positions, thinned_to_draw
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.metrics import METRICS
-from purecover.report.pipeline import (
-    USUAL,
-    Marks,
-    Rows,
-    SettingKeywords,
-    Settings,
-    as_seen_by,
-    count_lazy,
-    find_proportions,
-    read_marks,
-    recover,
-    refuse_of_lazy,
-    resampled,
-)
+from purecover.report import pipeline
 from purecover.report.results import PUReport, check_title, read_report, save_page
 
 # -- `ScoreComparison`: reports of several models on the same rows, and how far apart they are ---
@@ -150,7 +107,7 @@ class ScoreComparison(Frozen):
         str or None
             The name of the score, the first of equals.
         """
-        check_choice("metric", metric, self.differences)
+        valid.check_choice("metric", metric, self.differences)
         sign = 1 if METRICS[metric].greater_is_better else -1
         values = {name: sign * report.metrics[metric] for name, report in self.reports.items()}
         defined = {name: value for name, value in values.items() if not math.isnan(value)}
@@ -170,13 +127,13 @@ class ScoreComparison(Frozen):
         ScoreComparison
             Differences from that score.
         """
-        check_choice("baseline", baseline, self.reports)
+        valid.check_choice("baseline", baseline, self.reports)
         if self._rows is None:
             if baseline == self.baseline:
                 return self
             raise InvalidInputError(
                 "ScoreComparison.against needs the rows, which JSON does not hold; it only has "
-                f"differences from {show(self.baseline)}.\nHint: compare the scores again"
+                f"differences from {valid.show(self.baseline)}.\nHint: compare the scores again"
             )
         differences, better = find_differences(
             self.reports,
@@ -210,7 +167,7 @@ class ScoreComparison(Frozen):
                         "better": self.better.get(metric, {}).get(name, math.nan),
                     }
                 )
-        return rows_frame(rows, backend)
+        return inputs.rows_frame(rows, backend)
 
     def to_dict(self, *, curves: bool = False, counts: bool = False) -> dict[str, Any]:
         """Plain data, ready for JSON.
@@ -334,7 +291,7 @@ class PairedRows:
         Which rows depend on each other.
     """
 
-    areas: Mapping[str, RowwiseAuc]
+    areas: Mapping[str, paired.RowwiseAuc]
     ranks: Mapping[str, IntArray]
     groups: IntArray | None
 
@@ -361,7 +318,7 @@ def find_differences(
     for metric in base.metrics:
         estimates = [_value(reports[n], metric) - _value(base, metric) for n in others]
         draws = _draws(reports, others, base, metric)
-        found = difference_intervals(
+        found = paired.difference_intervals(
             estimates,
             draws,
             level=level,
@@ -398,7 +355,9 @@ def _draws(
     for name in others:
         replicates = reports[name].bootstrap
         assert replicates is not None  # noqa: S101 - all have them or none
-        gap = replicates.replicates[metric] - base.bootstrap.replicates[metric]
+        with np.errstate(invalid="ignore"):
+            gap = replicates.replicates[metric] - base.bootstrap.replicates[metric]
+        gap = np.where(np.isfinite(gap), gap, math.nan)
         unknown = reports[name].contradicted or base.contradicted
         columns.append(np.full(gap.size, math.nan) if unknown else gap)
     return np.stack(columns, axis=1)
@@ -426,9 +385,9 @@ def _area_interval(
     """
     if math.isnan(by_replicates.estimate):  # alpha and beta contradict the scores
         return by_replicates
-    resampled = report.bootstrap is not None
-    varies_proportions = report.estimation is not None and resampled
-    if varies_proportions or (resampled and n_together > 1):
+    drawn = report.bootstrap is not None
+    varies_proportions = report.estimation is not None and drawn
+    if varies_proportions or (drawn and n_together > 1):
         return by_replicates
     from scipy.special import ndtri
 
@@ -439,7 +398,7 @@ def _area_interval(
     reach = float(ndtri(1 - (1 - level) / 2 / n_together)) * error / delta
     method = "paired DeLong" if rows.groups is None else "paired DeLong, groups"
     if n_together > 1:
-        method += f", {BONFERRONI}"
+        method += f", {paired.BONFERRONI}"
     if error == 0 and not np.array_equal(rows.ranks[name], rows.ranks[baseline]):
         reach = math.nan  # both separate all rows: too little data, not certainty
     return Interval(
@@ -460,9 +419,9 @@ class ComparedRows:
     """Scores by name, read and counted, and what belongs to their rows."""
 
     scores: Mapping[str, FloatArray]
-    marks: Marks
-    rows: Mapping[str, Rows]
-    areas: Mapping[str, RowwiseAuc]
+    marks: pipeline.Marks
+    rows: Mapping[str, pipeline.Rows]
+    areas: Mapping[str, paired.RowwiseAuc]
 
     @property
     def n_drawn(self) -> int:
@@ -479,12 +438,12 @@ class ComparedRows:
 
     def resampler(self, name: str, threshold: float) -> Resampler:
         """What draws the counts of one score; all of them draw the same rows."""
-        counts = thinned_to_draw(self.rows[name].counts, MAX_PAIRED, keep=threshold)
+        counts = thinned_to_draw(self.rows[name].counts, paired.MAX_PAIRED, keep=threshold)
         values, labeled, mass = self.scores[name], self.marks.labeled, self.marks.mass
         if self.marks.group is not None:
             return self.marks.resampler(self.marks.group, counts, values)
         place = positions(counts, self.marks.known(values))
-        resampler = RowResampler(counts, place[labeled], place[~labeled])
+        resampler = paired.RowResampler(counts, place[labeled], place[~labeled])
         if mass is None:
             return resampler
         return replace(resampler, labeled_weight=mass[labeled], unlabeled_weight=mass[~labeled])
@@ -494,26 +453,28 @@ def read_compared(
     data: Any, score: Any, parts: Mapping[str, Any], labels: Mapping[str, Any]
 ) -> ComparedRows:
     """Check and count; ``parts`` are columns beside the scores, or names of columns."""
-    if not is_frame(data):
+    if not inputs.is_frame(data):
         must = "a data frame or a dict with a column of scores for each model"
         hint = "pass {'one': scores, 'other': scores}; to look at one model, use evaluate"
-        raise bad_type("data", must, data, hint)
+        raise valid.bad_type("data", must, data, hint)
     named = {key: value for key, value in parts.items() if isinstance(value, str)}
-    beside = {**parts, **read_columns(data, named)}
+    beside = {**parts, **inputs.read_columns(data, named)}
     names = compared_names(data, score, set(named.values()), named.get("labeled"))
-    columns = read_columns(data, {f"score[{name}]": name for name in names})
-    check_alignment(data, beside["labeled"], names=("data", "labeled"))
-    scores = {name: as_real_vector(f"score[{name}]", columns[f"score[{name}]"]) for name in names}
+    columns = inputs.read_columns(data, {f"score[{name}]": name for name in names})
+    valid.check_alignment(data, beside["labeled"], names=("data", "labeled"))
+    scores = {
+        name: valid.as_real_vector(f"score[{name}]", columns[f"score[{name}]"]) for name in names
+    }
     size = scores[names[0]].size
     for name in names[1:]:
-        check_same_length(f"score[{name}]", scores[name].size, size)
-    marks = read_marks(size=size, **beside, **labels)
+        valid.check_same_length(f"score[{name}]", scores[name].size, size)
+    marks = pipeline.read_marks(size=size, **beside, **labels)
     return ComparedRows(
         scores=scores,
         marks=marks,
         rows={name: marks.rows(values) for name, values in scores.items()},
         areas={
-            name: rowwise_auc(marks.known(values), marks.labeled, marks.mass)
+            name: paired.rowwise_auc(marks.known(values), marks.labeled, marks.mass)
             for name, values in scores.items()
         },
     )
@@ -522,24 +483,26 @@ def read_compared(
 def compared_names(data: Any, score: Any, taken: set[str], labels: str | None) -> tuple[str, ...]:
     """The columns to compare: as asked, or all that nothing else uses."""
     if score is None:
-        names = tuple(name for name in column_names(data) if name not in taken)
+        names = tuple(name for name in inputs.column_names(data) if name not in taken)
         for name in names:
             if not isinstance(name, str):
-                raise bad_type("data", "a table whose columns have words as names", name)
+                raise valid.bad_type("data", "a table whose columns have words as names", name)
         if len(names) < 2:
             listed = ", ".join(map(repr, names)) or "none"
             must = "a table with a column of scores for each of two models or more"
-            raise bad_value("data", must, listed, "for one model, use evaluate")
+            raise valid.bad_value("data", must, listed, "for one model, use evaluate")
         return names
     must = "a list of two names of columns or more"
     if isinstance(score, str):
-        raise bad_type("score", must, score, "for one model, use evaluate")
-    names = check_columns("score", score, column_names(data), must)
+        raise valid.bad_type("score", must, score, "for one model, use evaluate")
+    names = inputs.check_columns("score", score, inputs.column_names(data), must)
     if labels in names:
-        raise bad_value("score", "columns of scores", f"{show(labels)}, which holds the labels")
+        raise valid.bad_value(
+            "score", "columns of scores", f"{valid.show(labels)}, which holds the labels"
+        )
     if len(names) < 2:
         what = "one" if names else "none"
-        raise bad_value("score", must, what, "for one model, use evaluate")
+        raise valid.bad_value("score", must, what, "for one model, use evaluate")
     return names
 
 
@@ -558,7 +521,7 @@ many of unlabeled rows, which is what a replicate costs.
 class ComparedCells:
     """Counts of each score, the same in cells, and how many rows the cells of all have."""
 
-    rows: Mapping[str, Rows]
+    rows: Mapping[str, pipeline.Rows]
     coarse: Mapping[str, ScoreCounts]
     cells: JointCells
 
@@ -567,11 +530,11 @@ class ComparedCells:
         """What a replicate draws: a number for each cell."""
         return int(self.cells.rows.size)
 
-    def resampler(self, name: str, _threshold: float) -> CellResampler:
+    def resampler(self, name: str, _threshold: float) -> paired.CellResampler:
         """What draws the counts of one score; all of them draw the same rows."""
         ours, theirs = self.cells.labeled, ~self.cells.labeled
         place, rows = self.cells.place[name], self.cells.rows
-        return CellResampler(
+        return paired.CellResampler(
             self.coarse[name], place[ours], place[theirs], rows[ours], rows[theirs]
         )
 
@@ -580,7 +543,7 @@ class ComparedCells:
         areas, ranks = {}, {}
         for name, rows in self.rows.items():
             counts, place = rows.counts, self.cells.place[name]
-            areas[name] = cellwise_auc(
+            areas[name] = paired.cellwise_auc(
                 counts.auc_pu, self.coarse[name], place, self.cells.labeled, self.cells.rows
             )
             # Scores rank rows alike if all cells and all counts are the same, as far as is known.
@@ -591,23 +554,25 @@ class ComparedCells:
 
 def count_compared(
     frame: Any, score: Any, parts: Mapping[str, Any], labels: dict[str, object], threshold: Any
-) -> dict[str, Rows]:
+) -> dict[str, pipeline.Rows]:
     """Check and count; no bin of a score lies across its threshold, if there is one."""
-    refuse_of_lazy(parts, "sample_weight", "groups", "truth")
+    pipeline.refuse_of_lazy(parts, "sample_weight", "groups", "truth")
     labeled = parts["labeled"]
     if not isinstance(labeled, str):
         must = "the name of a column where a lazy frame is given"
-        raise bad_type("labeled", must, labeled)
+        raise valid.bad_type("labeled", must, labeled)
     names = compared_names(frame, score, {labeled}, labeled)
     return {
-        name: Rows(count_lazy(frame, {"score": name, "labeled": labeled}, labels, keep))
+        name: pipeline.Rows(
+            pipeline.count_lazy(frame, {"score": name, "labeled": labeled}, labels, keep)
+        )
         for name, keep in _thresholds(threshold, names).items()
     }
 
 
 def pair_cells(
     frame: Any,
-    rows: Mapping[str, Rows],
+    rows: Mapping[str, pipeline.Rows],
     labeled: str,
     labels: dict[str, object],
     thresholds: Mapping[str, float],
@@ -626,7 +591,7 @@ def pair_cells(
         for side, tally in ((cells.labeled, counts.labeled), (~cells.labeled, counts.unlabeled)):
             seen = np.bincount(place[name][side], cells.rows[side], minlength=tally.size)
             if not np.array_equal(seen, tally):  # such as where it has random numbers in it
-                raise bad_value(
+                raise valid.bad_value(
                     "data",
                     "the same each time it is evaluated",
                     f"other rows in column {name!r} the second time",
@@ -642,7 +607,7 @@ FEWEST, MOST_DRAWN = 200, 2**30
 """Replicates where nobody says how many: fewer than usual where rows times scores are many."""
 
 
-class CompareKeywords(ProportionKeywords, SettingKeywords, total=False):
+class CompareKeywords(ProportionKeywords, pipeline.SettingKeywords, total=False):
     """What is known of alpha and beta, and how the reports are made."""
 
 
@@ -746,31 +711,31 @@ def compare_scores(
     >>> found.best("auc_pr")
     'good'
     """
-    check_flag("simultaneous", simultaneous)
-    settings = Settings.among({**options, "n_resamples": n_resamples}).validated()
+    valid.check_flag("simultaneous", simultaneous)
+    settings = pipeline.Settings.among({**options, "n_resamples": n_resamples}).validated()
     given = GivenProportions.among(options).validated(can_estimate=True)
     asked = None if given.ways else check_estimator(given.estimator)
     if estimate_from is not None and asked is None:
         must = f"left out where {given.ways[0]!r} is given"
-        raise bad_value("estimate_from", must, show(estimate_from))
+        raise valid.bad_value("estimate_from", must, valid.show(estimate_from))
     parts = {"labeled": labeled, "sample_weight": sample_weight, "groups": groups, "truth": truth}
     labels = {"positive_label": positive_label, "negative_label": negative_label}
-    frame, read = lazy_frame(data), None
+    frame, read = inputs.lazy_frame(data), None
     if frame is None:
         read = read_compared(data, score, parts, labels)
         counted = read.rows
     else:
         counted = count_compared(frame, score, parts, labels, threshold)
     names = tuple(counted)
-    base = names[0] if baseline is None else check_choice("baseline", baseline, names)
+    base = names[0] if baseline is None else valid.check_choice("baseline", baseline, names)
     thresholds = _thresholds(threshold, names)
     if estimate_from is not None:
-        check_choice("estimate_from", estimate_from, names)
+        valid.check_choice("estimate_from", estimate_from, names)
     # By default from the score with the highest observed AUC, the first of equals.
     reference = estimate_from or max(names, key=lambda name: counted[name].counts.auc_pu)
-    used, estimation = find_proportions(counted[reference].counts, given, asked)
+    used, estimation = pipeline.find_proportions(counted[reference].counts, given, asked)
     found = {
-        name: recover(
+        name: pipeline.recover(
             counted[name],
             used,
             replace(settings, threshold=thresholds[name]),
@@ -782,17 +747,17 @@ def compare_scores(
     limits = {name: one.threshold for name, one in found.items()}
     rows = read or pair_cells(frame, counted, str(labeled), labels, limits)
     if n_resamples is None:
-        n_resamples = min(max(MOST_DRAWN // (rows.n_drawn * len(names)), FEWEST), USUAL)
+        n_resamples = min(max(MOST_DRAWN // (rows.n_drawn * len(names)), FEWEST), pipeline.USUAL)
     replicates: dict[str, BootstrapResult] | None = None
     if n_resamples:
         models = {
-            name: PairedModel(
+            name: paired.PairedModel(
                 one.rows.counts, rows.resampler(name, one.threshold), one.measured_with
             )
             for name, one in found.items()
         }
         draw = partial(
-            paired_bootstrap,
+            paired.paired_bootstrap,
             models,
             used,
             estimator=None if estimation is None else estimation.estimator,
@@ -801,7 +766,7 @@ def compare_scores(
             n_resamples=n_resamples,
             progress=settings.progress,
         )
-        replicates, estimation = resampled(draw, estimation)
+        replicates, estimation = pipeline.resampled(draw, estimation)
     reports = {}
     for name, one in found.items():
         drawn = None if replicates is None else replicates[name]
@@ -811,12 +776,12 @@ def compare_scores(
             estimate = estimation.with_replicates(
                 drawn, level=settings.confidence_level, independent=independent
             )
-            name_of = f"the scores in {show(reference)}"
-            estimate = as_seen_by(estimate, one.rows.counts, name_of)
+            name_of = f"the scores in {valid.show(reference)}"
+            estimate = pipeline.as_seen_by(estimate, one.rows.counts, name_of)
         reports[name] = one.report(estimate, drawn)
-    paired = rows.paired_rows()
+    pairs = rows.paired_rows()
     differences, better = find_differences(
-        reports, paired, base, level=settings.confidence_level, simultaneous=simultaneous
+        reports, pairs, base, level=settings.confidence_level, simultaneous=simultaneous
     )
     return ScoreComparison(
         reports=reports,
@@ -827,8 +792,8 @@ def compare_scores(
         confidence_level=settings.confidence_level,
         simultaneous=simultaneous,
         n_resamples=n_resamples if replicates else 0,
-        random_state=kept_seed(settings.random_state),
-        _rows=paired,
+        random_state=valid.kept_seed(settings.random_state),
+        _rows=pairs,
     )
 
 
@@ -836,12 +801,12 @@ def _thresholds(value: Any, names: tuple[str, ...]) -> dict[str, float | None]:
     """A threshold for each score; None where its own is to be found."""
     if not isinstance(value, Mapping):
         if value is not None:
-            check_real("threshold", value)
+            valid.check_real("threshold", value)
         return dict.fromkeys(names, value)
     if set(value) != set(names):
         must = f"a number, or a number for each of {', '.join(map(repr, names))}"
-        raise bad_value("threshold", must, show(value))
-    return {name: check_real("threshold", value[name]) for name in names}
+        raise valid.bad_value("threshold", must, valid.show(value))
+    return {name: valid.check_real("threshold", value[name]) for name in names}
 
 
 # -- A comparison from plain data: what `ScoreComparison.from_dict` and `from_json` read ---------
@@ -867,7 +832,7 @@ def read_comparison(source: Source, data: object) -> ScoreComparison:
         name = getattr(saved, field_name)
         if name not in (*reports, None):
             must = "one of " + ", ".join(map(repr, reports))
-            raise source.complaint(field_name, must, show(name))
+            raise source.complaint(field_name, must, valid.show(name))
     others = [name for name in reports if name != saved.baseline]
     metrics = next(iter(reports.values())).metrics
 

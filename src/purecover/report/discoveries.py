@@ -59,8 +59,9 @@ class ErrorRates(Saved, Frozen, Tabular):
         Share of all true signals that score at least so much: recall. NaN where there are none.
     auc : float
         Recovered AUC: how often a true signal scores higher than a negative. NaN as above.
-    fdr_low, fdr_high, pep_low, pep_high : ndarray of float
-        Ends of intervals of ``fdr`` and ``pep`` at each score; replicates estimate pi0 again.
+    fdr_low, fdr_high, q_low, q_high, pep_low, pep_high : ndarray of float
+        Ends of intervals of ``fdr``, ``q_value`` and ``pep`` at each score; replicates estimate
+        pi0 again.
     confidence_level : float
         Of all intervals.
     """
@@ -78,6 +79,8 @@ class ErrorRates(Saved, Frozen, Tabular):
     auc: float
     fdr_low: FloatArray
     fdr_high: FloatArray
+    q_low: FloatArray
+    q_high: FloatArray
     pep_low: FloatArray
     pep_high: FloatArray
     confidence_level: float
@@ -102,17 +105,10 @@ class ErrorRates(Saved, Frozen, Tabular):
         return float(self.thresholds[reached[-1]]) if reached.size else float("inf")
 
     def _columns(self) -> dict[str, Any]:
-        names = [
-            "found",
-            "fdr",
-            "fdr_low",
-            "fdr_high",
-            "q_value",
-            "pep",
-            "pep_low",
-            "pep_high",
-            "power",
-        ]
+        names = (
+            "found", "fdr", "fdr_low", "fdr_high", "q_value", "q_low", "q_high", "pep", "pep_low",
+            "pep_high", "power",
+        )  # fmt: skip
         return {"threshold": self.thresholds} | {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
@@ -344,17 +340,16 @@ def error_rates(
 
     # Rates are proportional to pi0, whose interval knows more than replicates do: what scores leave
     # open. Both errors add up as independent ones do.
-    factors = found.low / max(share, 1e-9), found.high / max(share, 1e-9)
-    bands = [
-        [
-            np.hypot(
-                np.maximum(sign * (np.interp(places, at[::-1], band[::-1]) - rate), 0.0),
-                (factor - 1) * rate,
-            )
-            for band, rate in zip(side, (fdr, pep), strict=True)
-        ]
-        for sign, side, factor in zip((-1, 1), ends, factors, strict=True)
-    ]
+    def limit(rate: FloatArray, band: FloatArray, end: float, sign: int) -> FloatArray:
+        apart = np.maximum(sign * (np.interp(places, at[::-1], band[::-1]) - rate), 0.0)
+        apart = np.hypot(apart, (end / max(share, 1e-9) - 1) * rate)
+        return np.asarray((rate + sign * apart).clip(0, 1))
+
+    low, high = (
+        [limit(*pair, end, sign) for pair in zip((fdr, pep), side, strict=True)]
+        for side, end, sign in zip(ends, (found.low, found.high), (-1, 1), strict=True)
+    )
+    q, q_low, q_high = (np.minimum.accumulate(rate[::-1])[::-1] for rate in (fdr, low[0], high[0]))
     return ErrorRates(
         n_negative=counts.n_labeled,
         n_mixture=counts.n_unlabeled,
@@ -363,13 +358,15 @@ def error_rates(
         thresholds=places,
         found=found_so_far,
         fdr=fdr,
-        q_value=np.minimum.accumulate(fdr[::-1])[::-1],
+        q_value=q,
         pep=pep,
         power=np.minimum(power, 1.0),
         auc=float(np.clip(0.5 + (mirror.auc_pu - 0.5) / signals, 0.0, 1.0)),
-        fdr_low=np.maximum(fdr - bands[0][0], 0.0),
-        fdr_high=np.minimum(fdr + bands[1][0], 1.0),
-        pep_low=np.maximum(pep - bands[0][1], 0.0),
-        pep_high=np.minimum(pep + bands[1][1], 1.0),
+        fdr_low=low[0],
+        fdr_high=high[0],
+        q_low=q_low,
+        q_high=q_high,
+        pep_low=low[1],
+        pep_high=high[1],
         confidence_level=confidence_level,
     )

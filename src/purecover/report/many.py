@@ -13,36 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
+from purecover import _inputs as inputs
+from purecover import _validation as valid
 from purecover._codec import json_text, picked, plain_fields
-from purecover._inputs import (
-    check_columns,
-    column_names,
-    encode_labels,
-    is_frame,
-    lazy_frame,
-    read_columns,
-    require_columns,
-    rows_frame,
-)
+from purecover._progress import shown, starting_workers
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Scenario
-from purecover._validation import (
-    Frozen,
-    as_real_vector,
-    as_weights,
-    bad_type,
-    bad_value,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_jobs,
-    check_names,
-    check_same_length,
-    kept_seed,
-    public,
-    show,
-    to_numpy,
-    useful_jobs,
-)
+from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.engines.count import split_rows
 from purecover.estimators.choice import check_estimator
@@ -175,8 +151,8 @@ class ManyReports:
             if (row.task, row.score) == key:
                 return row
         must = "a pair of a task and a score, in brackets"
-        hint = f"the first is {show((self.rows[0].task, self.rows[0].score))}"
-        raise bad_value("key", must, show(key), hint)
+        hint = f"the first is {valid.show((self.rows[0].task, self.rows[0].score))}"
+        raise valid.bad_value("key", must, valid.show(key), hint)
 
     @property
     def evaluated(self) -> tuple[ManyRow, ...]:
@@ -211,9 +187,9 @@ class ManyReports:
         tuple of ManyRow
             Rows in which the metric is defined.
         """
-        check_choice("metric", metric, self.metrics)
+        valid.check_choice("metric", metric, self.metrics)
         if n is not None:
-            n = check_integer("n", n, low=0)
+            n = valid.check_integer("n", n, low=0)
         sign = -1 if METRICS[metric].greater_is_better else 1
         defined = [r for r in self.evaluated if not math.isnan(r.recovered[metric])]
         return tuple(sorted(defined, key=lambda row: sign * row.recovered[metric])[:n])
@@ -245,7 +221,7 @@ class ManyReports:
                 "seed": row.seed,
             }
             rows.append(cells)
-        return rows_frame(rows, backend)
+        return inputs.rows_frame(rows, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; without the reports."""
@@ -357,7 +333,7 @@ class Part:
                 raise InvalidInputError(
                     f"{bad:,} of {values.size:,} scores are missing, NaN or infinite"
                 )
-        values = as_real_vector(f"score[{self.score}]", values)
+        values = valid.as_real_vector(f"score[{self.score}]", values)
         negative = negative if negative is not None and negative.any() else None
         return ScoreCounts._from_marks(values, labeled, negative, weight)
 
@@ -475,19 +451,19 @@ def _counted_part(task: Any, score: str, counts: ScoreCounts | str) -> Part:
 
 def name_columns(data: Any, labeled: Any, score: Any, by: Any, weight: Any) -> Columns:
     """Settle which columns are labels, scores, tasks and weights."""
-    if not is_frame(data):
+    if not inputs.is_frame(data):
         must = "a data frame or a dict of columns"
-        raise bad_type("data", must, data, "for one column of scores, use evaluate")
-    available = column_names(data)
+        raise valid.bad_type("data", must, data, "for one column of scores, use evaluate")
+    available = inputs.column_names(data)
     for parameter, column in (("by", by), ("sample_weight", weight)):
         if column is None or (parameter == "sample_weight" and not isinstance(column, str)):
             continue
         if not isinstance(column, str):
-            raise bad_type(parameter, "the name of a column", column)
-        require_columns({parameter: column}, available)
+            raise valid.bad_type(parameter, "the name of a column", column)
+        inputs.require_columns({parameter: column}, available)
     labels = _label_columns(labeled, available)
     if by is not None and len(labels) > 1:
-        raise bad_value(
+        raise valid.bad_value(
             "labeled",
             "one column where 'by' names the tasks",
             f"{len(labels)} columns",
@@ -502,11 +478,11 @@ def name_columns(data: Any, labeled: Any, score: Any, by: Any, weight: Any) -> C
 def _label_columns(labeled: Any, available: list[str]) -> dict[str, str | None]:
     """Columns of labels by name; None for labels that are no column of the data."""
     if isinstance(labeled, str):
-        require_columns({"labeled": labeled}, available)
+        inputs.require_columns({"labeled": labeled}, available)
         return {labeled: labeled}
     words = isinstance(labeled, (list, tuple)) and all(isinstance(v, str) for v in labeled)
     if words and set(labeled) & set(available):
-        names = check_columns("labeled", labeled, available, "a list of columns")
+        names = inputs.check_columns("labeled", labeled, available, "a list of columns")
         return dict(zip(names, names, strict=True))
     return {"labeled": None}
 
@@ -522,7 +498,7 @@ def _score_columns(
     if score is None:
         free = tuple(name for name in available if name not in used)
         if not free:
-            raise bad_value(
+            raise valid.bad_value(
                 "data", "a table with a column of scores", "none that nothing else uses"
             )
         return dict.fromkeys(labels, free)
@@ -530,18 +506,22 @@ def _score_columns(
         unknown = [name for name in score if name not in labels]
         if unknown or set(score) != set(labels):
             lacking = [name for name in labels if name not in score]
-            got = f"{show(unknown[0])} as a key" if unknown else f"none for {show(lacking[0])}"
+            got = (
+                f"{valid.show(unknown[0])} as a key"
+                if unknown
+                else f"none for {valid.show(lacking[0])}"
+            )
             hint = f"the columns of labels are {', '.join(map(repr, list(labels)[:20]))}"
-            raise bad_value("score", must, got, hint)
+            raise valid.bad_value("score", must, got, hint)
         chosen = {name: score[name] for name in labels}
     else:
         chosen = dict.fromkeys(labels, score)
     out = {}
     for name, value in chosen.items():
         own = (value,) if isinstance(value, str) else value
-        out[name] = check_columns("score", own, available, must)
+        out[name] = inputs.check_columns("score", own, available, must)
         if not out[name]:
-            raise bad_value("score", must, "none")
+            raise valid.bad_value("score", must, "none")
     return out
 
 
@@ -553,13 +533,13 @@ def read_parts(
     labels: Mapping[str, Any],
 ) -> list[Part]:
     """All tasks and scores, in order of task and then of score."""
-    lazy = lazy_frame(data)
+    lazy = inputs.lazy_frame(data)
     if lazy is not None:
         must = "the name of a column where the frame is lazy"
         if None in columns.labels.values():
-            raise bad_type("labeled", must, labeled)
+            raise valid.bad_type("labeled", must, labeled)
         if weight is not None and columns.weight is None:
-            raise bad_type("sample_weight", must, weight)
+            raise valid.bad_type("sample_weight", must, weight)
         return count_parts(lazy, columns, dict(labels))
     return list(_in_memory(data, columns, labeled, weight, labels))
 
@@ -574,21 +554,21 @@ def _in_memory(
     scores = {name: _numbers(data, name) for name in columns.every_score}
     size = next(iter(scores.values())).size
     for name, values in scores.items():
-        check_same_length(f"score[{name}]", values.size, size)
+        valid.check_same_length(f"score[{name}]", values.size, size)
     if columns.weight is not None:
-        weight = read_columns(data, {"sample_weight": columns.weight})["sample_weight"]
-    mass = None if weight is None else as_weights(weight, size)
+        weight = inputs.read_columns(data, {"sample_weight": columns.weight})["sample_weight"]
+    mass = None if weight is None else valid.as_weights(weight, size)
     if mass is not None and not mass.any():
-        raise bad_value("sample_weight", "positive somewhere", "0 everywhere")
+        raise valid.bad_value("sample_weight", "positive somewhere", "0 everywhere")
     by = None
     if columns.by is not None:
-        by = read_columns(data, {"by": columns.by})["by"]
-        check_same_length("by", by.size, size)
+        by = inputs.read_columns(data, {"by": columns.by})["by"]
+        valid.check_same_length("by", by.size, size)
     for name, column in columns.labels.items():
         try:
             if column is not None:
-                labeled = read_columns(data, {"labeled": column})["labeled"]
-            marks = encode_labels(labeled, size, **labels)
+                labeled = inputs.read_columns(data, {"labeled": column})["labeled"]
+            marks = inputs.encode_labels(labeled, size, **labels)
         except InvalidInputError as error:
             if len(columns.labels) == 1:
                 raise
@@ -605,7 +585,7 @@ def _in_memory(
 def _numbers(data: Any, column: str) -> np.ndarray[Any, Any]:
     """A column of scores, NaN where one is missing: which tasks that concerns is seen later."""
     if isinstance(data, Mapping):
-        return to_numpy(f"score[{column}]", data[column])
+        return valid.to_numpy(f"score[{column}]", data[column])
     import narwhals.stable.v2 as nw
 
     series = nw.from_native(data, eager_only=True).get_column(column)
@@ -682,12 +662,16 @@ def in_parallel(
     from joblib import Parallel, delayed
 
     # Sent with each job rather than left in shared memory, which a killed process leaves behind.
-    options: dict[str, Any] = {"n_jobs": useful_jobs(n_jobs, len(jobs)), "max_nbytes": None}
+    options: dict[str, Any] = {"n_jobs": valid.useful_jobs(n_jobs, len(jobs)), "max_nbytes": None}
+    tasks = (delayed(work)(job) for job in jobs)
     try:
         parallel = Parallel(return_as="generator", **options)
     except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
-        parallel = Parallel(**options)
-    yield from parallel(delayed(work)(job) for job in jobs)
+        results = Parallel(**options)(tasks)
+    else:
+        with starting_workers():
+            results = parallel(tasks)
+    yield from results
 
 
 def observed_auc(part: Part) -> float:
@@ -787,7 +771,7 @@ def _with_shared(counts: ScoreCounts, job: Job, shared: Shared) -> PUReport:
 
             found = replace(found, careful_auc=careful_auc(counts, shared.draws))
         replicates = found.resample(Replayed(shared.draws), n, job.options["random_state"])
-    estimate = as_seen_by(shared.estimate, counts, f"the scores in {show(shared.reference)}")
+    estimate = as_seen_by(shared.estimate, counts, f"the scores in {valid.show(shared.reference)}")
     return found.report(estimate, replicates)
 
 
@@ -956,18 +940,18 @@ def evaluate_many(
     >>> found["GO:3", "s"].reason
     'no labeled row among 5'
     """
-    check_flag("keep", keep)
-    check_jobs(n_jobs)
-    min_rows = check_integer("min_rows", min_rows, low=1)
-    n_resamples = check_integer("n_resamples", n_resamples, low=0, high=10**7)
+    valid.check_flag("keep", keep)
+    valid.check_jobs(n_jobs)
+    min_rows = valid.check_integer("min_rows", min_rows, low=1)
+    n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
     if simultaneous is not None:
-        check_choice("simultaneous", simultaneous, _WAYS)
+        valid.check_choice("simultaneous", simultaneous, _WAYS)
     checked = Settings.among({**options, "n_resamples": n_resamples}).validated()
-    own_seed = kept_seed(checked.random_state)
+    own_seed = valid.kept_seed(checked.random_state)
     seed = int(checked.rng.integers(2**62)) if own_seed is None else own_seed
     columns = name_columns(data, labeled, score, by, sample_weight)
     if estimate_from is not None:
-        check_choice("estimate_from", estimate_from, columns.every_score)
+        valid.check_choice("estimate_from", estimate_from, columns.every_score)
     labels = {"positive_label": positive_label, "negative_label": negative_label}
     parts = read_parts(data, columns, labeled, sample_weight, labels)
     given = _given(parts, alpha, beta, scenario, estimator)
@@ -978,7 +962,7 @@ def evaluate_many(
     level = resolved = _row_level(checked.confidence_level, simultaneous, len(good))
     if simultaneous is not None and n_resamples:
         resolved = min(level, max(1 - 2 * IN_TAIL / n_resamples, 0.5))
-    common = {**vars(checked), "confidence_level": resolved, "progress": None}
+    common = {**vars(checked), "confidence_level": resolved, "progress": False}
 
     def job(part: Part, shared: Shared | None = None) -> Job:
         own = {"random_state": seed_of(seed, *part.key)}
@@ -998,20 +982,21 @@ def evaluate_many(
             if shared is not None and part.task in references:
                 estimates[part.task] = shared
             done = next(n_done)
-            if checked.progress is not None:
-                checked.progress(done, len(good))
+            if tell is not None:
+                tell(done, len(good))
 
-    # Scores that need no other, then those that wait for an estimate.
-    run([part for part in good if references.get(part.task, part.score) == part.score])
-    later = [part for part in good if references.get(part.task, part.score) != part.score]
-    for part in later:
-        if part.task not in estimates:
-            reference = references[part.task]
-            why = rows[part.task, reference].reason
-            reason = f"alpha is not known from the scores in {show(reference)}: {why}"
-            rows[part.key] = replace(rows[part.key], reason=reason)
-            next(n_done)
-    run([part for part in later if part.task in estimates])
+    with shown(checked.progress) as tell:
+        # Scores that need no other, then those that wait for an estimate.
+        run([part for part in good if references.get(part.task, part.score) == part.score])
+        later = [part for part in good if references.get(part.task, part.score) != part.score]
+        for part in later:
+            if part.task not in estimates:
+                reference = references[part.task]
+                why = rows[part.task, reference].reason
+                reason = f"alpha is not known from the scores in {valid.show(reference)}: {why}"
+                rows[part.key] = replace(rows[part.key], reason=reason)
+                next(n_done)
+        run([part for part in later if part.task in estimates])
     return ManyReports(
         rows=tuple(rows.values()),
         metrics=names,
@@ -1024,12 +1009,12 @@ def evaluate_many(
 
 
 def _metrics(names: Any, top_k: int | None) -> tuple[str, ...]:
-    wanted = tuple(dict.fromkeys(check_names("metrics", names, METRICS)))
+    wanted = tuple(dict.fromkeys(valid.check_names("metrics", names, METRICS)))
     if not wanted:
-        raise bad_value("metrics", "a list of one metric or more", "none")
+        raise valid.bad_value("metrics", "a list of one metric or more", "none")
     for name in wanted:
         if METRICS[name].kind == "top_k" and top_k is None:
-            raise bad_value("top_k", f"given for {name!r}", "None")
+            raise valid.bad_value("top_k", f"given for {name!r}", "None")
     return wanted
 
 
@@ -1051,10 +1036,10 @@ def _given(
             continue
         unknown = [task for task in value if task not in tasks]
         if unknown:
-            shown = ", ".join(map(show, tasks[:10])) + (", ..." if len(tasks) > 10 else "")
+            shown = ", ".join(map(valid.show, tasks[:10])) + (", ..." if len(tasks) > 10 else "")
             must = "a number, or a mapping from tasks to numbers"
-            got = f"one for {show(unknown[0])}"
-            raise bad_value(name, must, got, f"the tasks are {shown}")
+            got = f"one for {valid.show(unknown[0])}"
+            raise valid.bad_value(name, must, got, f"the tasks are {shown}")
         both[name] = {task: value.get(task) for task in tasks}
     out = {}
     asked = None

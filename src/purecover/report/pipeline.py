@@ -15,45 +15,25 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 
+from purecover import _validation as valid
+from purecover import exceptions
 from purecover._inputs import column_names, encode_labels, is_frame, lazy_frame, read_columns
 from purecover._parameters import parameter
+from purecover._progress import Progress
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
-from purecover._validation import (
-    FrozenDict,
-    as_real_vector,
-    as_weights,
-    bad_type,
-    bad_value,
-    check_alignment,
-    check_integer,
-    check_names,
-    check_random_state,
-    check_real,
-    check_same_length,
-    kept_seed,
-    public,
-    show,
-    to_numpy,
-)
+from purecover._validation import FrozenDict, public
 from purecover.checks import CHECKS, CheckContext, CheckResult, run_checks
 from purecover.checks.catalog import largest_delta
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import careful_auc_of, check_estimator, tell_clean
-from purecover.estimators.estimate import PriorEstimate
-from purecover.exceptions import (
-    IdentifiabilityError,
-    InvalidInputError,
-    PurecoverError,
-    RecoveryWarning,
-)
+from purecover.estimators.estimate import PriorEstimate, WhenLooked
 from purecover.intervals.interval import Interval, auc_interval, least_delta
 from purecover.intervals.replicates import (
     MANY_THRESHOLDS,
     PROPORTIONS,
     BootstrapResult,
-    Progress,
     Resampling,
-    bootstrap,
+    measure_replicates,
 )
 from purecover.intervals.resampling import GroupResampler, positions, read_groups
 from purecover.proportions import (
@@ -63,6 +43,7 @@ from purecover.proportions import (
     ProportionEstimator,
     ProportionKeywords,
 )
+from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import (
     RecoveredPr,
     RecoveredRoc,
@@ -70,20 +51,7 @@ from purecover.recovery.curves import (
     pr_from_roc,
     roc_from_counts,
 )
-from purecover.recovery.metrics import (
-    MetricKeywords,
-    MetricOptions,
-    RecoveredConfusion,
-    RecoveredMetrics,
-    RecoveryOptions,
-    View,
-    compute_metrics,
-    confusion_from_roc,
-    metrics_from_roc,
-    position,
-    resolve_metrics,
-    youden_threshold,
-)
+from purecover.recovery.metrics import MetricKeywords, MetricOptions, RecoveryOptions, View
 from purecover.report.results import PUReport, TrueFigures
 
 if TYPE_CHECKING:
@@ -123,26 +91,26 @@ class Settings(RecoveryOptions, Resampling):
         None,
         "float",
         "Where threshold metrics are taken; by default where the Youden index is highest.",
-        check_real,
+        valid.check_real,
     )
     review: int | None = parameter(
         None,
         "int",
         """How many unlabeled examples you can review, instead of a threshold: the lowest
         threshold is taken that flags no more of them.""",
-        partial(check_integer, low=1),
+        partial(valid.check_integer, low=1),
     )
     ignore_checks: Collection[str] = parameter(
         (),
         "collection of str",
         "Codes of checks to silence.",
-        partial(check_names, choices=CHECKS),
+        partial(valid.check_names, choices=CHECKS),
     )
 
     @property
     def rng(self) -> np.random.Generator:
         """Where randomness comes from: from the start where there is a seed."""
-        return check_random_state(self.random_state)
+        return valid.check_random_state(self.random_state)
 
 
 # -- Read and count ------------------------------------------------------------------------------
@@ -233,7 +201,7 @@ def read_marks(
     positive, negative = encode_labels(
         labeled, size, positive_label=positive_label, negative_label=negative_label
     )
-    weight = None if sample_weight is None else as_weights(sample_weight, size)
+    weight = None if sample_weight is None else valid.as_weights(sample_weight, size)
     return mark_rows(positive, negative, weight=weight, groups=groups, truth=truth)
 
 
@@ -258,8 +226,8 @@ def mark_rows(
 
 def read_truth(truth: Any, size: int, kept: BoolArray | None) -> BoolArray:
     """The true classes as a mask, one for each row that is kept."""
-    values = to_numpy("truth", truth)
-    check_same_length("truth", values.size, size)
+    values = valid.to_numpy("truth", truth)
+    valid.check_same_length("truth", values.size, size)
     if kept is not None:
         values = values[kept]
     return encode_labels(values, values.size, parameter="truth")[0]
@@ -282,14 +250,14 @@ def read_rows(data: Any, parts: Mapping[str, Any], keep: float | None, **labels:
         parts = {name: columns.get(name) for name in parts}
         data = parts["score"]
     elif parts["score"] is not None:
-        raise bad_type("scores", "a data frame where 'score' names a column", data)
+        raise valid.bad_type("scores", "a data frame where 'score' names a column", data)
     del parts["score"]
     if parts["labeled"] is None:
-        raise InvalidInputError(
+        raise exceptions.InvalidInputError(
             "{function} needs 'labeled': for each score, whether the example carries the label."
         )
-    check_alignment(data, parts["labeled"])
-    values = as_real_vector("scores", data)
+    valid.check_alignment(data, parts["labeled"])
+    values = valid.as_real_vector("scores", data)
     return read_marks(size=values.size, **parts, **labels).rows(values)
 
 
@@ -305,7 +273,7 @@ def refuse_of_lazy(given: Mapping[str, Any], *parameters: str) -> None:
     """Complain of what needs rows."""
     for each in parameters:
         if given.get(each) is not None:
-            raise InvalidInputError(
+            raise exceptions.InvalidInputError(
                 f"{{function}} takes no {each!r} with a lazy frame, of which it sees counts "
                 "and no rows.\nHint: collect the columns first if they fit into memory, or leave "
                 f"{each} out"
@@ -319,16 +287,16 @@ def _column_names(frame: Any, parts: Mapping[str, Any]) -> dict[str, str]:
         if column is None:
             continue
         if not isinstance(column, str):
-            raise bad_type(key, "the name of a column where a data frame is given", column)
+            raise valid.bad_type(key, "the name of a column where a data frame is given", column)
         names[key] = column
     for key in ("score", "labeled"):
         if key not in names:
-            raise InvalidInputError(
+            raise exceptions.InvalidInputError(
                 f"{{function}} needs {key!r}, the name of a column, where a data frame is "
                 f"given.\nHint: the columns are {', '.join(map(repr, column_names(frame)))}"
             )
     if names["score"] == names["labeled"]:
-        raise InvalidInputError(
+        raise exceptions.InvalidInputError(
             f"{{function}} got {names['score']!r} as 'score' and as 'labeled'; labels would rank "
             "themselves perfectly.\nHint: name the column of scores"
         )
@@ -367,7 +335,7 @@ def fit_others(
             estimator.fit(counts)
             fitted = estimator if given.beta is None else KnownBeta(estimator, given.beta)
             found[name] = fitted.proportions_.alpha, fitted.proportions_.beta
-        except PurecoverError:
+        except exceptions.PurecoverError:
             continue
     return found
 
@@ -418,8 +386,8 @@ def estimate_proportions(
     tell_clean(estimator, given.beta)
     try:
         estimator.fit(counts)
-    except IdentifiabilityError as error:
-        raise IdentifiabilityError(
+    except exceptions.IdentifiabilityError as error:
+        raise exceptions.IdentifiabilityError(
             f"{{function}} cannot estimate alpha and beta. {error}"
         ) from error
     found, diagnostics = estimator.proportions_, estimator.diagnostics_
@@ -434,14 +402,16 @@ def estimate_proportions(
             from purecover.estimators.assumptions import clean_test
 
             p_value = float(clean_test(counts).p_value)
-    others = fit_others(counts.thinned(MAX_THRESHOLDS), given, estimator, noisy=beta_estimated)
+
+    def compared() -> dict[str, tuple[float, float]]:
+        thin = counts.thinned(MAX_THRESHOLDS)
+        others = fit_others(thin, given, estimator, noisy=beta_estimated)
+        return {name: (used.alpha, used.beta), **others}
+
     estimate = PriorEstimate(
         estimator=name,
         proportions=used,
-        spread={
-            name: (used.alpha, used.beta),
-            **others,
-        },
+        spread=WhenLooked(compared),
         identification=_identification(counts, used, given),
         notes=tuple(diagnostics["notes"]),
         identifiable=bool(diagnostics["identifiable"]),
@@ -543,9 +513,9 @@ def resampled(
     try:
         with warnings.catch_warnings():
             # What a repair has to say of the data, it said before.
-            warnings.simplefilter("ignore", RecoveryWarning)
+            warnings.simplefilter("ignore", exceptions.RecoveryWarning)
             return draw(), estimation
-    except IdentifiabilityError as error:
+    except exceptions.IdentifiabilityError as error:
         if estimation is None:
             raise
         return None, estimation.unstable(str(error).partition("\n")[0])
@@ -573,7 +543,7 @@ class Recovery:
     def threshold(self) -> float:
         """Where threshold metrics are taken."""
         given = self.settings.threshold
-        return youden_threshold(self.roc) if given is None else given
+        return formulas.youden_threshold(self.roc) if given is None else given
 
     @cached_property
     def options(self) -> MetricOptions:
@@ -601,9 +571,9 @@ class Recovery:
         random_state: np.random.Generator | int,
     ) -> BootstrapResult:
         """Replicates of independent rows, or of groups of them."""
-        return bootstrap(
+        return measure_replicates(
             self.rows.counts,
-            self.proportions,
+            (self.roc, self.roc_pr),
             estimator=estimator,
             n_resamples=n_resamples,
             resampler=self.rows.resampler,
@@ -646,18 +616,19 @@ class Recovery:
         return found or (0.0, 0.0)
 
     @cached_property
-    def metrics(self) -> RecoveredMetrics:
+    def metrics(self) -> formulas.RecoveredMetrics:
         """All metrics."""
         counts = self.rows.counts
-        found = metrics_from_roc(
+        found = formulas.metrics_from_roc(
             self.roc,
             self.roc_pr,
             counts,
             threshold=self.threshold,
             prior=self.proportions.prior(self.settings.target, counts),
-            metrics=resolve_metrics(self.only, counts, self.options),
+            metrics=formulas.resolve_metrics(self.only, counts, self.options),
             options=self.options,
             optimism=self.optimism,
+            known=None if self.bootstrap is None else self.bootstrap.estimates,
         )
         if self.contradicted:
             return replace(found, values_=dict.fromkeys(found, math.nan))
@@ -666,12 +637,18 @@ class Recovery:
     @cached_property
     def pr(self) -> RecoveredPr:
         """The precision-recall curve."""
-        return pr_from_roc(self.roc_pr, self.rows.counts, self.metrics.prior, self.options.area)
+        metrics = self.metrics
+        areas = None
+        if "auc_pr" in metrics and not self.contradicted:
+            areas = metrics["auc_pr"], metrics.observed["auc_pr"]
+        return pr_from_roc(
+            self.roc_pr, self.rows.counts, metrics.prior, self.options.area, areas=areas
+        )
 
     @cached_property
-    def confusion(self) -> RecoveredConfusion:
+    def confusion(self) -> formulas.RecoveredConfusion:
         """Expected numbers among the unlabeled at the threshold."""
-        found = confusion_from_roc(
+        found = formulas.confusion_from_roc(
             self.roc, self.rows.counts, self.threshold, optimism=self.optimism
         )
         if self.contradicted:
@@ -724,7 +701,7 @@ class Recovery:
         if truth is None:
             return None
         roc = pu_roc_curve(truth.counts)
-        at = position(truth.counts, self.threshold)
+        at = formulas.position(truth.counts, self.threshold)
         prior = truth.alpha
         target, scenario = self.settings.target, self.proportions.scenario
         if not isinstance(target, str):
@@ -743,8 +720,8 @@ class Recovery:
             prior_at_k=truth.alpha,
             counts=truth.counts,
         )
-        wanted = resolve_metrics(None, counts, self.options)
-        values = compute_metrics(wanted, view, prior, self.options)
+        wanted = formulas.resolve_metrics(None, counts, self.options)
+        values = formulas.compute_metrics(wanted, view, prior, self.options)
         return TrueFigures(alpha=truth.alpha, beta=truth.beta, prior=prior, metrics=values, roc=roc)
 
     def report(
@@ -752,8 +729,11 @@ class Recovery:
     ) -> PUReport:
         """The report, with the estimate and the replicates behind it."""
         rows = replace(self.rows, resampler=None)  # which is done, and as large as the data
+        found = replace(self, rows=rows, estimation=estimation, bootstrap=replicates)
+        if replicates is not None:
+            vars(found)["roc_pr"] = self.roc_pr  # which they looked at
         return PUReport._of(
-            replace(self, rows=rows, estimation=estimation, bootstrap=replicates),
+            found,
             counts=self.rows.counts,
             proportions=self.proportions,
             auc_pu=self.rows.counts.auc_pu,
@@ -761,7 +741,7 @@ class Recovery:
             bootstrap=replicates,
             estimation=estimation,
             threshold_chosen=self.settings.threshold is not None,
-            random_state=kept_seed(self.settings.random_state),
+            random_state=valid.kept_seed(self.settings.random_state),
         )
 
 
@@ -798,11 +778,11 @@ def recover(
     """
     if only is not None:
         only = tuple(dict.fromkeys((*only, "roc_auc", "recall")))
-    resolve_metrics(None, rows.counts, settings, proportions)
+    formulas.resolve_metrics(None, rows.counts, settings, proportions)
     if settings.review is not None:
         if settings.threshold is not None:
             must = "left out where 'threshold' is given"
-            raise bad_value("review", must, show(settings.review))
+            raise valid.bad_value("review", must, valid.show(settings.review))
         settings = replace(settings, threshold=review_threshold(rows.counts, settings.review))
     roc = roc_from_counts(rows.counts, proportions, settings.repair or "isotonic")
     careful = None if estimation is None else careful_auc_of(estimation.estimator, rows.counts)
@@ -1077,7 +1057,7 @@ def evaluate_model(
     )
     if prior_estimator is not None and asked is None:
         must = f"left out where {given.ways[0]!r} is given"
-        raise bad_value("prior_estimator", must, show(prior_estimator))
+        raise valid.bad_value("prior_estimator", must, valid.show(prior_estimator))
     settings = Settings.among(options).validated()
     # A seed itself, so that folds and bootstrap draw as they would alone.
     settings = replace(settings, random_state=check_seed(settings.random_state))
@@ -1091,7 +1071,7 @@ def evaluate_model(
         negative_label=negative_label,
     )
     if examples.truth is not None:
-        check_as_long("truth", to_numpy("truth", examples.truth).size, examples.n_rows)
+        check_as_long("truth", valid.to_numpy("truth", examples.truth).size, examples.n_rows)
     marks = mark_rows(
         examples.positive,
         examples.negative,
@@ -1099,7 +1079,7 @@ def evaluate_model(
         groups=examples.groups,
         truth=examples.truth,
     )
-    resolve_metrics(None, marks.rows(np.zeros(examples.n_rows)).counts, settings)
+    formulas.resolve_metrics(None, marks.rows(np.zeros(examples.n_rows)).counts, settings)
     made = unseen_scores(
         estimator,
         examples,
@@ -1107,7 +1087,7 @@ def evaluate_model(
         random_state=settings.random_state,
         **folding,
     )
-    rows = marks.rows(as_real_vector("scores", made.scores))
+    rows = marks.rows(valid.as_real_vector("scores", made.scores))
     best_view = None
     if asked is not None and prior_estimator is None and given.estimator is None:
         consensus = consensus_scores(

@@ -17,18 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
+from purecover import _validation as valid
 from purecover._codec import Source, document_text, json_schema, picked, plain, replacing, written
 from purecover._inputs import rows_frame
-from purecover._validation import (
-    Frozen,
-    bad_type,
-    check_choice,
-    check_flag,
-    check_instance,
-    public,
-    require,
-    show,
-)
+from purecover._validation import Frozen, public
 from purecover.checks import CheckResult
 from purecover.counts import PURoc, ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
@@ -36,14 +28,10 @@ from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import CurveBand, Interval, ends_of, least_delta
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
 from purecover.proportions import MixtureProportions
+from purecover.recovery import metrics as formulas
 from purecover.recovery.bounds import BinningBounds, binning_bounds
 from purecover.recovery.curves import RecoveredPr, RecoveredRoc, blended, pr_from_roc, recover_roc
-from purecover.recovery.metrics import (
-    MetricOptions,
-    RecoveredConfusion,
-    RecoveredMetrics,
-    resolve_metrics,
-)
+from purecover.recovery.metrics import MetricOptions, RecoveredConfusion, RecoveredMetrics
 from purecover.report.assumptions import Assumption, assumptions_of
 from purecover.report.text import render_text
 
@@ -132,7 +120,7 @@ def _bands(band: Callable[[Any], CurveBand], withheld: bool) -> dict[str, Any]:
 def check_title(title: object) -> str | None:
     """A heading for a page."""
     if title is not None and not isinstance(title, str):
-        raise bad_type("title", "a string", title)
+        raise valid.bad_type("title", "a string", title)
     return title
 
 
@@ -140,7 +128,7 @@ def save_page(page: str, path: object) -> str:
     """Write a page to a file, if one is named."""
     if path is not None:
         if not isinstance(path, str | PathLike):
-            raise bad_type("path", "the name of a file", path)
+            raise valid.bad_type("path", "the name of a file", path)
         with replacing(Path(path)) as file:
             file.write(page.encode())
     return page
@@ -181,7 +169,9 @@ def evidence_page(
     from purecover.html.page import render_evidence
     from purecover.intervals.evidence import EvidenceThresholds
 
-    check_instance("found", found, EvidenceThresholds, "make it with evidence_thresholds(...)")
+    valid.check_instance(
+        "found", found, EvidenceThresholds, "make it with evidence_thresholds(...)"
+    )
     return save_page(render_evidence(found, title=check_title(title)), path)
 
 
@@ -393,9 +383,9 @@ class PUReport(Frozen):
             Counts, proportions, metrics, intervals, bands, checks and, if known, the truth; all
             but the replicates. :meth:`json_schema` describes it.
         """
-        check_flag("curves", curves)
+        valid.check_flag("curves", curves)
         if counts is not None:
-            check_flag("counts", counts)
+            valid.check_flag("counts", counts)
         else:
             counts = self.counts.n_thresholds <= MAX_THRESHOLDS
         return make_document(self, curves=curves, counts=counts)
@@ -536,7 +526,7 @@ class PUReport(Frozen):
         """
         from purecover.displays import RecoveredPrDisplay, RecoveredRocDisplay
 
-        pyplot = require("matplotlib.pyplot", extra="plot")
+        pyplot = valid.require("matplotlib.pyplot", extra="plot")
         figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 5), layout="constrained")
         RecoveredRocDisplay(self.roc, band=self.roc_band).plot(left)
         RecoveredPrDisplay(self.pr, band=self.pr_band).plot(right)
@@ -587,7 +577,7 @@ class KeptBootstrap(BootstrapResult):
         self.interval("roc_auc")
 
     def _band(self, curve: str, kind: Literal["pointwise", "simultaneous"]) -> CurveBand:
-        check_choice("kind", kind, KINDS)
+        valid.check_choice("kind", kind, KINDS)
         return self.bands[curve, kind]
 
 
@@ -613,7 +603,7 @@ def read_report(source: Source, saved: SavedReport) -> PUReport:
     )
     with source.reading("options", saved.options):
         options = options.validated()
-        names = [m.name for m in resolve_metrics(None, counts, options)]
+        names = [m.name for m in formulas.resolve_metrics(None, counts, options)]
     metrics = RecoveredMetrics(
         values_=_known(source, "metrics.recovered", saved.metrics.recovered, names),
         observed=_known(source, "metrics.observed", saved.metrics.observed, names),
@@ -752,7 +742,7 @@ def _truth(source: Source, saved: SavedTruth, names: Iterable[str]) -> TrueFigur
     columns = (saved.roc.fpr, saved.roc.tpr, thresholds)
     if len({column.size for column in columns}) > 1 or not np.isfinite(columns[:2]).all():
         must = "three lists of one length, without null in 'fpr' and 'tpr'"
-        raise source.complaint("truth.roc", must, show(plain(saved.roc.fpr)))
+        raise source.complaint("truth.roc", must, valid.show(plain(saved.roc.fpr)))
     return TrueFigures(
         alpha=saved.alpha,
         beta=saved.beta,

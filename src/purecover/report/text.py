@@ -9,33 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from purecover._view import (
-    UNSEEN,
-    Section,
-    Table,
-    asked_for,
-    binning,
-    bounded,
-    cautious,
-    compared,
-    comparison_notes,
-    cut,
-    estimated_by,
-    estimated_shares,
-    findings_by_score,
-    headline,
-    if_verified,
-    main_metrics,
-    metric_columns,
-    metric_row,
-    number,
-    number_of,
-    percent,
-    population_note,
-    sections,
-    share_digits,
-    versions,
-)
+from purecover import _view as view
 from purecover.recovery.curves import NOTEWORTHY_GAP
 from purecover.recovery.metrics import METRICS
 
@@ -77,16 +51,16 @@ def render_text(report: PUReport) -> str:
     """What to decide on, alpha and beta, observed against recovered, assumptions and checks."""
     head = f"{'':<26}{'observed':>10}{'recovered':>11}"
     if report.intervals:
-        head += f"   {metric_columns(report)['interval']:<19}"
+        head += f"   {view.metric_columns(report)['interval']:<19}"
     if report.truth is not None:
         head += f"{'true':>8}"
     lines = [*_data_lines(report), ""]
-    for line in headline(report).lines:
+    for line in view.headline(report).lines:
         lines += _wrapped(line)
     lines += ["", *_proportions_lines(report), *_bounds_lines(report), "", head.rstrip()]
     lines.append(_row(report, "roc_auc"))
     fits = not (report.contradicted or report.infeasible)
-    direct = cautious(report)
+    direct = view.cautious(report)
     beside = {} if direct is None else {"with alpha as estimated": direct}
     if fits and abs(report.roc.auc - (direct or report.auc)) > NOTEWORTHY_GAP:
         beside[f"area of the {report.roc.repair} curve"] = report.roc.auc
@@ -97,7 +71,7 @@ def render_text(report: PUReport) -> str:
     if corrected and not report.contradicted:
         how += ", corrected for being chosen here"
     lines.append(f"at threshold {report.metrics.threshold:.6g} ({how}):")
-    asked = asked_for(report.metrics.options)
+    asked = view.asked_for(report.metrics.options)
     kinds = {
         kind: [name for name in asked if METRICS[name].kind == kind]
         for kind in ("threshold", "top_k", "probability")
@@ -144,7 +118,7 @@ def _data_lines(report: PUReport) -> list[str]:
 
 def _bounds_lines(report: PUReport) -> list[str]:
     """What counting in bins leaves open; nothing for exact counts."""
-    found = ", ".join(f"{name} {text}" for name, text in binning(report))
+    found = ", ".join(f"{name} {text}" for name, text in view.binning(report))
     if not found:
         return []
     found = found.replace("Observed", "observed")
@@ -156,21 +130,21 @@ def _proportions_lines(report: PUReport) -> list[str]:
     lines = [f"alpha {p.alpha:.4g}, beta {p.beta:.4g} ({p.origin}, {p.scenario})"]
     if report.estimation is not None:
         lines = _estimation_lines(report.estimation)
-    lines += _wrapped(population_note(report))
+    lines += _wrapped(view.population_note(report))
     if report.truth is not None:
         lines.append(f"true alpha {report.truth.alpha:.4g}, true beta {report.truth.beta:.4g}")
     return lines
 
 
 def _estimation_lines(estimate: PriorEstimate) -> list[str]:
-    how = f"estimated by {estimated_by(estimate)}, {estimate.proportions.scenario}"
-    lines = _wrapped(f"{estimated_shares(estimate)} ({how})")
+    how = f"estimated by {view.estimated_by(estimate)}, {estimate.proportions.scenario}"
+    lines = _wrapped(f"{view.estimated_shares(estimate)} ({how})")
     if estimate.others:
         alphas, betas = zip(*estimate.others.values(), strict=True)
         p = estimate.proportions
         ranges = f"alpha {_range(alphas, p.alpha)}, beta {_range(betas, p.beta)}"
         lines += _wrapped(f"  other estimators: {ranges} ({', '.join(estimate.others)})")
-    if verified := if_verified(estimate):
+    if verified := view.if_verified(estimate):
         lines += _wrapped(f"  {verified}")
     if estimate.n_rejected:
         lines.append(f"  {estimate.n_rejected:,} draws without an estimate were rejected")
@@ -178,13 +152,13 @@ def _estimation_lines(estimate: PriorEstimate) -> list[str]:
 
 
 def _range(values: tuple[float, ...], like: float) -> str:
-    low, high = (f"{end:.{share_digits(like)}f}" for end in (min(values), max(values)))
+    low, high = (f"{end:.{view.share_digits(like)}f}" for end in (min(values), max(values)))
     return low if low == high else f"{low} to {high}"
 
 
 def _row(report: PUReport, name: str) -> str:
-    title, cells = METRICS[name].title, metric_row(report, name).cells
-    if name == "roc_auc" and cautious(report) is not None:
+    title, cells = METRICS[name].title, view.metric_row(report, name).cells
+    if name == "roc_auc" and view.cautious(report) is not None:
         title += ", cautious"
     if name == "auc_pr" and report.pr.area != "davis-goadrich":
         title += f" ({report.pr.area})"
@@ -199,9 +173,9 @@ def _row(report: PUReport, name: str) -> str:
 def _check_lines(report: PUReport) -> list[str]:
     findings = report.findings
     if not findings:
-        return _wrapped(f"checks: none found a problem. {UNSEEN}.")
+        return _wrapped(f"checks: none found a problem. {view.UNSEEN}.")
     tally = Counter(finding.severity for finding in findings)
-    lines = [f"checks: {', '.join(number_of(n, word) for word, n in tally.items())}"]
+    lines = [f"checks: {', '.join(view.number_of(n, word) for word, n in tally.items())}"]
     for finding in findings:
         text = f"{finding.code} {finding.severity}: {finding.message}"
         if finding.hint:
@@ -227,22 +201,22 @@ _NOTHING = "\u200b"
 
 def render_markdown(report: PUReport) -> str:
     """A headline, and all sections."""
-    said = headline(report)
+    said = view.headline(report)
     parts = ["## Recovered performance", f"**{escape(' '.join(said.lead))}**"]
     if said.more:
         parts.append(escape(" ".join(said.more)))
     parts.append("\n".join(f"- {escape(caution.text)}" for caution in said.cautions))
-    for name, section in sections(report).items():
+    for name, section in view.sections(report).items():
         if name == "facts":  # folded: who wants them knows what to look for
             head = f"<details>\n<summary>{section.title}</summary>"
             parts += [head, *map(_table, section.tables), "</details>"]
         else:
             parts += _section(section)
-    parts.append(f"<sub>{escape(versions())}</sub>")
+    parts.append(f"<sub>{escape(view.versions())}</sub>")
     return "\n\n".join(parts) + "\n"
 
 
-def _section(section: Section) -> Iterable[str]:
+def _section(section: view.Section) -> Iterable[str]:
     yield f"### {section.title}"
     if section.sentence:
         yield escape(section.sentence)
@@ -253,7 +227,7 @@ def _section(section: Section) -> Iterable[str]:
         yield "\n".join(f"- {escape(note)}" for note in section.notes)
 
 
-def _table(table: Table) -> str:
+def _table(table: view.Table) -> str:
     """All columns but the first are numbers, or none is."""
     sides = ["---", *["---:" if table.numbers else "---"] * len(table.columns)]
     lines = [[table.title, *table.columns.values()]]
@@ -292,20 +266,20 @@ _LONGEST_NAME = 24
 
 def render_comparison_text(comparison: ScoreComparison) -> str:
     """Data, alpha and beta, a block for each main metric, notes and checks."""
-    level = f"{percent(comparison.confidence_level)} interval"
+    level = f"{view.percent(comparison.confidence_level)} interval"
     counts = comparison.reports[comparison.baseline].counts
     lines = [f"{_sizes(counts)}, {len(comparison.reports)} scores of each"]
     lines += _wrapped(_shares(comparison))
-    for metric in main_metrics(comparison):
+    for metric in view.main_metrics(comparison):
         head = f"{METRICS[metric].title:<28}{'observed':>9}{'recovered':>11}  {level:<17}"
         lines += ["", f"{head} {'difference':>11}  {level:<19}{'better':>7}"]
-        for row in compared(comparison, metric).rows:
+        for row in view.compared(comparison, metric).rows:
             cells = {key: _typed(cell) for key, cell in row.cells.items()}
-            text = f"  {cut(row.title, _LONGEST_NAME):<26}{cells['observed']:>9}"
+            text = f"  {view.cut(row.title, _LONGEST_NAME):<26}{cells['observed']:>9}"
             text += f"{cells['recovered']:>11}  {cells['interval']:<17}"
             text += f" {cells['difference']:>11}  {cells['between']:<19}"
             lines.append(f"{text}{cells.get('better', ''):>7}".rstrip())
-    lines += ["", *_wrapped(" ".join(comparison_notes(comparison)))]
+    lines += ["", *_wrapped(" ".join(view.comparison_notes(comparison)))]
     return "\n".join([*lines, *_comparison_check_lines(comparison)])
 
 
@@ -314,14 +288,14 @@ def _shares(comparison: ScoreComparison) -> str:
     estimate = comparison.reports[comparison.baseline].estimation
     if estimate is None:
         return f"alpha {p.alpha:.4g}, beta {p.beta:.4g} ({p.origin}, {p.scenario})"
-    how = f"estimated once, from {comparison.estimated_from}, by {estimated_by(estimate)}"
-    return f"{estimated_shares(estimate)} ({how}, {p.scenario})"
+    how = f"estimated once, from {comparison.estimated_from}, by {view.estimated_by(estimate)}"
+    return f"{view.estimated_shares(estimate)} ({how}, {p.scenario})"
 
 
 def _comparison_check_lines(comparison: ScoreComparison) -> list[str]:
-    findings = findings_by_score(comparison)
+    findings = view.findings_by_score(comparison)
     if not findings:
-        return _wrapped(f"checks: none found a problem. {UNSEEN}.")
+        return _wrapped(f"checks: none found a problem. {view.UNSEEN}.")
     lines = ["checks:"]
     notes: dict[str, set[str]] = {}
     for code, severity, message, hint, names in findings:
@@ -354,8 +328,8 @@ def render_many_text(many: ManyReports) -> str:
     """A dozen lines or two, however many rows there are."""
     done, failed = many.evaluated, many.failed
     tasks, scores = {row.task for row in many}, {row.score for row in many}
-    of = f"{number_of(len(tasks), 'task')}, {number_of(len(scores), 'score')}"
-    lines = [f"{of}: {len(done):,} of {number_of(len(many), 'row')} evaluated"]
+    of = f"{view.number_of(len(tasks), 'task')}, {view.number_of(len(scores), 'score')}"
+    lines = [f"{of}: {len(done):,} of {view.number_of(len(many), 'row')} evaluated"]
     if done:
         lines += _wrapped(_intervals(many))
         lines += ["", *_many_rows(many)]
@@ -367,7 +341,7 @@ def render_many_text(many: ManyReports) -> str:
 
 
 def _intervals(many: ManyReports) -> str:
-    level = percent(many.confidence_level)
+    level = view.percent(many.confidence_level)
     estimated = sum(row.estimated_from is not None for row in many.evaluated)
     text = f"alpha estimated in {estimated:,} of them; " if estimated else "alpha given; "
     if many.simultaneous is None:
@@ -394,15 +368,15 @@ def _many_rows(many: ManyReports) -> list[str]:
     lines = [head.rstrip()]
     for row in shown:
         interval = row.intervals.get(first)
-        value = number(row.recovered[first])
-        if interval is not None and bounded(interval):
-            value += f" [{number(interval.low)}, {number(interval.high)}]"
+        value = view.number(row.recovered[first])
+        if interval is not None and view.bounded(interval):
+            value += f" [{view.number(interval.low)}, {view.number(interval.high)}]"
         if row.contradicted:
             value = "-"
         alpha = math.nan if row.proportions is None else row.proportions.alpha
         text = f"{_short(row.task):<{wide[0]}}{_short(row.score):<{wide[1]}}"
-        text += f"{row.n_labeled:>8,.5g}{alpha:>7.3f}{number(row.observed[first]):>10}  "
-        values = ["-" if row.contradicted else number(row.recovered[name]) for name in others]
+        text += f"{row.n_labeled:>8,.5g}{alpha:>7.3f}{view.number(row.observed[first]):>10}  "
+        values = ["-" if row.contradicted else view.number(row.recovered[name]) for name in others]
         text += f"{value:<25}" + "".join(f"{each:>11}" for each in values)
         lines.append(text.rstrip())
     rest = len(many.evaluated) - len(shown)
@@ -412,7 +386,7 @@ def _many_rows(many: ManyReports) -> list[str]:
 
 
 def _left_out_lines(failed: tuple[ManyRow, ...]) -> list[str]:
-    lines = [f"not evaluated: {number_of(len(failed), 'row')}"]
+    lines = [f"not evaluated: {view.number_of(len(failed), 'row')}"]
     for row in failed[:_REASONS]:
         text = f"{_short(row.task)}, {_short(row.score)}: {row.reason}"
         lines += _wrapped(text, "  ")
@@ -431,4 +405,4 @@ def _many_findings(done: tuple[ManyRow, ...]) -> list[str]:
 
 
 def _short(value: object) -> str:
-    return cut(" ".join(str(value).split()), _LONGEST_TASK)
+    return view.cut(" ".join(str(value).split()), _LONGEST_TASK)

@@ -12,19 +12,9 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
 import numpy as np
 from scipy import special
 
+from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
-from purecover._validation import (
-    Frozen,
-    as_real_vector,
-    bad_type,
-    bad_value,
-    check_flag,
-    check_integer,
-    check_random_state,
-    check_real,
-    public,
-    show,
-)
+from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions
 
@@ -135,12 +125,12 @@ def _reals(parameter: str, values: ArrayLike, low: float, high: float) -> FloatA
     try:
         array = np.asarray(values)
     except Exception as error:  # foreign containers raise whatever they like
-        raise bad_type(parameter, must, values) from error
+        raise valid.bad_type(parameter, must, values) from error
     if array.dtype.kind not in "fiu":
-        raise bad_type(parameter, must, values)
+        raise valid.bad_type(parameter, must, values)
     array = array.astype(np.float64)
     if not np.all((array >= low) & (array <= high)):  # NaN fails too; infinities may be asked
-        raise bad_value(parameter, must, show(values))
+        raise valid.bad_value(parameter, must, valid.show(values))
     return array
 
 
@@ -277,7 +267,7 @@ class World(Frozen):
         >>> round(simulate.binormal(1.5).partial_auc(0.1), 6)
         0.041084
         """
-        end = check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
+        end = valid.check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
         return integrate(self._roc, 0.0, end, self._breaks(self.negative))
 
     # -- what depends on the prior ------------------------------------------------------
@@ -299,7 +289,7 @@ class World(Frozen):
             :math:`\pi\,tpr / (\pi\,tpr + (1-\pi)\,fpr)`; NaN where nobody is predicted
             positive.
         """
-        share = check_real("prior", prior, low=0, high=1)
+        share = valid.check_real("prior", prior, low=0, high=1)
         return apply(
             "threshold",
             lambda t: _precision(self.positive.survival(t), self.negative.survival(t), share),
@@ -326,7 +316,7 @@ class World(Frozen):
         >>> round(simulate.binormal(1.5).auc_pr(prior=0.1), 7)
         0.4780717
         """
-        share = check_real("prior", prior, low=0, high=1, closed="neither")
+        share = valid.check_real("prior", prior, low=0, high=1, closed="neither")
 
         def at_recall(recall: FloatArray) -> FloatArray:
             fpr = self.negative.survival(self.positive.inverse_survival(recall))
@@ -337,7 +327,7 @@ class World(Frozen):
     @public
     def posterior(self, score: Values, prior: float) -> Values:
         """Probability of being positive given the score; NaN where neither class goes."""
-        share = check_real("prior", prior, low=0, high=1)
+        share = valid.check_real("prior", prior, low=0, high=1)
 
         def at_score(scores: FloatArray) -> FloatArray:
             # Through logarithms, so that far tails do not become 0/0.
@@ -438,11 +428,11 @@ class World(Frozen):
         >>> int(sample.truth[~sample.labeled].sum())
         10
         """
-        n_labeled = check_integer("n_labeled", n_labeled, low=1)
-        n_unlabeled = check_integer("n_unlabeled", n_unlabeled, low=1)
+        n_labeled = valid.check_integer("n_labeled", n_labeled, low=1)
+        n_unlabeled = valid.check_integer("n_unlabeled", n_unlabeled, low=1)
         proportions = MixtureProportions.from_case_control(alpha, beta, origin="simulated")
-        check_flag("fixed_counts", fixed_counts)
-        rng = check_random_state(random_state)
+        valid.check_flag("fixed_counts", fixed_counts)
+        rng = valid.check_random_state(random_state)
         truth = np.concatenate(
             [
                 _classes(n_labeled, proportions.beta, rng, bool(fixed_counts)),
@@ -493,14 +483,16 @@ class World(Frozen):
         >>> round(sample.proportions.alpha, 7)
         0.1666667
         """
-        n = check_integer("n", n, low=1)
-        prior = check_real("prior", prior, low=0, high=1, closed="neither")
-        frequency = check_real("label_frequency", label_frequency, low=0, high=1, closed="right")
-        beta = check_real("beta", beta, low=0, high=1, closed="right")
+        n = valid.check_integer("n", n, low=1)
+        prior = valid.check_real("prior", prior, low=0, high=1, closed="neither")
+        frequency = valid.check_real(
+            "label_frequency", label_frequency, low=0, high=1, closed="right"
+        )
+        beta = valid.check_real("beta", beta, low=0, high=1, closed="right")
         mislabeling = prior * frequency * (1 - beta) / (beta * (1 - prior))
         # At a share of labeled rows of 1 nothing is left to be unlabeled.
         if not (mislabeling <= 1 and prior * frequency / beta < 1):
-            raise bad_value(
+            raise valid.bad_value(
                 "beta",
                 f"larger for prior={prior:g} and label_frequency={frequency:g}",
                 f"{beta:g}, which would label negatives with probability {mislabeling:.4g}",
@@ -511,7 +503,7 @@ class World(Frozen):
             beta=beta,
             origin="simulated",
         )
-        rng = check_random_state(random_state)
+        rng = valid.check_random_state(random_state)
         truth = rng.random(n) < prior
         labeled = rng.random(n) < np.where(truth, frequency, mislabeling)
         return self._sample(truth, labeled, proportions, rng)
@@ -715,8 +707,8 @@ def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
     0.9214
     """
     limit = _LARGEST_SEPARATION
-    d = check_real("separation", separation, low=-limit, high=limit)
-    sd = check_real("positive_sd", positive_sd, low=_SPREADS[0], high=_SPREADS[1])
+    d = valid.check_real("separation", separation, low=-limit, high=limit)
+    sd = valid.check_real("positive_sd", positive_sd, low=_SPREADS[0], high=_SPREADS[1])
     # The ratio of two normal densities of unlike spread has one interior extremum.
     positive_inclusion = negative_inclusion = 0.0
     if sd > 1:
@@ -784,7 +776,7 @@ def laplace(separation: float = 2.0) -> World:
     >>> round(world.auc, 4), round(world.positive_inclusion, 4)
     (0.8647, 0.1353)
     """
-    d = check_real("separation", separation, low=0, high=_LARGEST_SEPARATION)
+    d = valid.check_real("separation", separation, low=0, high=_LARGEST_SEPARATION)
     return World(
         name="laplace",
         parameters={"separation": d},
@@ -866,11 +858,15 @@ def histogram(
     p = _mass("positive_mass", positive_mass)
     q = _mass("negative_mass", negative_mass)
     if p.size != q.size:
-        raise bad_value("negative_mass", f"as long as positive_mass ({p.size})", f"{q.size} values")
-    cuts = np.linspace(0.0, 1.0, p.size + 1) if edges is None else as_real_vector("edges", edges)
+        raise valid.bad_value(
+            "negative_mass", f"as long as positive_mass ({p.size})", f"{q.size} values"
+        )
+    cuts = (
+        np.linspace(0.0, 1.0, p.size + 1) if edges is None else valid.as_real_vector("edges", edges)
+    )
     in_range = bool((np.abs(cuts) <= _LARGEST_EDGE).all())
     if cuts.size != p.size + 1 or not in_range or not (np.diff(cuts) > 0).all():
-        raise bad_value(
+        raise valid.bad_value(
             "edges",
             f"{p.size + 1} increasing numbers of size at most {_LARGEST_EDGE:g}",
             f"{cuts.size} values from {cuts[0]:g} to {cuts[-1]:g}",
@@ -917,15 +913,15 @@ def _beta_log_ratio_range(one: Beta, zero: Beta) -> tuple[float, float]:
 
 def _shapes(parameter: str, values: object) -> tuple[float, float]:
     if not isinstance(values, (tuple, list)) or len(values) != 2:
-        raise bad_type(parameter, "a pair of shapes (a, b)", values)
-    a, b = (check_real(parameter, value, low=_SHAPES[0], high=_SHAPES[1]) for value in values)
+        raise valid.bad_type(parameter, "a pair of shapes (a, b)", values)
+    a, b = (valid.check_real(parameter, value, low=_SHAPES[0], high=_SHAPES[1]) for value in values)
     return a, b
 
 
 def _mass(parameter: str, values: ArrayLike) -> FloatArray:
-    mass = as_real_vector(parameter, values)
+    mass = valid.as_real_vector(parameter, values)
     with np.errstate(over="ignore"):
         total = float(mass.sum())
     if not (mass >= 0).all() or not 0 < total < math.inf:
-        raise bad_value(parameter, "shares of at least 0, not all 0", f"a sum of {total:g}")
+        raise valid.bad_value(parameter, "shares of at least 0, not all 0", f"a sum of {total:g}")
     return mass / total

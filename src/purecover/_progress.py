@@ -1,0 +1,93 @@
+"""Long calls: a bar where somebody sees it, and workers that end as one."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import current_thread, main_thread
+from time import perf_counter
+from typing import Any, Literal
+
+Tell = Callable[[int, int], None]
+Progress = Tell | Literal[False]
+"""What callers pass as ``progress``: a function to be told, or False for silence."""
+
+PATIENCE = 1.0
+"""Seconds after which a bar appears."""
+
+_inside: ContextVar[bool] = ContextVar("_inside", default=False)
+
+
+@contextmanager
+def shown(progress: Progress | None) -> Iterator[Tell | None]:
+    """What the caller gave; otherwise a bar in a terminal or a notebook, one at a time."""
+    if progress is not None and progress is not False:
+        yield progress
+        return
+    bar = None if progress is False or _inside.get() or not _watched() else _Bar()
+    token = _inside.set(_inside.get() or progress is False or bar is not None)
+    try:
+        yield bar
+    finally:
+        _inside.reset(token)
+        if bar is not None:
+            bar.stop()
+
+
+def _watched() -> bool:
+    """Whether somebody sees a bar. Commands show bars of their own, or none if so told."""
+    if "purecover.cli" in sys.modules:
+        return False
+    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+
+
+@contextmanager
+def starting_workers() -> Iterator[None]:
+    """Processes started here leave Ctrl-C to the one that starts them, which ends them in turn.
+
+    In a terminal all processes hear it, and each worker would print a traceback of its own. A
+    blocked signal stays blocked in processes started meanwhile; here it is heard afterwards.
+    """
+    ours = current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is not None
+    if not ours or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # which joblib starts otherwise, and which unblocks Ctrl-C
+    heard: list[int] = []  # by threads that were there before, such as those of BLAS
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
+
+
+class _Bar:
+    def __init__(self) -> None:
+        self._start = perf_counter()
+        self._bars: Any = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._bars is None:
+            if perf_counter() - self._start < PATIENCE or done >= total:
+                return
+            from rich.console import Console
+            from rich.progress import Progress as Bars
+
+            console = Console() if "ipykernel" in sys.modules else Console(stderr=True)
+            self._bars = Bars(console=console, transient=True)
+            self._bars.start()
+            self._bars.add_task("purecover")
+        self._bars.update(self._bars.task_ids[0], completed=done, total=total)
+
+    def stop(self) -> None:
+        if self._bars is not None:
+            self._bars.stop()
