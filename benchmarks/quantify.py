@@ -6,10 +6,11 @@ fitted on the labels alone. Where QuaPy is installed, its methods (on a logistic
 score) are given the labels as classes, unlabeled for negative, and beside that 1,000 true negatives
 instead of the unlabeled. The confidence-based precision of NannyML (CBPE) is taken by its formula:
 the mean probability, by a model of the labels given, of all that is flagged. "Pure top" takes the
-best scores for positives, which is true here; the default does not, and pays for it. Intervals of
-ours are judged by how often they hold the share that a sample was drawn with, in these samples and
-in smaller and larger ones. It ends with a failure where the default is more than 1.2 times as far
-off as the methods given negatives are on the mean, which it is.
+best scores for positives, which is true here; the default does not, and pays for it, unless all
+samples are read together. (That way was chosen on draws of other seeds.) Intervals of ours are
+judged by how often they hold the share that a sample was drawn with, in these samples and in
+smaller and larger ones. It ends with a failure where the default, either way, is more than 1.2
+times as far off as the methods given negatives are on the mean.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ def study(distance: float, n_worlds: int, seed: int) -> tuple[Figures, Figures]:
             "purecover, alpha known": Quantifier(alpha=ALPHA),
             "purecover, default": Quantifier(),
         }
+        together = "purecover, default, all samples together"
         ways: dict[str, Any] = {
             name: each.fit(first.scores, first.labeled).quantify for name, each in ours.items()
         }
@@ -84,9 +86,12 @@ def study(distance: float, n_worlds: int, seed: int) -> tuple[Figures, Figures]:
             ),
         ):
             ways |= {f"QuaPy {k}, {words}": way for k, way in peers(scores, classes).items()}
-        for share in np.arange(21) / 20:
-            truth = rng.random(N_LATER) < share
-            later = rng.normal(size=N_LATER) + distance * truth
+        shares = np.arange(21) / 20
+        truths = [rng.random(N_LATER) < share for share in shares]
+        samples = [rng.normal(size=N_LATER) + distance * truth for truth in truths]
+        read = iter(ours["purecover, default"].quantify_many(samples))
+        ways = {together: lambda _, read=read: next(read)} | ways
+        for share, truth, later in zip(shares, truths, samples, strict=True):
             for name, way in ways.items():
                 said = way(later)
                 value = getattr(said, "estimate", said)
@@ -150,8 +155,8 @@ def main() -> int:
         for name in [name for name in each if name.startswith("purecover")]:
             mean, best = each[name] / np.mean(given), each[name] / min(given)
             ratios.append([name, f"{d:g}", f"{mean:.2f}", f"{best:.2f}"])
-            if name.endswith("default") and mean > WITHIN:
-                failures.append(f"{d:g} apart: {mean:.2f} times as far off")
+            if "default" in name and mean > WITHIN:
+                failures.append(f"{name}, {d:g} apart: {mean:.2f} times as far off")
     claimed, ours, true = confidence_based(options.seed)
     body = (
         f"Mean distance of alpha from the truth of samples of {N_LATER}, 21 shares from 0 to 1, "

@@ -22,7 +22,7 @@ from purecover.estimators.reference import KIND, Reference, careful_auc
 
 TARGET = Path(__file__).parent.parent / "src/purecover/data/reference.npz"
 STRETCHES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.6)
-RISKS = (0.05, 0.1, 0.12, 0.15, 0.2)
+RISKS = (0.04, 0.05, 0.06, 0.07, 0.08, 0.1)
 N_DRAWS = 2000
 SEED = 2024
 

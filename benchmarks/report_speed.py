@@ -83,6 +83,8 @@ def write_csv(path: Path, sample: simulate.Sample) -> None:
 
 def spent(command: Sequence[str]) -> tuple[float, float, float]:
     """Wall seconds, CPU seconds and peak MiB of a command in a process of its own."""
+    # An installed package has its bytecode, which this variable would have made anew each time.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     start = time.perf_counter()
     with Path(os.devnull).open("w") as nowhere:
         output = [
@@ -90,7 +92,7 @@ def spent(command: Sequence[str]) -> tuple[float, float, float]:
             (os.POSIX_SPAWN_DUP2, nowhere.fileno(), 2),
         ]
         pid = os.posix_spawn(
-            sys.executable, [sys.executable, *command], os.environ, file_actions=output
+            sys.executable, [sys.executable, *command], environment, file_actions=output
         )
         _, status, used = os.wait4(pid, 0)
     if os.waitstatus_to_exitcode(status) not in (0, 1):  # 1: a check found something grave
@@ -99,9 +101,11 @@ def spent(command: Sequence[str]) -> tuple[float, float, float]:
     return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def in_python(folder: Path, resamples: int, repetitions: int, seed: int) -> list[list[str]]:
-    """Reports of 11,000 scores, less what starting takes: two reports less one."""
-    sample = drawn(next(iter(WORLDS)), FEW, seed)
+def in_python(
+    folder: Path, few: int, resamples: int, repetitions: int, seed: int
+) -> list[list[str]]:
+    """Reports of few scores, less what starting takes: two reports less one."""
+    sample = drawn(next(iter(WORLDS)), few, seed)
     path = folder / "scores.npy"
     np.save(path, np.column_stack((sample.scores, sample.labeled)))
     runs = {
@@ -131,6 +135,9 @@ def commands(folder: Path, size: int, repetitions: int, seed: int) -> list[list[
     runs = {
         "purecover --help": ["--help"],
         "purecover evaluate example_scores.csv --html": ["evaluate", str(example), "--html", page],
+        "purecover evaluate example_scores.csv --alpha 0.35 --html": [
+            *("evaluate", str(example), "--alpha", "0.35", "--html", page)
+        ],
         "purecover priors example_scores.csv": ["priors", str(example)],
         f"purecover evaluate, {size:,} rows, alpha given": [
             *("evaluate", str(large), "--alpha", "0.25", "--html", page)
@@ -188,12 +195,12 @@ def parquet(folder: Path, size: int, repetitions: int, seed: int) -> list[list[s
     return rows
 
 
-def shifts(resamples: int, seed: int) -> list[list[str]]:
+def shifts(few: int, resamples: int, seed: int) -> list[list[str]]:
     """How far ends of intervals move because groups are resampled, over standard errors."""
     rows = []
     for name in WORLDS:
         progress(f"groups, {name}")
-        sample = drawn(name, FEW, seed)
+        sample = drawn(name, few, seed)
         ends, groups = {}, _bootstrap.GROUPS
         for most, stream in ((10**9, 1), (10**9, 2), (groups, 3)):
             _bootstrap.GROUPS = most
@@ -234,12 +241,13 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        reports = in_python(folder, options.resamples, options.replicates, options.seed)
         size = int(options.size)
+        few = min(FEW, size)
+        reports = in_python(folder, few, options.resamples, options.replicates, options.seed)
         whole = commands(folder, size, options.replicates, options.seed)
         counted = parquet(folder, size, options.replicates, options.seed)
     tasks = many(size)
-    moved = shifts(2 * options.resamples, options.seed)
+    moved = shifts(few, 2 * options.resamples, options.seed)
     seconds = ["wall seconds", "CPU seconds"]
     threads = os.environ.get("OPENBLAS_NUM_THREADS", "as many as there are cores")
     body = "\n\n".join(
@@ -248,7 +256,7 @@ def main() -> int:
                 f"Medians of {options.replicates}; BLAS threads: {threads}. Memory is the largest "
                 "the process had, its libraries included."
             ),
-            f"## {FEW:,} scores, a tenth labeled, {options.resamples:,} replicates, in Python\n\n"
+            f"## {few:,} scores, a tenth labeled, {options.resamples:,} replicates, in Python\n\n"
             + table(["what", *seconds, "/ scikit-learn", "peak MiB"], reports),
             "## Commands, from start to end\n\n" + table(["command", *seconds, "peak MiB"], whole),
             f"## Counts of {size:,} rows of Parquet, and the bare GROUP BY, CPU seconds\n\n"
@@ -258,7 +266,7 @@ def main() -> int:
             "## evaluate_many, two jobs, 500 replicates, start and data included\n\n"
             + table(["what", *seconds, "CPU seconds / 2", "peak MiB of one process"], tasks),
             f"## Groups\n\nBoth ends of 95 % intervals out of {2 * options.resamples:,} replicates "
-            f"of {FEW:,} scores: how far they move, over the standard error of the metric, from "
+            f"of {few:,} scores: how far they move, over the standard error of the metric, from "
             "one run with all scores to another, which is chance, and to one with groups.\n\n"
             + table(
                 ["world", "chance, mean", "most", "groups, mean", "most"],
