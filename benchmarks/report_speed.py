@@ -274,7 +274,7 @@ def main() -> int:
             ),
         ]
     )
-    publish("report_speed", "What a report costs", body, write=options.write)
+    publish("report_speed", "What a report costs", body, write=options.write, times=True)
     return conclude([])
 
 

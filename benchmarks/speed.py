@@ -221,7 +221,8 @@ def main() -> int:
         + "\n\n## Bootstrap\n\n"
         + bootstrap_table(options.resamples, options.seed)
     )
-    publish("speed", "Time and memory against scikit-learn", body, write=options.write)
+    title = "Time and memory against scikit-learn"
+    publish("speed", title, body, write=options.write, times=True)
     return conclude(failures)
 
 
