@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -154,14 +155,11 @@ def main() -> int:
     for size in SIZES:
         scores = np.random.default_rng([options.seed, size]).standard_normal(size)
         other = np.empty(size, np.uint64)
-        compare(
-            f"sort {size:,} scores",
-            lambda scores=scores: np.sort(scores),
-            lambda scores=scores, other=other: sort(scores.copy().view(np.uint64), other).view(
-                np.float64
-            ),
-            0.0,
-        )
+
+        def by_radix(scores: Any = scores, other: Any = other) -> Any:
+            return sort(scores.copy().view(np.uint64), other).view(np.float64)
+
+        compare(f"sort {size:,} scores", partial(np.sort, scores), by_radix, 0.0)
     sample = simulate.binormal(1.5).sample(1000, 10_000, alpha=ALPHA, random_state=options.seed)
     groups = MultinomialResampler(thinned_to_draw(sample.counts, GROUPS, keep=None))
     labeled, unlabeled = groups.draw_many(np.random.default_rng(options.seed), 200)

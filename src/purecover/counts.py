@@ -406,7 +406,20 @@ class ScoreCounts:
             keep = valid.check_real("keep", keep)
         if self.n_thresholds <= max_thresholds:
             return self
-        return self._grouped(count.even_groups(self._columns(), max_thresholds, keep))
+        group = np.minimum((self._depth * max_thresholds).astype(np.int64), max_thresholds - 1)
+        new = np.diff(group, prepend=-1) > 0
+        if keep is not None:
+            below = int(np.searchsorted(self.thresholds[::-1], keep, side="left"))
+            if below:
+                new[self.n_thresholds - below] = True
+        return self._grouped(np.flatnonzero(new))
+
+    @cached_property
+    def _depth(self) -> FloatArray:
+        """Mean share of both samples at or above each threshold."""
+        sides = self.labeled, self.unlabeled
+        depth = np.cumsum(sides[0] / sides[0].sum()) + np.cumsum(sides[1] / sides[1].sum())
+        return np.asarray(depth / depth[-1])
 
     def _grouped(self, starts: IntArray) -> ScoreCounts:
         """Neighbors counted together, from each of these thresholds to the next of them."""

@@ -197,7 +197,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             command, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=False)
             args, options = _as_typed(bound.args), _as_typed(bound.kwargs)
             if command.__module__.startswith("purecover."):  # and not a page of help
-                _postpone_f2py()
+                _postpone_parts_of_numpy()
             code = command(*args, **options)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -232,17 +232,18 @@ def run(argv: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _postpone_f2py() -> None:
-    """SciPy asks NumPy for all its names, and one brings a parser of Fortran that nobody needs."""
+def _postpone_parts_of_numpy() -> None:
+    """SciPy asks NumPy for all its names, of which some bring modules that nobody needs here."""
     import numpy as np
 
-    spec = find_spec("numpy.f2py")
-    if spec is None or spec.loader is None or "numpy.f2py" in sys.modules:
-        return
-    spec.loader = loader = LazyLoader(spec.loader)
-    module = sys.modules["numpy.f2py"] = module_from_spec(spec)
-    loader.exec_module(module)
-    setattr(np, "f2py", module)  # noqa: B010 - no attribute that types know
+    for name in ("f2py", "testing", "polynomial", "ctypeslib", "ma"):
+        spec = find_spec(f"numpy.{name}")
+        if spec is None or spec.loader is None or spec.name in sys.modules:
+            continue
+        spec.loader = loader = LazyLoader(spec.loader)
+        module = sys.modules[spec.name] = module_from_spec(spec)
+        loader.exec_module(module)
+        setattr(np, name, module)
 
 
 def _as_typed(value: Any) -> Any:

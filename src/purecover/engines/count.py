@@ -218,21 +218,6 @@ def _filled(columns: Columns, name: str, other: Columns) -> CountArray | None:
     return plain.astype(np.float64)
 
 
-def even_groups(columns: Columns, max_thresholds: int, keep: float | None) -> IntArray:
-    """Where groups of neighbors of like size start, none of which straddles ``keep``."""
-    thresholds, labeled, unlabeled = (
-        columns[name] for name in ("thresholds", "labeled", "unlabeled")
-    )
-    mass = np.cumsum(labeled / labeled.sum()) + np.cumsum(unlabeled / unlabeled.sum())
-    bins = np.minimum((mass / mass[-1] * max_thresholds).astype(np.int64), max_thresholds - 1)
-    new = np.diff(bins, prepend=-1) > 0
-    if keep is not None:
-        below = int(np.searchsorted(thresholds[::-1], keep, side="left"))
-        if below:
-            new[thresholds.size - below] = True
-    return np.flatnonzero(new)
-
-
 # -- bins -------------------------------------------------------------------------------------
 
 

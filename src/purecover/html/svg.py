@@ -179,8 +179,8 @@ def drawn_points(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     if x.size > _MANY_POINTS:
         # Of those in one cell, half as wide as what can be told apart, the first and the last.
         cells = np.floor(np.clip([x, y], -1, 2) * (2 / _TOLERANCE))
-        moves = np.flatnonzero((np.diff(cells) != 0).any(axis=0))
-        some = np.unique(np.concatenate(([0, x.size - 1], moves, moves + 1)))
+        moves = (np.diff(cells) != 0).any(axis=0)
+        some = np.append(True, moves) | np.append(moves, True)
         x, y = x[some], y[some]
     keep = thin(x, y)
     return x[keep], y[keep]

@@ -272,21 +272,29 @@ def ratio_integrals(numerator: FloatArray, denominator: FloatArray) -> FloatArra
     p, q = numerator[..., :-1], np.diff(numerator)
     r, s = denominator[..., :-1], np.diff(denominator)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        x = s / r
-        # Where the denominator starts at next to nothing, hence x is infinite, both vanish.
-        log_mean = np.log1p(x) / x
-        log_mean[np.isinf(x)] = 0.0
-        # The same as p L(x) + q M(x), over r, with fewer steps.
-        slope = q / s
-        mean = slope + log_mean * (p / r - slope)
-        small = np.flatnonzero(np.abs(x) < _SERIES_BELOW)
-        if small.size:
-            y = x.take(small)
-            log_mean = 1 - y * (1 / 2 - y * (1 / 3 - y / 4))
-            remainder = 1 / 2 - y * (1 / 3 - y * (1 / 4 - y / 5))
-            start = p[..., :].take(small), q.take(small), r.take(small)
-            mean.put(small, (start[0] * log_mean + start[1] * remainder) / start[2])
-        return np.where(r == 0, slope, mean)
+        small = np.abs(s / r) < _SERIES_BELOW
+        mostly = 2 * np.count_nonzero(small) > small.size  # so it is of many thresholds
+        mean = (_by_series if mostly else _by_logarithm)(p, q, r, s)
+        others = np.flatnonzero(small != mostly)
+        if others.size:
+            parts = (part.take(others) for part in (p, q, r, s))
+            mean.put(others, (_by_logarithm if mostly else _by_series)(*parts))
+        return np.where(r == 0, q / s, mean)
+
+
+def _by_logarithm(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -> FloatArray:
+    x, slope = s / r, q / s
+    log_mean = np.log1p(x) / x
+    # Where the denominator starts at next to nothing, hence x is infinite, both vanish.
+    log_mean[np.isinf(x)] = 0.0
+    return slope + log_mean * (p / r - slope)  # the same with fewer steps
+
+
+def _by_series(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -> FloatArray:
+    x = s / r
+    log_mean = 1 - x * (1 / 2 - x * (1 / 3 - x / 4))
+    remainder = 1 / 2 - x * (1 / 3 - x * (1 / 4 - x / 5))
+    return (p * log_mean + q * remainder) / r
 
 
 def pr_segment_areas(tpr: FloatArray, fpr: FloatArray, prior: float | FloatArray) -> FloatArray:
