@@ -175,11 +175,12 @@ def drawn_points(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The defined points of a curve, as many as can be told apart."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     defined = np.isfinite(x) & np.isfinite(y)
-    x, y = x[defined], y[defined]
+    if not defined.all():
+        x, y = x[defined], y[defined]
     if x.size > _MANY_POINTS:
         # Of those in one cell, half as wide as what can be told apart, the first and the last.
         cells = np.floor(np.clip([x, y], -1, 2) * (2 / _TOLERANCE))
-        moves = (np.diff(cells) != 0).any(axis=0)
+        moves = (cells[:, 1:] != cells[:, :-1]).any(axis=0)
         some = np.append(True, moves) | np.append(moves, True)
         x, y = x[some], y[some]
     keep = thin(x, y)
