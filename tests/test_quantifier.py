@@ -7,7 +7,7 @@ import pytest
 
 import purecover as pu
 from purecover.estimators import Quantifier
-from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 WORLD = pu.simulate.binormal(2.0)
 
@@ -53,6 +53,21 @@ def test_samples_together_tell_how_small_alpha_cannot_be() -> None:
     assert told.quantify_many(samples) == [told.quantify(sample) for sample in samples]
 
 
+@pytest.mark.parametrize("name", [None, "label-curve", "elkan-noto", "patra-sen"])
+@pytest.mark.parametrize(("apart", "alpha"), [(2.0, 0.3), (12.0, 0.0), (2.0, 0.9)])
+def test_odd_replicates_say_nothing(name: str | None, apart: float, alpha: float) -> None:
+    """Labels that are sure, classes that are apart, replicates whose samples do not differ."""
+    rng = np.random.default_rng(3)
+    labeled = np.arange(1000) < 200
+    positive = labeled | (rng.random(1000) < alpha)
+    samples = rng.normal(size=(2, 200))
+    for beta in (None, 1.0):
+        quantifier = Quantifier(estimator=name, beta=beta, n_resamples=100)
+        quantifier.fit(rng.normal(size=1000) + apart * positive, labeled)
+        for found in quantifier.quantify_many(samples):
+            assert 0 <= found.low <= found.estimate <= found.high <= 1
+
+
 def test_a_monitor_reads_days_without_labels() -> None:
     monitor = pu.monitoring.ScoreMonitor(alpha=0.3, n_resamples=0)
     for day in range(2):
@@ -65,6 +80,8 @@ def test_a_monitor_reads_days_without_labels() -> None:
 def test_it_must_be_fitted() -> None:
     with pytest.raises(InvalidInputError, match="fit"):
         Quantifier(alpha=0.3).quantify([0.1, 0.2])
+    with pytest.raises(InvalidInputError, match="quantify_many needs a fitted"):
+        Quantifier(alpha=0.3).quantify_many([])
     with pytest.raises(InvalidInputError, match="'estimator'"):
         Quantifier(alpha=0.3, estimator="bbe")
 
@@ -76,6 +93,8 @@ def test_what_says_nothing_is_refused() -> None:
     quantifier = Quantifier(alpha=0.3).fit(first.scores, first.labeled)
     with pytest.raises(InvalidInputError, match="at least 50 scores, got 49"):
         quantifier.quantify(np.arange(49.0))
+    with pytest.raises(InvalidTypeError, match="'samples' parameter of Quantifier.quantify_many"):
+        quantifier.quantify_many(5)  # type: ignore[arg-type]
     # Rows that agree by chance leave an error.
     found = quantifier.quantify(np.ones(50))
     assert found.high - found.low > 0.1

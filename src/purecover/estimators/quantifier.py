@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from purecover._typing import ArrayLike, FloatArray, RandomState
-from purecover._validation import as_real_vector, public
+from purecover._validation import as_real_vector, bad_type, public
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import check_both_sides, read_counts
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
@@ -199,12 +199,19 @@ class Quantifier:
             The shares of positives, in the same order. Estimates use what all samples say of an
             estimated alpha; intervals are those of each sample alone.
         """
+        self._check_fitted()
+        if not isinstance(samples, Iterable):
+            raise bad_type("samples", "several samples, each an array of scores", samples)
         read = [self._read(scores) for scores in samples]
-        return [self._interval(each, self._settled(read)) for each in read]
+        shares = self._settled(read)
+        return [self._interval(each, shares) for each in read]
 
-    def _read(self, scores: ArrayLike) -> _Sample:
+    def _check_fitted(self) -> None:
         if not hasattr(self, "proportions_"):
             raise InvalidInputError("{function} needs a fitted Quantifier.", hint="call fit first")
+
+    def _read(self, scores: ArrayLike) -> _Sample:
+        self._check_fitted()
         values = as_real_vector("scores", scores)
         if values.size < _FEWEST:
             raise InvalidInputError(
@@ -234,9 +241,8 @@ class Quantifier:
             return self.proportions_
         weight = np.zeros(alpha.size)
         for each in samples:
-            labeled, unlabeled = each.ends
-            scale = (beta - alpha) / (labeled - unlabeled)
-            share = alpha + scale * (each.mean - unlabeled)
+            scale = (beta - alpha) / each.gap
+            share = alpha + scale * (each.mean - each.ends[1])
             error = scale * math.sqrt(each.variance(each.share) / each.size)
             error = np.maximum(error, 1 / each.size)  # no share is surer than a row
             weight += np.log((ndtr((1 - share) / error) - ndtr(-share / error)).clip(1e-300))
@@ -246,14 +252,19 @@ class Quantifier:
         part = (alpha / beta)[:, None]
         spread = part**2 * labeled * (1 - labeled) / self._masses.sizes[0]
         spread = spread + unlabeled * (1 - unlabeled) / self._masses.sizes[1]
-        weight += log_ndtr((unlabeled - part * labeled) / np.sqrt(spread)).sum(axis=1)
-        weight = np.exp(weight - weight.max())
-        settled = weight @ self._drawn[:, -2:] / weight.sum()
+        excess = unlabeled - part * labeled
+        sure = np.where(excess < 0, -np.inf, np.inf)  # where nothing varies
+        z = np.divide(excess, np.sqrt(spread), out=sure, where=spread > 0)
+        weight += log_ndtr(z).sum(axis=1)
+        told = np.isfinite(weight)
+        if not told.any():
+            return self.proportions_
+        drawn, weight = self._drawn[told, -2:], np.exp(weight[told] - weight[told].max())
+        settled = np.clip(weight @ drawn / weight.sum(), drawn.min(axis=0), drawn.max(axis=0))
         return MixtureProportions(*settled.tolist())
 
     def _interval(self, sample: _Sample, shares: MixtureProportions) -> Interval:
         level, ends = self._asked[1], self._drawn[:, -2:].T
-        labeled, unlabeled = sample.ends
         estimate = float(np.clip(_share(sample.place, shares), 0.0, 1.0))
 
         def end(tail: float) -> float:
@@ -261,7 +272,7 @@ class Quantifier:
             at = sample.share
             for _ in range(4):
                 means = sample.mean + math.sqrt(sample.variance(at) / sample.size) * _ERRORS
-                places = (means[:, None] - unlabeled) / (labeled - unlabeled)
+                places = (means[:, None] - sample.ends[1]) / sample.gap
                 draws = ends[0] + (ends[1] - ends[0]) * places
                 at = float(np.nanquantile(draws, tail).clip(0, 1))
             return at
@@ -305,6 +316,12 @@ class _Sample(NamedTuple):
     share: float
     ends: tuple[FloatArray, FloatArray]
     variance: Callable[[float], float]
+
+    @property
+    def gap(self) -> FloatArray:
+        """How far labeled and unlabeled of each replicate are apart; NaN where they are not."""
+        gap = self.ends[0] - self.ends[1]
+        return np.where(gap == 0, np.nan, gap)
 
 
 def _share(place: Any, shares: MixtureProportions) -> Any:
