@@ -111,7 +111,7 @@ WORKERS = """if True:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started us ignores
     sleep = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
     try:
-        with starting_workers():
+        with starting_workers(2):
             worker = subprocess.Popen(sleep, stdout=subprocess.PIPE)
             worker.stdout.readline()
             {inside}

@@ -624,3 +624,16 @@ def test_known_negatives_are_left_out_of_features() -> None:
         labeled=marks, features=rows, negative_label=-1, estimators=["tice"], n_resamples=0
     )
     assert found.frame()["alpha"] == plain.frame()["alpha"]
+
+
+def test_shared_replicates_take_bounded_memory() -> None:
+    """Those of one block are drawn once; more than that are drawn by each, and not kept."""
+    from purecover.estimators import base
+
+    counts = pu.simulate.binormal(2).sample(200, 800, alpha=0.3, random_state=0).counts
+    for n_resamples, kept in ((50, True), (base._CELLS // 1000 + 1, False)):
+        with base.shared_replicates():
+            for estimator in (pu.estimators.BBE(), pu.estimators.RocSlope()):
+                estimator.fit(counts).interval(n_resamples=n_resamples)
+            drawn = [key for key in base._shared.get() or () if "replicates" in key[0]]
+            assert len(drawn) == kept

@@ -675,3 +675,10 @@ def test_bad_parameters():
         inclusion_bound(counts, confidence_level=1.0)
     with pytest.raises(InvalidInputError, match="'method' parameter of inclusion_bound"):
         inclusion_bound(counts, method="dkw")
+
+
+@pytest.mark.parametrize("seed", [3, 4, 8])
+def test_a_curve_on_the_diagonal_has_no_alpha(seed: int) -> None:
+    scores = np.random.default_rng(seed).normal(size=640)
+    with pytest.raises(IdentifiabilityError, match="no sign that the labeled"):
+        FittedRoc().fit(scores, np.arange(640) < 80)

@@ -236,6 +236,21 @@ def test_reports_scorers_and_tables_know_them() -> None:
     assert -score == pytest.approx(right, abs=0.03)
 
 
+def test_ends_at_infinity_survive_json() -> None:
+    rng = np.random.default_rng(0)
+    labeled = np.arange(130) < 30
+    positive = labeled | (rng.random(130) < 0.3)
+    scores = np.where(positive, 0.9, 0.1) + 0.01 * rng.normal(size=130)
+    report = pu.evaluate(scores, labeled, alpha=0.3, probabilities=True, n_resamples=100)
+    slope = report.intervals["calibration_slope"]
+    assert slope.low < slope.high == np.inf
+    back = pu.PUReport.from_json(report.to_json())
+    again = back.intervals["calibration_slope"]
+    assert (again.low, again.high) == (slope.low, slope.high)
+    assert str(back) == str(report)
+    assert "∞]" in str(report)
+
+
 def test_a_slope_without_an_upper_end_says_so() -> None:
     counts = pu.ScoreCounts.from_counts(
         [0.9, 0.6, 0.4, 0.1], labeled=[60, 30, 8, 20], unlabeled=[60, 40, 100, 200]

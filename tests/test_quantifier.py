@@ -93,7 +93,7 @@ def test_what_says_nothing_is_refused() -> None:
     quantifier = Quantifier(alpha=0.3).fit(first.scores, first.labeled)
     with pytest.raises(InvalidInputError, match="at least 50 scores, got 49"):
         quantifier.quantify(np.arange(49.0))
-    with pytest.raises(InvalidTypeError, match="'samples' parameter of Quantifier.quantify_many"):
+    with pytest.raises(InvalidTypeError, match=r"'samples' parameter of Quantifier\.quantify"):
         quantifier.quantify_many(5)  # type: ignore[arg-type]
     # Rows that agree by chance leave an error.
     found = quantifier.quantify(np.ones(50))

@@ -45,14 +45,14 @@ def _watched() -> bool:
 
 
 @contextmanager
-def starting_workers() -> Iterator[None]:
-    """Processes started here leave Ctrl-C to the one that starts them, which ends them in turn.
+def starting_workers(number: int | None) -> Iterator[None]:
+    """So many processes started here leave Ctrl-C to this one, which ends them in turn.
 
     In a terminal all processes hear it, and each worker would print a traceback of its own. A
     blocked signal stays blocked in processes started meanwhile; here it is heard afterwards.
     """
     ours = current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is not None
-    if not ours or not hasattr(signal, "pthread_sigmask"):
+    if number == 1 or not ours or not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing import resource_tracker

@@ -731,6 +731,9 @@ def not_identifiable(context: CheckContext) -> Finding:
 MANIFOLD = 10.0
 """Times the low end of alpha that its high end may be before it says too little of them."""
 
+RARE = 0.1
+"""Below that the contrast, and with it the AUC, hardly depends on alpha."""
+
 
 @check("PU019", "the number of positives is hardly known", "warning")
 def alpha_hardly_known(context: CheckContext) -> Finding:
@@ -750,9 +753,9 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
     )
     if interval.high <= MANIFOLD * max(interval.low, 1 / n):
         return quiet(f"{says}.")
+    others = "; the AUC and recall change little" if interval.high < RARE else ", and the AUC, too"
     return fired(
-        f"{says}. Precision and the numbers of positives found and missed change with it; the AUC "
-        "and recall change little.",
+        f"{says}. Precision and the numbers of positives found and missed change with it{others}.",
         f"{_judging(context)}pass alpha if it can be found out otherwise.",
     )
 

@@ -233,10 +233,13 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _postpone_parts_of_numpy() -> None:
-    """SciPy asks NumPy for all its names, of which some bring modules that nobody needs here."""
+    """SciPy asks NumPy for all its names, of which some bring modules that nobody needs here.
+
+    Only such as no thread will ask for: two at once would find a module half loaded.
+    """
     import numpy as np
 
-    for name in ("f2py", "testing", "polynomial", "ctypeslib", "ma"):
+    for name in ("f2py", "testing", "ctypeslib"):
         spec = find_spec(f"numpy.{name}")
         if spec is None or spec.loader is None or spec.name in sys.modules:
             continue

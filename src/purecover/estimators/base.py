@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
@@ -400,9 +400,13 @@ def proportion_draws(
     counts = resampler.counts
     size = max(1, min(n_resamples, _CELLS // counts.n_thresholds))
     found = []
-    for start in range(0, n_resamples, size):
-        sides = _drawn(resampler, rng, min(size, n_resamples - start))
-        found.append(estimator.proportions_many(counts, *sides))
+    token = _shared.set(_shared.get() if size == n_resamples else None)  # more are not kept
+    try:
+        for start in range(0, n_resamples, size):
+            sides = _drawn(resampler, rng, min(size, n_resamples - start))
+            found.append(estimator.proportions_many(counts, *sides))
+    finally:
+        _shared.reset(token)
     return np.concatenate(found)
 
 
@@ -411,7 +415,10 @@ _shared: ContextVar[dict[tuple[Any, ...], Any] | None] = ContextVar("_shared", d
 
 @contextmanager
 def shared_replicates() -> Iterator[None]:
-    """Estimators that see the same replicates draw them once, and what they share is found once."""
+    """Estimators that see the same replicates draw them once, and what they share is found once.
+
+    Replicates that do not fit into one block are drawn by each: all of them take too much memory.
+    """
     token = _shared.set({})
     try:
         yield
@@ -835,7 +842,8 @@ class PriorEstimator(Parametrized, ABC):
         counts = read_counts(scores, labeled, sample_weight)
         check_both_sides(counts)
         self._keep(self._estimate(counts), common_notes(counts), n_features=1)
-        self._counts = counts.thinned(MAX_THRESHOLDS)
+        thin = partial(counts.thinned, MAX_THRESHOLDS)
+        self._counts = found_once("thinned", (counts,), thin)
         return self
 
     def _keep(self, found: Inclusions, notes: tuple[str, ...], *, n_features: int) -> None:

@@ -298,6 +298,8 @@ _BOUNDS = {
 }
 _LONGEST = {"binormal": (0.2, 2.0), "power": (0.2, 0.2, 0.7)}
 """The longest step in each."""
+_FLAT = 1e-6
+"""Samples that are less apart are not."""
 _STARTS = {
     "binormal": ((0.05, 1.0), (0.3, 2.0), (0.6, 2.0), (0.9, 2.0)),
     "power": ((0.05, 0.1, 0.0), (0.1, 0.5, 0.0), (0.5, 0.2, 0.0), (0.8, 0.2, 0.0)),
@@ -371,9 +373,11 @@ def curve(family: str, parameters: FloatArray, x: FloatArray) -> tuple[FloatArra
 
 
 def end_slope(family: str, parameters: FloatArray) -> FloatArray:
-    """Slope of the curves at (1, 1)."""
+    """Slope of the curves at (1, 1); that of the diagonal, which any gamma gives, is 1."""
     gamma, d = parameters[..., 0], parameters[..., 1]
-    return np.asarray(gamma if family == "binormal" else (1 - gamma) * d + gamma)
+    if family == "binormal":
+        return np.where(d < _FLAT, 1.0, gamma)
+    return np.asarray((1 - gamma) * d + gamma)
 
 
 def deviance(family: str, parameters: FloatArray, points: _Points) -> FloatArray:

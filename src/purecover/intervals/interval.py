@@ -35,7 +35,8 @@ class Interval(Saved):
     Attributes
     ----------
     estimate, low, high : float
-        The value and the ends of its interval.
+        The value and the ends of its interval: both NaN where there is none, one infinite where
+        only the other is known (null in JSON, which has no infinity).
     confidence_level : float
         Nominal coverage.
     method : str
@@ -51,6 +52,14 @@ class Interval(Saved):
     confidence_level: float
     method: str
     varied: Varied = "scores"
+
+    def __post_init__(self) -> None:
+        low = -math.inf if math.isnan(self.low) else self.low
+        high = math.inf if math.isnan(self.high) else self.high
+        if math.isinf(low) and math.isinf(high):  # which says nothing
+            low = high = math.nan
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
 
     @property
     def width(self) -> float:

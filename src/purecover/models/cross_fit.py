@@ -348,7 +348,7 @@ def cross_fit(
     except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
         jobs = Parallel(n_jobs=workers)(tasks)
     else:
-        with starting_workers():
+        with starting_workers(workers):
             jobs = parallel(tasks)
     total, areas = np.zeros(examples.n_rows), np.zeros(len(splits))
     with shown(progress) as tell:

@@ -384,7 +384,7 @@ def _compute(
     else:
         finished = None
         try:
-            with starting_workers():
+            with starting_workers(workers):
                 finished = parallel(tasks)
             yield from finished
         finally:

@@ -662,14 +662,15 @@ def in_parallel(
     from joblib import Parallel, delayed
 
     # Sent with each job rather than left in shared memory, which a killed process leaves behind.
-    options: dict[str, Any] = {"n_jobs": valid.useful_jobs(n_jobs, len(jobs)), "max_nbytes": None}
+    workers = valid.useful_jobs(n_jobs, len(jobs))
+    options: dict[str, Any] = {"n_jobs": workers, "max_nbytes": None}
     tasks = (delayed(work)(job) for job in jobs)
     try:
         parallel = Parallel(return_as="generator", **options)
     except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
         results = Parallel(**options)(tasks)
     else:
-        with starting_workers():
+        with starting_workers(workers):
             results = parallel(tasks)
     yield from results
 
