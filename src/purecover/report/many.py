@@ -783,7 +783,7 @@ def _at_level(report: PUReport, level: float) -> PUReport:
     intervals = {n: _stretched(n, i, level) for n, i in report.intervals.items()}
     estimation = report.estimation
     closed = estimation is None or report.bootstrap is None
-    if closed and not report.contradicted:  # the closed form knows every level
+    if closed and "roc_auc" in intervals:  # the closed form knows every level
         intervals["roc_auc"] = auc_interval(
             report.counts, report.proportions, confidence_level=level
         )

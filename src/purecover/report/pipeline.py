@@ -667,7 +667,8 @@ class Recovery:
             every = self.bootstrap.intervals()
             intervals = {name: every[name] for name in self.metrics}
             intervals["roc_auc"] = replace(intervals["roc_auc"], estimate=self.auc)
-        if self.rows.n_groups is None and (self.estimation is None or self.bootstrap is None):
+        closed = self.estimation is None or (self.bootstrap is None and self.careful_auc is None)
+        if self.rows.n_groups is None and closed:
             # Rows are independent, so the closed form applies and covers better than percentiles.
             level = self.settings.confidence_level
             intervals["roc_auc"] = auc_interval(
