@@ -127,3 +127,11 @@ def test_nothing_is_said_of_signals_where_there_are_none() -> None:
     assert np.issubdtype(rates.found.dtype, np.integer)
     assert (rates.fdr_low <= rates.fdr).all()
     assert (rates.fdr <= rates.fdr_high).all()
+
+
+def test_labels_the_wrong_way_round_are_refused() -> None:
+    sample = pu.simulate.binormal(2.0).sample(300, 1000, alpha=0.4, random_state=0)
+    with pytest.raises(InvalidInputError, match="labeled == -1"):
+        error_rates(-sample.scores, np.where(sample.labeled, -1, 1))
+    with pytest.raises(InvalidInputError, match="score lower than the mixture"):
+        error_rates(sample.scores, sample.labeled)

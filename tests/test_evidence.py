@@ -127,7 +127,21 @@ def test_the_command_writes_the_page(tmp_path, capsys) -> None:
     assert "--html" in run(*options, "--title", "Score").err
 
 
-def test_a_page_of_a_single_score() -> None:
-    counts = pu.ScoreCounts.from_counts([0.5], labeled=[100], unlabeled=[100])
+@pytest.mark.parametrize(
+    ("labeled", "alpha", "match"),
+    [
+        ([50, 50], 0.2, "score higher than the unlabeled"),
+        ([90, 10], 0.9, "contradict these scores"),
+        ([60, 40], 0.88, "needs rarer positives"),
+    ],
+)
+def test_what_is_no_evidence_is_refused(labeled: list[int], alpha: float, match: str) -> None:
+    counts = pu.ScoreCounts.from_counts([1, 0], labeled=labeled, unlabeled=[50, 50])
+    with pytest.raises(InvalidInputError, match=match):
+        pu.intervals.evidence_thresholds(counts, pu.MixtureProportions(alpha), n_resamples=20)
+
+
+def test_a_page_of_two_scores() -> None:
+    counts = pu.ScoreCounts.from_counts([0.6, 0.5], labeled=[60, 40], unlabeled=[50, 50])
     found = pu.intervals.evidence_thresholds(counts, pu.MixtureProportions(0.2), n_resamples=20)
     assert "<svg" in evidence_page(found)

@@ -521,3 +521,16 @@ def test_the_page_says_what_was_not_compared() -> None:
     note = monitor.partitions[-1].drift.note
     assert note
     assert note in monitor.to_html()
+
+
+def test_a_contradicted_alpha_has_no_auc() -> None:
+    monitor = pu.monitoring.ScoreMonitor(alpha=0.9)
+    for day in range(2):
+        monitor.add(
+            str(day), pu.simulate.binormal(2).sample(300, 900, alpha=0.2, random_state=day).counts
+        )
+    assert [partition.auc for partition in monitor.partitions] == [None, None]
+    drift = monitor.partitions[1].drift
+    assert "auc" not in drift.tests
+    assert drift.note is not None
+    assert "contradict" in drift.note

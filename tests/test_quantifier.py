@@ -7,7 +7,12 @@ import pytest
 
 import purecover as pu
 from purecover.estimators import Quantifier
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.exceptions import (
+    IdentifiabilityError,
+    InvalidInputError,
+    InvalidTypeError,
+    RecoveryWarning,
+)
 
 WORLD = pu.simulate.binormal(2.0)
 
@@ -53,6 +58,7 @@ def test_samples_together_tell_how_small_alpha_cannot_be() -> None:
     assert told.quantify_many(samples) == [told.quantify(sample) for sample in samples]
 
 
+@pytest.mark.filterwarnings("ignore::purecover.exceptions.RecoveryWarning")
 @pytest.mark.parametrize("name", [None, "label-curve", "elkan-noto", "patra-sen"])
 @pytest.mark.parametrize(("apart", "alpha"), [(2.0, 0.3), (12.0, 0.0), (2.0, 0.9)])
 def test_odd_replicates_say_nothing(name: str | None, apart: float, alpha: float) -> None:
@@ -95,6 +101,12 @@ def test_what_says_nothing_is_refused() -> None:
         quantifier.quantify(np.arange(49.0))
     with pytest.raises(InvalidTypeError, match=r"'samples' parameter of Quantifier\.quantify"):
         quantifier.quantify_many(5)  # type: ignore[arg-type]
+    with pytest.raises(IdentifiabilityError, match="contradict these scores"):
+        Quantifier(alpha=0.95).fit(first.scores, first.labeled)
+    for strange in (1 / (1 + np.exp(-first.scores)), 1000 + first.scores, -first.scores):
+        with pytest.warns(RecoveryWarning, match="like no mixture"):
+            quantifier.quantify(strange)
     # Rows that agree by chance leave an error.
-    found = quantifier.quantify(np.ones(50))
+    with pytest.warns(RecoveryWarning, match="like no mixture"):
+        found = quantifier.quantify(np.ones(50))
     assert found.high - found.low > 0.1

@@ -93,7 +93,7 @@ class PUScorer:
 
     def _refuse_contradiction(self, counts: ScoreCounts, proportions: MixtureProportions) -> None:
         if self._prior_estimator is None and least_delta(counts) > proportions.delta:
-            from purecover.report.results import contradiction_of
+            from purecover.intervals.interval import contradiction_of
 
             raise IdentifiabilityError(
                 f"{{function}} has no score: {contradiction_of(counts, proportions)}"

@@ -96,11 +96,10 @@ def threshold(
     from purecover.checks.catalog import largest_delta
     from purecover.cli.rows import read_rows
     from purecover.estimators.choice import check_estimator
-    from purecover.intervals.interval import check_level, least_delta
+    from purecover.intervals.interval import check_level, contradiction_of, least_delta
     from purecover.intervals.replicates import bootstrap
     from purecover.proportions import GivenProportions
     from purecover.report.pipeline import find_proportions, read_marks, resampled
-    from purecover.report.results import contradiction_of
 
     level, known = check_level(intervals.confidence_level), vars(assumptions)
     given = GivenProportions.among(known).validated(can_estimate=True)

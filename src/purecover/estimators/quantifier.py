@@ -11,13 +11,13 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from purecover._typing import ArrayLike, FloatArray, RandomState
-from purecover._validation import as_real_vector, bad_type, public
+from purecover._validation import as_real_vector, bad_type, public, warn
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import check_both_sides, read_counts
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
-from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.intervals.evidence import bins_for, local_ratio
-from purecover.intervals.interval import Interval
+from purecover.intervals.interval import Interval, check_agreement
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.means import Masses, even_bins
@@ -25,6 +25,9 @@ from purecover.recovery.means import Masses, even_bins
 _GROUPS = 400
 """Replicates are kept in so many groups of scores at most."""
 
+
+_FAR, _FAR_ERRORS = 0.1, 2.7
+"""A distance of distribution functions that matters, and one that chance has once in a million."""
 
 _FEWEST = 50
 """Rows of a sample at least: of ten, 95 % intervals hold in 83 %."""
@@ -141,13 +144,8 @@ class Quantifier:
         """
         counts = read_counts(scores, labeled, sample_weight)
         check_both_sides(counts)
-        if counts.auc_pu <= 0.5:
-            raise IdentifiabilityError(
-                "{function} needs labeled examples that score higher than the unlabeled, got an "
-                f"observed AUC of {counts.auc_pu:.3f}.",
-                hint="larger scores must mean more positive; negate them if it is the other way",
-            )
         given, again = self._given, None
+        check_agreement(counts, given.resolve(counts) if given.ways else None)
         if given.ways:
             self.proportions_ = given.resolve(counts)
         else:
@@ -226,9 +224,28 @@ class Quantifier:
             mean = float(self._weight(values, share).mean())
             place = (mean - unlabeled) / (labeled - unlabeled)
             share = float(np.clip(_share(place, self.proportions_), 0.0, 1.0))
+        self._compare(values, share)
         size, weight = self._places.size, self._weight(self._places, share)
         ends = self._drawn[:, :size] @ weight, self._drawn[:, size:-2] @ weight
         return _Sample(values.size, mean, float(place), share, ends, self._variance(share))
+
+    def _compare(self, values: FloatArray, share: float) -> None:
+        """Warn of scores that are far from every mixture of those it was fitted on."""
+        masses = self._masses
+        part = (share - masses.alpha) / (masses.beta - masses.alpha)
+        mixed = np.cumsum(masses.unlabeled + part * (masses.labeled - masses.unlabeled))
+        seen = 1 - np.searchsorted(np.sort(values), masses.scores) / values.size
+        distance = float(np.abs(seen - mixed).max())
+        n_labeled, n_unlabeled = masses.sizes
+        error = math.sqrt(1 / values.size + part**2 / n_labeled + (1 - part) ** 2 / n_unlabeled)
+        if distance > max(_FAR, _FAR_ERRORS * error):
+            warn(
+                f"These {values.size:,} scores are distributed like no mixture of the positives "
+                f"and negatives that the quantifier was fitted on (distance {distance:.2f}): what "
+                "it says of them means little.\n"
+                "Hint: are they of the same classifier, on the same scale, larger for positives?",
+                RecoveryWarning,
+            )
 
     def _settled(self, samples: list[_Sample]) -> MixtureProportions:
         """Alpha and beta where the share of no sample leaves [0, 1], nor a class has less than 0.

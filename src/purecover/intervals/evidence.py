@@ -13,7 +13,8 @@ from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState, Target
 from purecover._validation import Frozen, as_real_vector, bad_value, check_real, public
 from purecover.counts import ScoreCounts
-from purecover.intervals.interval import Varied
+from purecover.exceptions import InvalidInputError
+from purecover.intervals.interval import Varied, check_agreement
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.means import Masses, even_bins, isotonic_frequency
@@ -21,6 +22,9 @@ from purecover.recovery.rates import check_data
 
 STRENGTHS = {"supporting": 1, "moderate": 2, "strong": 4, "very strong": 8}
 """Points of each strength: eighths of the exponent of the odds of very strong evidence."""
+
+_LEAST_ODDS = 2.0
+"""Of very strong evidence: less, where positives are very common, is no evidence."""
 
 
 @public
@@ -291,10 +295,17 @@ def evidence_thresholds(
     array([-4,  0,  2])
     """
     check_data(counts, proportions)
+    check_agreement(counts, None if estimator is not None else proportions)
     prior = proportions.prior(target, counts)
     if not 0 < prior < 1:
         must = "such that some of the population are positive and some are not"
         raise bad_value("target", must, f"a prior of {prior:g}")
+    if evidence_constant(prior) < _LEAST_ODDS:
+        raise InvalidInputError(
+            f"{{function}} needs rarer positives, got a prior of {prior:.3g}, at which very strong "
+            f"evidence would have odds of {evidence_constant(prior):.2g} to 1.",
+            hint="the published strengths are made for positives that are fewer than the others",
+        )
     points = np.array([*(-k for k in reversed(STRENGTHS.values())), *STRENGTHS.values()])
     n_bins = bins_for(counts)
 

@@ -13,6 +13,7 @@ from purecover._inputs import Tabular
 from purecover._typing import FloatArray, OrNan
 from purecover._validation import Frozen, check_choice, check_real, public
 from purecover.counts import ScoreCounts, auc_pu_variance
+from purecover.exceptions import IdentifiabilityError
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import check_data, effective_sizes
 
@@ -218,6 +219,35 @@ def least_delta(counts: ScoreCounts) -> float:
     """
     seen = auc_interval(counts, MixtureProportions(0.0, 1.0), confidence_level=_TWO_ERRORS)
     return max(2 * seen.low - 1, 0.0)
+
+
+def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> str:
+    """What alpha and beta the scores allow at most, and what to do."""
+    p, least = proportions, least_delta(counts)
+    most = p.beta - least
+    allowed = (
+        f"with beta {p.beta:.4g}, alpha can be at most {math.floor(most * 1e4) / 1e4:.4g}"
+        if most >= 0
+        else f"beta must be at least {math.ceil(least * 1e4) / 1e4:.4g}"
+    )
+    return (
+        f"alpha {p.alpha:.4g} and beta {p.beta:.4g} contradict these scores: their observed AUC of "
+        f"{counts.auc_pu:.4f} needs a beta - alpha of at least {least:.3g}, even if chance has "
+        f"helped, and {p.delta:.3g} is given; {allowed}. Correct alpha or beta, or leave alpha out "
+        "to have it estimated; nothing that rests on them is shown."
+    )
+
+
+def check_agreement(counts: ScoreCounts, given: MixtureProportions | None) -> None:
+    """Refuse scores the wrong way round, and given alpha and beta that they contradict."""
+    if counts.auc_pu <= 0.5:
+        raise IdentifiabilityError(
+            "{function} needs labeled examples that score higher than the unlabeled, got an "
+            f"observed AUC of {counts.auc_pu:.3f}.",
+            hint="larger scores must mean more positive; negate them if it is the other way",
+        )
+    if given is not None and least_delta(counts) > given.delta:
+        raise IdentifiabilityError(f"{{function}}: {contradiction_of(counts, given)}")
 
 
 def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tuple[float, float]:

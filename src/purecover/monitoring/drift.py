@@ -27,7 +27,7 @@ from purecover._validation import Frozen
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
-from purecover.intervals.interval import Interval, auc_interval
+from purecover.intervals.interval import Interval, auc_interval, least_delta
 from purecover.intervals.replicates import bootstrap
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.rates import effective_sizes
@@ -60,7 +60,9 @@ def figures(
     }
     if given.ways:
         used = given.resolve(counts)
-        auc = auc_interval(counts, used, confidence_level=level)
+        auc = None  # where alpha and beta contradict the scores
+        if least_delta(counts) <= used.delta:
+            auc = auc_interval(counts, used, confidence_level=level)
         ends = _made_interval(used.alpha, level, used.alpha, used.alpha, "given")
         return found | {"alpha": ends, "beta": used.beta, "auc": auc}
     estimator = make_estimator(given)
@@ -387,6 +389,10 @@ def compare(
     if given.ways:
         deltas = [given.resolve(counts).delta for counts in (new, reference)]
         found = {"auc": _observed(new, reference, *deltas)}
+        pairs = zip((new, reference), deltas, strict=True)
+        if any(least_delta(counts) > delta for counts, delta in pairs):
+            note = "alpha and beta contradict the scores: only the observed AUC is compared"
+            found = {"auc_pu": _observed(new, reference, 1.0, 1.0)}
     else:
         found = {"auc_pu": _observed(new, reference, 1.0, 1.0)}
         if new.is_weighted or reference.is_weighted:

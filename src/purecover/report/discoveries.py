@@ -6,6 +6,7 @@ positive-unlabeled data.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,12 +15,13 @@ import numpy as np
 from purecover._codec import Saved
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
-from purecover._validation import Frozen, as_real_vector, bad_value, public
+from purecover._validation import Frozen, as_real_vector, bad_value, public, to_numpy
 from purecover._view import number
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, check_both_sides
 from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.estimators.label_curve import LARGEST, LabelCurve
+from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, check_share
@@ -294,8 +296,19 @@ def error_rates(
     >>> rates.q_values_of([0.0, 3.0]).round(2)
     array([0.32, 0.  ])
     """
+    if labeled is not None:
+        marks = to_numpy("labeled", labeled)
+        if marks.dtype.kind in "if" and (marks == -1).any():
+            must, hint = "True for known negatives and False for the mixture", "pass labeled == -1"
+            raise bad_value("labeled", must, "-1", f"where -1 marks decoys, {hint}")
     counts = ScoreCounts._of(scores, labeled)
     check_both_sides(counts)
+    if counts.auc_pu > 0.5 + 3 * math.sqrt(max(counts.auc_pu_variance, 0.0)):
+        raise IdentifiabilityError(
+            "{function} needs known negatives that score lower than the mixture, got "
+            f"{100 * counts.auc_pu:.3g} % of pairs in which they score higher.",
+            hint="larger scores must mean more of a signal; labels mark the known negatives",
+        )
     if pi0 is not None and estimator is not None:
         raise bad_value("estimator", "left out where 'pi0' is given", repr(estimator))
     mirror = counts.mirrored()

@@ -25,7 +25,7 @@ from purecover.checks import CheckResult
 from purecover.counts import PURoc, ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import CurveBand, Interval, ends_of, least_delta
+from purecover.intervals.interval import CurveBand, Interval, contradiction_of, ends_of
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery import metrics as formulas
@@ -173,23 +173,6 @@ def evidence_page(
         "found", found, EvidenceThresholds, "make it with evidence_thresholds(...)"
     )
     return save_page(render_evidence(found, title=check_title(title)), path)
-
-
-def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> str:
-    """What alpha and beta the scores allow at most, and what to do."""
-    p, least = proportions, least_delta(counts)
-    most = p.beta - least
-    allowed = (
-        f"with beta {p.beta:.4g}, alpha can be at most {math.floor(most * 1e4) / 1e4:.4g}"
-        if most >= 0
-        else f"beta must be at least {math.ceil(least * 1e4) / 1e4:.4g}"
-    )
-    return (
-        f"alpha {p.alpha:.4g} and beta {p.beta:.4g} contradict these scores: their observed AUC of "
-        f"{counts.auc_pu:.4f} needs a beta - alpha of at least {least:.3g}, even if chance has "
-        f"helped, and {p.delta:.3g} is given; {allowed}. Correct alpha or beta, or leave alpha out "
-        "to have it estimated; nothing that rests on them is shown."
-    )
 
 
 # -- `PUReport`: holds results, offers views of them, computes nothing new -----------------------
