@@ -308,6 +308,10 @@ def headline(report: PUReport) -> Headline:
     """Alpha and beta, the examples above the threshold, the AUC, and warnings."""
     if report.contradicted:
         return Headline([_observed_but(report, report.contradiction)], [], cautions(report))
+    if wrong_way(report):
+        said = f"{REVERSED}: does a low score mean positive? Then negate "
+        said += "the scores. Until that is settled no figure here means anything."
+        return Headline([_observed_but(report, said)], [], cautions(report))
     lead, more = [_shares(report), _flagged(report)], [_auc(report)]
     if report.infeasible:
         lead, more = [_auc(report)], []
@@ -334,6 +338,15 @@ def headline(report: PUReport) -> Headline:
             f"{number(report.truth.metrics['roc_auc'], 3)}."
         )
     return Headline(lead, more, cautions(report))
+
+
+REVERSED = "labeled examples score no higher than unlabeled ones"
+
+
+def wrong_way(report: PUReport) -> bool:
+    """Whether scores are no better than chance, and not by chance."""
+    errors = [check.code for check in report.findings if check.severity == "error"]
+    return report.auc_pu <= 0.5 and "PU008" in errors
 
 
 def cautious(report: PUReport) -> float | None:
@@ -515,8 +528,9 @@ def cautions(report: PUReport) -> list[Caution]:
         Caution(
             check.severity,
             [check.code],
-            f"{check.severity.capitalize()}: {check.title}{_wider(report, check.code)} "
-            f"({check.code}).",
+            f"{check.severity.capitalize()}: "
+            f"{REVERSED if check.code == 'PU008' and report.auc_pu <= 0.5 else check.title}"
+            f"{_wider(report, check.code)} ({check.code}).",
         )
         for check in report.findings
         if check.severity != "note"

@@ -565,7 +565,7 @@ def infeasible_auc(context: CheckContext) -> Finding:
         )
         hint = (
             f"alpha is too large or beta too small: beta - alpha must be at least "
-            f"{2 * observed - 1:.3g} for these scores."
+            f"{least_delta(context.counts):.3g} for these scores, even if chance has helped."
         )
     else:
         return quiet(f"the recovered AUC {recovered:.4f} is in (0.5, 1].")

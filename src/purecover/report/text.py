@@ -187,7 +187,7 @@ def _check_lines(report: PUReport) -> list[str]:
 # -- The report in Markdown, as GitHub, GitLab and others draw it --------------------------------
 
 
-_LONGEST = 600
+_LONGEST = 2000
 """Longer texts are cut: one name of the data must not fill a page."""
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~$&]")
@@ -246,8 +246,7 @@ def _cell(text: str) -> str:
     # Line ends, control signs and marks that turn the direction of writing would leave the cell.
     shown = "".join(c if c.isprintable() or c == _NOTHING else " " for c in text)
     shown = " ".join(shown.split())
-    if len(shown) > _LONGEST:
-        shown = f"{shown[: _LONGEST - 1]}…"
+    shown = view.cut(shown, _LONGEST)
     shown = _SPECIAL.sub(_escaped, shown)
     return _LINKING.sub(lambda match: match.group() + _NOTHING, shown)
 
