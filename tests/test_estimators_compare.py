@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from scipy import sparse
 import purecover as pu
 from purecover import MixtureProportions, simulate
 from purecover.counts import ScoreCounts
-from purecover.estimators import PriorEstimate
+from purecover.estimators import PriorEstimate, base
 from purecover.estimators import compare as _compare
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators, size_notes
 from purecover.estimators.choice import check_estimator, tell_clean
@@ -628,8 +629,6 @@ def test_known_negatives_are_left_out_of_features() -> None:
 
 def test_shared_replicates_take_bounded_memory() -> None:
     """Those of one block are drawn once; more than that are drawn by each, and not kept."""
-    from purecover.estimators import base
-
     counts = pu.simulate.binormal(2).sample(200, 800, alpha=0.3, random_state=0).counts
     for n_resamples, kept in ((50, True), (base._CELLS // 1000 + 1, False)):
         with base.shared_replicates():
@@ -637,3 +636,28 @@ def test_shared_replicates_take_bounded_memory() -> None:
                 estimator.fit(counts).interval(n_resamples=n_resamples)
             drawn = [key for key in base._shared.get() or () if "replicates" in key[0]]
             assert len(drawn) == kept
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda: base.Inclusions(math.nan), "must return inclusions in [0, 1], got nan and 0."),
+        (lambda: base.Inclusions(-0.3), "must return inclusions in [0, 1], got -0.3 and 0."),
+        (lambda: 0.3, "failed: AttributeError: 'float' object"),
+        (lambda: 1 / 0, "failed: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_an_estimator_of_ones_own_that_fails(answer: Callable[[], Any], said: str) -> None:
+    class Strange(base.PriorEstimator):
+        def _estimate(self, counts: pu.ScoreCounts) -> base.Inclusions:  # noqa: ARG002
+            return answer()  # type: ignore[no-any-return]
+
+    counts = pu.simulate.binormal(2).sample(200, 800, alpha=0.3, random_state=0).counts
+    found = pu.compare_priors(counts, estimators=["bbe", Strange()], n_resamples=0)
+    strange = next(row for row in found.rows if row.name != "bbe")
+    assert strange.error is not None
+    assert strange.error.startswith("Strange")
+    assert said in strange.error
+    with pytest.raises(InvalidTypeError, match=r"Strange\._estimate must return Inclusions\(a\)"):
+        Strange()._keep(0.3, (), n_features=1)  # type: ignore[arg-type]
+    assert next(row for row in found.rows if row.name == "bbe").proportions is not None

@@ -24,7 +24,7 @@ from purecover._parameters import check_fields
 from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray, RandomState
 from purecover._validation import FrozenDict, public
 from purecover.counts import ScoreCounts
-from purecover.exceptions import IdentifiabilityError
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.intervals import resampling
 from purecover.intervals.interval import Interval, check_level
 from purecover.intervals.resampling import GroupResampler, Resampler
@@ -848,7 +848,17 @@ class PriorEstimator(Parametrized, ABC):
 
     def _keep(self, found: Inclusions, notes: tuple[str, ...], *, n_features: int) -> None:
         """What a fit leaves behind, or a complaint that there is nothing to tell apart."""
-        name = type(self).__name__
+        name, inner = type(self).__name__, getattr(self, "estimator", None)
+        whose = type(inner if isinstance(inner, PriorEstimator) else self).__name__
+        if not isinstance(found, Inclusions):
+            must = f"{whose}._estimate must return Inclusions(a), got {valid.show(found)}."
+            raise InvalidTypeError(must)
+        if not (found.a >= 0 and found.b >= 0):  # 1 and more say that there is no contrast
+            raise InvalidInputError(
+                f"{whose}._estimate must return inclusions in [0, 1], got {found.a:.3g} and "
+                f"{found.b:.3g}.",
+                hint="raise an IdentifiabilityError where there is no estimate",
+            )
         if not (found.a < 1 and found.b < 1):
             raise IdentifiabilityError(
                 f"{name} finds no sign that the labeled examples hold more positives than the "
@@ -1069,7 +1079,8 @@ def register_prior_estimator(name: str) -> Callable[[EstimatorT], EstimatorT]:
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise valid.bad_value("name", must, repr(name))
 
-    def register(cls: EstimatorT) -> EstimatorT:
+    @public
+    def register_prior_estimator(cls: EstimatorT) -> EstimatorT:
         given: object = cls  # decorators meet anything
         if not (isinstance(given, type) and issubclass(given, PriorEstimator)):
             raise valid.bad_type("cls", "a subclass of PriorEstimator", given)
@@ -1087,7 +1098,7 @@ def register_prior_estimator(name: str) -> Callable[[EstimatorT], EstimatorT]:
         _REGISTERED[name] = given
         return cls
 
-    return register
+    return register_prior_estimator
 
 
 def prior_estimators() -> dict[str, type[PriorEstimator]]:

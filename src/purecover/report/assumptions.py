@@ -99,6 +99,8 @@ def _clean(report: PUReport) -> Assumption:
         verdict = "contradicted"
     elif message == BETA_GIVEN or (estimate is not None and estimate.beta_given):
         verdict, evidence, without = "known", f"beta = {beta:g} was given", "pass another beta"
+        if beta < 1:
+            verdict = "not assumed"
     elif estimate is not None and estimate.clean_probability is not None:
         chance = estimate.clean_probability
         if chance >= LIKELY:
@@ -127,6 +129,8 @@ WRONG = 0.1
 
 
 def _if_wrong(report: PUReport) -> str:
+    if report.contradicted:
+        return "unknown: the scores contradict alpha and beta as they are"
     delta = 1 - WRONG - report.proportions.alpha
     auc = 0.5 + (report.auc_pu - 0.5) / delta if delta > 0 else 2.0
     words = f"if {100 * WRONG:.0f} % of the labels were wrong"
