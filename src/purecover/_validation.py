@@ -221,7 +221,8 @@ def check_flag(parameter: str, value: object) -> None:
 def check_progress(value: object) -> None:
     """Something to call with what is done and how much there is to do, or silence."""
     if value is not None and value is not False and not callable(value):
-        raise bad_type("progress", "None, False or a function to call", value)
+        hint = "where a call takes long, a bar appears by itself in a terminal or a notebook"
+        raise bad_type("progress", "None, False or a function to call", value, hint)
 
 
 def check_choice(parameter: str, value: object, choices: Collection[str]) -> str:

@@ -352,7 +352,8 @@ class SavedReport(Struct, kw_only=True):
     estimation : object or None
         How alpha and beta were estimated; null if they were given.
     auc : float or None
-        The recovered AUC: the direct value, clipped to [0, 1]; null where contradicted is true.
+        The recovered AUC: the direct value, clipped to [0, 1], or a cautious one where alpha is a
+        guess; null where contradicted is true.
     auc_direct : float
         The direct value before clipping.
     infeasible : bool

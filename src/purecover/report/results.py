@@ -129,6 +129,8 @@ def save_page(page: str, path: object) -> str:
     if path is not None:
         if not isinstance(path, str | PathLike):
             raise valid.bad_type("path", "the name of a file", path)
+        if not Path(path).absolute().parent.is_dir():
+            raise valid.bad_value("path", "a file in a folder that exists", repr(str(path)))
         with replacing(Path(path)) as file:
             file.write(page.encode())
     return page
