@@ -131,7 +131,9 @@ def test_agrees_with_a_general_solver(seed: int, weights: tuple[float, float]) -
         )
         found = curve(p, q, c, weights)[0]
         assert found == pytest.approx(-solved.fun, abs=1e-5 * (v + w))
-        assert found >= -solved.fun - 1e-9
+        # What the solver gains where its masses do not add up is no gain.
+        gained = abs(solved.x.sum() - c) * np.abs(slope(solved.x)).max()
+        assert found >= -solved.fun - 1e-9 - gained
         np.testing.assert_allclose(inclusion_parts(p, q, c, weights), solved.x, atol=0.003)
 
 
