@@ -357,7 +357,7 @@ def cautious(report: PUReport) -> float | None:
 
 def rare(report: PUReport) -> bool:
     """Whether positives are so rare that precision says more than the AUC."""
-    return report.metrics.prior < RARE and "precision" in report.metrics
+    return 0 < report.metrics.prior < RARE and "precision" in report.metrics
 
 
 def _observed_but(report: PUReport, text: str) -> str:
@@ -1093,7 +1093,8 @@ def evidence_headline(found: EvidenceThresholds) -> Headline:
     for half in (rows[:3:-1], rows[:4]):  # the strongest first
         if row := next((each for each in half if each["bound"] != "none"), None):
             what = row["evidence"].replace(" for", " evidence for")
-            said = f"A score {row['bound']} is {what} ({row['points']} points), with {level}"
+            plural = "" if row["points"].lstrip("+-") == "1" else "s"
+            said = f"A score {row['bound']} is {what} ({row['points']} point{plural}), with {level}"
             lead.append(_minus(f"{said} confidence."))
     more = (
         "Positive is what the labeled rows are labeled as, such as pathogenic; negative is the "

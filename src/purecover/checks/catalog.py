@@ -310,8 +310,9 @@ def labels_thin_out(context: CheckContext) -> Finding:
     limit = NormalDist().inv_cdf(1 - FALSE_ALARM_RATE / len(TOPS))
     worst = int(z.argmax())
     says = (
-        f"{at_top[worst] / n_top[worst]:.1%} of the {count(n_top[worst])} highest scores are "
-        f"labeled, and {at_next[worst] / n_next[worst]:.1%} of the {count(n_next[worst])} below"
+        f"{100 * at_top[worst] / n_top[worst]:.1f} % of the {count(n_top[worst])} highest scores "
+        f"are labeled, and {100 * at_next[worst] / n_next[worst]:.1f} % of the "
+        f"{count(n_next[worst])} below"
     )
     if z[worst] <= limit:
         return quiet(
@@ -405,7 +406,7 @@ def calibrated_outside_band(context: CheckContext) -> Finding:
     weight = counts.labeled + counts.unlabeled
     share = float(weight[below | above].sum() / weight.sum())
     says = (
-        f"{share:.1%} of the scores, calibrated probabilities of a label, lie outside "
+        f"{100 * share:.1f} % of the scores, calibrated probabilities of a label, lie outside "
         f"[{low:.3g}, {high:.3g}], the band that alpha={p.alpha:.3g} and beta={p.beta:.3g} allow"
     )
     # The labels must bear out what the scores say, or the scores are merely overconfident.
