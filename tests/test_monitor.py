@@ -530,6 +530,7 @@ def test_a_contradicted_alpha_has_no_auc() -> None:
             str(day), pu.simulate.binormal(2).sample(300, 900, alpha=0.2, random_state=day).counts
         )
     assert [partition.auc for partition in monitor.partitions] == [None, None]
+    assert "alpha can be at most 0." in str(monitor)
     drift = monitor.partitions[1].drift
     assert "auc" not in drift.tests
     assert drift.note is not None

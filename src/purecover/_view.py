@@ -320,7 +320,7 @@ def headline(report: PUReport) -> Headline:
     if (direct := cautious(report)) is not None:
         how = (
             "stays at the observed one"
-            if report.auc - report.auc_pu < 5e-4
+            if abs(report.auc - report.auc_pu) < 5e-4
             else f"goes only part of the way from the observed {report.auc_pu:.3f}"
         )
         more.append(

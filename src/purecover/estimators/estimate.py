@@ -27,7 +27,7 @@ class WhenLooked(Mapping[str, Ends]):
     @cached_property
     def _found(self) -> dict[str, Ends]:
         found = self._find()
-        del self._find  # and what it holds
+        self._find = lambda: found  # and not what it held; another thread may look as well
         return found
 
     def __getitem__(self, key: str) -> Ends:

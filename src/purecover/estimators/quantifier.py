@@ -145,9 +145,10 @@ class Quantifier:
         counts = read_counts(scores, labeled, sample_weight)
         check_both_sides(counts)
         given, again = self._given, None
-        check_agreement(counts, given.resolve(counts) if given.ways else None)
-        if given.ways:
-            self.proportions_ = given.resolve(counts)
+        told = given.resolve(counts) if given.ways else None
+        check_agreement(counts, told)
+        if told is not None:
+            self.proportions_ = told
         else:
             fitted = check_estimator(given.estimator)
             tell_clean(fitted, given.beta)

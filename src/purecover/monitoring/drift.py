@@ -27,7 +27,7 @@ from purecover._validation import Frozen
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
-from purecover.intervals.interval import Interval, auc_interval, least_delta
+from purecover.intervals.interval import Interval, auc_interval, contradiction_of, least_delta
 from purecover.intervals.replicates import bootstrap
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.rates import effective_sizes
@@ -60,11 +60,11 @@ def figures(
     }
     if given.ways:
         used = given.resolve(counts)
-        auc = None  # where alpha and beta contradict the scores
-        if least_delta(counts) <= used.delta:
-            auc = auc_interval(counts, used, confidence_level=level)
         ends = _made_interval(used.alpha, level, used.alpha, used.alpha, "given")
-        return found | {"alpha": ends, "beta": used.beta, "auc": auc}
+        found |= {"alpha": ends, "beta": used.beta}
+        if least_delta(counts) > used.delta:
+            return found | {"note": contradiction_of(counts, used)}
+        return found | {"auc": auc_interval(counts, used, confidence_level=level)}
     estimator = make_estimator(given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RecoveryWarning)
