@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.resources import as_file, files
-from importlib.util import LazyLoader, find_spec, module_from_spec
+from importlib.util import find_spec
 from typing import Annotated, Any, TextIO
 
 from cyclopts import App, CycloptsError, Group, Parameter
@@ -196,8 +196,6 @@ def run(argv: Sequence[str] | None = None) -> int:
         with _plain_warnings(quiet="--quiet" in given or "-q" in given):
             command, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=False)
             args, options = _as_typed(bound.args), _as_typed(bound.kwargs)
-            if command.__module__.startswith("purecover."):  # and not a page of help
-                _postpone_parts_of_numpy()
             code = command(*args, **options)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -230,23 +228,6 @@ def run(argv: Sequence[str] | None = None) -> int:
             "Hint: this is a bug in purecover; set PURECOVER_TRACEBACK=1 to see where."
         )
     return code if isinstance(code, int) else 0
-
-
-def _postpone_parts_of_numpy() -> None:
-    """SciPy asks NumPy for all its names, of which some bring modules that nobody needs here.
-
-    Only such as no thread will ask for: two at once would find a module half loaded.
-    """
-    import numpy as np
-
-    for name in ("f2py", "testing", "ctypeslib"):
-        spec = find_spec(f"numpy.{name}")
-        if spec is None or spec.loader is None or spec.name in sys.modules:
-            continue
-        spec.loader = loader = LazyLoader(spec.loader)
-        module = sys.modules[spec.name] = module_from_spec(spec)
-        loader.exec_module(module)
-        setattr(np, name, module)
 
 
 def _as_typed(value: Any) -> Any:

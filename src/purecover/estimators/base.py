@@ -17,10 +17,10 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
-from scipy.special import betaincinv
 
 from purecover import _validation as valid
 from purecover._parameters import check_fields
+from purecover._special import betaincinv
 from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray, RandomState
 from purecover._validation import FrozenDict, public
 from purecover.counts import ScoreCounts

@@ -27,9 +27,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, rel_entr
 
 from purecover._parameters import checked
+from purecover._special import expit, rel_entr
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts
@@ -86,13 +86,10 @@ class Curves:
     log_above: FloatArray
     offset: FloatArray
 
-    def repeated(self, times: int) -> Curves:
-        """Each row so many times."""
-        if times == 1:
-            return self
-        offset = self.offset if len(self.offset) == 1 else np.repeat(self.offset, times, axis=0)
-        labeled, total = (np.repeat(side, times, axis=0) for side in (self.labeled, self.total))
-        return replace(self, labeled=labeled, total=total, offset=offset)
+    def only(self, rows: IntArray) -> Curves:
+        """Some of the rows, in this order, each as often as it is named."""
+        offset = self.offset if len(self.offset) == 1 else self.offset[rows]
+        return replace(self, labeled=self.labeled[rows], total=self.total[rows], offset=offset)
 
 
 def offset_of(low: BoolArray, high: BoolArray) -> FloatArray:
@@ -101,8 +98,8 @@ def offset_of(low: BoolArray, high: BoolArray) -> FloatArray:
 
 
 def climb(
-    value_of: Callable[[FloatArray], FloatArray],
-    slopes_of: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+    value_of: Callable[[FloatArray, IntArray], FloatArray],
+    slopes_of: Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]],
     start: FloatArray,
     limits: FloatArray,
     *,
@@ -113,12 +110,13 @@ def climb(
     """Climb to the largest values near many starts.
 
     Fisher scoring, damped where a step does not climb. Parameters at a bound that pushes back
-    are held there.
+    are held there. Rows that have arrived rest while the others go on.
 
     Parameters
     ----------
     value_of, slopes_of : callable
-        What is climbed, of each row of parameters; and its gradient and expected curvature.
+        What is climbed, of rows of parameters and the places of these rows in ``start``; and its
+        gradient and expected curvature.
     start : ndarray of shape (n_rows, n_parameters)
         Where to begin.
     limits : ndarray of shape (n_parameters, 3)
@@ -126,9 +124,9 @@ def climb(
     n_steps : int
         Steps at most.
     tol : float
-        Stop when no row gains more.
+        A row that gains no more has arrived.
     enough : float, optional
-        A row whose step promises no more need not climb.
+        So has a row that cannot climb, whose step promises no more.
 
     Returns
     -------
@@ -137,12 +135,14 @@ def climb(
     value : ndarray of shape (n_rows,)
         What was climbed.
     """
-    x, value = start, value_of(start)
+    rows = np.arange(len(start))
+    ends, values = start.copy(), value_of(start, rows)
+    x, value = start, values.copy()
     damping = np.full(len(x), 1e-2)
     low, high, longest = limits.T
     identity = np.eye(low.size)
     for _ in range(n_steps):
-        gradient, curvature = slopes_of(x)
+        gradient, curvature = slopes_of(x, rows)
         held = ((x <= low) & (gradient < 0)) | ((x >= high) & (gradient > 0))
         gradient = np.where(held, 0.0, gradient)
         curvature = np.where(held[:, :, None] | held[:, None, :], 0.0, curvature)
@@ -150,17 +150,19 @@ def climb(
         ridge = damping[:, None] * diagonal + 1e-7 + held
         step = np.linalg.solve(curvature + identity * ridge[:, None, :], gradient[..., None])
         new = np.clip(x + np.clip(step[..., 0], -longest, longest), low, high)
-        reached = value_of(new)
+        reached = value_of(new, rows)
         climbs = reached >= value
         gain = np.where(climbs, reached - value, 0.0)
-        x = np.where(climbs[:, None], new, x)
-        value = np.where(climbs, reached, value)
+        ends[rows] = x = np.where(climbs[:, None], new, x)
+        values[rows] = value = np.where(climbs, reached, value)
         damping = np.where(climbs, damping / 6, damping * 8).clip(1e-8, 1e8)
         # At the top rounding decides whether a step climbs, however little it promised.
         promised = 0.5 * np.einsum("rk,rk->r", gradient, step[..., 0])
-        if np.all((gain <= tol) & (climbs | (damping > 1e4) | (promised <= enough))):
+        on = ~((gain <= tol) & (climbs | (damping > 1e4) | (promised <= enough)))
+        rows, x, value, damping = rows[on], x[on], value[on], damping[on]
+        if not rows.size:
             break
-    return x, value
+    return ends, values
 
 
 def fit(
@@ -172,24 +174,24 @@ def fit(
     """
     moving = np.flatnonzero(free)
 
-    def whole(some: FloatArray) -> FloatArray:
-        x = start.copy()
+    def whole(some: FloatArray, rows: IntArray) -> FloatArray:
+        x = start[rows]
         x[:, moving] = some
         return x
 
-    def slopes(some: FloatArray) -> tuple[FloatArray, FloatArray]:
-        gradient, curvature = _scores(curves, shape, whole(some))
+    def slopes(some: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        gradient, curvature = _scores(curves.only(rows), shape, whole(some, rows))
         return gradient[:, moving], curvature[:, moving][:, :, moving]
 
     some, value = climb(
-        lambda some: objective(curves, shape, whole(some)),
+        lambda some, rows: objective(curves.only(rows), shape, whole(some, rows)),
         slopes,
         start[:, moving],
         LIMITS[moving],
         n_steps=n_steps,
         tol=tol,
     )
-    return whole(some), value
+    return whole(some, np.arange(len(start))), value
 
 
 def label_curve(curves: Curves, x: FloatArray) -> FloatArray:
@@ -807,7 +809,7 @@ def _integrated(
     drift = -np.linalg.solve(curvature[:, 2:, 2:], curvature[:, 2:, :2])
     moved = peak[:, None, 2:] + np.clip(away @ np.swapaxes(drift, 1, 2), -3, 3)
     x = np.concatenate((a[..., None], b[..., None], moved), axis=2).reshape(n_rows * n_nodes, 6)
-    many = curves.repeated(n_nodes)
+    many = curves.only(np.repeat(np.arange(len(curves.labeled)), n_nodes))
     x, value = fit(many, shape, np.clip(x, LOW, HIGH), _SHAPE_ONLY, n_steps=2, tol=0.0)
     inner = information(many, shape, x)[:, 2:, 2:]
     log = value - 0.5 * np.linalg.slogdet(inner)[1]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from purecover._parameters import checked
+from purecover._special import ndtr, ndtri
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts
@@ -323,6 +323,12 @@ class _Points:
     y: FloatArray
     weight: FloatArray
 
+    def only(self, rows: IntArray) -> _Points:
+        """Some of the curves; a single one stands for all rows."""
+        if len(self.x) == 1:
+            return self
+        return _Points(self.x[rows], self.y[rows], self.weight[rows])
+
 
 def _points(counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray) -> _Points:
     sizes = labeled.sum(axis=1, keepdims=True) * base.weight_units(counts)[0]
@@ -401,8 +407,8 @@ def _slopes(family: str, parameters: FloatArray, points: _Points) -> tuple[Float
 def _fit(family: str, points: _Points, starts: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The best parameters near each start, and their deviance."""
     best, value = climb(
-        lambda at: -deviance(family, at, points),
-        lambda at: _slopes(family, at, points),
+        lambda at, rows: -deviance(family, at, points.only(rows)),
+        lambda at, rows: _slopes(family, at, points.only(rows)),
         starts,
         np.column_stack((*zip(*_BOUNDS[family], strict=True), _LONGEST[family])),
         n_steps=300,
@@ -717,8 +723,8 @@ class ElkanNoto(base.PriorEstimator):
 _AT_A_TIME = 64
 """Shares of negatives that are tried together, for all of them to stay in the cache."""
 
-_PARTS = 6
-"""How many parts a gap of the grid is divided into."""
+_FIRST_GAP = 32
+"""Gap between the shares that are tried first; gaps are halved where that may tell more."""
 
 
 @base.register_prior_estimator("patra-sen")
@@ -800,7 +806,7 @@ class PatraSen(base.PriorEstimator):
         shares = np.arange(1, self.n_grid + 1) / self.n_grid
         few = counts.thinned(self.max_thresholds)
         sides = few.labeled[None], few.unlabeled[None]
-        distances = _distances(*sides, np.zeros(shares.size, dtype=np.int64), shares)
+        distances, _ = _distances(*sides, np.zeros(shares.size, dtype=np.int64), shares)
         padded = np.concatenate((distances[:1], distances, [0.0]))
         bend = int(np.argmax(np.diff(padded, 2)))
         a = (self.n_grid - 1 - bend) / self.n_grid
@@ -829,8 +835,12 @@ class PatraSen(base.PriorEstimator):
 
 def _distances(
     labeled: CountArray, unlabeled: CountArray, rows: IntArray, shares: FloatArray
-) -> FloatArray:
-    """The distance at each share of negatives, for a row of counts each."""
+) -> tuple[FloatArray, FloatArray]:
+    r"""The distance at each share of negatives, for a row of counts each, and its derivative.
+
+    The distance is the least :math:`\|F_U - (1-\nu) F_L - \nu h\|` of all distribution functions
+    :math:`h`, so that its derivative is that of the norm with the best :math:`h` held.
+    """
     f_labeled, f_unlabeled = (
         np.cumsum(side[:, ::-1], axis=1) / side.sum(axis=1, keepdims=True)
         for side in (labeled, unlabeled)
@@ -838,13 +848,13 @@ def _distances(
     # The integral is over unlabeled scores: where none is, anything that increases fits.
     mass = unlabeled[:, ::-1] / unlabeled.sum(axis=1, keepdims=True)
     weights = np.maximum(mass, np.finfo(float).tiny)
-    found = np.empty(shares.size)
+    found, slopes = np.empty((2, shares.size))
     for start in range(0, shares.size, _AT_A_TIME):
-        part = rows[start : start + _AT_A_TIME]
-        share = shares[start : start + _AT_A_TIME, None]
+        these = slice(start, start + _AT_A_TIME)
+        part, share = rows[these], shares[these, None]
         # All of it times the share, so that a small one divides nothing.
-        rest = f_labeled[part]
-        rest *= share - 1
+        steep = f_labeled[part]
+        rest = steep * (share - 1)
         rest += f_unlabeled[part]
         # Rows end to end and one above the other: nothing is pooled across.
         apart = 3.0 * np.arange(part.size)[:, None]
@@ -852,45 +862,55 @@ def _distances(
         proper = proper.reshape(rest.shape)
         proper -= apart
         rest -= np.clip(proper, 0.0, share, out=proper)
-        np.square(rest, out=rest)
-        found[start : start + part.size] = np.sqrt(np.einsum("ij,ij->i", rest, mass[part]))
+        pull = mass[part]
+        pull *= rest
+        found[these] = np.sqrt(np.einsum("ij,ij->i", pull, rest))
+        slopes[these] = np.einsum("ij,ij->i", pull, steep)
+        slopes[these] -= np.einsum("ij,ij->i", pull, proper) / share[:, 0]
     # Rounding errors are no bend.
-    found[found < 1e-9] = 0.0
-    return found
+    none = found < 1e-9
+    found[none] = 0.0
+    return found, np.where(none, 0.0, slopes / np.where(none, 1.0, found))
 
 
 def _sharpest_bends(labeled: CountArray, unlabeled: CountArray, n_grid: int) -> IntArray:
     """Where on the grid the second difference of each distance is largest, from few distances.
 
     The distance to a convex set is convex, so that between two shares no second difference exceeds
-    the slope after them less the slope before them. Only where that leaves room for more than the
+    the rise of the slope from one to the other, and at a share none exceeds that from the mean
+    slope before it to the mean slope after it. Only where that leaves room for more than the
     largest one so far is the grid filled in.
     """
-    known = np.full((len(labeled), n_grid + 1), np.nan)
-    known[:, n_grid] = 0.0
+    known, slopes = np.full((2, len(labeled), n_grid + 1), np.nan)
+    known[:, n_grid] = slopes[:, n_grid] = 0.0
     found = np.zeros(len(labeled), dtype=np.int64)
-    start = np.unique(np.append(np.arange(0, n_grid, _PARTS**2), [1, n_grid - 1]))
+    start = np.unique(np.append(np.arange(0, n_grid, _FIRST_GAP), [1, n_grid - 1]))
     new = [start] * len(labeled)
     while rows := [i for i, places in enumerate(new) if places.size]:
         which = np.repeat(rows, [new[i].size for i in rows])
         places = np.concatenate([new[i] for i in rows])
-        known[which, places] = _distances(labeled, unlabeled, which, (places + 1) / n_grid)
+        known[which, places], slopes[which, places] = _distances(
+            labeled, unlabeled, which, (places + 1) / n_grid
+        )
         for i in rows:
-            found[i], new[i] = _next_places(known[i])
+            found[i], new[i] = _next_places(known[i], slopes[i] / n_grid)
     return found
 
 
-def _next_places(known: FloatArray) -> tuple[int, IntArray]:
+def _next_places(known: FloatArray, slopes: FloatArray) -> tuple[int, IntArray]:
     """Where the largest second difference so far is, and where distances are to be known next."""
     place = np.flatnonzero(known >= 0)
     gap: IntArray = np.diff(place)
-    slope = np.diff(known[place]) / gap
-    bend = np.where(np.maximum(gap[1:], gap[:-1]) == 1, np.diff(slope), 0.0)
-    room = np.where(gap[1:-1] > 1, slope[2:] - slope[:-2], 0.0)
+    bend = np.diff(np.diff(known[place]) / gap)
+    settled = (gap[1:] == 1) & (gap[:-1] == 1)
+    largest = int(np.argmax(np.where(settled, bend, 0.0)))
+    most = float(bend[largest]) if settled[largest] else 0.0
+    # What a gap may hold between its ends, or at one of them.
+    room = np.diff(slopes[place])
+    at_ends = np.where(settled, 0.0, bend)
+    np.maximum(room[1:], at_ends, out=room[1:])
+    np.maximum(room[:-1], at_ends, out=room[:-1])
+    room[gap == 1] = 0.0
     # The widest first: what they hold may leave no room in the others.
-    wide = np.flatnonzero(room > max(bend.max(), room.max() / 2)) + 1
-    step = -(-gap[wide] // _PARTS)
-    new: IntArray = place[wide, None] + step[:, None] * np.arange(1, _PARTS)
-    largest = int(np.argmax(bend))
-    found = int(place[largest + 1]) if bend[largest] > 0 else 0
-    return found, new[new < place[wide + 1, None]]
+    wide = np.flatnonzero(room > max(most, room.max() / 2))
+    return int(place[largest + 1]) if most > 0 else 0, place[wide] + gap[wide] // 2

@@ -21,10 +21,10 @@ from importlib.resources import files
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import expit, logit
 
 from purecover._codec import read_sealed
 from purecover._parameters import checked
+from purecover._special import expit, logit
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts, auc_pu_variance

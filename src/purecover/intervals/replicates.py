@@ -52,9 +52,9 @@ def simultaneous_depth(draws: FloatArray, ordered: FloatArray, level: float) -> 
 
 def _ends_of_band(draws: FloatArray, kind: str, level: float) -> FloatArray:
     """Lower and upper ends from draws of whole curves, a row each."""
-    ordered = np.sort(draws, axis=0)
     if kind == "pointwise":
-        return np.quantile(ordered, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    ordered = np.sort(draws, axis=0)
     depth = simultaneous_depth(draws, ordered, level)
     return ordered[[depth - 1, len(draws) - depth]]
 
@@ -287,7 +287,7 @@ class BootstrapResult(Frozen):
 
 def _bias_corrected(values: FloatArray, estimate: float, tail: float) -> tuple[float, float]:
     """Percentiles moved by twice the distance of the estimate from the median, on normal scale."""
-    from scipy.special import ndtr, ndtri
+    from purecover._special import ndtr, ndtri
 
     below = (np.mean(values < estimate) + np.mean(values <= estimate)) / 2
     half = 0.5 / values.size  # an estimate beyond all replicates is not infinitely far

@@ -76,7 +76,7 @@ class SigmoidCalibrator:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Probabilities of being labeled."""
-        from scipy.special import expit
+        from purecover._special import expit
 
         positive = expit(self.intercept + self.slope * (scores - self.center))
         return np.asarray(self.low + (self.high - self.low) * positive)
@@ -107,7 +107,8 @@ def fit_sigmoid(
     finite slope.
     """
     from scipy.optimize import minimize
-    from scipy.special import expit, logit
+
+    from purecover._special import expit, logit
 
     low, high = band
     total = float(weight.sum())

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy import special
 
+from purecover import _special as special
 from purecover import _validation as valid
 from purecover._codec import Saved, plain_fields
 from purecover._inputs import Tabular

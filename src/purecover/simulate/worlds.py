@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
 
 import numpy as np
-from scipy import special
 
+from purecover import _special as special
 from purecover import _validation as valid
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from purecover._validation import Frozen, public
