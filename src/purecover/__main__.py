@@ -1,10 +1,23 @@
-"""``python -m purecover`` is the command line."""
+"""The program ``purecover``, which is also ``python -m purecover``."""
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from purecover.cli import main
 
+
+def run() -> int:
+    """Run the command that the process was given, and return its exit code."""
+    try:
+        from purecover.cli import shell  # noqa: F401 - all that every command imports
+    except KeyboardInterrupt:
+        return 130
+    # It stays until the end, when Python would look for cycles in it once more.
+    gc.freeze()
+    return main()
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

@@ -694,14 +694,13 @@ def auc_pu_variances(
     All pairs are of labeled and unlabeled: counts, observed rates, and squares of weights.
     """
     tpr_pu, fpr_pu = rates
-    # Shares strictly beyond a score plus half of those equal to it.
-    below = 1 - (fpr_pu[..., 1:] + fpr_pu[..., :-1]) / 2
-    above = (tpr_pu[..., 1:] + tpr_pu[..., :-1]) / 2
+    # Twice the shares strictly above a score plus half of those equal to it; of those below it
+    # the variance is the same.
     labeled, unlabeled = (
-        _mean_variance(beyond, side, side if square is None else square)
-        for beyond, side, square in zip((below, above), sides, squares, strict=True)
+        _mean_variance(rate[..., 1:] + rate[..., :-1], side, side if square is None else square)
+        for rate, side, square in zip((fpr_pu, tpr_pu), sides, squares, strict=True)
     )
-    return labeled + unlabeled
+    return (labeled + unlabeled) / 4
 
 
 def _mean_variance(

@@ -203,8 +203,8 @@ def distance_quantiles(labeled: FloatArray, unlabeled: FloatArray, orders: IntAr
 _FEW = 100
 """So few curves are calculated one by one: each step of all together has its price."""
 
-_AT_ONCE = 1000
-"""Curves calculated together: more of them would not fit into the processor's cache."""
+_AT_ONCE = 4000
+"""Curves calculated together: more of them would not stay in the cache of a processor."""
 
 _CEILING = 0.999
 """The highest estimate; the network cannot tell its last thousandths from 1."""

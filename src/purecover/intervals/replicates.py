@@ -302,7 +302,7 @@ def _bias_corrected(values: FloatArray, estimate: float, tail: float) -> tuple[f
 MANY_THRESHOLDS = 2**15
 """Half as many replicates suffice of more distinct scores: intervals are narrow anyway."""
 
-GROUPS = 2**9
+GROUPS = 3 * 2**7
 r"""Groups of neighboring scores that are resampled, and half as many more at the top.
 
 In k groups of like shares of labeled and unlabeled the order within moves the observed AUC by at
@@ -313,6 +313,10 @@ top groups are finer, for metrics that look at the top k or at few false positiv
 ``benchmarks/report_speed.py`` measures what is left. (With 128 groups precision among the top k
 and the bias of areas under precision-recall curves change by more than chance.)
 """
+
+FEWER_GROUPS, FEW_REPLICATES = 2**8, 500
+"""So many groups suffice for so few replicates, where alpha and beta are known: they move ends of
+intervals by a twentieth of a standard error, and chance moves those of 500 by an eighth."""
 
 
 class ResamplingKeywords(TypedDict, total=False):
@@ -509,10 +513,11 @@ def measure_replicates(
         if threshold is None
         else valid.check_real("threshold", threshold)
     )
+    few = n_resamples <= FEW_REPLICATES and estimator is None
+    groups = FEWER_GROUPS if few else GROUPS
     if resampler is None:
-        resampler = resampling.resampler_for(
-            resampling.thinned_to_draw(counts, GROUPS, keep=threshold), method
-        )
+        thin = resampling.thinned_to_draw(counts, groups, keep=threshold)
+        resampler = resampling.resampler_for(thin, method)
         drawn = "Poisson" if isinstance(resampler, PoissonResampler) else "multinomial"
     else:
         if not callable(getattr(resampler, "draw", None)):
@@ -526,7 +531,7 @@ def measure_replicates(
                 "make a resampler with group_resampler(...)",
             )
         if isinstance(resampler, GroupResampler):
-            thin = resampling.thinned_to_draw(resampler.counts, GROUPS, keep=threshold)
+            thin = resampling.thinned_to_draw(resampler.counts, groups, keep=threshold)
             resampler = resampler.thinned(thin)
         drawn = "groups"
     data = getattr(resampler, "counts", counts)

@@ -417,7 +417,7 @@ def positions(counts: ScoreCounts, scores: FloatArray) -> IntArray:
 CELLS = 2**20
 """Counts of one side held at a time while proportions are estimated: 8 MiB."""
 
-BLOCK = 2**16
+BLOCK = 3 * 2**16
 """Counts of one side that are recovered at a time, in the processor's cache."""
 
 MOST_TRIES = 2

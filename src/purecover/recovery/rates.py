@@ -272,26 +272,38 @@ def ratio_integrals(numerator: FloatArray, denominator: FloatArray) -> FloatArra
     p, q = numerator[..., :-1], np.diff(numerator)
     r, s = denominator[..., :-1], np.diff(denominator)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        small = np.abs(s / r) < _SERIES_BELOW
+        x = s / r
+        small = np.abs(x) < _SERIES_BELOW
         mostly = 2 * np.count_nonzero(small) > small.size  # so it is of many thresholds
-        mean = (_by_series if mostly else _by_logarithm)(p, q, r, s)
+        mean = (_by_series if mostly else _by_logarithm)(p, q, r, s, x)
         others = np.flatnonzero(small != mostly)
         if others.size:
-            parts = (part.take(others) for part in (p, q, r, s))
+            parts = (part.take(others) for part in (p, q, r, s, x))
             mean.put(others, (_by_logarithm if mostly else _by_series)(*parts))
-        return np.where(r == 0, q / s, mean)
+        empty = np.flatnonzero(r == 0)
+        mean.put(empty, q.take(empty) / s.take(empty))
+    return mean
 
 
-def _by_logarithm(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -> FloatArray:
-    x, slope = s / r, q / s
-    log_mean = np.log1p(x) / x
+def _by_logarithm(
+    p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray, x: FloatArray
+) -> FloatArray:
+    log_mean = 1 + x  # not small: see below which x others are taken care of
+    np.log(log_mean, out=log_mean)
+    log_mean /= x
     # Where the denominator starts at next to nothing, hence x is infinite, both vanish.
     log_mean[np.isinf(x)] = 0.0
-    return slope + log_mean * (p / r - slope)  # the same with fewer steps
+    slope = q / s
+    mean: FloatArray = p / r
+    mean -= slope
+    mean *= log_mean
+    mean += slope  # the same with fewer steps
+    return mean
 
 
-def _by_series(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -> FloatArray:
-    x = s / r
+def _by_series(
+    p: FloatArray, q: FloatArray, r: FloatArray, _: FloatArray, x: FloatArray
+) -> FloatArray:
     log_mean = 1 - x * (1 / 2 - x * (1 / 3 - x / 4))
     remainder = 1 / 2 - x * (1 / 3 - x * (1 / 4 - x / 5))
     return (p * log_mean + q * remainder) / r
