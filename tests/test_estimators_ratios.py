@@ -422,9 +422,12 @@ def test_distances_equal_the_definition(labeled, unlabeled):
     counts = ScoreCounts.from_scores(*two_samples(labeled, unlabeled))
     shares = np.array([0.05, 0.3, 0.55, 0.8, 1.0])
     sides = counts.labeled[None], counts.unlabeled[None]
-    found = _distances(*sides, np.zeros(5, dtype=int), shares)
+    found, slopes = _distances(*sides, np.zeros(5, dtype=int), shares)
     expected = [slow_distance(labeled, unlabeled, nu) for nu in shares]
     np.testing.assert_allclose(found, expected, atol=2e-9)
+    # A convex function is nowhere below its tangents.
+    tangents = found + slopes * (shares[:, None] - shares)
+    assert np.all(tangents <= found[:, None] + 2e-9)
 
 
 def test_estimate_is_the_largest_second_difference():

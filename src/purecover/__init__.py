@@ -12,7 +12,7 @@ Names are loaded when first used, so that ``import purecover`` and ``purecover -
 next to nothing.
 """
 
-from purecover._lazy import attach as _attach
+from purecover._imports import attach as _attach
 
 __version__ = "0.2.0"
 

@@ -42,7 +42,7 @@ class Evidence:
 
     def quantiles(self) -> FloatArray:
         """Values of alpha that are close together where the audit places it."""
-        from purecover._special import betaincinv, ndtr
+        from purecover._imports import betaincinv, ndtr
 
         k, n = self.n_positive, self.n_audited
         a, b = (each - 0.5 for each in self.prior)
@@ -64,7 +64,7 @@ class Evidence:
 
     def log_likelihood(self, alpha: FloatArray) -> FloatArray:
         """Logarithm of the likelihood, up to a constant."""
-        from purecover._special import gammaln, xlog1py, xlogy
+        from purecover._imports import gammaln, xlog1py, xlogy
 
         k, n = self.n_positive, self.n_audited
         a, b = self.prior
@@ -81,7 +81,7 @@ class Evidence:
 
     def tail(self, alpha: FloatArray, weight: FloatArray) -> float:
         """Probability of a number of positives at least as extreme, on both sides."""
-        from purecover._special import betainc
+        from purecover._imports import betainc
 
         k, n = round(self.n_positive), max(round(self.n_audited), 1)
         k = min(k, n)
@@ -174,7 +174,7 @@ class Nodes:
 
     def density(self, alpha: FloatArray) -> FloatArray:
         """Probability of each node around each of some rising values of alpha."""
-        from purecover._special import ndtr
+        from purecover._imports import ndtr
 
         # Of all that is nearer to this value than to the next: a kernel may fit between two.
         limits = self.scale.of((alpha[1:] + alpha[:-1]) / 2)
@@ -235,7 +235,7 @@ def _bootstrapped(estimator: Any, n_resamples: int, rng: np.random.Generator) ->
 
 def _from_interval(interval: Interval, beta: float, origin: str) -> Nodes:
     """A normal distribution, of the logit if both ends are inside (0, 1)."""
-    from purecover._special import ndtri
+    from purecover._imports import ndtri
 
     if not interval.low < interval.high:
         got = f"[{interval.low:g}, {interval.high:g}]"
@@ -468,7 +468,7 @@ def _audited(
 
 def _likelihood_of_beta(audit: Any, nodes: Nodes) -> FloatArray:
     """How likely the answers on labeled examples make the beta of each node."""
-    from purecover._special import xlog1py, xlogy
+    from purecover._imports import xlog1py, xlogy
 
     if not (isinstance(audit, TopAudit) and nodes.joint) or sum(audit.labeled_audited) == 0:
         return np.ones((1, 1))

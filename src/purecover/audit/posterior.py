@@ -198,7 +198,7 @@ def beta_ends(
     n_positive: Any, n_audited: Any, prior: tuple[float, float], level: float
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of credible intervals, for arrays of outcomes."""
-    from purecover._special import betaincinv
+    from purecover._imports import betaincinv
 
     k, n = np.asarray(n_positive, dtype=np.float64), np.asarray(n_audited, dtype=np.float64)
     a, b = prior
@@ -236,7 +236,7 @@ def finite_ends(
 
 def log_beta_binomial(n: int, a: Any, b: Any) -> FloatArray:
     """Logarithms of the probabilities of 0 to n positives, up to a constant, in the last axis."""
-    from purecover._special import gammaln
+    from purecover._imports import gammaln
 
     m = np.arange(n + 1, dtype=np.float64)
     ways = gammaln(m + 1) + gammaln(n - m + 1)
@@ -253,7 +253,7 @@ def whole_ends(log: FloatArray, tail: float) -> tuple[IntArray, IntArray]:
 
 def nearly_beta_binomial(n: Any, a: Any, b: Any, tail: float) -> tuple[FloatArray, FloatArray]:
     """Quantiles at both ends for large n, from a beta distribution of equal mean and variance."""
-    from purecover._special import betaincinv
+    from purecover._imports import betaincinv
 
     n = np.asarray(n, dtype=np.float64)
     size = n * (a + b + 1) / (a + b + n) - 1

@@ -3,6 +3,6 @@
 Each check has a stable code, a page in the documentation, and can be silenced.
 """
 
-from purecover._lazy import attach
+from purecover._imports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -260,7 +260,7 @@ def shortfall(
     correction of half a count each. Unlike the estimate divided by its standard error it
     stays honest where a tail holds only a handful of examples. 0 where nothing falls short.
     """
-    from purecover._special import xlogy
+    from purecover._imports import xlogy
 
     out = np.zeros(few.size)
     few, many = few + 0.5, np.maximum(many - 0.5, 0.0)

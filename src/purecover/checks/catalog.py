@@ -828,7 +828,7 @@ def _noise_beside_alpha(context: CheckContext) -> Finding:
     unlabeled score above the median of the labeled, which a few wrong labels move little; more
     than twice as many are granted.
     """
-    from purecover._special import betainc, ndtr, ndtri
+    from purecover._imports import betainc, ndtr, ndtri
 
     counts, p = context.counts, context.proportions
     if context.beta_given:

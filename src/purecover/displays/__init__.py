@@ -5,6 +5,6 @@ A display takes a result, ``plot(ax)`` draws it and ``frame()`` gives the drawn 
 only to draw: ``pip install 'purecover[plot]'``.
 """
 
-from purecover._lazy import attach
+from purecover._imports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -44,9 +44,9 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from purecover._codec import plain_fields
+from purecover._imports import gammaincinv, xlogy
 from purecover._inputs import Tabular
 from purecover._parameters import checked
-from purecover._special import gammaincinv, xlogy
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import Frozen, bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts

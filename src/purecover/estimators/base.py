@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 
 from purecover import _validation as valid
+from purecover._imports import betaincinv
 from purecover._parameters import check_fields
-from purecover._special import betaincinv
 from purecover._typing import ArrayLike, CountArray, FloatArray, IntArray, RandomState
 from purecover._validation import FrozenDict, public
 from purecover.counts import ScoreCounts

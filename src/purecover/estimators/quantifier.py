@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from purecover._special import log_ndtr, ndtr
+from purecover._imports import log_ndtr, ndtr
 from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import as_real_vector, bad_type, public, warn
 from purecover.counts import ScoreCounts

@@ -11,8 +11,8 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from purecover._imports import ndtr, ndtri
 from purecover._parameters import checked
-from purecover._special import ndtr, ndtri
 from purecover._typing import CountArray, FloatArray, IntArray
 from purecover._validation import bad_value, check_choice, check_integer, check_real
 from purecover.counts import ScoreCounts

@@ -23,8 +23,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from purecover._codec import read_sealed
+from purecover._imports import expit, logit
 from purecover._parameters import checked
-from purecover._special import expit, logit
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover._validation import check_choice
 from purecover.counts import ScoreCounts, auc_pu_variance

@@ -168,7 +168,7 @@ def auc_interval(
     >>> round(interval.estimate, 4), round(interval.low, 4), interval.high
     (0.875, 0.2694, 1.0)
     """
-    from purecover._special import ndtri  # scipy.stats takes a second to import
+    from purecover._imports import ndtri  # scipy.stats takes a second to import
 
     check_choice("method", method, ("logit", "wald"))
     level = check_level(confidence_level)

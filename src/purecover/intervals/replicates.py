@@ -287,7 +287,7 @@ class BootstrapResult(Frozen):
 
 def _bias_corrected(values: FloatArray, estimate: float, tail: float) -> tuple[float, float]:
     """Percentiles moved by twice the distance of the estimate from the median, on normal scale."""
-    from purecover._special import ndtr, ndtri
+    from purecover._imports import ndtr, ndtri
 
     below = (np.mean(values < estimate) + np.mean(values <= estimate)) / 2
     half = 0.5 / values.size  # an estimate beyond all replicates is not infinitely far

@@ -76,7 +76,7 @@ class SigmoidCalibrator:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Probabilities of being labeled."""
-        from purecover._special import expit
+        from purecover._imports import expit
 
         positive = expit(self.intercept + self.slope * (scores - self.center))
         return np.asarray(self.low + (self.high - self.low) * positive)
@@ -108,7 +108,7 @@ def fit_sigmoid(
     """
     from scipy.optimize import minimize
 
-    from purecover._special import expit, logit
+    from purecover._imports import expit, logit
 
     low, high = band
     total = float(weight.sum())

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 from purecover import __version__
 from purecover import _inputs as inputs
 from purecover import _validation as valid
-from purecover._special import logit
+from purecover._imports import logit
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover.exceptions import InvalidInputError, PurecoverError
 from purecover.intervals.resampling import read_groups as group_numbers

@@ -11,6 +11,6 @@
         run_study(cells(["bank", "wine"]), store=store)
 """
 
-from purecover._lazy import attach
+from purecover._imports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -22,9 +22,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from purecover import _special as special
 from purecover import _validation as valid
 from purecover._codec import Saved, plain_fields
+from purecover._imports import bdtr, bdtrik
 from purecover._inputs import Tabular
 from purecover._typing import BoolArray, FloatArray, IntArray, Target
 from purecover._validation import Frozen, public
@@ -98,11 +98,11 @@ def _binomial_quantile(q: float, n: int, hits: IntArray) -> FloatArray:
     distinct, where = np.unique(hits, return_inverse=True)
     p = distinct / n
     with np.errstate(invalid="ignore"):
-        real = special.bdtrik(q, n, p)
+        real = bdtrik(q, n, p)
     # bdtrik is undefined where all the mass is on 0 already, and at p = 0 and 1.
     k = np.ceil(np.nan_to_num(real, nan=0.0))
     down = np.maximum(k - 1, 0)
-    k = np.where(special.bdtr(down, n, p) >= q, down, k)
+    k = np.where(bdtr(down, n, p) >= q, down, k)
     k = np.where(distinct == 0, 0.0, np.where(distinct == n, float(n), k))
     out: FloatArray = k[where]
     return out

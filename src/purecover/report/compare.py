@@ -389,7 +389,7 @@ def _area_interval(
     varies_proportions = report.estimation is not None and drawn
     if varies_proportions or (drawn and n_together > 1):
         return by_replicates
-    from purecover._special import ndtri
+    from purecover._imports import ndtri
 
     gain, error = rows.areas[name].gain_over(rows.areas[baseline], rows.groups)
     delta = report.proportions.delta

@@ -798,7 +798,7 @@ def _stretched(name: str, interval: Interval, level: float) -> Interval:
 
     .. math:: \theta - (\theta - l)\,z/z_0, \qquad \theta + (h - \theta)\,z/z_0
     """
-    from purecover._special import ndtri
+    from purecover._imports import ndtri
 
     resolved = interval.confidence_level
     factor = float(ndtri(0.5 + level / 2) / ndtri(0.5 + resolved / 2))

@@ -5,6 +5,6 @@ ROC, AUC, precision and AUC-PR are known without data, so an estimate made from 
 :class:`Sample` of it can be compared with the truth.
 """
 
-from purecover._lazy import attach
+from purecover._imports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -11,8 +11,18 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
 
 import numpy as np
 
-from purecover import _special as special
 from purecover import _validation as valid
+from purecover._imports import (
+    betaincc,
+    betainccinv,
+    betaln,
+    expit,
+    logit,
+    ndtr,
+    ndtri,
+    xlog1py,
+    xlogy,
+)
 from purecover._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
@@ -333,7 +343,7 @@ class World(Frozen):
             # Through logarithms, so that far tails do not become 0/0.
             with np.errstate(invalid="ignore"):
                 ratio = self.positive.log_density(scores) - self.negative.log_density(scores)
-                return np.asarray(special.expit(special.logit(share) + ratio))
+                return np.asarray(expit(logit(share) + ratio))
 
         return apply("score", at_score, score)
 
@@ -567,10 +577,10 @@ class Normal:
 
     def survival(self, thresholds: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
-            return np.asarray(special.ndtr((self.mean - thresholds) / self.sd))
+            return np.asarray(ndtr((self.mean - thresholds) / self.sd))
 
     def inverse_survival(self, shares: FloatArray) -> FloatArray:
-        return np.asarray(self.mean - self.sd * special.ndtri(shares))
+        return np.asarray(self.mean - self.sd * ndtri(shares))
 
     def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
         return self.mean + self.sd * rng.standard_normal(size)
@@ -611,16 +621,16 @@ class Beta:
     def log_density(self, scores: FloatArray) -> FloatArray:
         inside = (scores > 0) & (scores < 1)
         x = np.where(inside, scores, 0.5)
-        value = special.xlogy(self.a - 1, x) + special.xlog1py(self.b - 1, -x)
-        return np.where(inside, value - special.betaln(self.a, self.b), -np.inf)
+        value = xlogy(self.a - 1, x) + xlog1py(self.b - 1, -x)
+        return np.where(inside, value - betaln(self.a, self.b), -np.inf)
 
     def survival(self, thresholds: FloatArray) -> FloatArray:
-        return np.asarray(special.betaincc(self.a, self.b, np.clip(thresholds, 0.0, 1.0)))
+        return np.asarray(betaincc(self.a, self.b, np.clip(thresholds, 0.0, 1.0)))
 
     def inverse_survival(self, shares: FloatArray) -> FloatArray:
         # The inverse gives up (NaN) on shares far below this one, which no sample can meet.
         tiny = 1e-100
-        inner: FloatArray = special.betainccinv(self.a, self.b, np.maximum(shares, tiny))
+        inner: FloatArray = betainccinv(self.a, self.b, np.maximum(shares, tiny))
         return np.where(shares > 0, inner, 1.0)
 
     def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
@@ -722,7 +732,7 @@ def binormal(separation: float = 1.5, positive_sd: float = 1.0) -> World:
         parameters={"separation": d, "positive_sd": sd},
         positive=Normal(d, sd),
         negative=Normal(0.0, 1.0),
-        auc=float(special.ndtr(d / math.hypot(1.0, sd))),
+        auc=float(ndtr(d / math.hypot(1.0, sd))),
         auc_from="closed form",
         is_concave=sd == 1 and d >= 0,
         positive_inclusion=positive_inclusion,
@@ -901,7 +911,7 @@ WORLDS: Mapping[str, Callable[[], World]] = MappingProxyType(
 def _beta_log_ratio_range(one: Beta, zero: Beta) -> tuple[float, float]:
     """Infimum and supremum of the log density ratio: at an end, or at its only turning point."""
     up, down = one.a - zero.a, one.b - zero.b
-    constant = float(special.betaln(zero.a, zero.b) - special.betaln(one.a, one.b))
+    constant = float(betaln(zero.a, zero.b) - betaln(one.a, one.b))
     at_zero = constant if up == 0 else math.copysign(math.inf, -up)
     at_one = constant if down == 0 else math.copysign(math.inf, -down)
     values = [at_zero, at_one]

@@ -1,19 +1,57 @@
-"""The functions of ``scipy.special`` that are used here, without the rest of that package.
+"""Imports put off or cut short: public names of packages, and functions of ``scipy.special``.
 
-They are compiled functions in one file of the package. Importing the package itself takes ten times
-as long, as it wraps each of them for libraries of arrays other than NumPy.
+A package lists its public names once, as imports in the file ``__init__.pyi`` beside its
+``__init__.py``: type checkers and editors read that file, and so does :func:`attach`, which loads
+each when it is first used.
+
+``from purecover._imports import ndtri`` and the like give compiled functions of ``scipy.special``,
+which are in one file of that package. Importing the package itself takes ten times as long, as it
+wraps each of them for libraries of arrays other than NumPy.
 """
 
 from __future__ import annotations
 
+import ast
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+
+def attach(
+    package: str, file: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """What ``__getattr__``, ``__dir__`` and ``__all__`` of a package must be.
+
+    Parameters
+    ----------
+    package, file : str
+        ``__name__`` and ``__file__`` of the package.
+    """
+    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    homes = {name.asname or name.name: node.module for node in imports for name in node.names}
+
+    def load(name: str) -> Any:
+        home = homes.get(name)
+        if home is None:
+            # With these two Python asks "Did you mean ...?" as for any other module.
+            words = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(words, name=name, obj=sys.modules[package])
+        if home == package:  # one of its own modules
+            return import_module(f"{package}.{name}")
+        value = getattr(import_module(home), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load, lambda: sorted(homes), list(homes)
+
 
 _PACKAGE = "scipy.special"
 
@@ -47,6 +85,7 @@ class _Functions(Loader, MetaPathFinder):
         raise _Enough
 
 
+@cache
 def _functions() -> Any:
     """The module of compiled functions, or the whole package where that is there already."""
     if _PACKAGE not in sys.modules:
@@ -66,8 +105,5 @@ def _functions() -> Any:
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(name)
-    found = getattr(_found, name, None)
+    found = getattr(_functions(), name, None)
     return getattr(import_module(_PACKAGE), name) if found is None else found
-
-
-_found = _functions()
