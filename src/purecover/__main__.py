@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 from purecover.cli import main
@@ -10,6 +11,8 @@ from purecover.cli import main
 
 def run() -> int:
     """Run the command that the process was given, and return its exit code."""
+    # Idle threads of the linear algebra wait for work in a loop: for a millisecond, not for 50.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
     try:
         from purecover.cli import shell  # noqa: F401 - all that every command imports
     except KeyboardInterrupt:

@@ -17,6 +17,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from purecover import _validation as valid
 from purecover._imports import betaincinv
@@ -841,7 +842,9 @@ class PriorEstimator(Parametrized, ABC):
         self._check_params()
         counts = read_counts(scores, labeled, sample_weight)
         check_both_sides(counts)
-        self._keep(self._estimate(counts), common_notes(counts), n_features=1)
+        with threadpool_limits(1, user_api="blas"):  # fits as small as these gain nothing
+            found = self._estimate(counts)
+        self._keep(found, common_notes(counts), n_features=1)
         thin = partial(counts.thinned, MAX_THRESHOLDS)
         self._counts = found_once("thinned", (counts,), thin)
         return self
