@@ -17,7 +17,6 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -60,7 +59,7 @@ class _Enough(Exception):  # noqa: N818 - no error
     """The functions are there; the package itself is left to whoever asks for it next."""
 
 
-class _Functions(Loader, MetaPathFinder):
+class _Functions:
     """Finds the package once, for this thread, and imports nothing but its functions.
 
     What fails to import is forgotten by Python, with its lock held, but not what it has imported
@@ -75,10 +74,13 @@ class _Functions(Loader, MetaPathFinder):
     ) -> ModuleSpec | None:
         if name != _PACKAGE or threading.get_ident() != self.thread:
             return None
-        spec = PathFinder.find_spec(name, path, target)
+        spec: Any = PathFinder.find_spec(name, path, target)
         if spec is not None:
             spec.loader = self
         return spec
+
+    def create_module(self, _: ModuleSpec) -> None:
+        return None
 
     def exec_module(self, module: ModuleType) -> None:
         self.found = import_module(f"{module.__name__}._ufuncs")
