@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from tests.prior_dummies import Blind, Fixed, FixedNoisy, TopRatio
 
 import purecover as pu
@@ -559,3 +561,39 @@ def test_regrouping_roles_exchanged():
     scores = 1 / (1 + np.exp(-counts.thresholds))
     shaped = ScoreCounts.from_counts(scores, counts.labeled, counts.unlabeled)
     assert np.isfinite(Regrouping(DEDPUL())._estimate_flipped(shaped).a)
+
+
+def kinds_of_rows(n_labeled, n_features=2, seed=0):
+    """Two kinds of positives, equally frequent among the unlabeled, and negatives."""
+    rng = np.random.default_rng(seed)
+    centers = np.zeros((3, n_features))
+    centers[0, 0] = centers[1, 1] = 6
+    kind = np.repeat([0, 1, 0, 1, 2], [*n_labeled, 400, 400, 1200])
+    labeled = np.arange(kind.size) < sum(n_labeled)
+    return centers[kind] + rng.normal(size=(kind.size, n_features)), labeled
+
+
+@pytest.mark.parametrize(
+    ("n_labeled", "warns"), [((450, 60), True), ((250, 250), False), ((30, 30), False)]
+)
+def test_a_report_of_features_sees_kinds_that_are_labeled_unequally(n_labeled, warns):
+    X, labeled = kinds_of_rows(n_labeled)
+    X[5, 0] = np.nan  # as a model may allow
+    model = make_pipeline(SimpleImputer(), LogisticRegression())
+    report = pu.evaluate_model(model, X, labeled, alpha=0.4, n_resamples=0)
+    check = next(each for each in report.checks if each.code == "PU020")
+    assert check.fired == warns
+    assert (check.status == "not applicable") == (sum(n_labeled) < 100)
+    random = next(each for each in report.assumptions if each.name == "labels-at-random")
+    if warns:
+        assert "2 kinds of labeled examples" in check.message
+        assert random.verdict == "contradicted"
+        assert check.message in random.evidence
+
+
+def test_no_kind_of_fewer_rows_than_a_classifier_needs():
+    X, labeled = kinds_of_rows((80, 80), n_features=70)
+    X[:3] += 40  # rows like no other are no kind
+    found = ClusteredLabels().fit(X, labeled)
+    assert min(found.diagnostics_["labeled"]) * 160 >= 50
+    assert 0 < found.proportions_.alpha < 1

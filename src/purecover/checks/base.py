@@ -15,7 +15,7 @@ from purecover._codec import Saved
 from purecover._typing import FloatArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts
-from purecover.estimators.estimate import PriorEstimate
+from purecover.estimators.estimate import LabelRates, PriorEstimate
 from purecover.proportions import MixtureProportions
 from purecover.recovery.curves import RecoveredRoc
 from purecover.recovery.rates import check_data
@@ -104,6 +104,8 @@ class CheckContext:
         Whether the caller said what beta is; False where it is 1 by default beside a given alpha.
     stated : tuple of str and float, or None
         ``("label_frequency", 0.4)`` or ``("prior", 0.2)`` where the caller gave that and not alpha.
+    label_rates : LabelRates or None
+        How often positives of different kinds are labeled, if features show kinds.
     """
 
     counts: ScoreCounts
@@ -118,6 +120,7 @@ class CheckContext:
     estimation: PriorEstimate | None = None
     beta_given: bool = True
     stated: tuple[str, float] | None = None
+    label_rates: LabelRates | None = None
 
     @public
     def __post_init__(self) -> None:

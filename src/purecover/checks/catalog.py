@@ -327,6 +327,33 @@ def labels_thin_out(context: CheckContext) -> Finding:
     )
 
 
+UNLIKE = 1.5
+"""Times that the odds of a label in one kind of positives surely exceed those in another."""
+
+
+@check("PU020", "some kinds of positives are labeled more often than others", "warning")
+def labels_by_kind(context: CheckContext) -> Finding:
+    """Labels drawn at random from the positives are as frequent in each kind of them."""
+    rates = context.label_rates
+    if rates is None:
+        return not_applicable(
+            "no features were looked at, or they show one kind of labeled examples."
+        )
+    says = (
+        f"features show {rates.n_kinds} kinds of labeled examples, and in these "
+        f"{100 * rates.lowest:.0f} % to {100 * rates.highest:.0f} % of the positives seem to be "
+        "labeled"
+    )
+    if rates.surely_unlike <= UNLIKE:
+        return quiet(f"{says}, which may be the same for all.")
+    return fired(
+        f"{says}: labels are no random sample of the positives. An estimated alpha is too small "
+        "then, and recall and the AUC are those of positives as they are labeled.",
+        "find out how examples came to be labeled. ClusteredLabels().fit(X, labeled) estimates "
+        "alpha kind by kind; a random sample of the unlabeled, judged by hand, tells it.",
+    )
+
+
 def _windows(few: FloatArray, rows: FloatArray) -> tuple[IndexArray, IndexArray, BoolArray]:
     """Last thresholds of each top and of what lies below it, and which of them hold enough."""
     shares = np.array(TOPS)

@@ -15,6 +15,7 @@ from purecover.estimators.compare import PriorRow as PriorRow
 from purecover.estimators.compare import compare_priors as compare_priors
 from purecover.estimators.dedpul import DEDPUL as DEDPUL
 from purecover.estimators.dist_curve import DistCurve as DistCurve
+from purecover.estimators.estimate import LabelRates as LabelRates
 from purecover.estimators.estimate import PriorEstimate as PriorEstimate
 from purecover.estimators.kernels import KernelMean as KernelMean
 from purecover.estimators.kernels import PearsonDivergence as PearsonDivergence

@@ -219,7 +219,7 @@ def out_of_fold_scores(
     ours = np.arange(len(X)) < rows.n_labeled
     sizes = (rows.n_labeled, rows.n_unlabeled)
     fold = np.concatenate([rng.permutation(n) % folds for n in sizes])
-    tried = _default_classifiers(rows.n_features) if classifier is None else [classifier]
+    tried = _default_classifiers(rows, folds) if classifier is None else [classifier]
     found = [np.empty(len(X)) for _ in tried]
     # Someone else's classifier may know what to do with threads.
     with warnings.catch_warnings(), threadpool_limits(1) if classifier is None else nullcontext():
@@ -246,14 +246,18 @@ def check_classifier(classifier: Any) -> None:
         raise valid.bad_type("classifier", must, classifier)
 
 
-def _default_classifiers(n_features: int) -> list[Any]:
-    """What is tried: with few features squares and products, with more two normal classes, too."""
+def _default_classifiers(rows: Rows, folds: int) -> list[Any]:
+    """What is tried: with few features squares and products, with more two normal classes, too.
+
+    Not those, if fewer rows than features are there to tell their covariances from.
+    """
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-    few = n_features <= _MOST_SQUARED
+    few = rows.n_features <= _MOST_SQUARED
+    smaller = min(rows.n_labeled, rows.n_unlabeled) * (folds - 1) // folds
     # Scaled before and after: squares of large numbers would drown the rest.
     logistic = make_pipeline(
         StandardScaler(),
@@ -262,7 +266,7 @@ def _default_classifiers(n_features: int) -> list[Any]:
         LogisticRegression(max_iter=500),
     )
     normal = make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=0.02))
-    return [logistic] if few else [logistic, normal]
+    return [logistic] if few or smaller <= rows.n_features else [logistic, normal]
 
 
 # -- Are the labeled positives a random sample of all positives? What data can say about it ------

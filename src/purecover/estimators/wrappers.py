@@ -18,6 +18,7 @@ from purecover.counts import ScoreCounts
 from purecover.estimators import assumptions, base
 from purecover.estimators.assumptions import CLEAN_RULES, FAR, FOLDS
 from purecover.estimators.base import Inclusions, PriorEstimator, register_prior_estimator
+from purecover.estimators.estimate import LabelRates
 from purecover.estimators.label_curve import LabelCurve
 from purecover.estimators.rows import FeaturePriorEstimator, RowPriorEstimator, Rows
 from purecover.exceptions import IdentifiabilityError, PurecoverError
@@ -733,6 +734,10 @@ MOST_CLUSTERED = 5_000
 OVERLAP = 0.05
 """Components of which so many rows would be taken for another's are merged with it."""
 
+MOST_LOOKED_AT = 2_000
+"""Of more labeled rows, and of four times as many unlabeled ones, as many show how often kinds are
+labeled."""
+
 HELD_OUT = 0.3
 """Share of the labeled rows whose likelihood decides how many clusters there are."""
 
@@ -854,30 +859,49 @@ class ClusteredLabels(FeaturePriorEstimator):
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
         cluster = self._clusters(rows.labeled, rng)
         names, sizes = np.unique(cluster, return_counts=True)
-        alphas: list[float] = []
+        runs = [
+            self._run(Rows(rows.labeled[cluster == name], rows.unlabeled), rng) for name in names
+        ]
         notes: list[str] = []
-        identifiable = True
-        for k, name in enumerate(names):
-            ours = rows.labeled[cluster == name]
-            scores = assumptions.out_of_fold_scores(
-                Rows(ours, rows.unlabeled), self.classifier, rng
-            )
-            pool = np.concatenate(scores)
-            counts = ScoreCounts.from_scores(pool, np.arange(pool.size) < len(ours))
-            run = self._inner()._estimate(counts)
-            alphas.append(float(run.a))
-            identifiable &= run.identifiable
+        for k, run in enumerate(runs):
             prefix = f"cluster {k + 1} of {len(names)}: " if len(names) > 1 else ""
             notes += [prefix + note for note in run.notes]
         if self.n_clusters != "auto" and len(names) < self.n_clusters:
             notes.append(f"only {len(names)} clusters could be told apart")
+        alphas = tuple(float(run.a) for run in runs)
         details: dict[str, Any] = {
             "n_clusters": len(names),
             "labeled": tuple((sizes / sizes.sum()).tolist()),
-            "alphas": tuple(alphas),
-            "identifiable": identifiable,
+            "alphas": alphas,
+            "identifiable": all(run.identifiable for run in runs),
         }
         return Inclusions(float(np.sum(alphas)), 0.0, tuple(notes), details)
+
+    def _run(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
+        """What part of the unlabeled is like the labeled of one cluster."""
+        pool = np.concatenate(assumptions.out_of_fold_scores(rows, self.classifier, rng))
+        counts = ScoreCounts.from_scores(pool, np.arange(pool.size) < rows.n_labeled)
+        return self._inner()._estimate(counts)
+
+    def _label_rates(self, rows: Rows, rng: np.random.Generator) -> LabelRates | None:
+        """How often positives of each kind are labeled; None if features show one kind only."""
+        few = rows.subsampled(MOST_LOOKED_AT, 4 * MOST_LOOKED_AT, rng)
+        cluster = self._clusters(few.labeled, rng)
+        names, sizes = np.unique(cluster, return_counts=True)
+        if names.size == 1:
+            return None
+        runs = [self._run(Rows(few.labeled[cluster == name], few.unlabeled), rng) for name in names]
+        # Unlabeled positives of each kind: the ends of an interval, and the estimate.
+        shares = np.array([(*run.details["alpha_interval"], run.a) for run in runs])
+        labeled = sizes * (rows.n_labeled / few.n_labeled)
+        high, low, odds = (labeled[:, None] / np.maximum(shares * rows.n_unlabeled, 0.5)).T
+        rates = odds / (1 + odds)
+        return LabelRates(
+            n_kinds=names.size,
+            lowest=float(rates.min()),
+            highest=float(rates.max()),
+            surely_unlike=float(low.max() / high.min()),
+        )
 
     def _inner(self) -> PriorEstimator:
         return LabelCurve(clean="always") if self.estimator is None else base.clone(self.estimator)
@@ -901,7 +925,13 @@ class ClusteredLabels(FeaturePriorEstimator):
             best = _likeliest(some, choices if self.n_clusters != "auto" else [1, *choices], rng)
             if self.n_clusters != "auto":
                 return np.asarray(best.predict(X), dtype=np.int64)
-            return merged(best.predict_proba(X), OVERLAP).argmax(axis=1)
+            shares = merged(best.predict_proba(X), OVERLAP)
+        # Rows of a component too small for a kind belong to the next likeliest.
+        while (sizes := np.bincount(shares.argmax(axis=1), minlength=shares.shape[1])).size > 1:
+            if sizes.min() >= FEWEST_LABELED:
+                break
+            shares = np.delete(shares, int(sizes.argmin()), axis=1)
+        return shares.argmax(axis=1)
 
 
 def merged(shares: FloatArray, limit: float) -> FloatArray:

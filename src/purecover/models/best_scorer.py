@@ -18,6 +18,9 @@ from purecover import _validation as valid
 from purecover._inputs import rows_frame
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import FrozenDict, public
+from purecover.estimators.estimate import LabelRates
+from purecover.estimators.rows import Rows
+from purecover.estimators.wrappers import FEWEST_LABELED, ClusteredLabels
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals.interval import check_level
 from purecover.intervals.paired import RowwiseAuc, rowwise_auc
@@ -102,6 +105,20 @@ def consensus_scores(
         if name in candidates
     ]
     return np.asarray(np.mean(ranks, axis=0))
+
+
+def label_rates(examples: tables.Examples, *, seed: int) -> LabelRates | None:
+    """How often positives of different kinds are labeled, if features, as numbers, show kinds."""
+    if examples.positive.sum() < 2 * FEWEST_LABELED:
+        return None
+    try:
+        X = check_array(examples.X, dtype=np.float64, ensure_all_finite="allow-nan")
+    except (ValueError, TypeError):  # words, or a sparse matrix, whose rows are in no clusters
+        return None
+    known = np.where(np.isnan(X).all(axis=0), 0.0, X)
+    X = np.where(np.isnan(known), np.nanmedian(known, axis=0), known)
+    rows = Rows(X[examples.positive], X[examples.unlabeled])
+    return ClusteredLabels()._label_rates(rows, np.random.default_rng(seed))
 
 
 # -- Candidates tried on the same rows, and the choice among them --------------------------------

@@ -54,12 +54,13 @@ def _finding(report: PUReport, code: str) -> tuple[bool, str]:
 
 
 def _random(report: PUReport) -> Assumption:
-    fired, message = _finding(report, "PU006")
+    found = [_finding(report, code) for code in ("PU006", "PU020")]
+    message = " ".join(says for fired, says in found if fired)
     return Assumption(
         name="labels-at-random",
         statement="The labeled positives are a random sample of all positives (SCAR)",
-        verdict="contradicted" if fired else "cannot tell",
-        evidence=message if fired else "scores alone cannot show it; scar_test looks at features",
+        verdict="contradicted" if message else "cannot tell",
+        evidence=message or "scores alone cannot show it; scar_test looks at features",
         without=f"unknown, and the observed {report.auc_pu:.3f} is no lower bound",
     )
 

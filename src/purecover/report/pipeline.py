@@ -26,7 +26,7 @@ from purecover.checks import CHECKS, CheckContext, CheckResult, run_checks
 from purecover.checks.catalog import largest_delta
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import careful_auc_of, check_estimator, tell_clean
-from purecover.estimators.estimate import PriorEstimate, WhenLooked
+from purecover.estimators.estimate import LabelRates, PriorEstimate, WhenLooked
 from purecover.intervals.interval import Interval, auc_interval, least_delta
 from purecover.intervals.replicates import (
     MANY_THRESHOLDS,
@@ -538,6 +538,7 @@ class Recovery:
     careful_auc: float | None = None
     only: tuple[str, ...] | None = None
     """The metrics that are looked at, if not all, and then no band."""
+    label_rates: LabelRates | None = None
 
     @cached_property
     def threshold(self) -> float:
@@ -692,6 +693,7 @@ class Recovery:
             estimation=self.estimation,
             beta_given=self.given is None or self.given.says_beta,
             stated=None if self.given is None else self.given.stated,
+            label_rates=self.label_rates,
         )
         return run_checks(context, ignore=self.settings.ignore_checks)
 
@@ -797,15 +799,18 @@ def make_report(
     settings: Settings,
     best_view: tuple[ScoreCounts, str] | None = None,
     only: Iterable[str] | None = None,
+    label_rates: LabelRates | None = None,
 ) -> PUReport:
     """All steps after reading, for one score; ``estimator`` is None where alpha is given.
 
     ``best_view`` are other scores of the same rows, from which alpha and beta are estimated, and
-    their name; ``only`` the metrics to be measured, if not all.
+    their name; ``only`` the metrics to be measured, if not all; ``label_rates`` what features show
+    of the labels.
     """
     seen = rows.counts if best_view is None else best_view[0]
     used, estimation = find_proportions(seen, given, estimator)
     found = recover(rows, used, settings, given, estimation, only)
+    found = replace(found, label_rates=label_rates)
     n_resamples = settings.n_resamples
     if n_resamples is None:
         n_resamples = USUAL // 2 if rows.counts.n_thresholds > MANY_THRESHOLDS else USUAL
@@ -1032,7 +1037,7 @@ def evaluate_model(
     """
     # All that can be wrong is said before the long work of fitting.
     # Here, because models bring scikit-learn, which scores alone do without.
-    from purecover.models.best_scorer import consensus_scores
+    from purecover.models.best_scorer import consensus_scores, label_rates
     from purecover.models.cross_fit import check_settings, unseen_scores
     from purecover.models.tables import check_as_long, check_seed, read_examples
 
@@ -1096,5 +1101,6 @@ def evaluate_model(
         )
         if consensus is not None:
             best_view = marks.rows(consensus).counts, "the mean rank of rows by three classifiers"
-    report = make_report(rows, given, asked, settings, best_view)
+    rates = label_rates(examples, seed=int(settings.rng.integers(2**31)))
+    report = make_report(rows, given, asked, settings, best_view, label_rates=rates)
     return replace(report, scores_from=made.description)
