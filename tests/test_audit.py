@@ -322,6 +322,43 @@ def test_labeled_answers_count_in_the_combination(sample, curve) -> None:
 # -- scores and audit together ----------------------------------------------------------------
 
 
+def test_a_report_varies_what_scores_and_audit_leave_open(sample, curve) -> None:
+    both = combine_audit(curve, 31, 100)
+    options = {"n_resamples": 400, "random_state": 0}
+    sure, open_ = (
+        pu.evaluate(sample.scores, sample.labeled, proportions=each, **options)
+        for each in (both.proportions, both)
+    )
+    assert open_.proportions == sure.proportions
+    assert open_.auc == sure.auc
+    for name in ("roc_auc", "auc_pr", "precision"):
+        assert open_.intervals[name].width > 1.2 * sure.intervals[name].width
+        assert open_.intervals[name].varied == "scores and proportions"
+    again = pu.PUReport.from_json(open_.to_json())
+    assert again.intervals["roc_auc"] == open_.intervals["roc_auc"]
+    fired = [{each.code for each in report.findings} for report in (sure, open_)]
+    assert fired[0] - fired[1] == {"PU007"}
+    with pytest.raises(InvalidInputError, match="'proportions' carry one"):
+        pu.evaluate(sample.scores, sample.labeled, proportions=both, beta=0.5)
+
+
+def test_draws_are_those_of_the_posterior(curve) -> None:
+    rng = np.random.default_rng(0)
+    for n_positive in (31, 3):  # the second contradicts the scores
+        both = combine_audit(curve, n_positive, 100)
+        assert both.conflict == (n_positive == 3)
+        alpha, beta = both.draws(20_000, rng).T
+        interval = both.audit.alpha if both.conflict else both.intervals["alpha"]
+        assert alpha.mean() == pytest.approx(both.believed.alpha, abs=interval.width / 20)
+        np.testing.assert_allclose(
+            np.quantile(alpha, (0.025, 0.975)),
+            (interval.low, interval.high),
+            atol=interval.width / 10,
+        )
+        assert np.all(alpha < beta)
+        assert beta.mean() == pytest.approx(both.proportions.beta, abs=0.02)
+
+
 @pytest.fixture(scope="module")
 def sample() -> pu.simulate.Sample:
     world = pu.simulate.binormal(separation=2.0)

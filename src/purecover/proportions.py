@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, Self, TypedDict
+from typing import Any, Protocol, Self, TypedDict, runtime_checkable
+
+import numpy as np
 
 from purecover import _validation as valid
 from purecover._codec import Saved
@@ -384,12 +386,26 @@ class ProportionEstimator(Protocol):
         ...
 
 
+@runtime_checkable
+class UncertainProportions(Protocol):
+    """Alpha and beta with what is not known of them, such as :class:`CombinedAudit`."""
+
+    @property
+    def believed(self) -> MixtureProportions:
+        """The proportions."""
+        ...
+
+    def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Pairs of alpha and beta, one row each, by how likely they are."""
+        ...
+
+
 class KnownKeywords(TypedDict, total=False):
     """What is known of alpha and beta, where a function does not estimate them."""
 
     alpha: float | None
     beta: float | None
-    proportions: MixtureProportions | None
+    proportions: MixtureProportions | UncertainProportions | None
     prior: float | None
     label_frequency: float | None
     scenario: Scenario | None
@@ -400,6 +416,12 @@ class ProportionKeywords(KnownKeywords, total=False):
 
     estimator: ProportionEstimator | str | None
     assume: Collection[str]
+
+
+def _check_carried(parameter: str, value: Any) -> Any:
+    if isinstance(value, UncertainProportions):
+        return value
+    return valid.check_instance(parameter, value, MixtureProportions)
 
 
 @dataclass(frozen=True)
@@ -427,11 +449,12 @@ class GivenProportions(Parameters):
         estimate alpha.""",
         check_share,
     )
-    proportions: MixtureProportions | None = parameter(
+    proportions: MixtureProportions | UncertainProportions | None = parameter(
         None,
-        "MixtureProportions",
-        "Alpha, beta and the scenario at once.",
-        partial(valid.check_instance, kind=MixtureProportions),
+        "MixtureProportions or CombinedAudit",
+        """Alpha, beta and the scenario at once. What :func:`combine_audit` found of them is varied
+        in the intervals of a report.""",
+        _check_carried,
     )
     prior: float | None = parameter(
         None, "float", "Share of positives in the population; needs ``scenario``.", check_share
@@ -462,6 +485,12 @@ class GivenProportions(Parameters):
         ``"clean-labels"``, which is ``beta=1``.""",
         partial(valid.check_names, choices=ASSUMABLE),
     )
+
+    @property
+    def carried(self) -> MixtureProportions | None:
+        """Alpha and beta that were given at once, as if they were certain."""
+        given = self.proportions
+        return given.believed if isinstance(given, UncertainProportions) else given
 
     @property
     def says_beta(self) -> bool:
@@ -510,18 +539,19 @@ class GivenProportions(Parameters):
         if not given and self.beta is not None:
             # Where alpha is to be estimated it must find room below beta.
             check_share("beta", self.beta, closed="right")
-        if self.proportions is not None:
-            if self.beta is not None and self.beta not in (1, self.proportions.beta):
+        carried = self.carried
+        if carried is not None:
+            if self.beta is not None and self.beta not in (1, carried.beta):
                 raise valid.bad_value(
                     "beta",
                     "left out where 'proportions' carry one",
-                    f"{self.beta:g} beside {self.proportions.beta:g}",
+                    f"{self.beta:g} beside {carried.beta:g}",
                 )
-            if self.scenario not in (None, self.proportions.scenario):
+            if self.scenario not in (None, carried.scenario):
                 raise valid.bad_value(
                     "scenario",
                     "left out where 'proportions' carry one",
-                    f"{self.scenario!r} beside {self.proportions.scenario!r}",
+                    f"{self.scenario!r} beside {carried.scenario!r}",
                 )
         elif self.alpha is not None:
             MixtureProportions(self.alpha, self._beta)
@@ -568,8 +598,8 @@ class GivenProportions(Parameters):
     def resolve(self, counts: ScoreCounts) -> MixtureProportions:
         """The proportions of these data, if they were given."""
         self.validated()
-        if self.proportions is not None:
-            return self.proportions
+        if (carried := self.carried) is not None:
+            return carried
         if self.alpha is not None:
             return MixtureProportions(
                 self.alpha, self._beta, scenario=self.scenario or "case-control"

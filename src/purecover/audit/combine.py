@@ -7,7 +7,7 @@ continuous in alpha by a kernel and multiplied by the likelihood of what the jud
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -270,6 +270,8 @@ class CombinedAudit(Frozen):
     ----------
     proportions : MixtureProportions
         Posterior means.
+    believed : MixtureProportions
+        The same; with the alpha of the audit alone where the scores contradict it.
     intervals : mapping of str to Interval
         Of ``"alpha"``, ``"beta"`` and ``"delta"``; of ``"alpha"`` alone where the scores had
         told no more than an interval of it.
@@ -288,6 +290,27 @@ class CombinedAudit(Frozen):
     from_scores: Interval
     audit: posterior.AuditEstimate | posterior.StratifiedAudit | TopAudit
     tail_probability: float
+    _cells: tuple[FloatArray, FloatArray, FloatArray] = field(repr=False)
+    """Alpha, beta and probability of each cell of what is believed."""
+
+    @property
+    def believed(self) -> MixtureProportions:
+        """The proportions; with the alpha of the audit alone if the scores contradict it."""
+        if not self.conflict:
+            return self.proportions
+        if isinstance(self.audit, TopAudit):
+            return self.audit.proportions()
+        try:
+            return self.audit.proportions(self.proportions.beta)
+        except IdentifiabilityError:
+            return self.audit.proportions()
+
+    def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Pairs of alpha and beta as likely as they are believed, one row each."""
+        alpha, beta, share = self._cells
+        drawn = rng.choice(share.size, n, p=share.ravel())
+        node, place = np.divmod(drawn, alpha.size)
+        return np.column_stack((alpha[place], beta[node]))
 
     @property
     def conflict(self) -> bool:
@@ -402,11 +425,11 @@ def combine_audit(
     likely = evidence.log_likelihood(alpha)
     believed = _likelihood_of_beta(audit, nodes)
     both = density * believed * np.exp(likely - likely.max())
+    alone = np.gradient(alpha) * (alpha < nodes.beta[:, None]) * np.exp(likely - likely.max())
     if not both.sum() > 0:
         # The scores leave nothing where the audit puts alpha, to the last digit: then it is known
         # from the audit alone, if any beta allows it.
-        share = np.gradient(alpha) * (alpha < nodes.beta[:, None])
-        both = nodes.weight[:, None] * believed * share * np.exp(likely - likely.max())
+        both = nodes.weight[:, None] * believed * alone
     if not both.sum() > 0:
         raise IdentifiabilityError(
             f"{{function}} finds no alpha that both the scores and the audit allow: the audit says "
@@ -424,12 +447,19 @@ def combine_audit(
         intervals["beta"] = _interval(nodes.beta, both.sum(axis=1), level)
         gap = nodes.beta[:, None] - alpha
         intervals["delta"] = _interval(gap.ravel(), both.ravel(), level)
+    tail = evidence.tail(alpha, density.sum(axis=0))
+    cells = both
+    if tail < CONFLICT:  # then the audit is believed as to alpha, with its usual prior
+        prior = np.maximum(alpha * (1 - alpha), 1e-6) ** -0.5
+        cells = both.sum(axis=1, keepdims=True) * alone * prior
+        cells /= cells.sum()
     return CombinedAudit(
         proportions=MixtureProportions(mean_alpha, mean_beta, origin=origin),
         intervals=intervals,
         from_scores=_interval(alpha, density.sum(axis=0), level),
         audit=audit,
-        tail_probability=evidence.tail(alpha, density.sum(axis=0)),
+        tail_probability=tail,
+        _cells=(alpha, nodes.beta, cells),
     )
 
 

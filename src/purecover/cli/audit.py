@@ -15,20 +15,17 @@ import purecover as pu
 import purecover.cli.options as opt
 from purecover.cli import output
 from purecover.cli.output import STDIO, CommandError, show
-from purecover.exceptions import IdentifiabilityError
 
 if TYPE_CHECKING:
     import numpy as np
 
     from purecover._typing import BoolArray, IntArray
-    from purecover.audit.combine import CombinedAudit
     from purecover.audit.posterior import AuditEstimate, StratifiedAudit
     from purecover.audit.top import TopAudit
     from purecover.cli.files import Request, Table, Words
     from purecover.cli.rows import Rows
     from purecover.counts import ScoreCounts
     from purecover.estimators.base import PriorEstimator
-    from purecover.proportions import MixtureProportions
 
     Audit = AuditEstimate | StratifiedAudit | TopAudit
 
@@ -432,17 +429,16 @@ def estimate(
                 n_resamples=max(resamples, 100),
                 random_state=seed,
             )
-            proportions = _believed(audit, both)
             report = pu.evaluate(
                 counts,
-                proportions=proportions,
+                proportions=both,
                 confidence_level=level,
                 n_resamples=resamples,
                 random_state=seed,
                 progress=steps("Resampling"),
             )
         alpha = audit.alpha if both.conflict else both.intervals["alpha"]
-        ends = [_auc(counts, end, proportions.beta) for end in (alpha.low, alpha.high)]
+        ends = [_auc(counts, end, both.believed.beta) for end in (alpha.low, alpha.high)]
         document["combined"] = both.to_dict()
         document["auc_over_alpha"] = ends
         document["report"] = report.to_dict()
@@ -611,18 +607,6 @@ def _estimator(name: str | None, *, clean: bool) -> PriorEstimator:
     if method.estimates_beta:
         raise CommandError(f"--clean cannot be had from {name}, which always estimates beta.")
     return method
-
-
-def _believed(audit: Audit, both: CombinedAudit) -> MixtureProportions:
-    """Proportions of both, or with the alpha of the audit alone if the scores contradict it."""
-    if not both.conflict:
-        return both.proportions
-    if isinstance(audit, pu.audit.TopAudit):
-        return audit.proportions()
-    try:
-        return audit.proportions(both.proportions.beta)
-    except IdentifiabilityError:
-        return audit.proportions()
 
 
 def _auc(counts: ScoreCounts, alpha: float, beta: float) -> float:

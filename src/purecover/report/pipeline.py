@@ -35,13 +35,20 @@ from purecover.intervals.replicates import (
     Resampling,
     measure_replicates,
 )
-from purecover.intervals.resampling import GroupResampler, positions, read_groups
+from purecover.intervals.resampling import (
+    MOST_TRIES,
+    GroupResampler,
+    Replayed,
+    positions,
+    read_groups,
+)
 from purecover.proportions import (
     GivenProportions,
     KnownKeywords,
     MixtureProportions,
     ProportionEstimator,
     ProportionKeywords,
+    UncertainProportions,
 )
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import (
@@ -540,6 +547,11 @@ class Recovery:
     """The metrics that are looked at, if not all, and then no band."""
     label_rates: LabelRates | None = None
 
+    @property
+    def varies_proportions(self) -> bool:
+        """Whether replicates have an alpha and beta of their own."""
+        return self.bootstrap is not None and self.bootstrap.varied != "scores"
+
     @cached_property
     def threshold(self) -> float:
         """Where threshold metrics are taken."""
@@ -668,7 +680,8 @@ class Recovery:
             every = self.bootstrap.intervals()
             intervals = {name: every[name] for name in self.metrics}
             intervals["roc_auc"] = replace(intervals["roc_auc"], estimate=self.auc)
-        closed = self.estimation is None or (self.bootstrap is None and self.careful_auc is None)
+        exact = self.estimation is None and not self.varies_proportions
+        closed = exact or (self.bootstrap is None and self.careful_auc is None)
         if self.rows.n_groups is None and closed:
             # Rows are independent, so the closed form applies and covers better than percentiles.
             level = self.settings.confidence_level
@@ -689,7 +702,7 @@ class Recovery:
             optimism=None if self.bootstrap is None else self.bootstrap.optimism,
             prior=self.metrics.prior,
             n_groups=self.rows.n_groups,
-            interval_varies_proportions=not (self.estimation is None or self.bootstrap is None),
+            interval_varies_proportions=self.varies_proportions,
             estimation=self.estimation,
             beta_given=self.given is None or self.given.says_beta,
             stated=None if self.given is None else self.given.stated,
@@ -817,7 +830,9 @@ def make_report(
     replicates, estimate, independent = None, None, rows.n_groups is None
     if n_resamples:
         rng = settings.rng
-        again = None if estimation is None else estimation.estimator
+        again: Any = None if estimation is None else estimation.estimator
+        if isinstance(given.proportions, UncertainProportions):
+            again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, rng))
         draw = partial(found.resample, again, n_resamples, rng)
         replicates, estimation = resampled(draw, estimation)
     if estimation is not None:
