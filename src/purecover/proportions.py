@@ -418,6 +418,10 @@ class ProportionKeywords(KnownKeywords, total=False):
     assume: Collection[str]
 
 
+def _certain(given: MixtureProportions | UncertainProportions) -> MixtureProportions:
+    return given.believed if isinstance(given, UncertainProportions) else given
+
+
 def _check_carried(parameter: str, value: Any) -> Any:
     if isinstance(value, UncertainProportions):
         return value
@@ -487,12 +491,6 @@ class GivenProportions(Parameters):
     )
 
     @property
-    def carried(self) -> MixtureProportions | None:
-        """Alpha and beta that were given at once, as if they were certain."""
-        given = self.proportions
-        return given.believed if isinstance(given, UncertainProportions) else given
-
-    @property
     def says_beta(self) -> bool:
         """Whether beta was given, by itself or among the proportions."""
         return self.beta is not None or self.proportions is not None
@@ -539,8 +537,8 @@ class GivenProportions(Parameters):
         if not given and self.beta is not None:
             # Where alpha is to be estimated it must find room below beta.
             check_share("beta", self.beta, closed="right")
-        carried = self.carried
-        if carried is not None:
+        if self.proportions is not None:
+            carried = _certain(self.proportions)
             if self.beta is not None and self.beta not in (1, carried.beta):
                 raise valid.bad_value(
                     "beta",
@@ -598,8 +596,8 @@ class GivenProportions(Parameters):
     def resolve(self, counts: ScoreCounts) -> MixtureProportions:
         """The proportions of these data, if they were given."""
         self.validated()
-        if (carried := self.carried) is not None:
-            return carried
+        if self.proportions is not None:
+            return _certain(self.proportions)
         if self.alpha is not None:
             return MixtureProportions(
                 self.alpha, self._beta, scenario=self.scenario or "case-control"
