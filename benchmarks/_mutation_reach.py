@@ -58,6 +58,9 @@ TESTS = (
         ]
     ),
 )
+MARKS = "not (needs_data or torch or browser or firefox or spark or dask or mlflow)"
+"""Slow tests are asked, too; not those that need what is not installed."""
+
 AT_IMPORT = ""
 SIGNATURES = "tests/test_frozen.py::test_signatures"
 
@@ -89,7 +92,7 @@ def trace(tests: Sequence[str], jobs: int) -> None:
         "--cov-context=test",
         "--cov-report=",
     ]
-    command += ["--cov-fail-under=0"]
+    command += ["--cov-fail-under=0", "-m", MARKS]
     command += [f"--junitxml={OUT / f'trace{number:03}.xml'}", *([] if anew else ["--cov-append"])]
     subprocess.run([*command, *tests], cwd=ROOT, env=environment(), check=True)
 

@@ -55,7 +55,7 @@ PRELOADED = (
     "sklearn.preprocessing",
     "sklearn.tree",
 )
-OPTIONS = ("-q", "-s", "--assert=plain", "-pno:cacheprovider", "-pno:xdist", "-pno:cov")
+OPTIONS = ("-q", "-s", "--assert=plain", "-pno:cacheprovider", "-pno:xdist", "-pno:cov", "-m", "")
 MEMORY = 8 << 30
 # Under load a machine is slow, but processor time stays what it is: that is what may run out.
 CPU_FACTOR, CPU_EXTRA, WALL_FACTOR = 5.0, 30.0, 30.0

@@ -214,7 +214,7 @@ def _report(
         "killed when one of the tests that reach the changed statement fails (or does not end in "
         f"time); these tests, short and narrow ones first, are run up to {options.seconds:g} "
         "seconds in all. "
-        "Slow tests, and those of pages, command line and studies, are not."
+        "Tests of pages, command line and studies are not."
     )
     shares = [_row(f"seed {seed}", rows, notes) for seed, rows in judged.items()]
     if len(judged) > 1:
