@@ -177,21 +177,25 @@ def _deviance(curves: Curves) -> FloatArray:
     fixes the scale: the drop is multiplied
     by :math:`n_L n_U / (n_L + c\,n_U) / (v + w/c)`.
     """
+    scale, allowed = _chance(curves)
+    statistic = curves.drop * scale
+    statistic -= allowed
+    return statistic
+
+
+def _chance(curves: Curves) -> tuple[FloatArray, FloatArray]:
+    """What each drop of the likelihood is multiplied by, and what chance explains of it then."""
     c = curves.inclusion
     v, w = curves.weights
     n_mixture, n_component = (size[:, None] for size in curves.sizes)
     scale = c * n_mixture * n_component / ((n_component + c * n_mixture) * (v * c + w))
-    statistic = curves.drop * scale
-    p, q = curves.mixture, curves.component
-    ratio = _ratios(p, q)
-    violated = np.zeros(statistic.shape, dtype=np.int64)
+    ratio = _ratios(curves.mixture, curves.component)
+    violated = np.zeros(scale.shape, dtype=np.int64)
     for i in range(ratio.shape[1]):
         violated += c > ratio[:, i, None]
     degrees = np.arange(1, ratio.shape[1] + 1)
     allowed = np.concatenate(([0.0], 2 * gammaincinv(degrees / 2, 0.5)))
-    statistic -= allowed[violated]
-    statistic -= _ROUNDING
-    return statistic
+    return scale, allowed[violated] + _ROUNDING
 
 
 def _likelihood_ratio(curves: Curves) -> FloatArray:
@@ -457,6 +461,7 @@ def inclusion_curve(
     component: FloatArray,
     inclusion: FloatArray,
     weights: Weights = (1.0, 1.0),
+    chance: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
     """The likelihood of every inclusion c, for every pair of histograms.
 
@@ -468,6 +473,9 @@ def inclusion_curve(
         Increasing values of c in [0, 1); at 0 the limit is meant.
     weights : (float, float), default=(1.0, 1.0)
         Weights v of the mixture and w of the component.
+    chance : tuple of two ndarrays of shape (n_replicates, n_grid), optional
+        What drops are multiplied by, and what chance explains of them, where only the last c that
+        it explains is wanted. Where it cannot be, the likelihood is that of a smaller c.
 
     Returns
     -------
@@ -479,7 +487,8 @@ def inclusion_curve(
     rows = max(1, _CELLS // (p.shape[1] * inclusion.size))
     for start in range(0, len(p), rows):
         part = slice(start, start + rows)
-        out[part] = _curves(p[part], q[part], inclusion, weights)
+        limits = None if chance is None else (chance[0][part], chance[1][part])
+        out[part] = _curves(p[part], q[part], inclusion, weights, limits)
     out += constant[:, None]
     return out
 
@@ -498,7 +507,13 @@ def _condensed(
     return p, q, constant
 
 
-def _curves(p: FloatArray, q: FloatArray, inclusion: FloatArray, weights: Weights) -> FloatArray:
+def _curves(
+    p: FloatArray,
+    q: FloatArray,
+    inclusion: FloatArray,
+    weights: Weights,
+    chance: tuple[FloatArray, FloatArray] | None,
+) -> FloatArray:
     v, w = weights
     inside = q.sum(axis=1)
     top = v * xlogy(p, p).sum(axis=1) + w * (xlogy(q, q).sum(axis=1) - xlogy(inside, inside))
@@ -506,9 +521,13 @@ def _curves(p: FloatArray, q: FloatArray, inclusion: FloatArray, weights: Weight
     steep = inclusion > end_of_flat(p, q)[:, None]
     # How far the multiplier is below that of the flat part, times 1 - c: smooth and bounded.
     excess = np.zeros(out.shape)
+    known = ~steep
     for stride, first in _levels(inclusion.size):
         columns = np.arange(stride - 1, inclusion.size, stride if first else 2 * stride)
-        row, which = np.nonzero(steep[:, columns])
+        wanted = steep[:, columns]
+        if chance is not None and not first:
+            wanted &= _may_be_last(out, known, columns, stride, *chance)
+        row, which = np.nonzero(wanted)
         if not row.size:
             continue
         column = columns[which]
@@ -518,7 +537,32 @@ def _curves(p: FloatArray, q: FloatArray, inclusion: FloatArray, weights: Weight
         multiplier = _multiplier(cells, cells.flat - 1 / (1 - c) if first else start)
         excess[row, column] = (multiplier - cells.flat) * (1 - c)
         out[row, column] = cells.value(multiplier)
-    return out
+        known[row, column] = True
+    if known.all():
+        return out
+    last = np.maximum.accumulate(np.where(known, np.arange(inclusion.size), 0), axis=1)
+    return np.take_along_axis(out, last, axis=1)
+
+
+def _may_be_last(
+    values: FloatArray,
+    known: BoolArray,
+    columns: IntArray,
+    stride: int,
+    scale: FloatArray,
+    allowed: FloatArray,
+) -> BoolArray:
+    """Whether the last c that chance explains may lie between the neighbors of each column.
+
+    Drops and what chance explains of them grow with c, and their scale has one peak.
+    """
+    drop = 2 * (values[:, :1] - values)
+    explained = known & (drop * scale <= allowed)
+    last = values.shape[1] - 1 - np.argmax(explained[:, ::-1], axis=1)
+    before = np.maximum(columns - stride, 0)
+    after = np.minimum(columns + stride, values.shape[1] - 1)
+    least = drop[:, before] * np.minimum(scale[:, before], scale[:, after])
+    return (columns > last[:, None]) & known[:, before] & (least <= allowed[:, after])
 
 
 def end_of_flat(p: FloatArray, q: FloatArray) -> FloatArray:
@@ -832,15 +876,18 @@ class AlphaMax(base.PriorEstimator):
         found = np.zeros((len(labeled), 2))
         for start in range(0, len(labeled), _REPLICATES):
             part = slice(start, start + _REPLICATES)
-            curves, _ = self._curves(counts, labeled[part], unlabeled[part])
+            curves, _ = self._curves(counts, labeled[part], unlabeled[part], whole=False)
             _, index = find_elbow(curves, self.elbow)
             found[part, 0] = np.where(_is_flat(curves), 1.0, curves.inclusion[index])
         return found
 
     def _curves(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, *, whole: bool = True
     ) -> tuple[Curves, FloatArray]:
-        """Corrected curves of replicates over the bins of the data; and before correction."""
+        """Corrected curves of replicates over the bins of the data; and before correction.
+
+        If not the ``whole`` of them, then as much as tells where the elbow is.
+        """
         bins, weighting = _AUTO[self.elbow]
         if self.bins != "auto":
             bins = self.bins
@@ -854,9 +901,11 @@ class AlphaMax(base.PriorEstimator):
         if weighting == "counts":  # replicates are as large as each other, or nearly so
             weights = float(n_unlabeled.mean()), float(n_labeled.mean())
         grid: FloatArray = np.arange(np.ceil(1 / self.step - 1e-9), dtype=np.float64) * self.step
-        raw = inclusion_curve(p, q, grid, weights)
+        curves = Curves(grid, grid[None], p, q, (n_unlabeled, n_labeled), weights)
+        chance = None if whole or self.elbow != "deviance" else _chance(curves)
+        raw = inclusion_curve(p, q, grid, weights, chance)
         corrected = np.maximum.accumulate(raw[:, ::-1], axis=1)[:, ::-1]
-        return Curves(grid, corrected, p, q, (n_unlabeled, n_labeled), weights), raw
+        return replace(curves, log_likelihood=corrected), raw
 
 
 @base.register_prior_estimator("alphamax-n")

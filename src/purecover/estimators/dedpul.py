@@ -318,7 +318,10 @@ class DEDPUL(base.PriorEstimator):
         middle = (mean_of(value, counts.labeled) + mean_of(value, counts.unlabeled)) / 2
         high = int(np.count_nonzero(value[index] >= middle))
         ratio[:high] = np.maximum.accumulate(ratio[:high][::-1])[::-1]
-        ratio = rolling_median(ratio, int(index.size * WIDE))
+        # Where the ratio falls throughout, it is its own median.
+        wide = int(index.size * WIDE)
+        rest = ratio[max(high - 2 * wide, 0) :] if ratio.size - high > wide else ratio
+        rest[:] = rolling_median(rest, wide)
         return counts.thresholds[index], ratio, notes
 
 
