@@ -32,9 +32,9 @@ NOTES = Path(__file__).parent / "mutation_survivors.csv"
 LEAST = 0.85
 HISTORY = {
     7: "Seeds 4 to 6 were drawn before, with fast tests alone: 81, 83 and 82 % of 200 were killed, "
-    "and tests were written for survivors of all three. Seed 7 was drawn afterwards, and nothing "
-    "was aimed at it: its share is the one to expect of other mutants. Of version 0.1.0 88.1 % of 420 "
-    "were killed, by tests of which some are slow now.",
+    "and tests were written for survivors of all three. Seed 7 was drawn afterwards, and "
+    "nothing was aimed at it: its share is the one to expect of other mutants. Of version 0.1.0 "
+    "88.1 % of 420 were killed, by tests of which some are slow now.",
 }
 """What readers must know of the samples whose results are kept."""
 KILLED = ("killed", "timeout")
