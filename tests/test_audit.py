@@ -16,7 +16,7 @@ from purecover.audit.combine import combine_audit
 from purecover.audit.plan import between, plan_audit
 from purecover.audit.posterior import alpha_from_audit, plan_strata, stratified_audit
 from purecover.audit.top import Cut, expected_top_audit, top_audit, top_cut
-from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 # == sampled ===================================================================================
 
@@ -338,6 +338,10 @@ def test_a_report_varies_what_scores_and_audit_leave_open(sample, curve) -> None
     assert again.intervals["roc_auc"] == open_.intervals["roc_auc"]
     fired = [{each.code for each in report.findings} for report in (sure, open_)]
     assert fired[0] - fired[1] == {"PU007"}
+    # Where nothing varies them, they are not silently taken as certain.
+    with pytest.raises(InvalidTypeError, match="nothing here varies them") as refused:
+        pu.compare_scores({"a": sample.scores}, sample.labeled, proportions=both)
+    assert "believed" in str(refused.value)
     with pytest.raises(InvalidInputError, match="'proportions' carry one"):
         pu.evaluate(sample.scores, sample.labeled, proportions=both, beta=0.5)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -34,6 +35,8 @@ from purecover.estimators.wrappers import (
     _ratio,
 )
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.models import best_scorer
+from purecover.models.tables import read_examples
 
 # == noisy labels ==============================================================================
 
@@ -585,8 +588,9 @@ def test_a_report_of_features_sees_kinds_that_are_labeled_unequally(n_labeled, w
     assert check.fired == warns
     assert (check.status == "not applicable") == (sum(n_labeled) < 100)
     random = next(each for each in report.assumptions if each.name == "labels-at-random")
-    if warns:
-        assert "2 kinds of labeled examples" in check.message
+    if warns:  # truly 60 of 460 and 450 of 850
+        found = re.search(r"2 kinds .* these (\d+) % to (\d+) % of the positives", check.message)
+        assert [int(rate) for rate in found.groups()] == pytest.approx([13, 53], abs=4)
         assert random.verdict == "contradicted"
         assert check.message in random.evidence
 
@@ -597,3 +601,13 @@ def test_no_kind_of_fewer_rows_than_a_classifier_needs():
     found = ClusteredLabels().fit(X, labeled)
     assert min(found.diagnostics_["labeled"]) * 160 >= 50
     assert 0 < found.proportions_.alpha < 1
+
+
+def test_rates_of_kinds_are_those_of_all_rows_though_few_are_looked_at(monkeypatch):
+    X, labeled = kinds_of_rows((450, 60))
+    many, again = np.tile(X, (4, 1)), np.tile(labeled, 4)
+    whole = best_scorer.label_rates(read_examples(X, labeled), seed=0)
+    monkeypatch.setattr(best_scorer, "MOST_LOOKED_AT", (510, 1500))
+    drawn = best_scorer.label_rates(read_examples(many, again), seed=0)
+    assert (drawn.lowest, drawn.highest) == pytest.approx((whole.lowest, whole.highest), abs=0.06)
+    assert drawn.surely_unlike > 1.5

@@ -509,9 +509,16 @@ class GivenProportions(Parameters):
         names = ("alpha", "prior", "label_frequency", "proportions")
         return [name for name in names if getattr(self, name) is not None]
 
-    def validated(self, *, can_estimate: bool = False) -> Self:
+    def validated(self, *, can_estimate: bool = False, can_vary: bool = False) -> Self:
         """The same, or a complaint."""
         given = self.ways
+        if not can_vary and isinstance(self.proportions, UncertainProportions):
+            raise valid.bad_type(
+                "proportions",
+                "a MixtureProportions, as nothing here varies them",
+                self.proportions,
+                "evaluate does; pass its attribute 'believed' to take them as certain",
+            )
         if len(given) > 1 or not (given or can_estimate):
             got = " and ".join(map(repr, given)) if given else "none of them"
             hint = (
@@ -533,7 +540,7 @@ class GivenProportions(Parameters):
             )
         super().validated()
         if self.assume:
-            return self._assuming().validated(can_estimate=can_estimate)
+            return self._assuming().validated(can_estimate=can_estimate, can_vary=can_vary)
         if not given and self.beta is not None:
             # Where alpha is to be estimated it must find room below beta.
             check_share("beta", self.beta, closed="right")
@@ -595,7 +602,7 @@ class GivenProportions(Parameters):
 
     def resolve(self, counts: ScoreCounts) -> MixtureProportions:
         """The proportions of these data, if they were given."""
-        self.validated()
+        self.validated(can_vary=True)
         if self.proportions is not None:
             return _certain(self.proportions)
         if self.alpha is not None:

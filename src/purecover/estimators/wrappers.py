@@ -734,10 +734,6 @@ MOST_CLUSTERED = 5_000
 OVERLAP = 0.05
 """Components of which so many rows would be taken for another's are merged with it."""
 
-MOST_LOOKED_AT = 2_000
-"""Of more labeled rows, and of four times as many unlabeled ones, as many show how often kinds are
-labeled."""
-
 HELD_OUT = 0.3
 """Share of the labeled rows whose likelihood decides how many clusters there are."""
 
@@ -883,18 +879,24 @@ class ClusteredLabels(FeaturePriorEstimator):
         counts = ScoreCounts.from_scores(pool, np.arange(pool.size) < rows.n_labeled)
         return self._inner()._estimate(counts)
 
-    def _label_rates(self, rows: Rows, rng: np.random.Generator) -> LabelRates | None:
-        """How often positives of each kind are labeled; None if features show one kind only."""
-        few = rows.subsampled(MOST_LOOKED_AT, 4 * MOST_LOOKED_AT, rng)
-        cluster = self._clusters(few.labeled, rng)
-        names, sizes = np.unique(cluster, return_counts=True)
+    def _label_rates(
+        self, rows: Rows, sizes: tuple[int, int], rng: np.random.Generator
+    ) -> LabelRates | None:
+        """How often positives of each kind are labeled; None if features show one kind only.
+
+        ``sizes`` are the numbers of labeled and unlabeled rows that these were drawn from.
+        """
+        cluster = self._clusters(rows.labeled, rng)
+        names, seen = np.unique(cluster, return_counts=True)
         if names.size == 1:
             return None
-        runs = [self._run(Rows(few.labeled[cluster == name], few.unlabeled), rng) for name in names]
+        runs = [
+            self._run(Rows(rows.labeled[cluster == name], rows.unlabeled), rng) for name in names
+        ]
         # Unlabeled positives of each kind: the ends of an interval, and the estimate.
         shares = np.array([(*run.details["alpha_interval"], run.a) for run in runs])
-        labeled = sizes * (rows.n_labeled / few.n_labeled)
-        high, low, odds = (labeled[:, None] / np.maximum(shares * rows.n_unlabeled, 0.5)).T
+        labeled = sizes[0] * seen / seen.sum()
+        high, low, odds = (labeled[:, None] / np.maximum(shares * sizes[1], 0.5)).T
         rates = odds / (1 + odds)
         return LabelRates(
             n_kinds=names.size,

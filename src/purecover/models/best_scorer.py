@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin
-from sklearn.utils import Tags, check_array, get_tags
+from sklearn.utils import Tags, _safe_indexing, check_array, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -29,6 +29,9 @@ from purecover.models.tables import called_y
 
 # -- The classifiers that `BestScorer` tries where nobody names others ---------------------------
 
+
+MOST_LOOKED_AT = 2_000, 8_000
+"""Of more labeled and unlabeled rows, as many show how often kinds of positives are labeled."""
 
 MOST_SPARSE_COLUMNS = 500
 """Networks write out the zeros of a sparse matrix; with more columns that takes minutes."""
@@ -109,16 +112,23 @@ def consensus_scores(
 
 def label_rates(examples: tables.Examples, *, seed: int) -> LabelRates | None:
     """How often positives of different kinds are labeled, if features, as numbers, show kinds."""
-    if examples.positive.sum() < 2 * FEWEST_LABELED:
+    sides = np.flatnonzero(examples.positive), np.flatnonzero(examples.unlabeled)
+    if len(sides[0]) < 2 * FEWEST_LABELED:
         return None
+    rng = np.random.default_rng(seed)
+    few, many = (
+        np.sort(rng.permutation(side)[:most])
+        for side, most in zip(sides, MOST_LOOKED_AT, strict=True)
+    )
     try:
-        X = check_array(examples.X, dtype=np.float64, ensure_all_finite="allow-nan")
+        X = _safe_indexing(examples.X, np.concatenate((few, many)))
+        X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
     except (ValueError, TypeError):  # words, or a sparse matrix, whose rows are in no clusters
         return None
     known = np.where(np.isnan(X).all(axis=0), 0.0, X)
     X = np.where(np.isnan(known), np.nanmedian(known, axis=0), known)
-    rows = Rows(X[examples.positive], X[examples.unlabeled])
-    return ClusteredLabels()._label_rates(rows, np.random.default_rng(seed))
+    rows = Rows(X[: len(few)], X[len(few) :])
+    return ClusteredLabels()._label_rates(rows, (len(sides[0]), len(sides[1])), rng)
 
 
 # -- Candidates tried on the same rows, and the choice among them --------------------------------

@@ -752,7 +752,7 @@ def _draws_of(report: PUReport) -> FloatArray:
 
 def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
     """What `evaluate` gives, with no more metrics than are asked for."""
-    given = GivenProportions.among(job.options).validated(can_estimate=True)
+    given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
     asked = None if given.ways else check_estimator(given.estimator)
     return make_report(Rows(counts), given, asked, Settings.among(job.options), only=job.only)
 
@@ -1048,7 +1048,7 @@ def _given(
         one = {"alpha": both["alpha"][task], "beta": both["beta"][task], "scenario": scenario}
         mixed = isinstance(alpha, Mapping) and one["alpha"] is not None
         one["estimator"] = None if mixed else estimator
-        GivenProportions(**one).validated(can_estimate=True)
+        GivenProportions(**one).validated(can_estimate=True, can_vary=True)
         if one["alpha"] is None:
             asked = check_estimator(estimator) if asked is None else asked
             one["estimator"] = asked

@@ -927,7 +927,7 @@ def evaluate(
     True
     """
     settings = Settings.among(options).validated()
-    given = GivenProportions.among(options).validated(can_estimate=True)
+    given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
     asked = None if given.ways else check_estimator(given.estimator)
     rows = read_rows(
         scores,
@@ -1068,7 +1068,7 @@ def evaluate_model(
         "n_jobs": n_jobs,
     }
     check_settings(estimator, **folding)
-    given = GivenProportions.among(options).validated(can_estimate=True)
+    given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
     asked = (
         None
         if given.ways
