@@ -20,9 +20,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.command_line import Result, call_main
+from tests.test_estimators_wrappers import kinds_of_rows
 
 import purecover as pu
-from purecover.cli import main
+from purecover.cli import main, output
 from purecover.cli.features import join_names, split_names
 
 N = 400
@@ -85,6 +86,28 @@ def test_equal_to_evaluate_model(run, file: Path) -> None:
     for name, interval in expected.intervals.items():
         found = result.json["intervals"][name]
         assert found["low"] == pytest.approx(interval.low, rel=1e-6, abs=1e-9)
+
+
+def test_alpha_is_that_of_the_data_and_kinds_of_labels_are_looked_for(run, tmp_path: Path) -> None:
+    """As in `evaluate_model`: by three classifiers, whatever model is evaluated."""
+    X, labeled = kinds_of_rows((450, 60))
+    file = tmp_path / "kinds.csv"
+    names = [f"x{j}" for j in range(X.shape[1])]
+    rows = [*zip(*X.T.tolist(), labeled.astype(int).tolist(), strict=True)]
+    file.write_text(output.csv_text([*names, "labeled"], rows))
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    expected = pu.evaluate_model(model, X, labeled, n_resamples=0)
+    document = run(file, *LOGISTIC, *NONE, "--json").json
+    assert document["auc_pu"] == pytest.approx(expected.auc_pu)
+    assert document["estimation"]["proportions"]["alpha"] == pytest.approx(
+        expected.estimation.proportions.alpha, abs=0.01
+    )
+    fired = {check["code"] for check in document["checks"] if check["status"] == "fired"}
+    assert "PU020" in fired
+    assert "from the mean rank of rows by three classifiers" in run(file, *LOGISTIC, *NONE).out
+    asked = run(file, *LOGISTIC, *NONE, "--estimator", "bbe")
+    assert "estimated by" in asked.out
+    assert "three classifiers" not in asked.out
 
 
 SOME = 160

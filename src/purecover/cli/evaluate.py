@@ -160,25 +160,16 @@ def evaluate_data(
         Write the scores to this CSV file, in the order of the rows, for the other commands;
         gzipped if it ends in .gz.
     """
-    from purecover.cli.features import make_scores, read_feature_rows
+    from purecover.cli.features import evaluate_features, read_feature_rows
 
-    settings, seed = asked.settings, asked.intervals.random_state
     output.check_outputs({**wanted.paths, "--scores-out": scores_out}, not_this=file)
     with output.progress_bars(quiet=wanted.quiet) as steps:
         steps("Reading")
         features, rows = read_feature_rows(file, table, learning, truth=truth, group=group)
         features.say(quiet=wanted.quiet)
-        made = make_scores(features, rows, learning, seed=seed, progress=steps("Training"))
-        report = pu.evaluate(
-            made.scores,
-            rows.label_column,
-            **rows.companions,
-            progress=steps("Resampling"),
-            **settings,
-        )
-        report = replace(report, scores_from=made.description)
+        report, scores = evaluate_features(features, rows, learning, asked.settings, steps)
     if scores_out is not None:
-        content = _scores_as_csv(rows, made.scores)
+        content = _scores_as_csv(rows, scores)
         output.write_file("--scores-out", scores_out, content, "scores", quiet=wanted.quiet)
     source = rows.source(file) | {"features": features.to_dict()}
     serious = deliver(report, source, wanted)

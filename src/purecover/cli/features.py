@@ -17,12 +17,13 @@ from purecover._typing import BoolArray, FloatArray
 from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.options import FeatureOptions, TableOptions
-from purecover.cli.output import CommandError, csv_text, in_words, note
+from purecover.cli.output import CommandError, Steps, csv_text, in_words, note
 from purecover.cli.rows import Rows, read_rows
 from purecover.counts import ScoreCounts
 
 if TYPE_CHECKING:
     from purecover.models.cross_fit import UnseenScores
+    from purecover.report.results import PUReport
 
 
 def read_feature_rows(
@@ -53,28 +54,51 @@ def read_feature_rows(
     return make_features(source, rows, data.decimal, choice), rows
 
 
+def evaluate_features(
+    features: Features, rows: Rows, given: FeatureOptions, settings: dict[str, Any], steps: Steps
+) -> tuple[PUReport, FloatArray]:
+    """What `evaluate_model` says of a model of the features, and the scores of the rows."""
+    from purecover.report.pipeline import report_on_model
+
+    model, X = make_model(given, features, settings["random_state"])
+    prior_estimator = settings.pop("estimator")
+    bars = {"training": steps("Training"), "estimating": steps("Estimating alpha")}
+    with in_words(_WORDS):
+        return report_on_model(
+            model,
+            X,
+            rows.label_column,
+            rows.companions,
+            {"cv": given.folds, "n_jobs": given.jobs},
+            prior_estimator,
+            settings | {"progress": steps("Resampling")},
+            view=standardized(features),
+            **bars,
+        )
+
+
 def make_scores(
     features: Features, rows: Rows, given: FeatureOptions, *, seed: int, progress: Any
 ) -> UnseenScores:
     """Scores of rows by models that have not seen them."""
-    from purecover.models.cross_fit import make_splits, unseen_scores
+    from purecover.models.cross_fit import unseen_scores
     from purecover.models.tables import read_examples
 
-    classifier, X = make_model(given, features, seed)
-    # What goes wrong in training is about the model here.
-    with in_words({"estimator": "--model"}):
-        companions = {k: v for k, v in rows.companions.items() if k in ("groups", "negative_label")}
-        examples = read_examples(X, rows.label_column, **companions)
-        if given.model == "auto":  # which would take folds that cannot be for its candidates' fault
-            make_splits(examples, given.folds, seed)
+    model, X = make_model(given, features, seed)
+    known = {name: rows.companions[name] for name in ("groups", "negative_label")}
+    with in_words(_WORDS):
         return unseen_scores(
-            classifier,
-            examples,
+            model,
+            read_examples(X, rows.label_column, **known),
             cv=given.folds,
             random_state=seed,
             n_jobs=given.jobs,
             progress=progress,
         )
+
+
+_WORDS = {"estimator": "--model", "prior_estimator": "--estimator"}
+"""What goes wrong in training is about the model here."""
 
 
 # -- which columns, by name -----------------------------------------------------------------------

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from purecover import _validation as valid
 from purecover._inputs import rows_frame
+from purecover._progress import Progress, Tell, shown
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import FrozenDict, public
 from purecover.estimators.estimate import LabelRates
@@ -81,33 +83,53 @@ def default_candidates(
     return candidates, left_out
 
 
+CONSENSUS = ("logistic", "boosting", "forest")
+"""The candidates by whose mean rank alpha is estimated."""
+
+
 def consensus_scores(
-    examples: tables.Examples, *, cv: Any, seed: int, n_jobs: int | None = None
+    examples: tables.Examples,
+    *,
+    cv: Any,
+    seed: int,
+    n_jobs: int | None = None,
+    model: Any = None,
+    progress: Progress | None = None,
 ) -> FloatArray | None:
     """The mean rank of every row by three unlike classifiers that have not seen it.
 
     Alpha belongs to the data, not to the scorer under evaluation; the ends of a ranking by several
-    are purer than those of most single ones. None where the features are not numbers.
+    are purer than those of most single ones. None where the features are not numbers. A ``model``
+    that tried the three itself is not asked to do so again.
     """
+    if isinstance(model, BestScorer) and model._mean_ranks is not None:
+        return model._mean_ranks
     try:
         X = check_array(examples.X, accept_sparse="csr", ensure_all_finite="allow-nan")
     except (ValueError, TypeError):  # only the model under evaluation knows what to do with them
         return None
     examples = replace(examples, X=X)
     candidates, _ = default_candidates(examples.X, seed, n_jobs)
-    ranks = [
-        cross_fit.cross_fit(
-            candidates[name],
-            examples,
-            cv=cv,
-            combine="rank",
-            random_state=seed,
-            n_jobs=n_jobs,
-        ).scores
-        for name in ("logistic", "boosting", "forest")
-        if name in candidates
-    ]
+    names = [name for name in CONSENSUS if name in candidates]
+    ranks = []
+    with shown(progress) as tell:
+        for k, name in enumerate(names):
+            so_far = None if tell is None else partial(_tell_of_part, tell, k, len(names))
+            found = cross_fit.cross_fit(
+                candidates[name],
+                examples,
+                cv=cv,
+                combine="rank",
+                random_state=seed,
+                n_jobs=n_jobs,
+                progress=so_far,
+            )
+            ranks.append(found.scores)
     return np.asarray(np.mean(ranks, axis=0))
+
+
+def _tell_of_part(tell: Tell, part: int, n_parts: int, done: int, total: int) -> None:
+    tell(part * total + done, n_parts * total)
 
 
 def label_rates(examples: tables.Examples, *, seed: int) -> LabelRates | None:
@@ -421,6 +443,11 @@ class BestScorer(MetaEstimatorMixin, tables.TwoClassClassifier):  # type: ignore
         self.best_name_ = choose(tried, self.rule, self.confidence_level, codes)
         names = [*candidates, *left_out]
         self.results_ = tabulate(names, tried, {**failed, **left_out}, self.best_name_, codes)
+        self._mean_ranks = None
+        if self.candidates is None and all(name in tried for name in CONSENSUS):
+            everybody = examples.positive, examples.unlabeled, examples.positive.mean()
+            ranks = [cross_fit.fold_ranks(tried[name].scores, *everybody) for name in CONSENSUS]
+            self._mean_ranks = np.asarray(np.mean(ranks, axis=0))
         self.oob_score_samples_ = valid.read_only(np.array(tried[self.best_name_].scores))
         self.classes_, self.labeled_class_ = classes, positive
         fitted = tried[self.best_name_].model

@@ -1050,23 +1050,58 @@ def evaluate_model(
     >>> report.auc_pu < report.auc, abs(report.auc - report.truth.metrics["roc_auc"]) < 0.02
     (True, True)
     """
+    return report_on_model(
+        estimator,
+        X,
+        labeled,
+        {
+            "groups": groups,
+            "truth": truth,
+            "sample_weight": sample_weight,
+            "positive_label": positive_label,
+            "negative_label": negative_label,
+        },
+        {
+            "cv": FOLDS if cv is None else cv,
+            "method": method,
+            "combine": combine,
+            "fit_params": fit_params,
+            "n_jobs": n_jobs,
+        },
+        prior_estimator,
+        options,
+        own=cv is None and method == combine == "auto",
+    )[0]
+
+
+def report_on_model(
+    estimator: Any,
+    X: Any,
+    labeled: Any,
+    beside: Mapping[str, Any],
+    folding: Mapping[str, Any],
+    prior_estimator: PriorEstimator | str | None,
+    options: Any,
+    *,
+    own: bool = True,
+    view: Any = None,
+    training: Progress | None = None,
+    estimating: Progress | None = None,
+) -> tuple[PUReport, FloatArray]:
+    """What :func:`evaluate_model` says, and the scores of the rows in their order.
+
+    Where ``X`` holds codes that only the model understands, ``view`` has the same rows as numbers.
+    """
     # All that can be wrong is said before the long work of fitting.
     # Here, because models bring scikit-learn, which scores alone do without.
     from purecover.models.best_scorer import consensus_scores, label_rates
     from purecover.models.cross_fit import check_settings, unseen_scores
     from purecover.models.tables import check_as_long, check_seed, read_examples
 
-    own = cv is None and method == combine == "auto"
+    folding = dict(folding)
     if options.get("probabilities") is True:
-        method = "predict_proba" if method == "auto" else method
-        combine = "raw" if combine == "auto" else combine
-    folding: dict[str, Any] = {
-        "cv": FOLDS if cv is None else cv,
-        "method": method,
-        "combine": combine,
-        "fit_params": fit_params,
-        "n_jobs": n_jobs,
-    }
+        usual = {"method": "predict_proba", "combine": "raw"}
+        folding |= {name: how for name, how in usual.items() if folding.get(name, "auto") == "auto"}
     check_settings(estimator, **folding)
     given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
     asked = (
@@ -1082,15 +1117,7 @@ def evaluate_model(
     settings = Settings.among(options).validated()
     # A seed itself, so that folds and bootstrap draw as they would alone.
     settings = replace(settings, random_state=check_seed(settings.random_state))
-    examples = read_examples(
-        X,
-        labeled,
-        groups=groups,
-        truth=truth,
-        sample_weight=sample_weight,
-        positive_label=positive_label,
-        negative_label=negative_label,
-    )
+    examples = read_examples(X, labeled, **beside)
     if examples.truth is not None:
         check_as_long("truth", valid.to_numpy("truth", examples.truth).size, examples.n_rows)
     marks = mark_rows(
@@ -1106,16 +1133,25 @@ def evaluate_model(
         examples,
         own=own,
         random_state=settings.random_state,
+        progress=training,
         **folding,
     )
-    rows = marks.rows(valid.as_real_vector("scores", made.scores))
+    scores = valid.as_real_vector("scores", made.scores)
+    if view is not None:
+        examples = replace(examples, X=view)
     best_view = None
     if asked is not None and prior_estimator is None and given.estimator is None:
         consensus = consensus_scores(
-            examples, cv=folding["cv"], seed=int(settings.rng.integers(2**31)), n_jobs=n_jobs
+            examples,
+            cv=folding["cv"],
+            seed=int(settings.rng.integers(2**31)),
+            n_jobs=folding.get("n_jobs"),
+            model=made.model,
+            progress=estimating,
         )
         if consensus is not None:
             best_view = marks.rows(consensus).counts, "the mean rank of rows by three classifiers"
     rates = label_rates(examples, seed=int(settings.rng.integers(2**31)))
+    rows = marks.rows(scores)
     report = make_report(rows, given, asked, settings, best_view, label_rates=rates)
-    return replace(report, scores_from=made.description)
+    return replace(report, scores_from=made.description), scores

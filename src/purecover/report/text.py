@@ -144,8 +144,8 @@ def _estimation_lines(estimate: PriorEstimate) -> list[str]:
         p = estimate.proportions
         ranges = f"alpha {_range(alphas, p.alpha)}, beta {_range(betas, p.beta)}"
         lines += _wrapped(f"  other estimators: {ranges} ({', '.join(estimate.others)})")
-    if verified := view.if_verified(estimate):
-        lines += _wrapped(f"  {verified}")
+    for note in filter(None, (view.if_verified(estimate), *estimate.notes)):
+        lines += _wrapped(f"  {note}")
     if estimate.n_rejected:
         lines.append(f"  {estimate.n_rejected:,} draws without an estimate were rejected")
     return lines
