@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from purecover._codec import sealed
 from purecover.estimators.label_curve import alpha_of, delta_of
-from purecover.estimators.reference import KIND, Reference, careful_auc
+from purecover.estimators.reference import KIND, Reference, auc_ends, careful_auc
 
 TARGET = Path(__file__).parent.parent / "src/purecover/data/reference.npz"
 STRETCHES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.6)
@@ -28,7 +28,7 @@ SEED = 2024
 
 
 def judge(model: Reference, lessons: Lessons, stretch: float, risk: float) -> Any:
-    """For each problem: coverage of alpha, delta and AUC, width, and errors of delta and AUC."""
+    """For each problem: coverage of alpha, delta and AUC, widths, and errors of delta and AUC."""
     model = replace(model, stretch=stretch)
     rng = np.random.default_rng(0)
     rows = []
@@ -47,11 +47,15 @@ def judge(model: Reference, lessons: Lessons, stretch: float, risk: float) -> An
             name: np.quantile(values, [0.025, 0.975])
             for name, values in (("alpha", draws[:, 0]), ("delta", delta), ("auc", auc))
         }
+        low, high = auc_ends(auc, 0.95)
+        ends["auc, as shown"] = np.array([low, high])
+        true["auc, as shown"] = problem.auc
         held = [ends[name][0] <= true[name] <= ends[name][1] for name in ends]
         rows.append(
             [
                 *held,
                 np.ptp(ends["auc"]),
+                high - low,
                 beta - alpha - true["delta"],
                 point - problem.auc,
                 observed - problem.auc,
@@ -77,12 +81,13 @@ def _auc(labeled: Any, unlabeled: Any) -> float:
 
 
 def summary(found: Any) -> str:
-    held = found[:, :3]
-    width, delta, auc, raw = (found[:, k] for k in range(3, 7))
+    held = found[:, :4]
+    plain, width, delta, auc, raw = (found[:, k] for k in range(4, 9))
     worse = np.abs(auc) > np.abs(raw) + 1e-9
     return (
         f"holds alpha {held[:, 0].mean():.3f} delta {held[:, 1].mean():.3f} "
-        f"AUC {held[:, 2].mean():.3f}, width {width.mean():.3f}, |error| delta "
+        f"AUC {held[:, 3].mean():.3f}, width {width.mean():.3f} (by plain quantiles "
+        f"{held[:, 2].mean():.3f}, {plain.mean():.3f}), |error| delta "
         f"{np.abs(delta).mean():.3f} AUC {np.abs(auc).mean():.3f} (raw {np.abs(raw).mean():.3f}), "
         f"AUC worse than raw {worse.mean():.3f}"
     )

@@ -62,7 +62,7 @@ def evaluate_features(
 
     model, X = make_model(given, features, settings["random_state"])
     prior_estimator = settings.pop("estimator")
-    bars = {"training": steps("Training"), "estimating": steps("Estimating alpha")}
+    training, estimating, resampling = map(steps, ("Training", "Estimating alpha", "Resampling"))
     with in_words(_WORDS):
         return report_on_model(
             model,
@@ -71,9 +71,10 @@ def evaluate_features(
             rows.companions,
             {"cv": given.folds, "n_jobs": given.jobs},
             prior_estimator,
-            settings | {"progress": steps("Resampling")},
+            settings | {"progress": resampling},
             view=standardized(features),
-            **bars,
+            training=training,
+            estimating=estimating,
         )
 
 

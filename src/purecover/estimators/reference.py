@@ -520,6 +520,25 @@ def careful_auc(counts: ScoreCounts, draws: FloatArray, risk: float | None = Non
     return float(np.clip(harmless, low, min(high, 1.0)))
 
 
+AUC_REACH = 0.9, 0.72
+"""How far down and up the interval of an AUC reaches, in units of the posterior's own reach.
+
+Wrong labels and impure ends are weighed as though they came together more often than they do, and
+what adds up in beta - alpha makes the posterior of the AUC too wide. In the first part of the
+collection, families left out, its plain quantiles hold in 98.8 and 98.7 % (problems as they are,
+and with other shares), these in 96.1 and 95.2 %, and are a quarter narrower.
+"""
+
+
+def auc_ends(replicates: FloatArray, level: float) -> tuple[float, float]:
+    """Ends of the interval of an AUC whose replicates vary alpha and beta by the posterior."""
+    from purecover._imports import ndtr, ndtri
+
+    z = ndtri((1 + level) / 2)
+    low, high = np.quantile(replicates, ndtr([-AUC_REACH[0] * z, AUC_REACH[1] * z]))
+    return float(low.clip(0, 1)), float(high.clip(0, 1))
+
+
 def _ends(draws: FloatArray, level: float) -> dict[str, tuple[float, float]]:
     alpha, beta = draws.T
     found = {}

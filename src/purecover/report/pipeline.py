@@ -679,7 +679,8 @@ class Recovery:
         if self.bootstrap is not None:
             every = self.bootstrap.intervals()
             intervals = {name: every[name] for name in self.metrics}
-            intervals["roc_auc"] = replace(intervals["roc_auc"], estimate=self.auc)
+            if self.careful_auc is not None and "roc_auc" in intervals:
+                intervals["roc_auc"] = self._careful_interval(intervals["roc_auc"])
         exact = self.estimation is None and not self.varies_proportions
         closed = exact or (self.bootstrap is None and self.careful_auc is None)
         if self.rows.n_groups is None and closed:
@@ -689,6 +690,16 @@ class Recovery:
                 self.rows.counts, self.proportions, confidence_level=level
             )
         return FrozenDict(intervals)
+
+    def _careful_interval(self, plain: Interval) -> Interval:
+        """As far as the AUC lay from its estimate in comparable problems."""
+        from purecover.estimators.reference import auc_ends
+
+        drawn: Any = self.bootstrap
+        low, high = auc_ends(drawn.replicates["roc_auc"], plain.confidence_level)
+        low, high = min(low, self.auc), max(high, self.auc)
+        method = f"{plain.method}, by comparable problems"
+        return replace(plain, estimate=self.auc, low=low, high=high, method=method)
 
     @cached_property
     def checks(self) -> tuple[CheckResult, ...]:
