@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from benchmarks._reality import FOLDER, load_problems
 from benchmarks._reality_learning import Lessons, counts_of, folds, grow, read_lessons, redrawn
-from scipy.special import expit
+from scipy.special import expit, ndtr, ndtri
 
 from purecover._codec import sealed
 from purecover.estimators.label_curve import alpha_of, delta_of
-from purecover.estimators.reference import KIND, Reference, auc_ends, careful_auc
+from purecover.estimators.reference import AUC_REACH, KIND, Reference, careful_auc
 
 TARGET = Path(__file__).parent.parent / "src/purecover/data/reference.npz"
 STRETCHES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.6)
@@ -47,7 +47,7 @@ def judge(model: Reference, lessons: Lessons, stretch: float, risk: float) -> An
             name: np.quantile(values, [0.025, 0.975])
             for name, values in (("alpha", draws[:, 0]), ("delta", delta), ("auc", auc))
         }
-        low, high = auc_ends(auc, 0.95)
+        low, high = np.quantile(auc, ndtr(ndtri([0.025, 0.975]) * AUC_REACH))
         ends["auc, as shown"] = np.array([low, high])
         true["auc, as shown"] = problem.auc
         held = [ends[name][0] <= true[name] <= ends[name][1] for name in ends]

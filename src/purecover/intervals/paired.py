@@ -182,6 +182,7 @@ class _Shared:
 
     def __init__(self, estimator: ProportionEstimator) -> None:
         self.estimator = estimator
+        self.auc_reach = getattr(estimator, "auc_reach", (1.0, 1.0))
         self.found: list[FloatArray] = []
 
     def proportions_many(
@@ -192,7 +193,7 @@ class _Shared:
         return rows
 
     def replayed(self) -> Replayed:
-        return Replayed(np.concatenate(self.found))
+        return Replayed(np.concatenate(self.found), self.auc_reach)
 
 
 def difference_intervals(

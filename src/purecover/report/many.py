@@ -767,11 +767,13 @@ def _with_shared(counts: ScoreCounts, job: Job, shared: Shared) -> PUReport:
     found = recover(Rows(counts), shared.estimate.proportions, settings, only=job.only)
     replicates, n = None, len(shared.draws)
     if n:
+        again = Replayed(shared.draws)
         if shared.estimate.n_alike is not None:
-            from purecover.estimators.reference import careful_auc
+            from purecover.estimators.reference import AUC_REACH, careful_auc
 
             found = replace(found, careful_auc=careful_auc(counts, shared.draws))
-        replicates = found.resample(Replayed(shared.draws), n, job.options["random_state"])
+            again = Replayed(shared.draws, AUC_REACH)
+        replicates = found.resample(again, n, job.options["random_state"])
     estimate = as_seen_by(shared.estimate, counts, f"the scores in {valid.show(shared.reference)}")
     return found.report(estimate, replicates)
 

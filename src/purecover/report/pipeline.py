@@ -680,7 +680,9 @@ class Recovery:
             every = self.bootstrap.intervals()
             intervals = {name: every[name] for name in self.metrics}
             if self.careful_auc is not None and "roc_auc" in intervals:
-                intervals["roc_auc"] = self._careful_interval(intervals["roc_auc"])
+                found = intervals["roc_auc"]
+                low, high = min(found.low, self.auc), max(found.high, self.auc)
+                intervals["roc_auc"] = replace(found, estimate=self.auc, low=low, high=high)
         exact = self.estimation is None and not self.varies_proportions
         closed = exact or (self.bootstrap is None and self.careful_auc is None)
         if self.rows.n_groups is None and closed:
@@ -690,16 +692,6 @@ class Recovery:
                 self.rows.counts, self.proportions, confidence_level=level
             )
         return FrozenDict(intervals)
-
-    def _careful_interval(self, plain: Interval) -> Interval:
-        """As far as the AUC lay from its estimate in comparable problems."""
-        from purecover.estimators.reference import auc_ends
-
-        drawn: Any = self.bootstrap
-        low, high = auc_ends(drawn.replicates["roc_auc"], plain.confidence_level)
-        low, high = min(low, self.auc), max(high, self.auc)
-        method = f"{plain.method}, by comparable problems"
-        return replace(plain, estimate=self.auc, low=low, high=high, method=method)
 
     @cached_property
     def checks(self) -> tuple[CheckResult, ...]:
