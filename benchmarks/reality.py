@@ -48,14 +48,18 @@ def rows_of(problem: RealProblem) -> tuple[Any, Any, Any]:
     return scores, np.repeat([1, 1, 0, 0], sizes), np.repeat([1, 0, 1, 0], sizes)
 
 
-def judge(problem: RealProblem, n_resamples: int, others: Sequence[str]) -> dict[str, Any]:
+def judge(
+    problem: RealProblem, n_resamples: int, others: Sequence[str], beta: float | None = None
+) -> dict[str, Any]:
     """One report beside the truth."""
     scores, labeled, truth = rows_of(problem)
     names = ("table", "cut", "scorer", "design", "labeling", "alpha", "beta", "auc")
     row = {name: getattr(problem, name) for name in names}
     row |= {"n": len(scores), "delta": problem.beta - problem.alpha}
     try:
-        report = pu.evaluate(scores, labeled, truth=truth, n_resamples=n_resamples, random_state=0)
+        report = pu.evaluate(
+            scores, labeled, truth=truth, beta=beta, n_resamples=n_resamples, random_state=0
+        )
     except pu.exceptions.IdentifiabilityError:
         return row | {"refused": True}
     found = {name: report.intervals.get(name) for name in METRICS}
@@ -106,8 +110,10 @@ def heard(rows: Sequence[dict[str, Any]], name: str) -> float:
     return float(np.mean(found)) if found else float("nan")
 
 
-def report_lines(rows: list[dict[str, Any]], part: str) -> list[str]:
-    """The study as Markdown."""
+def report_lines(
+    rows: list[dict[str, Any]], verified: list[dict[str, Any]], part: str
+) -> list[str]:
+    """The study as Markdown; ``verified`` are the clean problems again, with beta given as 1."""
     told = [row for row in rows if not row["refused"]]
     random = [row for row in told if row["labeling"] == "random"]
     groups: dict[str, Callable[[dict[str, Any]], bool]] = {
@@ -137,6 +143,8 @@ def report_lines(rows: list[dict[str, Any]], part: str) -> list[str]:
         "| --- |" + " ---: |" * len(heads),
     ]
     lines += [holding_line(t, [r for r in random if keep(r)]) for t, keep in groups.items()]
+    known = [row for row in verified if not row["refused"]]
+    lines.append(holding_line("... beta 1, and given as 1", known))
     for labeling in ("easy first", "one kind", "by source"):
         lines.append(holding_line(labeling, [r for r in told if r["labeling"] == labeling]))
     other = [row for row in told if row["labeling"] != "random"]
@@ -185,7 +193,12 @@ def main() -> None:
     rows = Parallel(given.jobs, verbose=1)(
         delayed(judge)(problem, given.resamples, OTHERS) for problem in problems
     )
-    text = "\n".join(report_lines(list(rows), given.part))
+    verified = Parallel(given.jobs, verbose=1)(
+        delayed(judge)(problem, given.resamples, (), beta=1.0)
+        for problem in problems
+        if problem.beta == 1 and problem.labeling == "random"
+    )
+    text = "\n".join(report_lines(list(rows), list(verified), given.part))
     print(text)
     if given.part == "second" and given.every == 1:
         (RESULTS / "reality.md").write_text(text + "\n", encoding="utf-8")

@@ -113,21 +113,24 @@ def test_intervals_hold_where_no_end_is_pure(name: str) -> None:
 def test_intervals_of_the_auc_reach_less_far_than_the_posterior(level: float) -> None:
     sample = pu.simulate.binormal(1.5).sample(200, 1000, alpha=0.3, random_state=1)
     options = {"confidence_level": level, "n_resamples": 400}
-    report = pu.evaluate(sample.scores, sample.labeled, **options)
+    report = pu.evaluate(sample.scores, sample.labeled, beta=1, **options)
     found, drawn = report.intervals["roc_auc"], report.bootstrap.replicates["roc_auc"]
     shares = norm.cdf(norm.ppf([(1 - level) / 2, (1 + level) / 2]) * [0.9, 0.72])
     low, high = np.quantile(drawn, shares).clip(0, 1)
     assert (found.low, found.high) == pytest.approx((min(low, report.auc), max(high, report.auc)))
     assert report.bootstrap.interval("roc_auc").low == pytest.approx(low)
     assert "comparable problems" in found.method
-    # One score of a table of many, and beta given: the same posterior, and the same reach.
-    two = pu.compare_scores({"a": sample.scores, "b": -sample.scores}, sample.labeled, **options)
-    assert "comparable problems" in two.reports["a"].intervals["roc_auc"].method
-    clean = pu.evaluate(sample.scores, sample.labeled, beta=0.9, **options)
-    assert "comparable problems" in clean.intervals["roc_auc"].method
-    # Percentiles, where an estimator says nothing else.
-    other = pu.evaluate(sample.scores, sample.labeled, estimator="bbe", **options)
-    assert "comparable problems" not in other.intervals["roc_auc"].method
+    # One score of several: the same posterior, and the same reach.
+    both = {"a": sample.scores, "b": sample.scores**3}
+    two = pu.compare_scores(both, sample.labeled, beta=1, **options)
+    many = pu.evaluate_many(both, sample.labeled, beta=1, **options)
+    intervals = [each.intervals["roc_auc"] for each in (*two.reports.values(), *many)]
+    assert all("comparable problems" in interval.method for interval in intervals)
+    # Plain percentiles where labels may be wrong, and where an estimator says nothing else.
+    for other in ({}, {"beta": 0.9}, {"estimator": "bbe", "beta": 1}):
+        report = pu.evaluate(sample.scores, sample.labeled, **other, **options)
+        plain = np.quantile(report.bootstrap.replicates["roc_auc"], [(1 - level) / 2]).clip(0, 1)
+        assert report.intervals["roc_auc"].low == pytest.approx(min(plain[0], report.auc))
 
 
 def test_what_is_assumed_is_put_where_it_belongs() -> None:

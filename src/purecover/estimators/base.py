@@ -736,7 +736,6 @@ class PriorEstimator(Parametrized, ABC):
     """Where the method was published."""
 
     interval_method: ClassVar[str] = "bootstrap"
-    auc_reach: ClassVar[tuple[float, float]] = (1.0, 1.0)
     """How intervals are found where the caller names no method."""
 
     posterior_words: ClassVar[str] = "posterior quantiles"

@@ -621,6 +621,7 @@ class Shared:
     reference: str
     estimate: PriorEstimate
     draws: FloatArray
+    auc_reach: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -718,7 +719,7 @@ def run_job(job: Job) -> tuple[ManyRow, Shared | None]:
         return left_out(part, seed, first_line(error)), None
     shared = job.shared
     if shared is None and report.estimation is not None:
-        shared = Shared(part.score, report.estimation, _draws_of(report))
+        shared = Shared(part.score, report.estimation, *_draws_of(report))
     report = _at_level(report, job.level)
     intervals = dict(report.intervals)
     if report.estimation is not None:
@@ -743,11 +744,11 @@ def run_job(job: Job) -> tuple[ManyRow, Shared | None]:
     return row, shared
 
 
-def _draws_of(report: PUReport) -> FloatArray:
+def _draws_of(report: PUReport) -> tuple[FloatArray, tuple[float, float]]:
     if report.bootstrap is None:
-        return np.empty((0, 2))
+        return np.empty((0, 2)), (1.0, 1.0)
     found = report.bootstrap.replicates
-    return np.stack([found["alpha"], found["beta"]], axis=1)
+    return np.stack([found["alpha"], found["beta"]], axis=1), report.bootstrap.auc_reach
 
 
 def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
@@ -767,12 +768,11 @@ def _with_shared(counts: ScoreCounts, job: Job, shared: Shared) -> PUReport:
     found = recover(Rows(counts), shared.estimate.proportions, settings, only=job.only)
     replicates, n = None, len(shared.draws)
     if n:
-        again = Replayed(shared.draws)
         if shared.estimate.n_alike is not None:
-            from purecover.estimators.reference import AUC_REACH, careful_auc
+            from purecover.estimators.reference import careful_auc
 
             found = replace(found, careful_auc=careful_auc(counts, shared.draws))
-            again = Replayed(shared.draws, AUC_REACH)
+        again = Replayed(shared.draws, shared.auc_reach)
         replicates = found.resample(again, n, job.options["random_state"])
     estimate = as_seen_by(shared.estimate, counts, f"the scores in {valid.show(shared.reference)}")
     return found.report(estimate, replicates)
