@@ -314,6 +314,9 @@ class TestEstimated:
         states = {check.code: check.status for check in estimated.checks}
         assert states["PU007"] == "quiet"
         assert {check.code: check.status for check in known.checks}["PU007"] == "fired"
+        without = pu.evaluate(separable.counts, n_resamples=0)
+        assert not without.intervals
+        assert {check.code: check.status for check in without.checks}["PU007"] == "not applicable"
 
     def test_the_estimate_has_intervals_and_company(self, estimated: pu.PUReport) -> None:
         found = estimated.estimation

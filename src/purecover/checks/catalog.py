@@ -535,6 +535,8 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
         return not_applicable("with alpha 0 and beta 1 nothing is corrected.")
     if context.interval_varies_proportions:
         return quiet("the intervals vary alpha and beta too.")
+    if context.estimation is not None and context.estimation.n_alike is not None:
+        return not_applicable("without replicates a guess of alpha has no interval.")
     if not 0 <= context.roc.auc_direct <= 1:
         return not_applicable("alpha and beta do not fit the scores at all (PU008).")
     off, low, high = _off_by_a_tenth(context) or auc_around(context.counts.auc_pu, p)
