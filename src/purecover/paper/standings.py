@@ -21,6 +21,8 @@ from purecover.paper.tables import Cell, Column, Combination, Methods, Row, Runs
 DECIMALS = 3
 """Errors are compared as the paper prints them."""
 
+CONFIDENCE_LEVEL = 0.95
+_RESAMPLES = 10_000
 _MOST_FLIPS = 2**14
 _EXACT_CLUSTERS = 14
 
@@ -118,25 +120,13 @@ class ClusteredTest:
     n_clusters: int
 
 
-def clustered_test(
-    differences: Mapping[Row, float],
-    *,
-    confidence_level: float = 0.95,
-    n_resamples: int = 10_000,
-    random_state: int = 0,
-) -> ClusteredTest:
+def clustered_test(differences: Mapping[Row, float]) -> ClusteredTest:
     r"""A test of a mean difference whose rows come in data sets.
 
     Parameters
     ----------
     differences : dict of Row to float
         A difference per row, for example direct minus indirect error.
-    confidence_level : float, default=0.95
-        Of the interval.
-    n_resamples : int, default=10000
-        Bootstrap replicates behind the interval.
-    random_state : int, default=0
-        Of the replicates.
 
     Returns
     -------
@@ -159,17 +149,16 @@ def clustered_test(
     (0.15, 0.25, 2)
     """
     means = cluster_means(differences)
-    rng = np.random.default_rng(random_state)
     if means.size <= _EXACT_CLUSTERS:
         flips = np.array(list(product((1.0, -1.0), repeat=means.size)))
     else:
+        rng = np.random.default_rng(0)
         flips = rng.choice((1.0, -1.0), size=(_MOST_FLIPS, means.size))
         flips[0] = 1.0
     # Sums of the same numbers in another order differ by rounding.
     slack = 1e-12 * np.abs(means).sum()
     p_value = float(np.mean(flips @ means >= means.sum() - slack))
-    low, high = bootstrap_ends(means, confidence_level, n_resamples, random_state)
-    return ClusteredTest(float(means.mean()), low, high, p_value, means.size)
+    return ClusteredTest(float(means.mean()), *_ends(differences), p_value, means.size)
 
 
 def cluster_means(values: Mapping[Row, float]) -> FloatArray:
@@ -180,19 +169,17 @@ def cluster_means(values: Mapping[Row, float]) -> FloatArray:
     return np.array([np.mean(each) for each in pooled.values()])
 
 
-def bootstrap_ends(
-    means: FloatArray, confidence_level: float, n_resamples: int, random_state: int
-) -> tuple[float, float]:
+def _ends(values: Mapping[Row, float]) -> tuple[float, float]:
     """Percentiles of the mean over data sets drawn with replacement.
 
-    The same draws for the same seed and number of data sets, so that intervals of several
-    combinations are comparable.
+    The same draws for the same number of data sets, so that intervals of several combinations
+    are comparable.
     """
+    means = cluster_means(values)
     if means.size < 2:  # nothing varies
         return float("nan"), float("nan")
-    rng = np.random.default_rng(random_state)
-    drawn = rng.integers(0, means.size, (n_resamples, means.size))
-    tail = (1 - confidence_level) / 2
+    drawn = np.random.default_rng(0).integers(0, means.size, (_RESAMPLES, means.size))
+    tail = (1 - CONFIDENCE_LEVEL) / 2
     low, high = np.quantile(means[drawn].mean(axis=1), [tail, 1 - tail])
     return float(low), float(high)
 
@@ -266,8 +253,6 @@ def _comparisons(runs: Runs) -> list[tuple[str, Mapping[Row, float], Mapping[Row
 # -- Which estimator and repair do best, how good the estimates are, and what intervals hold -----
 
 
-CONFIDENCE_LEVEL = 0.95
-_RESAMPLES = 10_000
 _RECOVERED = ("direct", "indirect")
 
 
@@ -406,10 +391,6 @@ def is_default(what: Combination) -> bool:
 
 def _title(what: Combination) -> str:
     return "known" if what.estimator == "true" else what.estimator
-
-
-def _ends(values: Mapping[Row, float]) -> tuple[float, float]:
-    return bootstrap_ends(cluster_means(values), CONFIDENCE_LEVEL, _RESAMPLES, 0)
 
 
 # -- alpha and beta -----------------------------------------------------------------------
