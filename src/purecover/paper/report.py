@@ -384,7 +384,7 @@ def _known(runs: tables.Runs) -> list[str]:
     )
     if not (direct and ours and papers):
         return []
-    n_bad = sum(share > 0 for share in tables.collapses(runs, "true").values())
+    n_bad = sum(share > 0 for share in tables.collapses(runs).values())
     test = ranks.clustered_test({row: direct[row] - papers[row] for row in direct if row in papers})
     by_method = (
         "With known alpha and beta and the paper's truth, the mean error of AUC is "

@@ -17,7 +17,7 @@ import numpy as np
 from purecover import simulate
 from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import bad_value, public
-from purecover.counts import PURoc, ScoreCounts, auc_pu, pu_roc_curve
+from purecover.counts import ScoreCounts, auc_pu, pu_roc_curve
 from purecover.paper.cells import Record
 from purecover.paper.run import DEFAULT, DEFAULT_REPAIR, RELEASED
 from purecover.proportions import MixtureProportions
@@ -437,12 +437,10 @@ def mean_errors(
     return runs.means(np.abs(runs.errors(paper_combination(column, metric, methods), truth)))
 
 
-def collapses(runs: Runs, estimator: str) -> dict[Row, float]:
-    """Share of the runs of a row in which the curve of Algorithm 1 has collapsed."""
-    direct = runs.values(Combination("auc", "direct", estimator))
-    gap = np.clip(direct, 0.0, 1.0) - runs.values(
-        Combination("auc", "indirect", estimator, "paper")
-    )
+def collapses(runs: Runs) -> dict[Row, float]:
+    """Share of the runs of a row in which, all known, the curve of Algorithm 1 has collapsed."""
+    direct = runs.values(Combination("auc", "direct", "true"))
+    gap = np.clip(direct, 0.0, 1.0) - runs.values(Combination("auc", "indirect", "true", "paper"))
     return runs.means(np.where(np.isnan(gap), np.nan, gap > COLLAPSE))
 
 
@@ -471,7 +469,7 @@ def paper_table(runs: Runs, metric: str, methods: Methods, truth: Truth) -> Shee
     printed = printed_table(metric)
     ours = {name: _column(runs, name, metric, methods, truth) for name in _PRINTED[metric]}
     with_collapse = metric == "auc" and methods.repairs[metric] == "paper"
-    collapsed = collapses(runs, "true") if with_collapse else {}
+    collapsed = collapses(runs) if with_collapse else {}
     columns = [
         Column("dataset", "Data set", style="text"),
         Column("beta", "β", digits=2),
@@ -673,54 +671,26 @@ class ThresholdErrors:
     auc_pr: FloatArray
 
 
-def simulated_scores(
-    n_repeats: int = 40,
-    *,
-    n_labeled: int = 1000,
-    n_unlabeled: int = 5000,
-    beta: float = 0.95,
-    random_state: int = 0,
-) -> list[KeptScores]:
-    """Scores of moderate, good and nearly perfect classifiers.
-
-    Parameters
-    ----------
-    n_repeats : int, default=40
-        Samples of each.
-    n_labeled, n_unlabeled : int
-        Sizes of a sample.
-    beta : float, default=0.95
-        Share of positives among the labeled.
-    random_state : int, default=0
-        Seed.
-
-    Returns
-    -------
-    list of KeptScores
-        Three times ``n_repeats`` of them.
-    """
-    rng = np.random.default_rng(random_state)
+def simulated_scores() -> list[KeptScores]:
+    """Scores of moderate, good and nearly perfect classifiers, forty samples of each."""
+    rng = np.random.default_rng(0)
     found = []
     for title, (world, alpha) in _WORLDS.items():
-        for _ in range(n_repeats):
+        for _ in range(40):
             sample = world.sample(
-                n_labeled, n_unlabeled, alpha=alpha, beta=beta, random_state=rng, fixed_counts=True
+                1000, 5000, alpha=alpha, beta=0.95, random_state=rng, fixed_counts=True
             )
             found.append(KeptScores(title, sample.scores, sample.labeled, sample.truth))
     return found
 
 
-def threshold_errors(
-    kept: Iterable[KeptScores], numbers: Iterable[int | None] = NUMBERS
-) -> list[ThresholdErrors]:
+def threshold_errors(kept: Iterable[KeptScores]) -> list[ThresholdErrors]:
     """Errors of Algorithm 1 by the number of thresholds, alpha and beta known.
 
     Parameters
     ----------
     kept : iterable of KeptScores
         The scores.
-    numbers : iterable of int or None
-        Numbers of thresholds; None is all.
 
     Returns
     -------
@@ -731,7 +701,6 @@ def threshold_errors(
     -----
     The thresholds are quantiles of all scores, at equal distances in rank.
     """
-    wanted = tuple(numbers)
     pooled: dict[tuple[str, int | None], list[tuple[float, float]]] = {}
     for each in kept:
         counts = ScoreCounts.from_scores(each.scores, each.labeled)
@@ -741,9 +710,12 @@ def threshold_errors(
         true_roc = pu_roc_curve(true)
         true_pr = area_under_pr(true_roc.tpr_pu, true_roc.fpr_pu, alpha, "davis-goadrich")
         observed = pu_roc_curve(counts)
-        for number in wanted:
-            auc, auc_pr = _areas(observed, _chosen(counts, number), proportions)
-            errors = (auc - auc_pu(true), auc_pr - true_pr)
+        for number in NUMBERS:
+            at = _chosen(counts, number)
+            tpr, fpr = map_curve(observed.tpr_pu[at], observed.fpr_pu[at], proportions)
+            points = repair_paper(Points(fpr, tpr, observed.thresholds[at]))
+            auc_pr = area_under_pr(points.tpr, points.fpr, alpha, "davis-goadrich")
+            errors = (trapezoid(points.tpr, points.fpr) - auc_pu(true), auc_pr - true_pr)
             pooled.setdefault((each.title, number), []).append(errors)
     return [
         ThresholdErrors(title, number, *np.array(errors).T)
@@ -760,15 +732,6 @@ def _chosen(counts: ScoreCounts, number: int | None) -> IntArray:
     quantiles = np.arange(1, number + 1) / (number + 1)
     # Point i + 1 of the curve is the one at threshold i.
     return np.unique(np.concatenate([[0], np.searchsorted(share, quantiles) + 1, [n]]))
-
-
-def _areas(
-    observed: PURoc, chosen: IntArray, proportions: MixtureProportions
-) -> tuple[float, float]:
-    tpr, fpr = map_curve(observed.tpr_pu[chosen], observed.fpr_pu[chosen], proportions)
-    points = repair_paper(Points(fpr, tpr, observed.thresholds[chosen]))
-    area = area_under_pr(points.tpr, points.fpr, proportions.alpha, "davis-goadrich")
-    return trapezoid(points.tpr, points.fpr), area
 
 
 def thresholds_sheet(errors: Iterable[ThresholdErrors]) -> Sheet:
