@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -447,7 +447,7 @@ def _tasks(
         trained = _train(group, problems[group[0].dataset])
         seconds = (time.perf_counter() - began) / len(group)
         for cell, each in zip(group, trained, strict=True):
-            yield delayed(_measure_cell)(cell, *each, seconds, keep_scores)
+            yield delayed(_run_cell)(cell, each, keep_scores, seconds)
     for cell in _from_elsewhere(on_cores):
         if not store.has(cell.key):
             yield delayed(_run_cell)(cell, problems[cell.dataset], keep_scores)
@@ -467,8 +467,12 @@ def _end_with(parent: int) -> None:
 # -- what is computed -------------------------------------------------------------------------
 
 
-def _train(group: Sequence[Cell], problem: Problem) -> list[tuple[Draw, FloatArray, FloatArray]]:
-    """Of each cell its rows, scores of networks trained on labels, and on the true classes."""
+_Trained: TypeAlias = tuple[Draw, FloatArray, FloatArray]
+"""Rows of a cell, scores of networks trained on labels, and on the true classes."""
+
+
+def _train(group: Sequence[Cell], problem: Problem) -> list[_Trained]:
+    """The networks of each cell."""
     draws = [draw(cell, problem.positive, problem.n_labeled) for cell in group]
     settings = group[0].settings
     rows = np.stack([drawn.rows for drawn in draws])
@@ -491,34 +495,22 @@ def _train(group: Sequence[Cell], problem: Problem) -> list[tuple[Draw, FloatArr
     return list(zip(draws, labeled, positive, strict=True))
 
 
-def _run_cell(cell: Cell, problem: Problem, keep_scores: bool) -> _Done:
-    """Draw, train and measure: everything of a cell, in a worker."""
-    began = time.perf_counter()
+def _run_cell(
+    cell: Cell, given: Problem | _Trained, keep_scores: bool, seconds: float = 0.0
+) -> _Done:
+    """Draw and train, unless that is done, and measure: everything of a cell, in a worker."""
+    began = time.perf_counter() - seconds
     try:
-        (trained,) = _train([cell], problem)
+        trained = _train([cell], given)[0] if isinstance(given, Problem) else given
+        records = measure(cell, *trained)
     except Exception:  # noqa: BLE001 - one bad cell must not end a night's work
         return _Done(cell, [], None, 0.0, traceback.format_exc())
-    return _measure_cell(cell, *trained, time.perf_counter() - began, keep_scores)
-
-
-def _measure_cell(
-    cell: Cell,
-    drawn: Draw,
-    scores: FloatArray,
-    traditional: FloatArray,
-    seconds: float,
-    keep_scores: bool,
-) -> _Done:
-    began = time.perf_counter()
-    try:
-        records = measure(cell, drawn, scores, traditional)
-    except Exception:  # noqa: BLE001 - as above
-        return _Done(cell, [], None, 0.0, traceback.format_exc())
+    drawn, scores, traditional = trained
     kept = {
         "scores": scores,
         "traditional_scores": traditional,
         "labeled": drawn.labeled,
         "positive": drawn.positive,
     }
-    seconds += time.perf_counter() - began
-    return _Done(cell, records, kept if keep_scores else None, seconds, None)
+    spent = time.perf_counter() - began
+    return _Done(cell, records, kept if keep_scores else None, spent, None)
