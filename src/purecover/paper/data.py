@@ -33,6 +33,7 @@ import numpy as np
 
 from purecover import _validation as valid
 from purecover._codec import replacing
+from purecover._inputs import is_missing
 from purecover._typing import BoolArray, FloatArray
 from purecover._validation import Frozen, FrozenDict, public
 from purecover.exceptions import InvalidInputError
@@ -108,6 +109,7 @@ def encode_numbers(columns: Columns) -> tuple[FloatArray, tuple[str, ...]]:
     return np.column_stack([_numbers(*item) for item in columns.items()]), tuple(columns)
 
 
+_BANK = ("default", "balance", "housing", "loan", "duration", "campaign", "pdays", "previous")
 _MARITAL = ("single", "married", "divorced")
 _OUTCOMES = {"unknown": 0.0, "failure": 0.0, "other": 0.5, "success": 1.0}
 
@@ -122,13 +124,11 @@ def encode_bank(columns: Columns) -> tuple[FloatArray, tuple[str, ...]]:
     found: dict[str, FloatArray] = {"age": _numbers("age", columns["age"])}
     marital = _indicators("marital", columns["marital"], _MARITAL)
     found |= {f"marital={each}": marital[:, i] for i, each in enumerate(_MARITAL)}
-    for name in ("default", "balance", "housing", "loan"):
-        if name == "balance":
-            found[name] = _numbers(name, columns[name])
-        else:
+    for name in _BANK:
+        if name in ("default", "housing", "loan"):
             found[f"{name}=yes"] = _indicators(name, columns[name], ("yes", "no"))[:, 0]
-    for name in ("duration", "campaign", "pdays", "previous"):
-        found[name] = _numbers(name, columns[name])
+        else:
+            found[name] = _numbers(name, columns[name])
     outcomes = _indicators("poutcome", columns["poutcome"], tuple(_OUTCOMES))
     found["poutcome"] = outcomes @ np.array(list(_OUTCOMES.values()))
     return np.column_stack(list(found.values())), tuple(found)
@@ -315,11 +315,9 @@ def write_table(table: Table, path: Path) -> None:
 
 def _text(value: Any) -> str:
     """A value of a data frame; what is missing becomes nothing."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if is_missing(value):
         return ""
     if isinstance(value, float):
-        if math.isnan(value):
-            return ""
         return str(int(value)) if value.is_integer() else repr(value)
     return str(value).strip().strip("'\"")
 

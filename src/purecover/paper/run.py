@@ -311,12 +311,14 @@ def run_study(
         if made.error is not None:
             failed.append((made.cell, made.error))
         else:
+            name = made.cell.dataset
+            other = "; ".join(problems[name].differences)
             n_added += store.add(
                 made.cell,
                 made.records,
                 seconds=made.seconds,
                 scores=made.scores,
-                about=notes | _about_data(made.cell.dataset, problems),
+                about=notes | ({"data": f"{name}: {other}"} if other else {}),
             )
         if on_progress is not None:
             # Counted anew: another process may be adding to the store as well.
@@ -349,11 +351,6 @@ def _about(missing: Sequence[Cell]) -> dict[str, str]:
 
         found |= {"torch": str(torch.__version__), "card": str(torch.cuda.get_device_name())}
     return found
-
-
-def _about_data(name: str, problems: Mapping[str, Problem]) -> dict[str, str]:
-    differences = problems[name].differences
-    return {"data": f"{name}: {'; '.join(differences)}"} if differences else {}
 
 
 # -- who computes -----------------------------------------------------------------------------
