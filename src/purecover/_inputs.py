@@ -359,7 +359,7 @@ def _equals(values: np.ndarray[Any, Any], label: object) -> BoolArray:
         # Files deliver text, so that label 1 must also find "1".
         text = _text(label)
         return np.array(
-            [_is_equal(v, label) or _text(v) == text for v in values.tolist()], dtype=np.bool_
+            [is_equal(v, label) or _text(v) == text for v in values.tolist()], dtype=np.bool_
         )
     try:
         number = float(label)  # type: ignore[arg-type]
@@ -369,7 +369,8 @@ def _equals(values: np.ndarray[Any, Any], label: object) -> BoolArray:
     return np.asarray(values == np.float64(number), dtype=np.bool_)
 
 
-def _is_equal(one: object, other: object) -> bool:
+def is_equal(one: object, other: object) -> bool:
+    """Whether two values are the same, where the question has an answer."""
     try:
         return bool(one == other)
     except Exception:  # noqa: BLE001 - arrays and foreign objects: not a plain label

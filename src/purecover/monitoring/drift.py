@@ -60,8 +60,8 @@ def figures(
     }
     if given.ways:
         used = given.resolve(counts)
-        ends = _made_interval(used.alpha, level, used.alpha, used.alpha, "given")
-        found |= {"alpha": ends, "beta": used.beta}
+        alpha = _made_interval(used.alpha, used.alpha, level, "given")
+        found |= {"alpha": alpha, "beta": used.beta}
         if least_delta(counts) > used.delta:
             return found | {"note": contradiction_of(counts, used)}
         return found | {"auc": auc_interval(counts, used, confidence_level=level)}
@@ -72,7 +72,10 @@ def figures(
             estimator.fit(counts)
             used = given.estimated(estimator.proportions_)
             direct = min(max(0.5 + (counts.auc_pu - 0.5) / used.delta, 0.0), 1.0)
-            alpha, auc = _made_interval(used.alpha, level), _made_interval(direct, level)
+            alpha, auc = (
+                _made_interval(value, math.nan, level, "no interval")
+                for value in (used.alpha, direct)
+            )
             found |= {"alpha": alpha, "beta": used.beta, "auc": auc}
             own = given.beta is None and estimator.interval_method != "bootstrap"
             if own:
@@ -103,16 +106,8 @@ def make_estimator(given: GivenProportions) -> PriorEstimator:
     return estimator
 
 
-def _made_interval(
-    value: float,
-    level: float,
-    low: float = math.nan,
-    high: float = math.nan,
-    method: str = "no interval",
-) -> Interval:
-    return Interval(
-        estimate=value, low=low, high=high, confidence_level=level, method=method, varied="scores"
-    )
+def _made_interval(value: float, end: float, level: float, method: str) -> Interval:
+    return Interval(estimate=value, low=end, high=end, confidence_level=level, method=method)
 
 
 # -- What is kept of a partition, and of its comparison with those before it ---------------------
@@ -429,6 +424,14 @@ def _test(value: float, before: float, z: float, p_value: float) -> DriftTest:
     )
 
 
+def _by_moments(value: float, before: float, variance: float, third: float) -> DriftTest:
+    """A test by variance and third cumulant of the difference; nothing varies without variance."""
+    if not variance > 0:
+        return _test(value, before, math.copysign(0.0, value - before), 1.0)
+    z = (value - before) / math.sqrt(variance)
+    return _test(value, before, z, two_sided(z, third / variance**1.5))
+
+
 def _too_few(new: ScoreCounts, reference: ScoreCounts) -> str | None:
     for which, counts in (("it has", new), ("those before it have", reference)):
         for kind, size in zip(("labeled", "unlabeled"), effective_sizes(counts), strict=True):
@@ -453,12 +456,9 @@ def _distributions(new: ScoreCounts, reference: ScoreCounts) -> dict[str, DriftT
     found = {}
     sizes = zip(effective_sizes(new), effective_sizes(reference), strict=True)
     for side, (few, many) in zip(("labeled", "unlabeled"), sizes, strict=True):
-        shares = []
-        for counts in (new, reference):
-            place = np.searchsorted(-grid.thresholds, -counts.thresholds)
-            tally = np.bincount(place, getattr(counts, side), minlength=grid.n_thresholds)
-            shares.append(np.cumsum(tally) / tally.sum())
-        distance = float(np.abs(shares[0] - shares[1]).max())
+        tallies = [_on_grid(grid, counts, side) for counts in (new, reference)]
+        one, other = (np.cumsum(tally) / tally.sum() for tally in tallies)
+        distance = float(np.abs(one - other).max())
         z = math.sqrt(few * many / (few + many)) * distance
         found[side] = _test(distance, 0.0, z, float(kolmogorov(z)))
     return found
@@ -475,12 +475,8 @@ def _flagged(new: ScoreCounts, reference: ScoreCounts, threshold: float) -> Drif
     few, many = (effective_sizes(counts)[1] for counts in (new, reference))
     share = (few * value + many * before) / (few + many)
     spread = share * (1 - share)
-    variance = spread / few + spread / many
-    if not variance > 0:
-        return _test(value, before, 0.0, 1.0)
     third = spread * (1 - 2 * share) * (1 / few**2 - 1 / many**2)
-    z = (value - before) / math.sqrt(variance)
-    return _test(value, before, z, two_sided(z, third / variance**1.5))
+    return _by_moments(value, before, spread / few + spread / many, third)
 
 
 # -- where alpha is known ---------------------------------------------------------------------
@@ -512,11 +508,7 @@ def _observed(
         for (spread, cube), size in zip(moments, effective_sizes(counts), strict=True):
             variance += spread / size / delta**2
             third += cube / size**2 / delta**3
-    difference = values[0] - values[1]
-    if not variance > 0:
-        return _test(values[0], values[1], math.copysign(0.0, difference), 1.0)
-    z = difference / math.sqrt(variance)
-    return _test(values[0], values[1], z, two_sided(z, third / variance**1.5))
+    return _by_moments(values[0], values[1], variance, third)
 
 
 def _moments(
@@ -551,7 +543,7 @@ def _estimated(
     rows: dict[str, list[Any]] = {"labeled": [], "unlabeled": []}
     for counts in (new, reference):
         for side, found in rows.items():
-            ours = _on_grid(pooled, counts.thresholds, getattr(counts, side))
+            ours = np.rint(_on_grid(pooled, counts, side)).astype(np.int64)
             shares = getattr(pooled, side) / getattr(pooled, side).sum()
             found += [ours, *rng.multinomial(int(ours.sum()), shares, size=n_draws)]
     columns: tuple[CountArray, CountArray]
@@ -570,11 +562,11 @@ def _estimated(
     }
 
 
-def _on_grid(pooled: ScoreCounts, thresholds: FloatArray, tally: CountArray) -> CountArray:
+def _on_grid(grid: ScoreCounts, counts: ScoreCounts, side: str) -> FloatArray:
     """Counts in the bins of others that hold them."""
-    place = np.searchsorted(-pooled.thresholds, -thresholds)
-    found = np.bincount(place, weights=tally, minlength=pooled.n_thresholds)
-    return np.rint(found).astype(np.int64)
+    place = np.searchsorted(-grid.thresholds, -counts.thresholds)
+    found: Any = np.bincount(place, weights=getattr(counts, side), minlength=grid.n_thresholds)
+    return np.asarray(found, dtype=np.float64)
 
 
 def _proportions(

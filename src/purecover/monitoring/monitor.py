@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import os
@@ -21,7 +22,7 @@ import numpy as np
 
 from purecover import _validation as valid
 from purecover._codec import Saved, checksum, decode, picked, plain, plain_fields, replacing
-from purecover._inputs import Tabular
+from purecover._inputs import Tabular, is_equal
 from purecover._typing import ArrayLike, Scenario
 from purecover._validation import public
 from purecover.counts import ScoreCounts
@@ -65,10 +66,7 @@ def as_path(path: object) -> Path:
 
 def read_state(path: Path) -> tuple[dict[str, Any], str]:
     """The state in a file, and its checksum."""
-
-    def wrong(got: str, hint: str) -> InvalidInputError:
-        return _wrong(path, got, hint)
-
+    wrong = partial(_wrong, path)
     other = "is it another file? purecover monitor starts a new state under a name that is free"
     try:
         document = json.loads(path.read_bytes().decode("utf-8"))
@@ -130,7 +128,8 @@ def write_state(path: Path, state: dict[str, Any]) -> str:
         "state": state,
     }
     text = json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
-    for left in path.parent.glob(f".{_glob(path.name)}.*.tmp"):  # by a process that was killed
+    # Left by a process that was killed.
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         # A state called "a.b" may be written right now beside one called "a".
         if left.name.removeprefix(f".{path.name}.").count(".") == 2:
             with suppress(OSError):
@@ -139,11 +138,6 @@ def write_state(path: Path, state: dict[str, Any]) -> str:
     with replacing(path, prefix=prefix, suffix=suffix, durable=True) as file:
         file.write(text.encode())
     return made
-
-
-def _glob(name: str) -> str:
-    """A name in which no character is a wildcard."""
-    return "".join(f"[{c}]" if c in "[*?" else c for c in name)
 
 
 # -- one at a time ----------------------------------------------------------------------------
@@ -241,17 +235,10 @@ class Settings(Saved):
         """Complain of settings that are not these; files may name their columns anew."""
         mine = self.to_dict()
         for key, value in wanted.items():
-            if key != "columns" and not _same(value, mine[key]):
+            if key != "columns" and not is_equal(value, mine[key]):
                 must = f"{valid.show(mine[key])}, as in the state file"
                 hint = "leave it out, or start a new state file"
                 raise valid.bad_value(key, must, valid.show(value), hint)
-
-
-def _same(one: object, other: object) -> bool:
-    try:
-        return bool(one == other)
-    except Exception:  # noqa: BLE001 - a hostile __eq__, or an array
-        return False
 
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
@@ -909,7 +896,7 @@ class ScoreMonitor(Tabular):
         return picked(self.counts, *names) | {"binning": plain(self.bounds)}
 
     def _columns(self) -> dict[str, Any]:
-        """The figures of all partitions; NaN where there is none."""
+        """The figures of all partitions; None, where there is none, becomes NaN."""
         columns = {
             name: np.array([getattr(p, name) for p in self._partitions])
             for name in ("name", "n_labeled", "n_unlabeled")
@@ -917,13 +904,12 @@ class ScoreMonitor(Tabular):
         for key in TITLES:
             found = [getattr(p, key) for p in self._partitions]
             for end, column in (("estimate", key), ("low", f"{key}_low"), ("high", f"{key}_high")):
-                values = [math.nan if i is None else getattr(i, end) for i in found]
+                values = [getattr(interval, end, None) for interval in found]
                 columns[column] = np.array(values, dtype=np.float64)
-        flags = [math.nan if p.flagged is None else p.flagged for p in self._partitions]
-        columns["flagged"] = np.array(flags, dtype=np.float64)
+        columns["flagged"] = np.array([p.flagged for p in self._partitions], dtype=np.float64)
         for side in ("labeled", "unlabeled"):
             tests = [None if p.drift is None else p.drift.tests.get(side) for p in self._partitions]
-            distances = [math.nan if test is None else test.value for test in tests]
+            distances = [getattr(test, "value", None) for test in tests]
             columns[f"{side}_distance"] = np.array(distances, dtype=np.float64)
         drifted = [p.drift is not None and p.drift.drifted for p in self._partitions]
         return {**columns, "drifted": np.array(drifted, dtype=np.bool_)}
