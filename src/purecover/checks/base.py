@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -209,22 +209,6 @@ def check(
     def decorate(function: Callable[[CheckContext], Finding]) -> Check:
         REGISTRY[code] = Check(code, title, severity, function)
         return REGISTRY[code]
-
-    return decorate
-
-
-def check_of_estimate(
-    code: str, title: str, severity: Severity
-) -> Callable[[Callable[[PriorEstimate], Finding]], Check]:
-    """Turn a function that looks at an estimate into a :class:`Check`."""
-
-    def decorate(function: Callable[[PriorEstimate], Finding]) -> Check:
-        def look(context: CheckContext) -> Finding:
-            if context.estimation is None:
-                return not_applicable("alpha and beta were given.")
-            return function(context.estimation)
-
-        return check(code, title, severity)(wraps(function)(look))
 
     return decorate
 

@@ -20,7 +20,6 @@ from purecover.checks.base import (
     CheckResult,
     Finding,
     check,
-    check_of_estimate,
     contrast,
     count,
     critical_value,
@@ -29,7 +28,7 @@ from purecover.checks.base import (
     quiet,
     shortfall,
 )
-from purecover.counts import PURoc, ScoreCounts, _cumulative_share, auc_pu_variance
+from purecover.counts import ScoreCounts, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import least_delta
@@ -247,9 +246,7 @@ def _sides(context: CheckContext, n_labeled: float, n_unlabeled: float) -> list[
 @check("PU009", "the ROC curve is not concave", "note")
 def not_concave(context: CheckContext) -> Finding:
     """The concave hull has a larger area than the curve, by more than two standard errors."""
-    roc = context.roc
-    observed = PURoc(fpr_pu=roc.fpr_pu, tpr_pu=roc.tpr_pu, thresholds=roc.thresholds_raw)
-    excess, error = concavity_excess(context.counts, observed)
+    excess, error = concavity_excess(context.counts, context.roc)
     if not math.isfinite(error):
         return not_applicable("the standard error of the AUC needs two examples of each kind.")
     says = f"the concave hull exceeds the observed AUC by {excess:.3g}, standard error {error:.2g}"
@@ -649,9 +646,12 @@ UNLIKELY, LIKELY, SURE = 0.05, 0.5, 0.95
 _IF_CLEAN = "if you know that the labels are clean, pass beta=1."
 
 
-@check_of_estimate("PU004", "an estimate is at the edge of its range", "warning")
-def estimate_at_edge(estimation: PriorEstimate) -> Finding:
+@check("PU004", "an estimate is at the edge of its range", "warning")
+def estimate_at_edge(context: CheckContext) -> Finding:
     """At an end of what a method can return, the truth may lie beyond."""
+    estimation = context.estimation
+    if estimation is None:
+        return not_applicable("alpha and beta were given.")
     says = f"{_shares(estimation)} of {estimation.estimator}"
     if not estimation.at_edge:
         return quiet(f"{says} lie inside the range of the method.")
@@ -661,9 +661,12 @@ def estimate_at_edge(estimation: PriorEstimate) -> Finding:
     )
 
 
-@check_of_estimate("PU011", "labels may contain errors", "note")
-def noise_corrected(estimation: PriorEstimate) -> Finding:
+@check("PU011", "labels may contain errors", "note")
+def noise_corrected(context: CheckContext) -> Finding:
     """Figures are corrected for wrong labels that nobody has seen."""
+    estimation = context.estimation
+    if estimation is None:
+        return not_applicable("alpha and beta were given.")
     p_value, beta = estimation.clean_p_value, estimation.proportions.beta
     if not estimation.beta_estimated:
         return not_applicable("beta was not estimated.")
@@ -867,7 +870,7 @@ def _noise_beside_alpha(context: CheckContext) -> Finding:
     fpr = max((float(median) - p.alpha / 2) / (1 - p.alpha), 1e-9)
     if fpr >= 0.5 or p.beta != 1:
         return not_applicable("the scores do not tell how low positives may score.")
-    excess, error = concavity_excess(counts, _observed(context))
+    excess, error = concavity_excess(counts, context.roc)
     if excess > 2 * error:
         return not_applicable("scores whose curve is not concave do not tell (PU009).")
     distance = -float(ndtri(fpr))  # between the means of negatives and positives
@@ -892,11 +895,6 @@ def _noise_beside_alpha(context: CheckContext) -> Finding:
         "pass beta if you know it, or leave alpha out to have both estimated; if the labels are "
         "verified, pass beta=1.",
     )
-
-
-def _observed(context: CheckContext) -> PURoc:
-    roc = context.roc
-    return PURoc(fpr_pu=roc.fpr_pu, tpr_pu=roc.tpr_pu, thresholds=roc.thresholds_raw)
 
 
 def _shares(estimation: PriorEstimate) -> str:

@@ -403,7 +403,7 @@ def concavity_excesses(
         return excess, np.where(variance >= 0, np.sqrt(variance), np.inf)
 
 
-def concavity_excess(counts: ScoreCounts, observed: PURoc) -> tuple[float, float]:
+def concavity_excess(counts: ScoreCounts, observed: PURoc | RecoveredRoc) -> tuple[float, float]:
     """How far the observed AUC of the hull exceeds the plain one, and the latter's error."""
     sides = rows_of(counts)
     rates = (observed.tpr_pu[None], observed.fpr_pu[None])
