@@ -31,7 +31,8 @@ from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, auc_pu, check_counts, pu_roc_curve
 from purecover.exceptions import IdentifiabilityError
 from purecover.proportions import MixtureProportions, check_proportions, check_target
-from purecover.recovery.rates import pr_segment_areas, trapezoid
+from purecover.recovery.curves import area_under_pr
+from purecover.recovery.rates import trapezoid
 from purecover.recovery.repairs import project
 
 # -- Extremes of confusion tables and of recovered rates: the machinery of :func:`recover_bounds`
@@ -626,7 +627,8 @@ def binning_bounds(
     value = auc_pu(counts)
     n_bins = int(several.sum())
     area = _wide((max(value - slack, 0.0), min(value + slack, 1.0)), slack)
-    area_pr = _pr_bounds(roc, roc, several, counts.labeled_share)
+    observed = (roc.fpr_pu, roc.tpr_pu)
+    area_pr = _pr_bounds(observed, observed, several, counts.labeled_share)
     if proportions is None:
         return BinningBounds(n_bins=n_bins, auc_pu=area, auc_pr_pu=area_pr)
     check_proportions(proportions)
@@ -644,21 +646,16 @@ def _direct(auc: float, proportions: MixtureProportions) -> float:
     return 0.5 + (auc - 0.5) / proportions.delta
 
 
-@dataclass(frozen=True)
-class _Box:
-    """One corner of the box that each point of a curve lies in."""
-
-    fpr_pu: FloatArray
-    tpr_pu: FloatArray
+_Rates: TypeAlias = tuple[FloatArray, FloatArray]
+"""Fpr and tpr of one corner of the box that each point of a curve lies in."""
 
 
-def _pr_bounds(upper: Any, lower: Any, several: BoolArray, prior: float) -> Pair:
+def _pr_bounds(upper: _Rates, lower: _Rates, several: BoolArray, prior: float) -> Pair:
     """Areas under the highest and the lowest curve through given corners of boxes."""
-    found = []
-    for box, first in ((lower, "fpr"), (upper, "tpr")):
-        fpr, tpr = _staircase(box.fpr_pu, box.tpr_pu, several, first)
-        found.append(_pr_area(tpr, fpr, prior))
-    low, high = found
+    low, high = (
+        area_under_pr(*_staircase(*corner, several, first), prior, "davis-goadrich")
+        for corner, first in ((lower, "fpr"), (upper, "tpr"))
+    )
     return _wide((low, high), float(several.any()))
 
 
@@ -670,16 +667,8 @@ def _wide(pair: Pair, slack: float) -> Pair:
     return max(low - _ROUNDING, 0.0), min(high, 1.0) + _ROUNDING
 
 
-def _pr_area(tpr: FloatArray, fpr: FloatArray, prior: float) -> float:
-    if prior == 0:
-        return 0.0
-    return float(pr_segment_areas(tpr, fpr, max(prior, 1e-300)).sum())
-
-
-def _staircase(
-    fpr: FloatArray, tpr: FloatArray, several: BoolArray, first: str
-) -> tuple[FloatArray, FloatArray]:
-    """A curve with a corner in each bin of several scores; it rises, or goes right, first."""
+def _staircase(fpr: FloatArray, tpr: FloatArray, several: BoolArray, first: str) -> _Rates:
+    """Tpr and fpr, with a corner in each bin of several scores; it rises, or goes right, first."""
     size = several.size
     x, y = np.repeat(fpr, 2)[1:], np.repeat(tpr, 2)[1:]  # point, corner, point, corner, ...
     corners = np.arange(1, 2 * size, 2)
@@ -689,12 +678,12 @@ def _staircase(
         x[corners] = fpr[:-1]
     keep = np.ones(x.size, dtype=np.bool_)
     keep[corners] = several
-    return x[keep], y[keep]
+    return y[keep], x[keep]
 
 
 def _recovered_boxes(
     counts: ScoreCounts, proportions: MixtureProportions, several: BoolArray
-) -> tuple[_Box, _Box]:
+) -> tuple[_Rates, _Rates]:
     """Corners of the boxes that hold the points of the isotonic curve: upper left, lower right."""
     alpha, beta, delta = proportions.alpha, proportions.beta, proportions.delta
     roc = pu_roc_curve(counts)
@@ -718,10 +707,7 @@ def _recovered_boxes(
     weights = np.maximum(counts.labeled + counts.unlabeled, np.finfo(np.float64).tiny)
     lows = _projected(low, weights, several[-1])
     highs = _projected(high, weights, False)
-    return (
-        _Box(fpr_pu=lows["fpr"], tpr_pu=highs["tpr"]),
-        _Box(fpr_pu=highs["fpr"], tpr_pu=lows["tpr"]),
-    )
+    return (lows["fpr"], highs["tpr"]), (highs["fpr"], lows["tpr"])
 
 
 def _projected(rates: dict[str, FloatArray], weights: Any, whole: bool) -> dict[str, FloatArray]:

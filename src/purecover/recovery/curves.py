@@ -91,15 +91,7 @@ class RecoveredRoc(Frozen, Tabular):
     @property
     def n_outside(self) -> int:
         """Raw points outside the unit box."""
-        slack = 1e-12
-        return int(
-            np.count_nonzero(
-                (self.fpr_raw < -slack)
-                | (self.fpr_raw > 1 + slack)
-                | (self.tpr_raw < -slack)
-                | (self.tpr_raw > 1 + slack)
-            )
-        )
+        return int(np.count_nonzero(~_repairs.inside_box(self.fpr_raw, self.tpr_raw)))
 
     @public
     def partial_auc(self, max_fpr: float, *, standardized: bool = False) -> float:
@@ -252,8 +244,18 @@ def roc_from_counts(
                 f"so repair={repair!r} gave way to 'isotonic'. See check PU009.",
                 RecoveryWarning,
             )
-    raw = _repairs.Points(fpr_raw, tpr_raw, observed.thresholds)
-    points = apply_repair(used, raw, counts, observed, proportions)
+    points = _repairs.Points(fpr_raw, tpr_raw, observed.thresholds)
+    if used == "paper":
+        points = _repairs.repair_paper(points)
+    elif used == "isotonic":
+        # A threshold that only known negatives have weighs nothing; the solver wants more.
+        weights = np.maximum(counts.labeled + counts.unlabeled, np.finfo(np.float64).tiny)
+        fpr, tpr = (_repairs.project(rates[None], weights[None])[0] for rates in (fpr_raw, tpr_raw))
+        points = _repairs.Points(fpr, tpr, observed.thresholds)
+    elif used == "hull":
+        points = _repairs.repair_hull(observed, proportions)
+    elif used == "likelihood":
+        points = _repairs.repair_likelihood(counts, proportions)
     return RecoveredRoc(
         fpr=points.fpr,
         tpr=points.tpr,
@@ -268,28 +270,6 @@ def roc_from_counts(
         repair=used,
         repair_requested=repair,
     )
-
-
-def apply_repair(
-    repair: Repair,
-    raw: _repairs.Points,
-    counts: ScoreCounts,
-    observed: PURoc,
-    proportions: MixtureProportions,
-) -> _repairs.Points:
-    """One repair, unchecked."""
-    if repair == "paper":
-        return _repairs.repair_paper(raw)
-    if repair == "isotonic":
-        # A threshold that only known negatives have weighs nothing; the solver wants more.
-        weights = np.maximum(counts.labeled + counts.unlabeled, np.finfo(np.float64).tiny)
-        fpr, tpr = (_repairs.project(rates[None], weights[None])[0] for rates in (raw.fpr, raw.tpr))
-        return _repairs.Points(fpr, tpr, raw.thresholds)
-    if repair == "hull":
-        return _repairs.repair_hull(observed, proportions)
-    if repair == "likelihood":
-        return _repairs.repair_likelihood(counts, proportions)
-    return raw
 
 
 def repaired_rates(

@@ -38,19 +38,19 @@ class Points:
     thresholds: FloatArray
 
 
+def inside_box(fpr: FloatArray, tpr: FloatArray) -> BoolArray:
+    """Which points have both rates in [0, 1], up to the rounding of equations 2 and 3."""
+    low, high = np.minimum(fpr, tpr), np.maximum(fpr, tpr)
+    return np.asarray((low >= -_ROUNDING) & (high <= 1 + _ROUNDING))
+
+
 def repair_paper(raw: Points) -> Points:
     """Algorithm 1 of the paper, to the letter.
 
     Delete points outside the unit box, sort by fpr, replace tpr by its running maximum.
     The paper leaves open what happens to equal fpr; they keep the order of thresholds.
     """
-    # (2)-(3) give exact zeros and ones only up to rounding.
-    inside = (
-        (raw.fpr >= -_ROUNDING)
-        & (raw.fpr <= 1 + _ROUNDING)
-        & (raw.tpr >= -_ROUNDING)
-        & (raw.tpr <= 1 + _ROUNDING)
-    )
+    inside = inside_box(raw.fpr, raw.tpr)
     fpr, tpr = raw.fpr[inside].clip(0, 1), raw.tpr[inside].clip(0, 1)
     order = np.argsort(fpr, kind="stable")
     return Points(fpr[order], np.maximum.accumulate(tpr[order]), raw.thresholds[inside][order])
