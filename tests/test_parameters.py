@@ -12,14 +12,12 @@ import purecover as pu
 from purecover._parameters import DECLARED, Parameters, described, parameter
 from purecover._validation import public
 from purecover.exceptions import InvalidInputError, InvalidTypeError
-from purecover.intervals.replicates import Resampling, ResamplingKeywords
 from purecover.proportions import GivenProportions, ProportionKeywords
 from purecover.recovery.metrics import MetricKeywords, RecoveryOptions, ThresholdKeywords
 
 GROUPS: list[tuple[type, type[Parameters]]] = [
     (ProportionKeywords, GivenProportions),
     (MetricKeywords, RecoveryOptions),
-    (ResamplingKeywords, Resampling),
 ]
 
 

@@ -322,14 +322,10 @@ def rowwise_auc(
     ours, theirs = ((scores[side], None if weight is None else weight[side]) for side in sides)
     below = _share_below(ours[0], *theirs)
     above = 1 - _share_below(theirs[0], *ours)
-    if ours[1] is None or theirs[1] is None:
-        auc = float(below.mean())
-        parts[labeled] = (below - auc) / below.size
-        parts[~labeled] = (above - auc) / above.size
-    else:
-        auc = float(np.average(below, weights=ours[1]))
-        parts[labeled] = (below - auc) * ours[1] / ours[1].sum()
-        parts[~labeled] = (above - auc) * theirs[1] / theirs[1].sum()
+    auc = float(np.average(below, weights=ours[1]))
+    for side, shares, (_, mass) in ((labeled, below, ours), (~labeled, above, theirs)):
+        apart = shares - auc
+        parts[side] = apart / apart.size if mass is None else apart * mass / mass.sum()
     return RowwiseAuc(auc, parts, labeled, weight)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, NamedTuple, TypedDict, Unpack
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -333,15 +333,6 @@ FEWER_GROUPS, FEW_REPLICATES = 2**8, 500
 intervals by a twentieth of a standard error, and chance moves those of 500 by an eighth."""
 
 
-class ResamplingKeywords(TypedDict, total=False):
-    """How to resample, and what is promised of the intervals."""
-
-    confidence_level: float
-    n_resamples: int | None
-    random_state: RandomState
-    progress: Progress | None
-
-
 @dataclass(frozen=True)
 class Resampling(Parameters):
     """How to resample, where nothing else is said."""
@@ -522,11 +513,7 @@ def measure_replicates(
     wanted = formulas.resolve_metrics(metrics, counts, given, proportions)
 
     chosen = threshold is None
-    threshold = (
-        formulas.youden_threshold(roc)
-        if threshold is None
-        else valid.check_real("threshold", threshold)
-    )
+    threshold = formulas.check_threshold(threshold, roc)
     few = n_resamples <= FEW_REPLICATES and estimator is None
     groups = FEWER_GROUPS if few else GROUPS
     if resampler is None:
@@ -583,7 +570,7 @@ def measure_replicates(
             best, tpr, fpr = (
                 np.concatenate(column) for column in zip(*(p.best for p in parts), strict=True)
             )
-            at = _positions(counts, data.thresholds)[best]
+            at = formulas.position(counts, data.thresholds[best])
             gains = np.mean(tpr - roc.tpr_pu[at]), np.mean(fpr - roc.fpr_pu[at])
             optimism = (CHOSEN_TWICE * float(gains[0]), CHOSEN_TWICE * float(gains[1]))
         place = formulas.position(counts, threshold)
@@ -644,16 +631,7 @@ def _moved(
 CHOSEN_TWICE = 2 ** (1 / 3)
 """The optimism of a chosen threshold, as a multiple of what a replicate shows of it."""
 
-_POINT = ("fpr", "tpr", "tpr_pu", "flagged", "alpha", "beta", "prior")
-"""What all metrics at a threshold follow from."""
-
 _NUMBERS = ("tp", "fp", "fn", "tn")
-
-
-def _positions(counts: ScoreCounts, thresholds: FloatArray) -> IntArray:
-    """:func:`position` of many thresholds."""
-    below = np.searchsorted(counts.thresholds[::-1], thresholds, side="left")
-    return np.asarray(counts.n_thresholds - below)
 
 
 def _studentized(replicates: FloatArray, apparent: float, corrected: float) -> FloatArray:
@@ -712,7 +690,8 @@ class _Measured(NamedTuple):
     values: dict[str, FloatArray]
     """Metrics that do not depend on the threshold."""
     point: FloatArray
-    """What those that do follow from, one row each."""
+    """What those that do follow from, one row each: fpr, tpr, observed tpr, share of the unlabeled
+    that is flagged, alpha, beta and prior."""
     best: tuple[IntArray, FloatArray, FloatArray]
     """The best threshold by its index, and the observed tpr and fpr there."""
     lines: tuple[FloatArray, FloatArray]
@@ -743,7 +722,8 @@ class _Job:
         prior = roc.proportions.prior(self.options.target, counts)
         at = formulas.position(counts, self.threshold)
         rates = (*view.rates, roc.tpr_pu, roc.fpr_pu)
-        point = (*(float(rate[at]) for rate in rates), *_pair(roc.proportions), prior)
+        p = roc.proportions
+        point = (*(float(rate[at]) for rate in rates), p.alpha, p.beta, prior)
         lines = (GRID, GRID[1:])
         if self.curves:
             tpr_at = interpolated(GRID, roc.fpr, roc.tpr)
@@ -827,10 +807,6 @@ class _Job:
         ):
             return share * beta + (1 - share) * alpha
         return alpha
-
-
-def _pair(proportions: MixtureProportions) -> tuple[float, float]:
-    return proportions.alpha, proportions.beta
 
 
 # -- Replicates of any vector of figures, and bands of curves of probabilities -------------------

@@ -464,14 +464,11 @@ def recover_metrics(
     given = RecoveryOptions.among(options).validated()
     wanted = resolve_metrics(metrics, counts, given, proportions)
     roc, roc_pr = recover_both(counts, proportions, given.repair)
-    threshold = (
-        youden_threshold(roc) if threshold is None else valid.check_real("threshold", threshold)
-    )
     return metrics_from_roc(
         roc,
         roc_pr,
         counts,
-        threshold=threshold,
+        threshold=check_threshold(threshold, roc),
         prior=proportions.prior(given.target, counts),
         metrics=wanted,
         options=given,
@@ -668,16 +665,22 @@ def within_margins(fpr: Any, tpr: Any, flagged: Any, alpha: Any) -> tuple[Any, A
     return np.where(many, least, fpr), np.where(few, most, tpr)
 
 
-def position(counts: ScoreCounts, threshold: float) -> int:
-    """How many distinct scores reach the threshold: its place on a curve."""
-    below = int(np.searchsorted(counts.thresholds[::-1], threshold, side="left"))
-    return counts.n_thresholds - below
+def position(counts: ScoreCounts, threshold: Any) -> Any:
+    """How many distinct scores reach a threshold, or each of several: its place on a curve."""
+    return counts.n_thresholds - np.searchsorted(counts.thresholds[::-1], threshold, side="left")
 
 
 def youden_threshold(roc: curves.RecoveredRoc) -> float:
     """The threshold where the observed, hence also the true, Youden index is highest."""
     best = int(np.argmax(roc.tpr_pu[1:] - roc.fpr_pu[1:])) + 1
     return float(roc.thresholds_raw[best])
+
+
+def check_threshold(threshold: object, roc: curves.RecoveredRoc) -> float:
+    """The threshold that was given, or else the one where the Youden index is highest."""
+    if threshold is None:
+        return youden_threshold(roc)
+    return valid.check_real("threshold", threshold)
 
 
 # -- The recovered confusion matrix: how many of each kind to expect -----------------------------
