@@ -283,8 +283,7 @@ def count_frame(
                 {"score": part["score"]},
                 part["labeled"],
                 sample_weight=part.get("sample_weight"),
-                positive_label=labels["positive_label"],
-                negative_label=labels["negative_label"],
+                **labels,
             )
         except InvalidInputError as error:
             if by is not None:
@@ -386,24 +385,15 @@ def _columns(
                     "both labeled and unlabeled somewhere",
                     f"no {side} row among {int(bins.rows.sum()):,}{where}",
                 )
-        columns: Columns = {
-            "thresholds": bins.low[::-1].copy(),
-            "labeled": _tally(bins.labeled),
-            "unlabeled": _tally(bins.unlabeled),
-        }
+        wanted = {"thresholds": bins.low, "labeled": bins.labeled, "unlabeled": bins.unlabeled}
         if labels["negative_label"] is not None:
-            columns["negative"] = _tally(bins.negative)
+            wanted["negative"] = bins.negative
         if scan.weighted:
-            columns["labeled_sq"] = _tally(bins.labeled_sq)
-            columns["unlabeled_sq"] = _tally(bins.unlabeled_sq)
+            wanted |= {"labeled_sq": bins.labeled_sq, "unlabeled_sq": bins.unlabeled_sq}
         if not bins.tied.all():
-            columns["highest"] = bins.high[::-1].copy()
-        out[group] = columns
+            wanted["highest"] = bins.high
+        out[group] = {name: column[::-1].copy() for name, column in wanted.items()}
     return out
-
-
-def _tally(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return np.ascontiguousarray(values[::-1])
 
 
 # -- Several scores of the same rows: how many rows lie in the same cell of each, by one group-by

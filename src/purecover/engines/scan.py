@@ -277,10 +277,7 @@ class LabelCodes:
 
     def missing(self) -> Any:
         """An expression: whether a row has no label."""
-        import narwhals.stable.v2 as nw
-
-        label = nw.col(self.column)
-        return label.is_null() | label.is_nan() if self.is_float else label.is_null()
+        return is_absent(self.column, self.is_float)
 
     def expression(self) -> Any:
         """An expression: a word, a truth value, or a code of each row.
@@ -483,12 +480,6 @@ class Scan:
         weight = self._weight()
         return (weight == 0) | weight.is_between(1 / _LARGEST_WEIGHT, _LARGEST_WEIGHT)
 
-    def _without_group(self, column: str) -> Any:
-        import narwhals.stable.v2 as nw
-
-        group = nw.col(column)
-        return group.is_null() | group.is_nan() if self.by_float else group.is_null()
-
     def _prepared(self) -> Any:
         """Rows as they are counted: score, code of the label, and whatever else is asked for."""
         import narwhals.stable.v2 as nw
@@ -526,7 +517,7 @@ class Scan:
         if self.weighted:
             place = nw.when(nw.col("pu_fine")).then(place).otherwise(bad)
         if self.by:
-            place = nw.when(self._without_group("pu_by")).then(bad).otherwise(place)
+            place = nw.when(is_absent("pu_by", self.by_float)).then(bad).otherwise(place)
         return self._grouped(rows, (place * _SCALE).floor())
 
     def refined(self, regions: Regions) -> dict[Group, Bins]:
@@ -653,7 +644,7 @@ class Scan:
         if self.weighted:
             faults |= {6: nw.col(self.names["sample_weight"]).is_null(), 7: ~self._weight_fine()}
         if self.by:
-            faults[8] = self._without_group(self.names["by"])
+            faults[8] = is_absent(self.names["by"], self.by_float)
         kind = nw.lit(0, nw.Int64)
         for number, fault in reversed(faults.items()):
             kind = nw.when(fault).then(nw.lit(number, nw.Int64)).otherwise(kind)
@@ -703,6 +694,14 @@ def as_float(column: str, dtype: Any) -> Any:
     if isinstance(dtype, nw.Boolean):
         value = value.cast(nw.Int64)
     return value.cast(nw.Float64)
+
+
+def is_absent(column: str, is_float: bool) -> Any:
+    """An expression: whether a row has nothing in a column."""
+    import narwhals.stable.v2 as nw
+
+    value = nw.col(column)
+    return value.is_null() | value.is_nan() if is_float else value.is_null()
 
 
 def collected(frame: Any) -> dict[str, np.ndarray[Any, Any]]:
