@@ -37,6 +37,13 @@ def shown(progress: Progress | None) -> Iterator[Tell | None]:
             bar.stop()
 
 
+def part_of(tell: Tell | None, part: int, n_parts: int) -> Tell | None:
+    """What one of several parts of like size tells, as progress of the whole."""
+    if tell is None:
+        return None
+    return lambda done, total: tell(part * total + done, n_parts * total)
+
+
 def _watched() -> bool:
     """Whether somebody sees a bar. Commands show bars of their own, or none if so told."""
     if "purecover.cli" in sys.modules:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from purecover._progress import Progress, Tell, shown
+from purecover._progress import Progress, part_of, shown
 from purecover._typing import BoolArray, CountArray, FloatArray, IntArray
 from purecover.counts import ScoreCounts
 from purecover.intervals import resampling
@@ -154,9 +154,6 @@ def paired_bootstrap(
     with shown(progress) as tell:
         for i, name in enumerate(sorted(models, key=lambda key: key != reference)):
             model = models[name]
-            step = None
-            if tell is not None:
-                step = _part_of(tell, i * n_resamples, len(models) * n_resamples)
             result = bootstrap(
                 model.counts,
                 proportions,
@@ -164,17 +161,13 @@ def paired_bootstrap(
                 resampler=model.resampler,
                 random_state=np.random.default_rng(seed),
                 n_resamples=n_resamples,
-                progress=step,
+                progress=part_of(tell, i, len(models)),
                 **options,
                 **model.options,
             )
             drawn = "groups" if isinstance(model.resampler, GroupResampler) else "rows"
             found[name] = replace(result, method=f"the same {drawn} for all")
     return {name: found[name] for name in models}
-
-
-def _part_of(progress: Tell, before: int, total: int) -> Tell:
-    return lambda done, _: progress(before + done, total)
 
 
 class _Shared:

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from purecover import _validation as valid
 from purecover._inputs import rows_frame
-from purecover._progress import Progress, Tell, shown
+from purecover._progress import Progress, part_of, shown
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import FrozenDict, public
 from purecover.estimators.estimate import LabelRates
@@ -114,7 +113,6 @@ def consensus_scores(
     ranks = []
     with shown(progress) as tell:
         for k, name in enumerate(names):
-            so_far = None if tell is None else partial(_tell_of_part, tell, k, len(names))
             found = cross_fit.cross_fit(
                 candidates[name],
                 examples,
@@ -122,14 +120,10 @@ def consensus_scores(
                 combine="rank",
                 random_state=seed,
                 n_jobs=n_jobs,
-                progress=so_far,
+                progress=part_of(tell, k, len(names)),
             )
             ranks.append(found.scores)
     return np.asarray(np.mean(ranks, axis=0))
-
-
-def _tell_of_part(tell: Tell, part: int, n_parts: int, done: int, total: int) -> None:
-    tell(part * total + done, n_parts * total)
 
 
 def label_rates(examples: tables.Examples, *, seed: int) -> LabelRates | None:

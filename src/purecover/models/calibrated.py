@@ -182,19 +182,6 @@ def _parts(labeled: BoolArray, rng: np.random.Generator) -> np.ndarray[Any, Any]
     return part
 
 
-# -- Alpha and beta for a classifier, estimated from scores of rows it has not seen --------------
-
-
-def estimate_from_scores(estimator: PriorEstimator, counts: ScoreCounts) -> MixtureProportions:
-    """Alpha and beta of cross-fitted scores, or a complaint in a function's name."""
-    try:
-        return estimator.fit(counts).proportions_
-    except IdentifiabilityError as error:
-        raise IdentifiabilityError(
-            f"{{function}} cannot estimate alpha and beta from the cross-fitted scores. {error}"
-        ) from error
-
-
 # -- `PUCalibratedClassifier`: probabilities of the true class from labeled and unlabeled rows ---
 
 
@@ -407,7 +394,12 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         if prior_estimator is None:
             self.proportions_ = given.resolve(counts)
         else:
-            self.proportions_ = given.estimated(estimate_from_scores(prior_estimator, counts))
+            try:
+                found = prior_estimator.fit(counts).proportions_
+            except IdentifiabilityError as error:
+                says = "{function} cannot estimate alpha and beta from the cross-fitted scores."
+                raise IdentifiabilityError(f"{says} {error}") from error
+            self.proportions_ = given.estimated(found)
         self.target_prior_ = self.proportions_.prior(self.target, counts)
         self.calibrator_, self.labeled_share_ = choose_calibrator(
             self._scaled(scores),

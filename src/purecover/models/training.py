@@ -197,17 +197,25 @@ def draw_bags(
     train = np.empty((n_rows, len(seeds)), dtype=np.uint8)
     validation = np.empty_like(train)
     initial = np.empty((training.n_parameters(n_features), len(seeds)))
+    first, second = weight_bounds(n_features, training.hidden)
     for column, seed in enumerate(seeds):
         rng = np.random.default_rng(seed)
         train[:, column], validation[:, column] = _draw_bag(rng, n_rows, training, labeled)
-        initial[:, column] = _draw_weights(rng, n_features, training.hidden)
+        into_hidden = rng.uniform(-first, first, (n_features + 1) * training.hidden)
+        into_output = rng.uniform(-second, second, training.hidden + 1)
+        initial[:, column] = np.concatenate([into_hidden, into_output])
     return Bags(train, validation, initial)
 
 
 def _draw_bag(
     rng: np.random.Generator, n_rows: int, training: Training, labeled: BoolArray | None
 ) -> tuple[Counts, Counts]:
-    drawn = _draw_rows(rng, n_rows, labeled)
+    if labeled is None:
+        drawn = rng.integers(n_rows, size=n_rows)
+    else:
+        sides = [np.flatnonzero(side) for side in (labeled, ~labeled)]
+        both = np.concatenate([rows[rng.integers(rows.size, size=rows.size)] for rows in sides])
+        drawn = rng.permutation(both)  # so that the first ones are of both kinds
     if training.split == "positions":
         # The draws are independent, so that the first ones are as random as any.
         held = _n_held(n_rows, training)
@@ -221,16 +229,6 @@ def _draw_bag(
     validation[held_out] = train[held_out]
     train[held_out] = 0
     return train, validation
-
-
-def _draw_rows(
-    rng: np.random.Generator, n_rows: int, labeled: BoolArray | None
-) -> NDArray[np.int64]:
-    if labeled is None:
-        return rng.integers(n_rows, size=n_rows)
-    sides = [np.flatnonzero(side) for side in (labeled, ~labeled)]
-    drawn = np.concatenate([rows[rng.integers(rows.size, size=rows.size)] for rows in sides])
-    return rng.permutation(drawn)  # so that the first ones are of both kinds
 
 
 def _count(drawn: NDArray[np.int64], n_rows: int) -> Counts:
@@ -249,16 +247,6 @@ def weight_bounds(n_features: int, hidden: int) -> tuple[float, float]:
     networks. AISTATS 2010.
     """
     return math.sqrt(6 / (n_features + hidden)), math.sqrt(6 / (hidden + 1))
-
-
-def _draw_weights(rng: np.random.Generator, n_features: int, hidden: int) -> FloatArray:
-    into_hidden, into_output = weight_bounds(n_features, hidden)
-    return np.concatenate(
-        [
-            rng.uniform(-into_hidden, into_hidden, (n_features + 1) * hidden),
-            rng.uniform(-into_output, into_output, hidden + 1),
-        ]
-    )
 
 
 # -- Many small networks on the same rows as one computation: outputs and gradients --------------
@@ -380,20 +368,15 @@ class Workspace:
         self.width = hidden * networks
         size = min(max(rows.block // self.width, 1), rows.features.shape[0])
         shape, dtype = (hidden, size, networks), rows.features.dtype
-        self._units, self._scratch = (
+        self.units, self.scratch = (
             self.xp.empty(shape, dtype=dtype, device=rows.device) for _ in range(2)
         )
 
-    def units(self, size: int) -> Array:
-        """Room for the hidden values (units, rows, networks) of a block."""
-        return self._room(self._units, size)
+    def room(self, buffer: Array, size: int) -> Array:
+        """The part of ``units`` or ``scratch`` (units, rows, networks) that a block needs.
 
-    def scratch(self, size: int) -> Array:
-        """Room for anything of the same shape."""
-        return self._room(self._scratch, size)
-
-    def _room(self, buffer: Array, size: int) -> Array:
-        # A contiguous part, since products write into nothing else.
+        It is contiguous, since products write into nothing else.
+        """
         hidden, _, networks = buffer.shape
         flat = self.xp.reshape(buffer, (-1,))[: hidden * size * networks]
         return self.xp.reshape(flat, (hidden, size, networks))
@@ -408,9 +391,9 @@ def forward(space: Workspace, x: Array, weights: Array, hidden: int) -> tuple[Ar
     """Hidden values (units, rows, networks) and what the output units get (rows, networks)."""
     xp, size = space.xp, x.shape[0]
     inner, outer = split_weights(xp, weights, hidden)
-    units = into(xp, space.units(size), "matmul", x, inner)
+    units = into(xp, space.room(space.units, size), "matmul", x, inner)
     into(xp, units, "tanh", units)
-    weighted = into(xp, space.scratch(size), "multiply", units, outer[:hidden, None, :])
+    weighted = into(xp, space.room(space.scratch, size), "multiply", units, outer[:hidden, None, :])
     return units, xp.sum(weighted, axis=0) + outer[hidden, :]
 
 
@@ -467,7 +450,7 @@ def gradient(
         held = xp.astype(validation[part, :], x.dtype)
         held_out = held_out + xp.matmul(ones, held * losses)[0, :]
         bias = bias + xp.matmul(ones, slope)
-        weighted = into(xp, space.scratch(x.shape[0]), "multiply", units, slope)
+        weighted = into(xp, space.room(space.scratch, x.shape[0]), "multiply", units, slope)
         outer = outer + xp.matmul(ones, weighted)[:, 0, :]
         into(xp, weighted, "multiply", weighted, units)
         into(xp, weighted, "subtract", slope, weighted)
