@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._codec import plain_fields
-from purecover._typing import BoolArray, CountArray, FloatArray
+from purecover import _validation as valid
+from purecover._codec import Saved, plain_fields
+from purecover._inputs import is_equal
+from purecover._typing import BoolArray, CountArray, FloatArray, Scenario
 from purecover._validation import Frozen
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
@@ -36,6 +38,43 @@ if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
 
 
+# -- What a monitor was told ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Saved):
+    """The parameters of a monitor, as a state file keeps them."""
+
+    alpha: float | None
+    beta: float | None
+    prior: float | None
+    label_frequency: float | None
+    scenario: Scenario | None
+    estimator: str | None
+    window: int
+    false_alarms: float
+    confidence_level: float
+    n_resamples: int
+    max_thresholds: int
+    random_state: int
+    columns: dict[str, str]
+    threshold: float | None
+
+    @property
+    def given(self) -> GivenProportions:
+        """What is known of alpha and beta."""
+        return GivenProportions.among(vars(self))
+
+    def require(self, wanted: Mapping[str, Any]) -> None:
+        """Complain of settings that are not these; files may name their columns anew."""
+        mine = self.to_dict()
+        for key, value in wanted.items():
+            if key != "columns" and not is_equal(value, mine[key]):
+                must = f"{valid.show(mine[key])}, as in the state file"
+                hint = "leave it out, or start a new state file"
+                raise valid.bad_value(key, must, valid.show(value), hint)
+
+
 # -- The figures of one partition ----------------------------------------------------------------
 
 
@@ -43,15 +82,9 @@ _OBSERVED = MixtureProportions(0.0, 1.0)
 """With these the recovered figures are the observed ones."""
 
 
-def figures(
-    counts: ScoreCounts,
-    given: GivenProportions,
-    *,
-    level: float,
-    n_resamples: int,
-    seed: int,
-) -> dict[str, Any]:
+def figures(counts: ScoreCounts, settings: Settings) -> dict[str, Any]:
     """Observed AUC, alpha, beta and recovered AUC with intervals, as fields of a partition."""
+    given, level = settings.given, settings.confidence_level
     found: dict[str, Any] = {
         "auc_pu": auc_interval(counts, _OBSERVED, confidence_level=level),
         "alpha": None,
@@ -80,16 +113,16 @@ def figures(
             own = given.beta is None and estimator.interval_method != "bootstrap"
             if own:
                 found["alpha"] = estimator.interval(confidence_level=level)["alpha"]
-            if n_resamples:
+            if settings.n_resamples:
                 drawn = bootstrap(
                     counts,
                     used,
                     estimator=estimator if given.beta is None else KnownBeta(estimator, given.beta),
                     metrics=["roc_auc"],
                     curves=False,
-                    n_resamples=n_resamples,
+                    n_resamples=settings.n_resamples,
                     confidence_level=level,
-                    random_state=seed,
+                    random_state=settings.random_state,
                 )
                 found["auc"] = drawn.interval("roc_auc")
                 if not own:
@@ -352,6 +385,8 @@ def two_sided(z: float, skewness: float) -> float:
 # -- Whether a partition differs from those before it, with a bound of false alarms over all looks
 
 
+_DRAWS = 200
+"""Most pairs of samples drawn for one comparison: enough for a standard error."""
 FEWEST = 20
 """Labeled and unlabeled examples that either side must have: moments mean little below."""
 _MAX_BINS = 2**11
@@ -364,18 +399,11 @@ def share_of_look(look: int, false_alarms: float) -> float:
 
 
 def compare(
-    new: ScoreCounts,
-    before: list[ScoreCounts],
-    given: GivenProportions,
-    *,
-    threshold: float | None,
-    look: int,
-    false_alarms: float,
-    n_draws: int,
-    seed: int,
+    new: ScoreCounts, before: list[ScoreCounts], settings: Settings, look: int
 ) -> MonitorDrift:
     """Compare the counts of a partition with the sum of those before it."""
-    spent = share_of_look(look, false_alarms)
+    given, threshold = settings.given, settings.threshold
+    spent = share_of_look(look, settings.false_alarms)
     reference = sum(before[1:], start=before[0])
     few = _too_few(new, reference)
     if few is not None:
@@ -392,10 +420,11 @@ def compare(
         found = {"auc_pu": _observed(new, reference, 1.0, 1.0)}
         if new.is_weighted or reference.is_weighted:
             note = "alpha of weighted rows is not compared, only the observed AUC"
-        elif not n_draws:
+        elif not settings.n_resamples:
             note = "alpha is not compared without resamples, only the observed AUC"
         else:
-            rng = np.random.default_rng([seed, look])
+            rng = np.random.default_rng([settings.random_state, look])
+            n_draws = min(settings.n_resamples, _DRAWS)
             try:
                 estimator = make_estimator(given)
                 quick = estimator._for_draws()

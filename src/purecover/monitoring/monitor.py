@@ -21,8 +21,8 @@ from typing import IO, TYPE_CHECKING, Any, Self
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._codec import Saved, checksum, decode, picked, plain, plain_fields, replacing
-from purecover._inputs import Tabular, is_equal
+from purecover._codec import checksum, decode, picked, plain, plain_fields, replacing
+from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, Scenario
 from purecover._validation import public
 from purecover.counts import ScoreCounts
@@ -32,6 +32,7 @@ from purecover.intervals.interval import LEVEL, Interval
 from purecover.monitoring.drift import (
     DriftTest,
     MonitorPartition,
+    Settings,
     binned,
     compare,
     figures,
@@ -205,40 +206,6 @@ else:
 
 
 _LONGEST = 200
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings(Saved):
-    """The parameters of a monitor, as a state file keeps them."""
-
-    alpha: float | None
-    beta: float | None
-    prior: float | None
-    label_frequency: float | None
-    scenario: Scenario | None
-    estimator: str | None
-    window: int
-    false_alarms: float
-    confidence_level: float
-    n_resamples: int
-    max_thresholds: int
-    random_state: int
-    columns: dict[str, str]
-    threshold: float | None
-
-    @property
-    def given(self) -> GivenProportions:
-        """What is known of alpha and beta."""
-        return GivenProportions.among(vars(self))
-
-    def require(self, wanted: Mapping[str, Any]) -> None:
-        """Complain of settings that are not these; files may name their columns anew."""
-        mine = self.to_dict()
-        for key, value in wanted.items():
-            if key != "columns" and not is_equal(value, mine[key]):
-                must = f"{valid.show(mine[key])}, as in the state file"
-                hint = "leave it out, or start a new state file"
-                raise valid.bad_value(key, must, valid.show(value), hint)
 
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
@@ -491,8 +458,6 @@ def _checked(counts: ScoreCounts | None) -> ScoreCounts | None:
 
 _TOTAL = 16
 """Times as many bins as a partition may have, for all partitions together."""
-_DRAWS = 200
-"""Most pairs of samples drawn for one comparison: enough for a standard error."""
 
 
 class ScoreMonitor(Tabular):
@@ -687,16 +652,7 @@ class ScoreMonitor(Tabular):
         drift = None
         before = [p.counts for p in self._partitions[:place] if p.counts is not None]
         if before:
-            drift = compare(
-                small,
-                before[-keep.window :],
-                keep.given,
-                threshold=keep.threshold,
-                look=self._n_looks + 1,
-                false_alarms=keep.false_alarms,
-                n_draws=min(keep.n_resamples, _DRAWS),
-                seed=keep.random_state,
-            )
+            drift = compare(small, before[-keep.window :], keep, self._n_looks + 1)
         made = MonitorPartition(
             name=name,
             added=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -706,13 +662,7 @@ class ScoreMonitor(Tabular):
             flagged=None if keep.threshold is None else flagged(counts, keep.threshold),
             drift=drift,
             counts=small,
-            **figures(
-                counts,
-                keep.given,
-                level=keep.confidence_level,
-                n_resamples=keep.n_resamples,
-                seed=keep.random_state,
-            ),
+            **figures(counts, keep),
         )
         self._put(place, made)
         return made
