@@ -97,13 +97,12 @@ def train_ensemble(
         if on_progress is not None:
             on_progress(sum(stopped))
 
-    hears = [None if on_progress is None else partial(hear, index) for index in range(len(batches))]
     # Threads inside products as small as those of a batch only wait for one another.
     workers = valid.useful_jobs(n_jobs, len(batches)) if device == "numpy" else 1
     with threadpool_limits(1, user_api="blas") if device == "numpy" else nullcontext():
         parts = Parallel(n_jobs=workers, prefer="threads")(
-            delayed(train_part)(features, targets, batch, training, device, told)
-            for batch, told in zip(batches, hears, strict=True)
+            delayed(train_part)(features, targets, batch, training, device, partial(hear, index))
+            for index, batch in enumerate(batches)
         )
     return Ensemble(
         weights=np.concatenate([part.weights for part in parts], axis=1),

@@ -252,16 +252,14 @@ def map_bounds(
         high[0] = 0.0  # nothing reaches infinity; below the lowest score, though, there may be more
         ends[key] = (low, high)
     bounds: dict[str, FloatArray] = {}
-    for tpr_pu in ends["tpr"]:
-        for fpr_pu in ends["fpr"]:
-            for alpha in set(alphas):
-                for beta in set(betas):
-                    gain = (tpr_pu - fpr_pu) / (beta - alpha)
-                    tpr = np.clip(tpr_pu + (1 - beta) * gain, 0, 1)
-                    fpr = np.clip(fpr_pu - alpha * gain, 0, 1)
-                    for side in ("lower", "upper"):
-                        _stretch(bounds, "tpr", side, tpr)
-                        _stretch(bounds, "fpr", side, fpr)
+    corners = itertools.product(ends["tpr"], ends["fpr"], set(alphas), set(betas))
+    for tpr_pu, fpr_pu, alpha, beta in corners:
+        gain = (tpr_pu - fpr_pu) / (beta - alpha)
+        tpr = np.clip(tpr_pu + (1 - beta) * gain, 0, 1)
+        fpr = np.clip(fpr_pu - alpha * gain, 0, 1)
+        for side in ("lower", "upper"):
+            _stretch(bounds, "tpr", side, tpr)
+            _stretch(bounds, "fpr", side, fpr)
     bounds = _monotone(bounds)
     share = counts.labeled_share if target == "pooled" else 0.0
     low_prior, high_prior = (
@@ -687,40 +685,31 @@ def _recovered_boxes(
     """Corners of the boxes that hold the points of the isotonic curve: upper left, lower right."""
     alpha, beta, delta = proportions.alpha, proportions.beta, proportions.delta
     roc = pu_roc_curve(counts)
-    least = {"fpr": roc.fpr_pu[1:].copy(), "tpr": roc.tpr_pu[1:].copy()}
-    for rate, curve in (("fpr", roc.fpr_pu), ("tpr", roc.tpr_pu)):
-        least[rate][several] = curve[:-1][several]
-    most = {"fpr": roc.fpr_pu[1:], "tpr": roc.tpr_pu[1:]}
-    low = {
-        "fpr": (beta * least["fpr"] - alpha * most["tpr"]) / delta,
-        "tpr": ((1 - alpha) * least["tpr"] - (1 - beta) * most["fpr"]) / delta,
-    }
-    high = {
-        "fpr": (beta * most["fpr"] - alpha * least["tpr"]) / delta,
-        "tpr": ((1 - alpha) * most["tpr"] - (1 - beta) * least["fpr"]) / delta,
-    }
+    tpr, fpr = roc.tpr_pu[1:], roc.fpr_pu[1:]
+    least_tpr, least_fpr = (
+        np.where(several, rate[:-1], rate[1:]) for rate in (roc.tpr_pu, roc.fpr_pu)
+    )
+    low_tpr = ((1 - alpha) * least_tpr - (1 - beta) * fpr) / delta
+    low_fpr = (beta * least_fpr - alpha * tpr) / delta
+    high_tpr = ((1 - alpha) * tpr - (1 - beta) * least_fpr) / delta
+    high_fpr = (beta * fpr - alpha * least_tpr) / delta
     if several[-1]:
         # How many rows of the last bin take part in the projection is unknown: all but those of
         # the lowest score. It lowers the others most where all do, with the smallest value.
-        for rates in (low["fpr"], low["tpr"]):
-            rates[-1] = rates.min()
+        low_tpr[-1], low_fpr[-1] = low_tpr.min(), low_fpr.min()
     weights = np.maximum(counts.labeled + counts.unlabeled, np.finfo(np.float64).tiny)
-    lows = _projected(low, weights, several[-1])
-    highs = _projected(high, weights, False)
-    return (lows["fpr"], highs["tpr"]), (highs["fpr"], lows["tpr"])
+    low_tpr, low_fpr = (_projected(rate, weights, several[-1]) for rate in (low_tpr, low_fpr))
+    high_tpr, high_fpr = (_projected(rate, weights, False) for rate in (high_tpr, high_fpr))
+    return (low_fpr, high_tpr), (high_fpr, low_tpr)
 
 
-def _projected(rates: dict[str, FloatArray], weights: Any, whole: bool) -> dict[str, FloatArray]:
-    """The isotonic projection of both rates, from (0, 0) to (1, 1).
+def _projected(rate: FloatArray, weights: Any, whole: bool) -> FloatArray:
+    """The isotonic projection of a rate, from 0 to 1.
 
     The last bin is that end, and takes part only if it is ``whole``.
     """
-    fpr, tpr = (np.append(0.0, rates[name]) for name in ("fpr", "tpr"))
-    if whole:
-        fpr, tpr, weights = np.append(fpr, 1.0), np.append(tpr, 1.0), np.append(weights, 1.0)
-    out = {
-        name: project(rates[None], weights[None])[0] for name, rates in (("fpr", fpr), ("tpr", tpr))
-    }
-    if whole:
-        out = {name: np.append(column[:-2], 1.0) for name, column in out.items()}
-    return out
+    rate = np.append(0.0, rate)
+    if not whole:
+        return project(rate[None], weights[None])[0]
+    found = project(np.append(rate, 1.0)[None], np.append(weights, 1.0)[None])[0]
+    return np.append(found[:-2], 1.0)
