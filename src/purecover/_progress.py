@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import current_thread, main_thread
@@ -75,6 +75,19 @@ def starting_workers(number: int | None) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if heard:
             signal.raise_signal(signal.SIGINT)
+
+
+def results_of(
+    parallel: Callable[..., Any], tasks: Iterable[Any], workers: int | None, **options: Any
+) -> Iterator[Any]:
+    """Results of joblib's ``Parallel`` in the order of the tasks, as they come if they can."""
+    try:
+        ready = parallel(n_jobs=workers, return_as="generator", **options)
+    except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
+        return iter(parallel(n_jobs=workers, **options)(tasks))
+    with starting_workers(workers):
+        found: Iterator[Any] = ready(tasks)
+    return found
 
 
 class _Bar:

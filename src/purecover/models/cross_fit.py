@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_method_params
 
 from purecover import _validation as valid
 from purecover._inputs import response_scores
-from purecover._progress import Progress, shown, starting_workers
+from purecover._progress import Progress, results_of, shown
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, auc_pu
@@ -343,13 +343,7 @@ def cross_fit(
     tasks = (
         delayed(_scores_of_fold)(estimator, examples, split, used, fit_params) for split in splits
     )
-    try:
-        parallel = Parallel(n_jobs=workers, return_as="generator")
-    except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
-        jobs = Parallel(n_jobs=workers)(tasks)
-    else:
-        with starting_workers(workers):
-            jobs = parallel(tasks)
+    jobs = results_of(Parallel, tasks, workers)
     total, areas = np.zeros(examples.n_rows), np.zeros(len(splits))
     with shown(progress) as tell:
         for k, ((_, test), scores) in enumerate(zip(splits, jobs, strict=True)):

@@ -373,7 +373,8 @@ def _compute(
     options: dict[str, Any] = {"n_jobs": workers, "max_nbytes": None, "batch_size": 1}
     if type(get_active_backend()[0]).__name__ == "LokyBackend":  # processes of our own
         options |= {"initializer": _end_with, "initargs": (os.getpid(),)}
-    tasks = _Tasks(_tasks(missing, problems, store, keep_scores=keep_scores))
+    errors: list[Exception] = []
+    tasks = _until_error(_tasks(missing, problems, store, keep_scores=keep_scores), errors)
     try:
         parallel = Parallel(return_as="generator_unordered", **options)
     except ValueError:  # a backend that returns all results at once, such as Ray's
@@ -387,34 +388,27 @@ def _compute(
         finally:
             if finished is not None:
                 finished.close()
-    if tasks.error is not None:
-        raise tasks.error
+    if errors:
+        raise errors[0]
 
 
-def _in_rounds(parallel: Any, tasks: _Tasks) -> Iterator[_Done]:
+def _in_rounds(parallel: Any, tasks: Iterator[Any]) -> Iterator[_Done]:
     """As many cells as there are workers, and then the next ones."""
     from itertools import islice
 
     from joblib import effective_n_jobs
 
     size = max(effective_n_jobs(parallel.n_jobs), 1)
-    pending = iter(tasks)
-    while batch := list(islice(pending, size)):
+    while batch := list(islice(tasks, size)):
         yield from parallel(batch)
 
 
-class _Tasks:
+def _until_error(tasks: Iterator[Any], errors: list[Exception]) -> Iterator[Any]:
     """Tasks for joblib, which takes them in a thread of its own where an error would be lost."""
-
-    def __init__(self, source: Iterator[Any]) -> None:
-        self.error: Exception | None = None
-        self._source = source
-
-    def __iter__(self) -> Iterator[Any]:
-        try:
-            yield from self._source
-        except Exception as error:  # noqa: BLE001 - raised by whoever reads the results
-            self.error = error
+    try:
+        yield from tasks
+    except Exception as error:  # noqa: BLE001 - raised by whoever reads the results
+        errors.append(error)
 
 
 def _from_elsewhere(cells: list[Any]) -> list[Any]:

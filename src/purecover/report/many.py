@@ -16,7 +16,7 @@ import numpy as np
 from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._codec import json_text, picked, plain_fields
-from purecover._progress import shown, starting_workers
+from purecover._progress import results_of, shown
 from purecover._typing import ArrayLike, BoolArray, FloatArray, Scenario
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
@@ -664,16 +664,8 @@ def in_parallel(
 
     # Sent with each job rather than left in shared memory, which a killed process leaves behind.
     workers = valid.useful_jobs(n_jobs, len(jobs))
-    options: dict[str, Any] = {"n_jobs": workers, "max_nbytes": None}
     tasks = (delayed(work)(job) for job in jobs)
-    try:
-        parallel = Parallel(return_as="generator", **options)
-    except ValueError:  # a backend that returns all results at once, such as those of Ray and Spark
-        results = Parallel(**options)(tasks)
-    else:
-        with starting_workers(workers):
-            results = parallel(tasks)
-    yield from results
+    yield from results_of(Parallel, tasks, workers, max_nbytes=None)
 
 
 def observed_auc(part: Part) -> float:
