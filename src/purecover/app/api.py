@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
@@ -134,12 +135,8 @@ _REASONS = {
 }
 
 
-class ApiError(Exception):
+class ApiError(HTTPException):
     """A request that cannot be served, with the status and the words of the answer."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status, self.message = status, message
 
 
 Endpoint = Callable[["Api", Request], Awaitable[Response]]
@@ -159,11 +156,6 @@ class Operation:
     errors: tuple[int, ...] = ()
     open: bool = False
     """Whether it is the same for everyone, with or without the token."""
-
-    @property
-    def name(self) -> str:
-        """What its method is called."""
-        return self.endpoint.__name__
 
 
 OPERATIONS: list[Operation] = []
@@ -235,7 +227,7 @@ class Api:
 
     def __init__(self, settings: jobs.Settings) -> None:
         self.settings = settings
-        self._uploading = 0
+        self._uploads = asyncio.Semaphore(settings.max_uploads_at_once)
         self._sweeper: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -304,36 +296,34 @@ class Api:
         return await self._take(request, example.name, content())
 
     async def _take(self, request: Request, name: str, content: AsyncIterator[bytes]) -> Response:
-        if self._uploading >= self.settings.max_uploads_at_once:
-            raise ApiError(429, f"{self._uploading} uploads are under way; try again in a while.")
-        self._uploading += 1
+        if self._uploads.locked():
+            many = self.settings.max_uploads_at_once
+            raise ApiError(429, f"{many} uploads are under way; try again in a while.")
         upload = None
-        try:
-            upload = self.store.begin_upload(_owner(request), name)
-            upload.size = await self._write(upload, content)
-            task = jobs.Look(str(upload.folder), upload.name, self.settings.max_upload)
-            found: jobs.Looked = await self.looks.run(task, timeout=self.settings.look_timeout)
-            upload.columns, upload.rows, upload.guess = found.columns, found.rows, found.guess
-        except BaseException as error:
-            if upload is not None:
-                self.store.drop_upload(upload)
-            if isinstance(error, jobs.WorkError):
-                raise ApiError(422, worded(error)) from error
-            if isinstance(error, OSError):
-                raise _no_room(error) from error
-            raise
-        finally:
-            self._uploading -= 1
+        async with self._uploads:
+            try:
+                upload = self.store.begin_upload(_owner(request), name)
+                upload.size = await self._write(upload, content)
+                task = jobs.Look(str(upload.folder), upload.name, self.settings.max_upload)
+                found: jobs.Looked = await self.looks.run(task, timeout=self.settings.look_timeout)
+                upload.columns, upload.rows, upload.guess = found.columns, found.rows, found.guess
+            except BaseException as error:
+                if upload is not None:
+                    self.store.drop_upload(upload)
+                if isinstance(error, jobs.WorkError):
+                    raise ApiError(422, worded(error)) from error
+                if isinstance(error, OSError):
+                    raise _no_room(error) from error
+                raise
         self.store.keep_upload(upload)
         return _about(jobs.FileAnswer, upload, 201, f"/api/files/{upload.id}")
 
     async def _write(self, upload: jobs.Upload, content: AsyncIterator[bytes]) -> int:
         """Write to the disk while counting: a chunked body does not say how long it is."""
         size = 0
-        buffer = bytearray()
         parts = aiter(content)
         pause, began = self.settings.upload_pause, asyncio.get_running_loop().time()
-        with (upload.folder / upload.name).open("wb") as file:
+        with (upload.folder / upload.name).open("wb", buffering=_WRITE) as file:
             while True:
                 try:
                     # A byte now and then would otherwise hold its place for days.
@@ -348,11 +338,7 @@ class Api:
                 size += len(part)
                 if size > self.settings.max_upload:
                     raise _too_large(self.settings.max_upload)
-                buffer += part
-                if len(buffer) >= _WRITE:
-                    await asyncio.to_thread(file.write, bytes(buffer))
-                    buffer.clear()
-            file.write(bytes(buffer))
+                await asyncio.to_thread(file.write, part)
         return size
 
     @operation("GET /api/files/{file}", jobs.FileAnswer, errors=(404,))
@@ -491,15 +477,13 @@ class Api:
     # -- the interface itself -------------------------------------------------------------
 
     @operation("GET /api/openapi.json", dict[str, Any], open=True)
-    async def document(self, request: Request) -> Response:
+    async def document(self, _: Request) -> Response:
         """The interface as an OpenAPI document."""
-        del request
         return json_answer(openapi_document())
 
     @operation("GET /api", "text/html", open=True)
-    async def document_page(self, request: Request) -> Response:
+    async def document_page(self, _: Request) -> Response:
         """The interface as a page."""
-        del request
         return HTMLResponse(template("api.html.j2").render(document=openapi_document()))
 
 
@@ -612,7 +596,7 @@ def _described(
         good["content"] = content(about.answer)
     refused = content(ErrorAnswer)
     described: dict[str, Any] = {
-        "operationId": about.name,
+        "operationId": about.endpoint.__name__,
         "summary": summary,
         "parameters": parameters,
         "responses": {str(about.status): good}

@@ -16,8 +16,8 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from importlib.resources import files
-from types import FrameType
 from typing import ClassVar
 
 import uvicorn
@@ -30,14 +30,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from purecover.app.api import OPERATIONS, Api, ApiError, json_answer, template
+from purecover.app.api import OPERATIONS, Api, json_answer, template
 from purecover.app.jobs import Settings
 
 # -- Who may ask, and the headers of every answer, refusals included -----------------------------
 
 
-LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
-"""Names under which this machine may call itself."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -177,10 +175,8 @@ def _is_loopback(host: str) -> bool:
     if match is None:
         return False
     name = match[1].strip("[]")
-    if name in LOOPBACK:
-        return True
     try:
-        return ipaddress.ip_address(name).is_loopback
+        return name == "localhost" or ipaddress.ip_address(name).is_loopback
     except ValueError:
         return False
 
@@ -227,7 +223,7 @@ class Site(Guard):
             finally:
                 await self.api.stop()
 
-        handlers = {ApiError: _say, HTTPException: _say, ClientDisconnect: _nobody, 500: _failed}
+        handlers = {HTTPException: _say, ClientDisconnect: _nobody, 500: _failed}
         application = Starlette(
             routes=self.routes,
             lifespan=lifespan,
@@ -251,7 +247,7 @@ def make_routes(settings: Settings, api: Api) -> list[Route]:
         content = files(package).joinpath(name).read_bytes()
         by_path[f"/static/{name}"] = {"GET": _fixed(content, kind)}
     for each in OPERATIONS:
-        by_path.setdefault(each.path, {})[each.method] = getattr(api, each.name)
+        by_path.setdefault(each.path, {})[each.method] = partial(each.endpoint, api)
     return [Route(path, _by_method(m), methods=list(m)) for path, m in by_path.items()]
 
 
@@ -263,31 +259,25 @@ def _by_method(methods: Mapping[str, Endpoint]) -> Endpoint:
 
 
 def _fixed(content: str | bytes, kind: str) -> Endpoint:
-    async def endpoint(request: Request) -> Response:
-        del request
+    async def endpoint(_: Request) -> Response:
         return Response(content, media_type=kind)
 
     return endpoint
 
 
-async def _say(request: Request, error: ApiError | HTTPException) -> Response:
+async def _say(_: Request, error: HTTPException) -> Response:
     """What is wrong, as JSON: the page's script reads it too."""
-    del request
-    if isinstance(error, ApiError):
-        headers = {"Connection": "close"} if error.status in (408, 413) else None
-        return json_answer({"error": error.message}, error.status, headers)
-    return json_answer({"error": str(error.detail)}, error.status_code, error.headers)
+    headers = {"Connection": "close"} if error.status_code in (408, 413) else error.headers
+    return json_answer({"error": error.detail}, error.status_code, headers)
 
 
-async def _nobody(request: Request, error: Exception) -> Response:
+async def _nobody(_: Request, __: Exception) -> Response:
     """The client left; this goes nowhere."""
-    del request, error
     return Response(status_code=400)
 
 
-async def _failed(request: Request, error: Exception) -> Response:
+async def _failed(_: Request, __: Exception) -> Response:
     """A bug; its words go to the terminal, not to the page."""
-    del request, error
     return json_answer({"error": "internal error; the terminal says more."}, 500)
 
 
@@ -316,8 +306,7 @@ def serve(
         Whether to open the address in the user's browser.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family)
-    with listener:
+    with socket.create_server((host, port), family=family) as listener:
         shown = f"[{host}]" if family == socket.AF_INET6 else host
         base = f"http://{shown}:{listener.getsockname()[1]}/"
         site = Site(settings)
@@ -380,13 +369,9 @@ class _Server(uvicorn.Server):
         await super().startup(sockets=sockets)
         if hasattr(signal, "SIGHUP"):
             with suppress(ValueError):  # not in the main thread
-                signal.signal(signal.SIGHUP, self._hang_up)
+                signal.signal(signal.SIGHUP, self.handle_exit)
         if self.started:
             self._ready()
-
-    def _hang_up(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        self.should_exit = True
 
 
 class _Listener(H11Protocol):
