@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.resources import as_file, files
 from importlib.util import find_spec
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
@@ -106,9 +106,8 @@ def serve(
     def announce(address: str) -> None:
         if quiet:
             say(address)
-            return
-        note(f"open {address}", quiet=False)
-        note("Ctrl-C stops it and removes the files that were sent to it", quiet=False)
+        note(f"open {address}", quiet=quiet)
+        note("Ctrl-C stops it and removes the files that were sent to it", quiet=quiet)
 
     from secrets import token_urlsafe
 
@@ -252,15 +251,7 @@ def _plain_warnings(*, quiet: bool) -> Iterator[None]:
     """Warnings as lines of their own, each once, without source code around them."""
     said = set()
 
-    def tell(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
-        del category, filename, lineno, file, line
+    def tell(message: Warning | str, *_: Any, **__: Any) -> None:
         text = in_options(str(message))
         if not quiet and text not in said:
             say(f"purecover: warning: {text}")
