@@ -6,6 +6,7 @@ import csv
 import math
 import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -103,7 +104,11 @@ def plan(
     if design == "top":
         if scores is None:
             raise CommandError("--design top needs --scores, a file of scores and labels.")
-        beside = {"counts": _counts(scores, data, quiet=quiet)[1], "design": design}
+        from purecover.cli.rows import read_rows
+
+        with output.progress_bars(quiet=quiet) as steps:
+            steps("Reading")
+            beside = {"counts": read_rows(scores, data).counts, "design": design}
         beside |= {} if beta is None else {"beta": beta}
     else:
         output.refuse("needs --design top.", scores=scores, beta=beta)
@@ -118,19 +123,8 @@ def plan(
     if json:
         output.print_json(found.to_dict())
     else:
-        text = str(found.n_items) if quiet else _wrapped(str(found))
-        output.tell(text)
+        output.tell(found.n_items if quiet else _wrapped(str(found)))
     return 0
-
-
-def _counts(file: str, data: opt.DataOptions, *, quiet: bool) -> tuple[Rows, ScoreCounts]:
-    """The rows of a file of scores and labels, and their counts."""
-    from purecover.cli.rows import read_rows
-
-    with output.progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        rows = read_rows(file, data)
-    return rows, pu.ScoreCounts.from_scores(rows.scores, rows.label_column, **rows.beside)
 
 
 # -- which ------------------------------------------------------------------------------------
@@ -217,11 +211,13 @@ def sample(
     else:
         stratum = strata_of(rows.scores, thresholds)
         sizes = np.bincount(stratum[candidates], minlength=len(thresholds) + 1)
-        drawn = _draw(candidates, stratum, _allocation(n, sizes, thresholds, shares), rng)
-        at = stratum[drawn].tolist() if thresholds else []
-        places = [[f"{h + 1}: {_describe(h, thresholds)}", int(sizes[h])] for h in at]
+        masks = [candidates & (stratum == h) for h in range(sizes.size)]
+        drawn, at = _draw(masks, _allocation(n, sizes, thresholds, shares), rng)
+        places = [[] for _ in at]
+        if thresholds:
+            places = [[f"{h + 1}: {_describe(h, thresholds)}", int(sizes[h])] for h in at]
     lines, copied = [], rows.cells
-    for i, place in zip(drawn.tolist(), places or [[]] * drawn.size, strict=True):
+    for i, place in zip(drawn.tolist(), places, strict=True):
         cells = [words.values[words.codes[i]] for words in copied.values()]
         lines.append([i + 1, *place, *cells, ""])
     text = output.csv_text([*own[:-1], *copied, ANSWER], lines)
@@ -293,27 +289,27 @@ def _allocation(n: int, sizes: IntArray, thresholds: list[float], shares: str | 
 
 
 def _draw(
-    candidates: BoolArray, stratum: IntArray, each: IntArray, rng: np.random.Generator
-) -> IntArray:
-    """Row positions in random order, so that judges who stop early leave a random sample."""
+    masks: Sequence[BoolArray], sizes: Any, rng: np.random.Generator
+) -> tuple[IntArray, list[int]]:
+    """So many row positions of each mask in random order, and the masks they are of.
+
+    Judges who stop early leave a random sample.
+    """
     import numpy as np
 
-    parts = [
-        rng.choice(np.flatnonzero(candidates & (stratum == h)), size, replace=False)
-        for h, size in enumerate(each.tolist())
-    ]
-    return np.asarray(rng.permutation(np.concatenate(parts)), dtype=np.int64)
+    pairs = zip(masks, sizes, strict=True)
+    parts = [rng.choice(np.flatnonzero(mask), size, replace=False) for mask, size in pairs]
+    order = rng.permutation(sum(sizes))
+    return np.concatenate(parts)[order], np.repeat(np.arange(len(sizes)), sizes)[order].tolist()
 
 
 def _draw_top(
     rows: Rows, candidates: BoolArray, n: int, rng: np.random.Generator, *, clean: bool
 ) -> tuple[IntArray, list[list[Any]]]:
     """Row positions in random order, with the design and the stratum of each."""
-    import numpy as np
-
     from purecover.audit.top import Cut, top_cut
 
-    counts = pu.ScoreCounts.from_scores(rows.scores, rows.label_column, **rows.beside)
+    counts = rows.counts
     cut = top_cut(counts)
     at = Cut.of(counts, cut)
     if n > at.unlabeled[0]:
@@ -324,18 +320,12 @@ def _draw_top(
     high = rows.scores >= cut
     above, below = (0, 0) if clean else at.spread(n)
     masks = candidates & high, rows.labeled & high, rows.labeled & ~high
-    found = [
-        (int(i), name)
-        for mask, size, name in zip(masks, (n, above, below), _STRATA, strict=True)
-        for i in rng.choice(np.flatnonzero(mask), size, replace=False)
-    ]
-    order = rng.permutation(len(found)).tolist()
+    drawn, at_strata = _draw(masks, (n, above, below), rng)
     words = (
         f"top: {at.unlabeled[0]} of {sum(at.unlabeled)} unlabeled and {at.labeled[0]} of "
         f"{sum(at.labeled)} labeled rows have score >= {cut!r}"
     )
-    drawn = np.array([found[j][0] for j in order], dtype=np.int64)
-    return drawn, [[words, found[j][1]] for j in order]
+    return drawn, [[words, _STRATA[h]] for h in at_strata]
 
 
 def _drawn(drawn: IntArray, rows: Rows, candidates: BoolArray) -> str:
@@ -421,7 +411,7 @@ def estimate(
         with output.progress_bars(quiet=quiet) as steps:
             steps("Reading")
             rows = read_rows(scores, data)
-            counts = pu.ScoreCounts.from_scores(rows.scores, rows.label_column, **rows.beside)
+            counts = rows.counts
             both = pu.audit.combine_audit(
                 _estimator(estimator, clean=clean).fit(counts),
                 audit,
@@ -485,19 +475,15 @@ def _read_answers(
             "Hint: write yes or no into it, and leave blank what nobody judged."
         )
     n_blank = int((~judged).sum())
+    if unlabeled is not None and STRATUM in table.words:
+        says = "design says how many" if DESIGN in table.words else "strata say how many there are"
+        raise CommandError(f"--unlabeled is known for {source}: its {says}.")
     if DESIGN in table.words:
-        if unlabeled is not None:
-            raise CommandError(f"--unlabeled is known for {source}: its design says how many.")
         return _top(source, table, positive, judged, level, seed), [], n_blank
     if STRATUM not in table.words:
         k, n = int(positive.sum()), int(judged.sum())
-        return (
-            pu.audit.alpha_from_audit(k, n, n_unlabeled=unlabeled, confidence_level=level),
-            [],
-            n_blank,
-        )
-    if unlabeled is not None:
-        raise CommandError(f"--unlabeled is known for {source}: its strata say how many there are.")
+        plain = pu.audit.alpha_from_audit(k, n, n_unlabeled=unlabeled, confidence_level=level)
+        return plain, [], n_blank
     names, sizes, codes = _strata(source, table)
     each = np.bincount(codes[judged], minlength=len(names))
     if not each.all():

@@ -711,13 +711,12 @@ def evidence(
     from purecover.cli.rows import read_rows
     from purecover.estimators.choice import check_estimator
     from purecover.proportions import GivenProportions
-    from purecover.report.pipeline import find_proportions, read_marks
+    from purecover.report.pipeline import find_proportions
 
     output.check_outputs({"--html": wanted.html}, not_this=file)
     given = GivenProportions.among(vars(assumptions)).validated(can_estimate=True)
     read = read_rows(file, data)
-    marks = read_marks(read.label_column, read.scores.size, **read.companions)
-    counts = marks.rows(read.scores).counts
+    counts = read.counts
     proportions, estimation = find_proportions(
         counts, given, None if given.ways else check_estimator(given.estimator)
     )

@@ -16,6 +16,7 @@ from purecover._validation import show
 from purecover.cli import files
 from purecover.cli.options import TableOptions
 from purecover.cli.output import CommandError, in_options, note
+from purecover.counts import ScoreCounts
 from purecover.exceptions import PurecoverError
 
 _CELL = "cell "
@@ -74,6 +75,11 @@ class Rows:
             "negative_label": None if self.negative is None else -1,
             "sample_weight": self.table.numbers.get("weight"),
         }
+
+    @property
+    def counts(self) -> ScoreCounts:
+        """The scores, counted."""
+        return ScoreCounts.from_scores(self.scores, self.label_column, **self.beside)
 
     @property
     def companions(self) -> dict[str, Any]:
