@@ -85,6 +85,8 @@ _FOREIGN = {
     b"%PDF": "a PDF",
 }
 _NO_NUMBERS = ("BLOB", "DATE", "INTERVAL", "LIST", "MAP", "STRUCT", "TIME", "UNION", "UUID")
+BadCells = dict[str, list[tuple[int, str, str]]]
+"""Rows and texts of cells that cannot be used, and why, by role."""
 _OBJECTS = 'JSON lines hold one object per line, such as {"score": 0.7, "labeled": 1}.'
 
 
@@ -209,8 +211,8 @@ def opened(
     memory_limit: str | None = None,
 ) -> Iterator[list[DataFile]]:
     """Files ready to be read; ``asked`` are names of columns, which help to find the delimiter."""
-    given = options.delimiter
-    delimiter = None if given is None else _one_character(given)
+    if options.delimiter is not None:
+        options = replace(options, delimiter=_one_character(options.delimiter))
     names = frozenset(name for name in asked if name is not None)
     # Nothing is downloaded, whatever a name looks like.
     config: Any = {"autoinstall_known_extensions": False}
@@ -223,18 +225,13 @@ def opened(
                 f"--memory-limit must be a size such as '2GB', got {show(memory_limit)}."
             ) from None
         try:
-            yield [_open(connection, stack, file, options, delimiter, names) for file in files]
+            yield [_open(connection, stack, file, options, names) for file in files]
         except duckdb.OutOfMemoryException as error:
             raise MemoryError from error
 
 
 def _open(
-    connection: Any,
-    stack: ExitStack,
-    file: str,
-    options: TableOptions,
-    delimiter: str | None,
-    asked: frozenset[str],
+    connection: Any, stack: ExitStack, file: str, options: TableOptions, asked: frozenset[str]
 ) -> DataFile:
     """What kind of file it is, and which columns it has."""
     source = name_of(file)
@@ -271,7 +268,7 @@ def _open(
             f"{source} is empty.\n"
             "Hint: the first line must name the columns, such as score,labeled."
         )
-    delimiter = delimiter or ("\t" if kind == "tsv" else sniff_delimiter(sample, asked))
+    delimiter = options.delimiter or ("\t" if kind == "tsv" else sniff_delimiter(sample, asked))
     data = replace(data, kind="csv", delimiter=delimiter)
     line, header = next(data.rows())
     if line > 1:  # blank lines before the header, at which DuckDB may lose rows
@@ -549,17 +546,20 @@ class DataFile:
     ) -> dict[tuple[str, int], float]:
         """Numbers that Python reads and DuckDB does not; complains of all other odd cells."""
         mended: dict[tuple[str, int], float] = {}
-        bad: dict[str, list[tuple[int, str, str]]] = {}
+        bad: BadCells = {}
+        signs = ", ".join(map(_quoted, sorted(_MISSING)))
         for role, column in request.columns.items():
-            if column in self.folders:
+            if column in self.folders or role in request.blanks:
                 continue
             index = self.names.index(column)
             text, number = self.cell(index, request.decimal)
-            kept = number if role in request.numbers else text
+            odd = f"lower(trim({text}, e' \\t\\n\\r\\x0b\\x0c')) IN ({signs})"
+            if role in request.numbers:
+                odd = f"{number} IS NULL"
             rows = self.connection.execute(
                 "SELECT place, cell FROM ("
-                f"SELECT row_number() OVER () - 1 AS place, {text} AS cell, {kept} AS kept "
-                f"FROM {self.scan([column])}) WHERE {_odd('kept', role, request)} ORDER BY place"
+                f"SELECT row_number() OVER () - 1 AS place, {text} AS cell, {odd} AS odd "
+                f"FROM {self.scan([column])}) WHERE odd ORDER BY place"
             ).fetchall()
             typed = self.types and self.types[index] != "VARCHAR"
             for row, cell in rows:
@@ -601,11 +601,9 @@ class DataFile:
         """Bytes of a Parquet file in memory, from its footer alone; a number takes eight."""
         file = _quoted(escape(self.path))
         try:
-            (packed,) = self.connection.execute(
-                f"SELECT sum(abs(total_uncompressed_size)) FROM parquet_metadata({file})"
-            ).fetchone()
-            (rows,) = self.connection.execute(
-                f"SELECT sum(abs(num_rows)) FROM parquet_file_metadata({file})"
+            packed, rows = self.connection.execute(
+                f"SELECT (SELECT sum(abs(total_uncompressed_size)) FROM parquet_metadata({file})), "
+                f"(SELECT sum(abs(num_rows)) FROM parquet_file_metadata({file}))"
             ).fetchone()
         except duckdb.Error as error:
             raise self.explained(error) from error
@@ -754,9 +752,7 @@ class DataFile:
         wanted = set(rows)
         return {i: line for i, line in enumerate(islice(lines, max(rows) + 1)) if i in wanted}
 
-    def _complaint(
-        self, request: Request, bad: Mapping[str, list[tuple[int, str, str]]], n_rows: int | None
-    ) -> CommandError:
+    def _complaint(self, request: Request, bad: BadCells, n_rows: int | None) -> CommandError:
         """All bad cells by role, the first few of them with their places."""
         places = self.places([row for cells in bad.values() for row, *_ in cells[:_MAX_EXAMPLES]])
         sentences = []
@@ -815,16 +811,6 @@ def _identifier(name: str) -> str:
 # -- cells ----------------------------------------------------------------------------------------
 
 
-def _odd(value: str, role: str, request: Request) -> str:
-    """Whether a number or a text is not to be in the column of a role, in SQL."""
-    if role in request.numbers:
-        return f"{value} IS NULL"
-    if role in request.blanks:
-        return "false"
-    signs = ", ".join(map(_quoted, sorted(_MISSING)))
-    return f"lower(trim({value}, e' \\t\\n\\r\\x0b\\x0c')) IN ({signs})"
-
-
 def is_missing(text: str) -> bool:
     """Whether a text says that there is nothing."""
     return text.strip().casefold() in _MISSING
@@ -844,9 +830,7 @@ def parse_number(text: str, decimal: str = ".") -> tuple[float, str | None]:
     return number, None if math.isfinite(number) else "is not finite"
 
 
-def _hint(
-    request: Request, bad: Mapping[str, list[tuple[int, str, str]]], n_rows: int | None
-) -> str:
+def _hint(request: Request, bad: BadCells, n_rows: int | None) -> str:
     """What to do about bad cells."""
 
     def shaped(pattern: str) -> list[list[bool]]:
