@@ -17,7 +17,7 @@ from purecover.cli.output import CommandError, show
 
 if TYPE_CHECKING:
     from purecover._typing import FloatArray
-    from purecover.cli.files import Request, Table
+    from purecover.cli.files import Request
     from purecover.cli.rows import Rows
     from purecover.report.many import ManyReports
 
@@ -426,7 +426,7 @@ class _Tasks:
     labels: list[str]
     single: Mapping[str, str]
     weight: Any
-    refused: Mapping[str, str]
+    refused: Mapping[str, CommandError]
     n_blank: int
 
 
@@ -435,6 +435,7 @@ def _read_tasks(file: str, options: ManyOptions) -> _Tasks:
     import numpy as np
 
     from purecover.cli.files import Request, choose_columns, name_of, read_table
+    from purecover.cli.rows import count_blanks, read_labels
 
     source = name_of(file)
     chosen: dict[str, list[str]] = {}
@@ -467,7 +468,21 @@ def _read_tasks(file: str, options: ManyOptions) -> _Tasks:
     asked = (*single.values(), *options.score, *options.labeled)
     table = read_table(file, request, options, asked)
     data = {column: table.numbers[f"score {i}"] for i, column in enumerate(chosen["score"])}
-    refused, n_blank = _add_labels(source, chosen["labeled"], table, options, data)
+    refused: dict[str, CommandError] = {}
+    n_blank = 0
+    for i, column in enumerate(chosen["labeled"]):
+        words = table.words[f"labeled {i}"]
+        n_blank += count_blanks(words)
+        try:
+            labeled, negative = read_labels(source, column, words, options)
+        except CommandError as error:
+            refused[column] = error
+            continue
+        data[column] = labeled.astype(int)
+        if negative is not None:
+            data[column] -= negative
+    if len(refused) == len(chosen["labeled"]):
+        raise next(iter(refused.values()))
     if "by" in single:
         words = table.words["by"]
         data[single["by"]] = np.array(words.values)[words.codes]
@@ -480,31 +495,6 @@ def _read_tasks(file: str, options: ManyOptions) -> _Tasks:
         refused=refused,
         n_blank=n_blank,
     )
-
-
-def _add_labels(
-    source: str, columns: Sequence[str], table: Table, options: ManyOptions, data: dict[str, Any]
-) -> tuple[dict[str, str], int]:
-    """Put columns of labels into the data; of several, those that cannot be used are told."""
-    from purecover.cli.rows import count_blanks, read_labels
-
-    refused: dict[str, str] = {}
-    n_blank, first = 0, None
-    for i, column in enumerate(columns):
-        words = table.words[f"labeled {i}"]
-        n_blank += count_blanks(words)
-        try:
-            labeled, negative = read_labels(source, column, words, options)
-        except CommandError as error:
-            first = first or error
-            refused[column] = str(error).partition("\n")[0]
-            continue
-        data[column] = labeled.astype(int)
-        if negative is not None:
-            data[column] -= negative
-    if first is not None and len(refused) == len(columns):
-        raise first
-    return refused, n_blank
 
 
 def _expanded(
@@ -531,11 +521,12 @@ def _in_words(found: ManyReports, rows: _Tasks) -> ManyReports:
         row if row.reason is None else replace(row, reason=output.in_options(row.reason))
         for row in found
     ]
+    reasons = {column: str(error).partition("\n")[0] for column, error in rows.refused.items()}
     made += [
         pu.report.ManyRow(
             task=column, score=score, n_labeled=0, n_unlabeled=0, seed=0, reason=reason
         )
-        for column, reason in rows.refused.items()
+        for column, reason in reasons.items()
         for score in rows.scores
     ]
     return replace(found, rows=tuple(made))
