@@ -402,11 +402,11 @@ class DataFile:
         return (*form, *self.folders.items())
 
     def scan(
-        self, columns: Iterable[str], paths: Sequence[str] = (), *, strict: bool = False
+        self, columns: Iterable[str], paths: Sequence[str] = (), *, lenient: bool = False
     ) -> str:
         """What stands after FROM, for this file or several of its form.
 
-        If it is not ``strict``, odd rows of CSV are set aside in a table of rejects.
+        If it is ``lenient``, rows of CSV with a wrong number of fields are left out.
         """
         # To DuckDB each name is a pattern. A folder called score=3 is no column.
         files = ", ".join(_quoted(escape(path)) for path in paths or [self.path])
@@ -424,7 +424,7 @@ class DataFile:
         return (
             f"read_csv({files}, columns={{{types}}}, auto_detect=false, header=true, "
             f"delim={_quoted(self.delimiter)}, quote='\"', escape='\"', "
-            f"max_line_size={MAX_LINE}, store_rejects={not strict})"
+            f"max_line_size={MAX_LINE}, ignore_errors={lenient})"
         )
 
     def cell(self, index: int, decimal: str) -> tuple[str, str]:
@@ -480,12 +480,6 @@ class DataFile:
         return replace(self, names=names)
 
     @property
-    def has_rejects(self) -> bool:
-        """Whether a scan set rows aside."""
-        rejects = "SELECT count(*) FROM reject_errors"
-        return self.kind == "csv" and bool(self.connection.execute(rejects).fetchone()[0])
-
-    @property
     def _is_closed(self) -> bool:
         with Path(self.path).open("rb") as raw:
             raw.seek(-min(_HEAD, raw.seek(0, 2)), 2)
@@ -497,21 +491,16 @@ class DataFile:
         """The columns as arrays; complains of all bad cells at once."""
         execute, columns = self.connection.execute, request.columns
         names = {role: f"r{i}" for i, role in enumerate(columns)}
-        error = None
         try:
             cells, scan = self.select(request, names.values()), self.scan(columns.values())
             execute(f"CREATE OR REPLACE TEMP TABLE found AS SELECT {cells} FROM {scan}")
-            fine = not self.has_rejects
         except duckdb.OutOfMemoryException:
             raise
-        except duckdb.Error as said:
-            fine, error = False, said
-        if not fine:
+        except duckdb.Error as error:
             # Python, which is slow and exact, knows what is wrong, or writes a plainer copy.
             wrong = self.explained(error)
             if self.is_copy or self.kind != "csv":
                 raise wrong from error
-            execute("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
             return self.rewritten("utf-8-sig").table(request)
         numbers = [f"count(*) - count({names[role]})" for role in request.numbers]
         n_rows, *n_bad = execute(
@@ -579,7 +568,7 @@ class DataFile:
     def first_rows(self, n_columns: int, n_rows: int) -> list[list[str]]:
         """Texts of the first cells; none where they cannot be read."""
         cells = [self.cell(i, ".")[0] for i in range(min(n_columns, len(self.names)))]
-        scan = self.scan(self.names[:n_columns])
+        scan = self.scan(self.names[:n_columns], lenient=True)
         query = f"SELECT {', '.join(cells)} FROM {scan} LIMIT {n_rows}"
         with suppress(duckdb.Error):
             return [list(row) for row in self.connection.execute(query).fetchall()]
@@ -588,7 +577,7 @@ class DataFile:
     def value_counts(self, index: int, most: int) -> dict[str, int]:
         """Rows by text of a column, blank ones under ""; nothing of more than ``most`` texts."""
         cell = f"trim({self.cell(index, '.')[0]})"
-        scan = self.scan([self.names[index]])
+        scan = self.scan([self.names[index]], lenient=True)
         query = f"SELECT {cell}, count(*) FROM {scan} GROUP BY 1 ORDER BY 2 DESC LIMIT {most + 2}"
         found: dict[str, int] = {}
         with suppress(duckdb.Error):
@@ -783,7 +772,7 @@ def relation(files: Sequence[DataFile], request: Request) -> Any:
     return connection.sql(
         " UNION ALL ".join(
             f"SELECT {same[0].select(request, columns)} "
-            f"FROM {same[0].scan(columns, [file.path for file in same], strict=True)}"
+            f"FROM {same[0].scan(columns, [file.path for file in same])}"
             for same in alike.values()
         )
     )
@@ -796,8 +785,6 @@ def complain(files: Sequence[DataFile], request: Request) -> None:
             file.odd_cells(request)
         except duckdb.Error as error:
             raise file.explained(error) from error
-        if file.has_rejects:
-            raise file.explained(None)
 
 
 def _quoted(text: str) -> str:
