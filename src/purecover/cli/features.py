@@ -225,28 +225,17 @@ class NumberCells:
         NaN where there is no number.
     marks : dict of str to int
         Signs for missing cells that stand among numbers, such as a question mark.
-    n_numbers, n_texts : int
-        Rows with a number, and rows with something else.
+    n_numbers, n_cells : int
+        Rows with a number, and all rows but blank ones.
     examples : str
         The first few texts, and their rows.
     """
 
     values: FloatArray
+    n_numbers: int
+    n_cells: int
     marks: dict[str, int] = field(default_factory=dict)
-    n_numbers: int = 0
-    n_texts: int = 0
     examples: str = ""
-
-    @property
-    def numeric(self) -> bool:
-        """Whether the column holds nothing but numbers and blanks."""
-        return self.n_texts == 0
-
-    @property
-    def share(self) -> float:
-        """The part of the cells, blank ones aside, that are numbers."""
-        n_cells = self.n_numbers + self.n_texts
-        return self.n_numbers / n_cells if n_cells else 0.0
 
 
 def read_numbers(
@@ -261,7 +250,7 @@ def read_numbers(
         with suppress(ValueError):
             values = np.fromiter(map(float, words.values), dtype=np.float64)
             if not np.isinf(values).any() and "_" not in "".join(words.values):
-                return NumberCells(values[words.codes], n_numbers=words.codes.size)
+                return NumberCells(values[words.codes], words.codes.size, words.codes.size)
     counts = np.bincount(words.codes, minlength=len(words.values))
     blank = np.array([files.is_missing(value) for value in words.values], dtype=bool)
     mark = np.array([value.strip().casefold() in _MARKS for value in words.values], dtype=bool)
@@ -271,11 +260,12 @@ def read_numbers(
     if n_numbers == 0:
         text |= mark  # a sign for what is missing only where numbers stand beside it
     n_texts = int(counts[text].sum())
+    n_cells = n_numbers + n_texts
     if n_texts:
         other = "," if decimal == "." else "."
         rest = _parse(words.values, other)[1] & ~(blank | mark)
         odd = [words.values[i] for i in np.flatnonzero(text)]
-        n_other, n_cells = int(counts[rest].sum()), n_numbers + n_texts
+        n_other = int(counts[rest].sum())
         thousands = all(_THOUSANDS[other].fullmatch(value.strip()) for value in odd)
         if thousands or (n_other > n_numbers and n_other >= NEARLY_ALL * n_cells):
             raise _wrong_sign(source, name, odd, other, avoid, thousands=thousands)
@@ -290,9 +280,9 @@ def read_numbers(
         marked[sign] = marked.get(sign, 0) + int(counts[i])
     return NumberCells(
         numbers[words.codes],
-        marks=marked,
         n_numbers=n_numbers,
-        n_texts=n_texts,
+        n_cells=n_cells,
+        marks=marked,
         examples=_examples(words, text) if n_texts else "",
     )
 
@@ -468,14 +458,14 @@ def make_features(source: str, rows: Rows, decimal: str, choice: Choice) -> Feat
             dropped[name] = "one value only"
             continue
         cells = read_numbers(source, name, words, decimal, avoid)
-        if cells.numeric:
+        if cells.n_numbers == cells.n_cells:
             if _counts_rows(cells.values):
                 dropped[name] = "row numbers"
             else:
                 numbers[name] = cells.values
                 marks |= {name: cells.marks} if cells.marks else {}
             continue
-        nearly_numeric = cells.share >= NEARLY_ALL
+        nearly_numeric = cells.n_numbers >= NEARLY_ALL * cells.n_cells
         different = len(said) == words.codes.size
         if different or len(said) > MOST_VALUES:
             if nearly_numeric:
@@ -508,11 +498,11 @@ def make_features(source: str, rows: Rows, decimal: str, choice: Choice) -> Feat
 
 
 def _not_quite_numbers(source: str, name: str, cells: NumberCells, avoid: str) -> CommandError:
-    n_cells = cells.n_numbers + cells.n_texts
-    them = "that cell" if cells.n_texts == 1 else "those cells"
+    n_texts = cells.n_cells - cells.n_numbers
+    them = "that cell" if n_texts == 1 else "those cells"
     return CommandError(
-        f"{source} has numbers in column {show(name)}, but not in {cells.n_texts:,} of "
-        f"{n_cells:,} cells ({cells.examples} of the data).\n"
+        f"{source} has numbers in column {show(name)}, but not in {n_texts:,} of "
+        f"{cells.n_cells:,} cells ({cells.examples} of the data).\n"
         f"Hint: correct or blank {them}, or {avoid}."
     )
 
@@ -534,10 +524,9 @@ def _text_of(said: Sequence[str], cells: NumberCells, *, different: bool) -> str
         if different:
             return "a different text in every row"
         return f"text of {len(said):,} values such as {show(said[0])}"
-    n_cells = cells.n_numbers + cells.n_texts
     return (
         f"text of {len(said):,} values such as {cells.examples}; {cells.n_numbers:,} of "
-        f"{n_cells:,} cells are numbers"
+        f"{cells.n_cells:,} cells are numbers"
     )
 
 
