@@ -220,12 +220,12 @@ def test_the_report_gets_what_the_store_holds(run, results, tmp_path, monkeypatc
 
     asked = {}
 
-    def write(records, *, markdown, **options):
-        asked.update(options, records=records, markdown=markdown)
-        if markdown is not None:
-            markdown.write_text("# tables\n", encoding="utf-8")
+    def ask(records, **options):
+        asked.update(options, records=records)
 
-    monkeypatch.setattr(_paper_report, "write_report", write)
+    monkeypatch.setattr(_paper_report, "paper_report", ask)
+    monkeypatch.setattr(_paper_report, "to_markdown", lambda _: "# tables\n")
+    monkeypatch.setattr(_paper_report, "write_report", ask)
     result = run("report", "--store", results, "--study", 1)
     assert result == (0, "# tables\n", "")
     assert len(asked["records"]) == 12 * 3
@@ -234,7 +234,7 @@ def test_the_report_gets_what_the_store_holds(run, results, tmp_path, monkeypatc
     assert asked["kept_scores"] == []
     page, table = tmp_path / "page.html", tmp_path / "table.csv"
     assert run("report", "--store", results, "--html", page, "--csv", table, "-q").out == ""
-    assert (asked["html"], asked["csv"], asked["markdown"]) == (page, table, None)
+    assert (asked["html"], asked["csv"], "markdown" in asked) == (page, table, False)
 
 
 @pytest.mark.parametrize(

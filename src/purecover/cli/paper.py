@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 import os
 import shlex
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,7 +15,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Group, Parameter
 
 from purecover.cli import output
-from purecover.cli.options import OUTPUT, Flag, Json, Positive, Quiet, Text, Whole, share_hint
+from purecover.cli.options import (
+    OUTPUT,
+    Flag,
+    Json,
+    Names,
+    Positive,
+    Quiet,
+    Text,
+    Whole,
+    share_hint,
+)
 from purecover.cli.output import CommandError, show
 
 if TYPE_CHECKING:
@@ -33,7 +41,6 @@ DESIGN = Group("Design", sort_key=1)
 COMPUTING = Group("Computing", sort_key=2)
 STORE = "paper-results"
 
-Names = Annotated[tuple[str, ...], Parameter(show_default=False, negative=())]
 Device = Literal["auto", "cpu", "cuda"]
 
 paper = App(
@@ -320,34 +327,31 @@ def report(
         Print no notes.
     """
     from purecover.paper.cells import Store
-    from purecover.paper.report import provenance, studies, write_report
+    from purecover.paper.report import paper_report, provenance, studies, to_markdown, write_report
     from purecover.paper.tables import KeptScores
 
     files = {"--html": html, "--markdown": markdown, "--csv": csv, "--records": records}
     output.check_outputs(files)
     with output.in_words(_NAMES), Store(store, read_only=True) as kept:
         chosen = _choose(studies(kept), study, kept, quiet=quiet)
-        rows, about = kept.records(settings=chosen.settings), provenance(chosen)
+        rows = kept.records(settings=chosen.settings)
         title = "Data sets of the study"
         scores = [
             KeptScores(title, each["scores"], each["labeled"], each["positive"])
             for each in (kept.scores(cell.key) for cell in chosen.cells)
             if each is not None
         ]
-        write: Any = partial(write_report, rows, provenance=about, kept_scores=scores)
+        beside: dict[str, Any] = {"provenance": provenance(chosen), "kept_scores": scores}
         text = io.StringIO(newline="")
         if records is not None:
             kept.to_csv(text, settings=chosen.settings)
     if not any(files.values()):
-        with tempfile.TemporaryDirectory() as folder:
-            page = Path(folder) / "report.md"
-            write(markdown=page)
-            output.tell(page.read_text(encoding="utf-8"), end="")
+        output.tell(to_markdown(paper_report(rows, **beside)), end="")
     paths = {"html": html, "markdown": markdown, "csv": csv}
-    written = {name: None if path is None else Path(path) for name, path in paths.items()}
-    if any(written.values()):
-        write(**written)
-    for path in filter(None, written.values()):
+    written: dict[str, Any] = {n: Path(path) for n, path in paths.items() if path is not None}
+    if written:
+        write_report(rows, **beside, **written)
+    for path in written.values():
         output.note(f"{path} written", quiet=quiet)
     if records is not None:
         output.write_file("--records", records, text.getvalue(), "records", quiet=quiet)
