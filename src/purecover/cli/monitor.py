@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 PARTITION = Group("Partition", sort_key=1)
 DRIFT = Group("Drift", sort_key=3)
-_KEPT = ("score", "labeled", "weight", "positive_label", "negative_label")
-"""Options about columns that a state file remembers."""
 
 
 class PartitionAssumptionOptions(opt.PriorOptions, group=opt.ASSUMPTIONS):
@@ -172,8 +170,7 @@ def _added(
 def _name_of(file: str) -> str:
     if file == STDIO:
         raise CommandError("--name is needed for what comes from standard input.")
-    name = Path(file).name
-    name = name.removesuffix(".gz")
+    name = Path(file).name.removesuffix(".gz")
     from purecover.cli.files import FORMATS
 
     ending = next((e for e in FORMATS if name.casefold().endswith(e)), "")
@@ -184,7 +181,7 @@ def _read(file: str, data: opt.DataOptions, kept: dict[str, str]) -> Rows:
     """The rows; options about columns are those of the first partition where nothing is said."""
     from purecover.cli.rows import read_rows
 
-    unsaid = {k: v for k, v in kept.items() if k in _KEPT and getattr(data, k) is None}
+    unsaid = {key: kept[key] for key in kept if getattr(data, key, "") is None}
     try:
         return read_rows(file, dataclasses.replace(data, **unsaid))  # type: ignore[arg-type]
     except CommandError as error:
