@@ -401,7 +401,7 @@ def estimate(
         because = "needs --scores, a file of scores and labels."
         output.refuse(because, estimator=estimator, clean=clean)
     audit, strata, n_blank = _read_answers(file, answer, unlabeled, level, seed)
-    document: dict[str, Any] = {"audit": audit.to_dict(), "not_judged": n_blank}
+    document: dict[str, Any] = {"audit": audit, "not_judged": n_blank}
     if strata:
         document["strata"] = strata
     alpha, words = audit.alpha, _words(audit, strata)
@@ -429,9 +429,7 @@ def estimate(
             )
         alpha = audit.alpha if both.conflict else both.intervals["alpha"]
         ends = [_auc(counts, end, both.believed.beta) for end in (alpha.low, alpha.high)]
-        document["combined"] = both.to_dict()
-        document["auc_over_alpha"] = ends
-        document["report"] = report.to_dict()
+        document |= {"combined": both, "auc_over_alpha": ends, "report": report}
         document["source"] = rows.source(scores)
         words += f"\n\n{both}\n\n{report}\n\nover the interval of alpha the AUC goes from "
         words += " to ".join(f"{end:.4f}" if math.isfinite(end) else "nowhere" for end in ends)

@@ -257,7 +257,7 @@ def _deliver_groups(many: Any, source: dict[str, Any], wanted: opt.ReportOptions
     if wanted.json:
         document = many.to_dict()
         for row, found in zip(document["rows"], many, strict=True):
-            row["report"] = None if found.report is None else found.report.to_dict()
+            row["report"] = found.report
         output.print_json(document | {"source": source})
     elif not wanted.quiet:
         output.tell(many)

@@ -158,13 +158,9 @@ def threshold(
         chosen = dict.fromkeys(chosen) | {"criterion": criterion, "wanted": value}
         interval = None
     if json:
-        document = chosen | {"contradicted": contradicted}
-        document["interval"] = None if interval is None else interval.to_dict()
-        document["proportions"] = proportions.to_dict()
-        document["estimation"] = None if found is None else found.to_dict()
-        document["checks"] = [check.to_dict() for check in checks]
-        document["source"] = read.source(file)
-        print_json(document)
+        document = chosen | {"contradicted": contradicted, "interval": interval}
+        document |= {"proportions": proportions, "estimation": found, "checks": checks}
+        print_json(document | {"source": read.source(file)})
     elif quiet and not contradicted:
         # repr, so that the threshold printed is the threshold chosen to the last digit.
         tell(repr(choice.threshold))
