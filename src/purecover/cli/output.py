@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, TextIO
 
 from purecover.exceptions import PurecoverError
 
@@ -95,6 +95,8 @@ def in_options(said: PurecoverError | str, names: Mapping[str, str] | None = Non
     errors that are only told, such as the reason why a row of a table has no figures, the text is
     what there is.
     """
+    if isinstance(said, CommandError):
+        return str(said)
     options = _OPTIONS | dict(names or {})
     if isinstance(said, PurecoverError):
         said.function = None  # which makes it "purecover"
@@ -120,8 +122,6 @@ def in_words(names: Mapping[str, str]) -> Iterator[None]:
     """Complaints of the library about options, some of which one command calls otherwise."""
     try:
         yield
-    except CommandError:
-        raise
     except PurecoverError as error:
         raise CommandError(in_options(error, names)) from error
 
@@ -193,13 +193,18 @@ def check_outputs(paths: dict[str, str | None], *, not_this: str | None = None) 
 
 
 @contextmanager
-def write_atomically(option: str, path: str) -> Iterator[BinaryIO]:
-    """A file that appears under its name only when it is complete."""
+def write_atomically(option: str, path: str, *, packs: bool = False) -> Iterator[Any]:
+    """A file that appears under its name only when it is complete; packed if its name says so."""
     from purecover._codec import replacing
 
     try:
         with replacing(Path(path)) as file:
-            yield file
+            if packs and path.endswith(".gz"):
+                # No name and no time inside, so that equal contents make equal files.
+                with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+                    yield packed
+            else:
+                yield file
     except OSError as error:
         reason = error.strerror or str(error)
         raise CommandError(f"{option} {show(path)} cannot be written: {reason}.") from error
@@ -208,9 +213,8 @@ def write_atomically(option: str, path: str) -> Iterator[BinaryIO]:
 def write_file(option: str, path: str, content: str | bytes, what: str, *, quiet: bool) -> None:
     """Write a file whole, packed if its name says so, and tell."""
     data = content.encode() if isinstance(content, str) else content
-    with write_atomically(option, path) as file:
-        # No time inside, so that equal contents make equal files.
-        file.write(gzip.compress(data, mtime=0) if path.endswith(".gz") else data)
+    with write_atomically(option, path, packs=True) as file:
+        file.write(data)
     note(f"{what} written to {path}", quiet=quiet)
 
 
@@ -240,7 +244,7 @@ def print_result(found: Any, *, json: bool, quiet: bool, **more: Any) -> None:
 
 
 def print_json(document: dict[str, Any]) -> None:
-    """One JSON document on standard output."""
+    """One JSON document on standard output; results in it become plain data."""
     from purecover._codec import document_text, json_text, plain
 
     # What can be read back carries a checksum.

@@ -202,8 +202,6 @@ def run(argv: Sequence[str] | None = None) -> int:
         chain = " ".join(error.command_chain or ())
         hint = f"purecover {chain} --help lists its options" if chain else "see purecover --help"
         return fail(f"{error}\nHint: {hint}.")
-    except CommandError as error:
-        return fail(str(error))
     except PurecoverError as error:
         return fail(in_options(error))
     except KeyboardInterrupt:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -184,12 +182,7 @@ def simulate(
         for part in _csv_parts(sample):
             sys.stdout.write(part.decode())
     else:
-        with ExitStack() as stack:
-            file: Any = stack.enter_context(output.write_atomically("--out", path))
-            if path.endswith(".gz"):
-                # No name and no time inside, so that equal samples make equal files.
-                packed = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
-                file = stack.enter_context(packed)
+        with output.write_atomically("--out", path, packs=True) as file:
             file.writelines(_csv_parts(sample))
     if json:
         output.print_json(truth)
