@@ -132,10 +132,9 @@ def serve(
 
 def _loopback(host: str) -> str:
     """An address of this machine that no other can reach."""
-    try:
+    address = None
+    with suppress(ValueError):
         address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
-    except ValueError:
-        address = None
     if address is None or not address.is_loopback:
         raise CommandError(
             f"--host must be an address of this machine alone, such as 127.0.0.1, got "
