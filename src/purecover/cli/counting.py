@@ -231,11 +231,8 @@ def _as_ours(engine: str) -> Iterator[None]:
 @contextmanager
 def _session(engine: str) -> Iterator[None]:
     """A session of Spark that is over when this is, unless there was one before."""
-    if engine != "spark":
-        yield
-        return
-    sql = require("pyspark.sql", extra="spark")
-    if sql.SparkSession.getActiveSession() is not None:
+    sql = require("pyspark.sql", extra="spark") if engine == "spark" else None
+    if sql is None or sql.SparkSession.getActiveSession() is not None:
         yield
         return
     # Its bars would run into ours.
@@ -274,6 +271,7 @@ def _with_labels(
     for value, text in zip(found, texts, strict=True):
         if isinstance(value, str) and is_missing(text):
             blank = blank | (label == nw.lit(value))
+    n_blank = 0
     if any(map(is_missing, texts)):
         ones = nw.when(blank).then(nw.lit(1, nw.Int64)).otherwise(nw.lit(0, nw.Int64))
         n_blank = int(lazy.select(pu=ones).select(nw.col("pu").sum()).collect()["pu"][0] or 0)
@@ -282,9 +280,8 @@ def _with_labels(
                 f"column {show(column)} of {given}, taken for --labeled, is blank in {n_blank:,} "
                 "rows.\nHint: if blank means unlabeled, add --missing-is-unlabeled."
             )
+    if data.missing_is_unlabeled:
         about["blank_labels"] = n_blank
-    elif data.missing_is_unlabeled:
-        about["blank_labels"] = 0
     words = Words(np.arange(len(texts)), texts)
     positive, negative = read_labels(given, column, words, data)
     coded = nw.lit(0, nw.Int64)
