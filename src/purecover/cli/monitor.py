@@ -15,7 +15,7 @@ from purecover.cli.output import STDIO, CommandError, show
 
 if TYPE_CHECKING:
     from purecover.cli.rows import Rows
-    from purecover.monitoring import MonitorPartition, ScoreMonitor
+    from purecover.monitoring import ScoreMonitor
 
 PARTITION = Group("Partition", sort_key=1)
 DRIFT = Group("Drift", sort_key=3)
@@ -109,7 +109,23 @@ def monitor(
             held = _shown(state, name, replace, settings)
             newest = held.partitions[-1]
         else:
-            held, newest = _added(state, file, data, name, replace, settings, quiet)
+            output.check_writable("STATE", state, not_this=file)
+            name = _name_of(file) if name is None else name
+            before = _columns_before(state, name, replace, settings)
+            with output.progress_bars(quiet=quiet) as steps:
+                steps("Reading")
+                rows = _read(file, data, before)
+                held = pu.monitoring.ScoreMonitor.update(
+                    state,
+                    name,
+                    rows.scores,
+                    rows.label_column,
+                    **rows.beside,
+                    replace=replace,
+                    settings={**settings, "columns": _columns(data, rows)},
+                )
+            rows.note_blanks(quiet=quiet)
+            newest = next(each for each in held.partitions if each.name == name)
     if json:
         output.print_json(held.to_dict() | {"newest": newest.name})
     elif not quiet:
@@ -131,40 +147,18 @@ def _shown(state: str, name: str | None, replacing: bool, settings: dict[str, An
     return monitor
 
 
-def _added(
-    state: str,
-    file: str,
-    data: opt.DataOptions,
-    name: str | None,
-    replacing: bool,
-    settings: dict[str, Any],
-    quiet: bool,
-) -> tuple[ScoreMonitor, MonitorPartition]:
-    output.check_writable("STATE", state, not_this=file)
-    name = _name_of(file) if name is None else name
-    kept: dict[str, str] = {}
-    if Path(state).exists():
-        before = pu.monitoring.ScoreMonitor.load(state)
-        kept = before.settings["columns"]
-        # Said before a long file is read; another process may still be faster.
-        before._settings.require(settings)
-        before._place(name, replacing)
-    else:
+def _columns_before(
+    state: str, name: str, replacing: bool, settings: dict[str, Any]
+) -> dict[str, str]:
+    """What the state file remembers of columns; complains before a long file is read."""
+    if not Path(state).exists():
         pu.monitoring.ScoreMonitor(**settings)
-    with output.progress_bars(quiet=quiet) as steps:
-        steps("Reading")
-        rows = _read(file, data, kept)
-        monitor = pu.monitoring.ScoreMonitor.update(
-            state,
-            name,
-            rows.scores,
-            rows.label_column,
-            **rows.beside,
-            replace=replacing,
-            settings={**settings, "columns": _columns(data, rows)},
-        )
-    rows.note_blanks(quiet=quiet)
-    return monitor, next(p for p in monitor.partitions if p.name == name)
+        return {}
+    before = pu.monitoring.ScoreMonitor.load(state)
+    # Another process may still be faster.
+    before._settings.require(settings)
+    before._place(name, replacing)
+    return before.settings["columns"]
 
 
 def _name_of(file: str) -> str:
