@@ -15,17 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Group, Parameter
 
 from purecover.cli import output
-from purecover.cli.options import (
-    OUTPUT,
-    Flag,
-    Json,
-    Names,
-    Positive,
-    Quiet,
-    Text,
-    Whole,
-    share_hint,
-)
+from purecover.cli.options import OUTPUT, Flag, Json, Positive, Quiet, Text, Whole, share_hint
 from purecover.cli.output import CommandError, show
 
 if TYPE_CHECKING:
@@ -41,6 +31,7 @@ DESIGN = Group("Design", sort_key=1)
 COMPUTING = Group("Computing", sort_key=2)
 STORE = "paper-results"
 
+Names = Annotated[tuple[str, ...], Parameter(show_default=False)]
 Device = Literal["auto", "cpu", "cuda"]
 
 paper = App(
