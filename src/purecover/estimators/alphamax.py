@@ -153,8 +153,7 @@ class Curves:
     @property
     def drop(self) -> FloatArray:
         """Twice what the likelihood has lost since c = 0."""
-        lost: FloatArray = 2 * (self.log_likelihood[:, :1] - self.log_likelihood)
-        return lost
+        return 2 * (self.log_likelihood[:, :1] - self.log_likelihood)
 
 
 def find_elbow(curves: Curves, elbow: Elbow) -> tuple[FloatArray, IntArray]:
@@ -200,8 +199,7 @@ def _chance(curves: Curves) -> tuple[FloatArray, FloatArray]:
 
 def _likelihood_ratio(curves: Curves) -> FloatArray:
     """Drop of the likelihood, counts as weights, beyond 5; the elbow is the last c within."""
-    statistic: FloatArray = curves.drop - LIKELIHOOD_RATIO
-    return statistic
+    return curves.drop - LIKELIHOOD_RATIO
 
 
 def _paper(curves: Curves) -> FloatArray:
@@ -279,15 +277,13 @@ def _median_of_window(curves: FloatArray, reach: int) -> FloatArray:
     n = curves.shape[1]
     j = np.arange(n)
     twice = np.maximum(j - reach, 0) + np.minimum(j + reach, n - 1)
-    middle: FloatArray = (curves[:, twice // 2] + curves[:, (twice + 1) // 2]) / 2
-    return middle
+    return (curves[:, twice // 2] + curves[:, (twice + 1) // 2]) / 2
 
 
 def _scaled(curves: FloatArray) -> FloatArray:
     low, high = curves.min(axis=1, keepdims=True), curves.max(axis=1, keepdims=True)
     # A curve without any drop stays flat.
-    scaled: FloatArray = (curves - low) / np.where(high > low, high - low, 1.0)
-    return scaled
+    return (curves - low) / np.where(high > low, high - low, 1.0)
 
 
 _RULES = {
@@ -630,8 +626,7 @@ class _Cells:
         p, q = np.where(shared, self.p, 1.0), np.where(shared, self.q, 1.0)
         full = np.where(shared, w * q / p - v * p / (self.c * q), np.inf).min(axis=0)
         alone = np.where(self.q > 0, 0.0, self.p).sum(axis=0)
-        lowest: FloatArray = np.minimum(np.minimum(full, -v * alone / (1 - self.c)), self.flat)
-        return lowest
+        return np.minimum(np.minimum(full, -v * alone / (1 - self.c)), self.flat)
 
     def parts(self, multiplier: FloatArray) -> tuple[FloatArray, FloatArray]:
         """All b at these multipliers, and how fast they fall in them."""
@@ -1001,5 +996,4 @@ def _shares(tally: CountArray, starts: IntArray, unit: float) -> tuple[FloatArra
 
 def _is_flat(curves: Curves) -> BoolArray:
     """Whether the likelihood never falls, as with two equal histograms."""
-    flat: BoolArray = _ratios(curves.mixture, curves.component).min(axis=1) >= 1 - 1e-12
-    return flat
+    return _ratios(curves.mixture, curves.component).min(axis=1) >= 1 - 1e-12

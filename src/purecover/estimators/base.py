@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_args
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -154,8 +154,7 @@ def group_starts(counts: ScoreCounts, thinned: ScoreCounts) -> IntArray:
 
 def thinned_rows(counts: ScoreCounts, thinned: ScoreCounts, tallies: CountArray) -> CountArray:
     """Counts of replicates of the data, merged like those of the data by thinning."""
-    merged: CountArray = np.add.reduceat(tallies, group_starts(counts, thinned), axis=1)
-    return merged
+    return np.add.reduceat(tallies, group_starts(counts, thinned), axis=1)
 
 
 def falling_shares(labeled: Any, unlabeled: Any) -> FloatArray:
@@ -172,7 +171,6 @@ def falling_shares(labeled: Any, unlabeled: Any) -> FloatArray:
 
 
 BoundMethod = Literal["scott", "bbe"]
-BOUND_METHODS = ("scott", "bbe")
 
 LEVELS = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.025)
 """Shares of labeled examples above the thresholds at which binomial bounds are taken."""
@@ -264,7 +262,7 @@ def inclusion_bound(
     True
     """
     error = 1 - check_level(confidence_level)
-    valid.check_choice("method", method, BOUND_METHODS)
+    valid.check_choice("method", method, get_args(BoundMethod))
     counts = read_both_sides(scores, labeled, sample_weight)
     n_labeled, n_unlabeled = effective_sizes(counts)
     above: FloatArray = np.cumsum(counts.labeled, dtype=np.float64) / counts.n_labeled
@@ -341,7 +339,6 @@ def row_shares(tallies: CountArray, unit: float) -> tuple[FloatArray, FloatArray
 
 
 IntervalMethod = Literal["bootstrap", "m-out-of-n", "bound", "posterior"]
-INTERVAL_METHODS = ("bootstrap", "m-out-of-n", "bound", "posterior")
 
 _NamedEnds = dict[str, tuple[float, float]]
 
@@ -435,8 +432,7 @@ def found_once(key: str, objects: tuple[object, ...], find: Callable[[], T]) -> 
     place = (key, *map(id, objects))
     if place not in known:
         known[place] = find(), objects  # kept, so that no other object gets the same id
-    found: T = known[place][0]
-    return found
+    return known[place][0]
 
 
 def _drawn(resampler: Resampler, rng: np.random.Generator, n: int) -> tuple[CountArray, CountArray]:
@@ -562,27 +558,22 @@ def _check_resampler(method: str, resampler: object) -> None:
 
 # -- Parameters as scikit-learn knows them, without scikit-learn ---------------------------------
 
-_Anything = TypeVar("_Anything")
 _WIDTH = 80
 """A longer repr has a line for each parameter."""
 
 
-def clone(value: _Anything) -> _Anything:
+def clone(value: T) -> T:
     """A copy with the same parameters and nothing learned, as ``sklearn.base.clone`` makes it."""
-    found: Any = value
     if isinstance(value, (list, tuple)):
-        found = type(value)([clone(each) for each in value])
-    elif isinstance(value, Parametrized):
+        return type(value)([clone(each) for each in value])
+    if isinstance(value, Parametrized):
         own = value.get_params(deep=False)
-        found = type(value)(**{name: clone(each) for name, each in own.items()})
-    elif hasattr(value, "get_params") and not isinstance(value, type):
+        return type(value)(**{name: clone(each) for name, each in own.items()})
+    if hasattr(value, "get_params") and not isinstance(value, type):
         from sklearn.base import clone as theirs
 
-        found = theirs(value)
-    else:
-        found = deepcopy(value)
-    copy: _Anything = found
-    return copy
+        return theirs(value)
+    return deepcopy(value)
 
 
 class Parametrized:
@@ -941,7 +932,7 @@ class PriorEstimator(Parametrized, ABC):
         self._check_fitted("interval")
         level = check_level(confidence_level)
         if method is not None:
-            valid.check_choice("method", method, INTERVAL_METHODS)
+            valid.check_choice("method", method, get_args(IntervalMethod))
         chosen = method or self._usual_method(resampler)
         n_resamples = valid.check_integer("n_resamples", n_resamples, low=1, high=10**7)
         rng = valid.check_random_state(random_state)

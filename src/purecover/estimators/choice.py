@@ -40,8 +40,7 @@ def check_estimator(value: Any, parameter: str = "estimator") -> PriorEstimator:
         named = known[value]()
         return named if named.estimates_beta else NoisyLabels(named)
     if isinstance(value, PriorEstimator):
-        copy: PriorEstimator = clone(value)
-        return copy
+        return clone(value)
     must = "an estimator of alpha and beta, or its name"
     hint = "the names are those of prior_estimators()"
     if isinstance(value, type):

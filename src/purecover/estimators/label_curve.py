@@ -528,8 +528,7 @@ def _edges(everyone: float) -> FloatArray:
 def _depths(tally: FloatArray) -> IntArray:
     """How many entries from the start hold at most each of the pure shares."""
     seen = np.cumsum(tally)
-    found: IntArray = np.searchsorted(seen, PURE_SHARES * seen[-1] * (1 + 1e-12), side="right")
-    return found
+    return np.searchsorted(seen, PURE_SHARES * seen[-1] * (1 + 1e-12), side="right")
 
 
 def _within(tally: FloatArray) -> list[BoolArray]:
@@ -1061,8 +1060,7 @@ def drawn_cells(weight: FloatArray, n: int, rng: np.random.Generator) -> IntArra
     """Cells drawn by their weights, spread evenly over the posterior, in random order."""
     reached = np.cumsum(weight)
     places = np.searchsorted(reached, (np.arange(n) + rng.random(n)) / n * reached[-1])
-    drawn: IntArray = rng.permutation(places.clip(0, reached.size - 1))
-    return drawn
+    return rng.permutation(places.clip(0, reached.size - 1))
 
 
 def _means_where(part: Posterior, clean: bool) -> FloatArray:
