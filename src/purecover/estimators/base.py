@@ -789,15 +789,20 @@ class PriorEstimator(Parametrized, ABC):
         """Counts with the roles of the two samples exchanged, for an estimate of b."""
         return flipped_counts(counts)
 
+    def _for_exchanged(self) -> PriorEstimator:
+        """What stands for this estimator where :meth:`_flip` has exchanged the samples."""
+        return self
+
     def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
         """The same with the roles of the two samples exchanged: what is called a is their b."""
-        return self._estimate(self._flip(counts))
+        return self._for_exchanged()._estimate(self._flip(counts))
 
     def _estimate_many_flipped(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         """:meth:`_estimate_many` with the roles of the two samples exchanged."""
-        return self._estimate_many(self._flip(counts), unlabeled[:, ::-1], labeled[:, ::-1])
+        exchanged = unlabeled[:, ::-1], labeled[:, ::-1]
+        return self._for_exchanged()._estimate_many(self._flip(counts), *exchanged)
 
     @property
     def estimates_beta(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
@@ -104,21 +103,17 @@ class MedianEnsemble(PriorEstimator):
             return default_members()
         return [base.clone(member) for member in self.estimators]
 
+    def _for_exchanged(self) -> PriorEstimator:
+        return MedianEnsemble([_Exchanged(member) for member in self._members()])
+
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        return self._combine(lambda member: member._estimate(counts))
-
-    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
-        # Each member turns the scores around in its own way.
-        return self._combine(lambda member: member._estimate_flipped(counts))
-
-    def _combine(self, estimate: Callable[[PriorEstimator], Inclusions]) -> Inclusions:
         found: dict[str, Inclusions] = {}
         lost: dict[str, str] = {}
         second: list[float] = []
         members = self._members()
         for name, member in zip(_names(members), members, strict=True):
             try:
-                found[name] = estimate(member)
+                found[name] = member._estimate(counts)
             except IdentifiabilityError as error:
                 lost[name] = str(error)
                 continue
@@ -157,26 +152,30 @@ class MedianEnsemble(PriorEstimator):
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
-        return self._combine_many(
-            lambda member: member._estimate_once(counts, labeled, unlabeled), len(labeled)
-        )
-
-    def _estimate_many_flipped(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> FloatArray:
-        return self._combine_many(
-            lambda member: member._estimate_many_flipped(counts, labeled, unlabeled), len(labeled)
-        )
-
-    def _combine_many(
-        self, estimate: Callable[[PriorEstimator], FloatArray], n_replicates: int
-    ) -> FloatArray:
         members = self._members()
-        found = [estimate(member) for member in members]
+        found = [member._estimate_once(counts, labeled, unlabeled) for member in members]
         first = np.stack([pair[:, 0] for pair in found])
         second = [pair[:, 1] for pair, m in zip(found, members, strict=True) if m.estimates_beta]
-        b = _median_of_known(np.stack(second)) if second else np.zeros(n_replicates)
+        b = _median_of_known(np.stack(second)) if second else np.zeros(len(labeled))
         return np.column_stack((_median_of_known(first), b))
+
+
+@dataclass(eq=False, repr=False)
+class _Exchanged(PriorEstimator):
+    """Takes samples that were exchanged, which the other estimator turns around in its own way."""
+
+    estimator: PriorEstimator
+
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        return self.estimator._estimate_flipped(base.flipped_counts(counts))
+
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        exchanged = unlabeled[:, ::-1], labeled[:, ::-1]
+        return self.estimator._estimate_many_flipped(base.flipped_counts(counts), *exchanged)
+
+    _estimate_once = _estimate_many  # nobody else sees samples that were exchanged
 
 
 def default_members() -> list[PriorEstimator]:
@@ -206,12 +205,9 @@ def check_estimator_parameter(parameter: str, value: object) -> None:
 
 def _names(members: Sequence[PriorEstimator]) -> list[str]:
     """Class names, numbered where they repeat."""
-    names: list[str] = []
-    for member in members:
-        plain = type(member).__name__
-        earlier = sum(type(m).__name__ == plain for m in members[: len(names)])
-        names.append(f"{plain} {earlier + 1}" if earlier else plain)
-    return names
+    plain = [type(m.estimator if isinstance(m, _Exchanged) else m).__name__ for m in members]
+    earlier = [plain[:i].count(name) for i, name in enumerate(plain)]
+    return [f"{name} {n + 1}" if n else name for name, n in zip(plain, earlier, strict=True)]
 
 
 def _median_of_known(values: FloatArray) -> FloatArray:
@@ -421,23 +417,9 @@ def out_of_fold(rows: Rows) -> ScoreCounts:
 
 @dataclass(eq=False, repr=False)
 class AdjustedEstimator(PriorEstimator):
-    """Estimate by another estimator, of samples that are changed before.
-
-    A subclass says how, in :meth:`_adjusted` and :meth:`_adjusted_many`. For an estimate of beta
-    it gets the samples exchanged, and the other estimator turns the scores around in its own way.
-    """
+    """Estimate by another estimator, of samples that are changed before."""
 
     estimator: PriorEstimator | None = None
-
-    @abstractmethod
-    def _adjusted(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
-        """The inclusions of these counts, which may be exchanged ones."""
-
-    @abstractmethod
-    def _adjusted_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, *, flipped: bool
-    ) -> FloatArray:
-        """The share a of replicates."""
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -445,42 +427,8 @@ class AdjustedEstimator(PriorEstimator):
             self.estimator, f"for noisy labels write NoisyLabels({type(self).__name__}())"
         )
 
-    def _run(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
-        """What the other estimator says of changed counts."""
-        inner = inner_of(self.estimator)
-        return (
-            inner._estimate_flipped(base.flipped_counts(counts))
-            if flipped
-            else inner._estimate(counts)
-        )
-
-    def _run_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, *, flipped: bool
-    ) -> FloatArray:
-        inner = inner_of(self.estimator)
-        if not flipped:
-            return inner._estimate_many(counts, labeled, unlabeled)[:, 0]
-        exchanged = unlabeled[:, ::-1], labeled[:, ::-1]
-        return inner._estimate_many_flipped(base.flipped_counts(counts), *exchanged)[:, 0]
-
-    def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        return self._adjusted(counts, flipped=False)
-
-    def _estimate_flipped(self, counts: ScoreCounts) -> Inclusions:
-        return self._adjusted(base.flipped_counts(counts), flipped=True)
-
-    def _estimate_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> FloatArray:
-        a = self._adjusted_many(counts, labeled, unlabeled, flipped=False)
-        return np.column_stack((a, np.zeros(a.size)))
-
-    def _estimate_many_flipped(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
-    ) -> FloatArray:
-        exchanged = unlabeled[:, ::-1], labeled[:, ::-1]
-        a = self._adjusted_many(base.flipped_counts(counts), *exchanged, flipped=True)
-        return np.column_stack((a, np.zeros(a.size)))
+    def _for_exchanged(self) -> PriorEstimator:
+        return replace(self, estimator=_Exchanged(inner_of(self.estimator)))
 
 
 @register_prior_estimator("regrouping")
@@ -553,9 +501,9 @@ class Regrouping(AdjustedEstimator):
 
     share: float = checked(0.1, valid.check_real, low=0, high=1, closed="neither")
 
-    def _adjusted(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
         regrouped = self._regrouped(counts)
-        run = self._run(regrouped, flipped=flipped)
+        run = inner_of(self.estimator)._estimate(regrouped)
         details: dict[str, Any] = {
             "copied": float(1 - counts.n_labeled / regrouped.n_labeled),
             "at_edge": run.at_edge,
@@ -568,11 +516,12 @@ class Regrouping(AdjustedEstimator):
         )
         return Inclusions(run.a, 0.0, (*run.notes, note), details)
 
-    def _adjusted_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, *, flipped: bool
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
         more = labeled + self._copies(labeled, unlabeled)
-        return self._run_many(self._regrouped(counts), more, unlabeled, flipped=flipped)
+        inner = inner_of(self.estimator)
+        return inner._estimate_many(self._regrouped(counts), more, unlabeled)
 
     def _copies(self, labeled: CountArray, unlabeled: CountArray) -> FloatArray:
         """What is added to the labeled counts of each row."""
@@ -671,13 +620,14 @@ class Subsampling(AdjustedEstimator):
 
     ceiling: float = checked(1.0, valid.check_real, low=0, high=1, closed="right")
 
-    def _adjusted(self, counts: ScoreCounts, *, flipped: bool) -> Inclusions:
-        first = run = self._run(counts, flipped=flipped)
+    def _estimate(self, counts: ScoreCounts) -> Inclusions:
+        inner = inner_of(self.estimator)
+        first = run = inner._estimate(counts)
         rate = 1.0
         notes: tuple[str, ...] = ("the highest scores were taken as pure: nothing was rejected",)
         if self.ceiling < 1:
             left = _accepted(counts, self._acceptance(counts, first.a))
-            run, notes = self._run(left, flipped=flipped), ()
+            run, notes = inner._estimate(left), ()
             rate = float(left.n_unlabeled / counts.n_unlabeled)
         details: dict[str, Any] = {
             "unadjusted": float(first.a),
@@ -688,19 +638,20 @@ class Subsampling(AdjustedEstimator):
         }
         return Inclusions(rate * run.a, 0.0, (*run.notes, *notes), details)
 
-    def _adjusted_many(
-        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray, *, flipped: bool
+    def _estimate_many(
+        self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
     ) -> FloatArray:
+        inner = inner_of(self.estimator)
         if self.ceiling == 1:
-            return self._run_many(counts, labeled, unlabeled, flipped=flipped)
-        accept = self._acceptance(counts, self._run(counts, flipped=flipped).a)
+            return inner._estimate_many(counts, labeled, unlabeled)
+        accept = self._acceptance(counts, inner._estimate(counts).a)
         left = _accepted(counts, accept)
-        found = self._run_many(left, labeled, unlabeled * accept, flipped=flipped)
+        found = inner._estimate_many(left, labeled, unlabeled * accept)
         # From inclusions in what was left to those in all.
         totals = unlabeled.sum(axis=1, dtype=np.float64)
         kept = np.asarray(unlabeled @ accept, dtype=np.float64)
         rate = np.divide(kept, totals, out=np.full(totals.size, np.nan), where=totals > 0)
-        return np.asarray(found * rate)
+        return np.asarray(found * rate[:, None])
 
     def _acceptance(self, counts: ScoreCounts, inclusion: float) -> FloatArray:
         """Probability of being kept, at each threshold."""
