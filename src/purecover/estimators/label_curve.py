@@ -92,11 +92,6 @@ class Curves:
         return replace(self, labeled=self.labeled[rows], total=self.total[rows], offset=offset)
 
 
-def offset_of(low: BoolArray, high: BoolArray) -> FloatArray:
-    """The offset of a curve whose ends are pure there."""
-    return np.where(high, _SURE, np.where(low, -_SURE, 0.0))
-
-
 def climb(
     value_of: Callable[[FloatArray, IntArray], FloatArray],
     slopes_of: Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]],
@@ -280,19 +275,13 @@ def _asymptotes(
 # -- A posterior of the two inclusions laid out in cells, and what is read off it ----------------
 
 
-Cells = tuple[FloatArray, FloatArray, FloatArray]
-"""Low ends, middles and high ends of the cells along one inclusion."""
-
-StrArray = NDArray[np.str_]
-
-
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """Cells of a grid over (a, b) with their probabilities, one row for each data set.
 
     Attributes
     ----------
-    a, b : tuple of three ndarrays of shape (n_rows, n_cells)
+    a, b : ndarray of shape (3, n_rows, n_cells)
         Low end, middle and high end of each cell; all 0 in b where labels are clean.
     weight : ndarray of shape (n_rows, n_cells)
         Posterior probability of each cell.
@@ -302,11 +291,11 @@ class Posterior:
         Which kind of shape each cell belongs to.
     """
 
-    a: Cells
-    b: Cells
+    a: FloatArray
+    b: FloatArray
     weight: FloatArray
     clean: BoolArray
-    kinds: StrArray
+    kinds: NDArray[np.str_]
 
     @property
     def alpha(self) -> FloatArray:
@@ -346,9 +335,7 @@ class Posterior:
 
         Probability is spread evenly over each cell. An interval always holds the mean.
         """
-        (a_low, _, a_high), (b_low, _, b_high) = (
-            tuple(part[0] for part in cells) for cells in (self.a, self.b)
-        )
+        (a_low, _, a_high), (b_low, _, b_high) = self.a[:, 0], self.b[:, 0]
         alpha, beta = self.mean[0]
         ranges = {
             "alpha": (alpha_of(a_low, b_high), alpha_of(a_high, b_low), alpha),
@@ -361,12 +348,6 @@ class Posterior:
             found = _quantiles(low, high, self.weight[0], tails)
             ends[name] = float(min(found[0], mean)), float(max(found[1], mean))
         return ends
-
-
-def joined(parts: list[Cells]) -> Cells:
-    """Cells of several grids side by side."""
-    low, middle, high = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
-    return low, middle, high
 
 
 def _quantiles(
@@ -497,19 +478,17 @@ class RankBins:
         many = np.add.reduceat(unlabeled[:, ::-1] * self.unlabeled_unit, self.starts, axis=1)
         return few, few + many
 
-    def pure_ends(self) -> list[tuple[BoolArray, BoolArray]]:
-        """Every pair of a bottom and a top that may be pure, as masks of bins."""
-        unlabeled = self.total - self.labeled
-        tops = _within(self.labeled[::-1])
-        bottoms = [mask[::-1] for mask in _within(unlabeled)]
-        pairs: dict[bytes, tuple[BoolArray, BoolArray]] = {}
-        for bottom in bottoms:
-            for top in tops:
-                low, high = bottom[::-1], top[::-1]
+    def pure_ends(self) -> list[FloatArray]:
+        """The offset of a curve for every pair of a bottom and a top that may be pure."""
+        tops = [mask[::-1] for mask in _within(self.labeled[::-1])]
+        offsets: dict[bytes, FloatArray] = {}
+        for low in _within(self.total - self.labeled):
+            for high in tops:
                 # Something must be left between the two, or there is no curve to fit.
                 if low.any() and high.any() and not (low & high).any() and not (low | high).all():
-                    pairs[low.tobytes() + high.tobytes()] = (low, high)
-        return list(pairs.values())
+                    offset = np.where(high, _SURE, np.where(low, -_SURE, 0.0))
+                    offsets[offset.tobytes()] = offset
+        return list(offsets.values())
 
 
 def _edges(everyone: float) -> FloatArray:
@@ -552,6 +531,8 @@ WEIGHTS = {"smooth": 0.7, "steep": 0.1, "pure": 0.2}
 
 _EVERYTHING = np.ones(6, dtype=np.bool_)
 _CLEAN = np.array([True, False, True, True, True, True])
+_CASES = {"start": _EVERYTHING, "clean_start": _CLEAN}
+"""What is fitted, by where the fit begins: everything, or what is left where labels are clean."""
 _SHAPE_ONLY = np.array([False, False, True, True, True, True])
 _NOISY_MASS = np.pi**2 / 3 - 3
 _CLEAN_MASS = 0.5
@@ -594,7 +575,7 @@ def candidates(
     ends = bins.pure_ends()
     kinds = {"smooth": (SMOOTH, [none]), "steep": (STEEP, [none])}
     if ends:
-        kinds["pure"] = (PURE, [offset_of(low, high) for low, high in ends])
+        kinds["pure"] = (PURE, ends)
     found: list[tuple[float, Candidate]] = []
     for kind, (shape, offsets) in kinds.items():
         log_weight = float(np.log(WEIGHTS[kind] / len(offsets)))
@@ -606,13 +587,9 @@ def candidates(
             evidence = log_weight + np.logaddexp(
                 np.log(1 - clean_prior) + noisy_evidence, np.log(clean_prior) + clean_evidence
             )
-        found += [
-            (
-                float(evidence[i]),
-                Candidate(kind, shape, offset, log_weight, noisy[i], clean[i]),
-            )
-            for i, offset in enumerate(offsets)
-        ]
+        for i, offset in enumerate(offsets):
+            candidate = Candidate(kind, shape, offset, log_weight, noisy[i], clean[i])
+            found.append((float(evidence[i]), candidate))
     found.sort(key=lambda pair: -pair[0])
     best = found[0][0]
     kept = [pair for pair in found[:most] if pair[0] > best - drop]
@@ -696,7 +673,8 @@ def posterior(
     list of Candidate
         The kinds of shape, to be continued from the fit of the first row.
     """
-    parts: list[tuple[Cells, Cells, FloatArray]] = []
+    priors = {"start": (1 - clean_prior) / _NOISY_MASS, "clean_start": clean_prior / _CLEAN_MASS}
+    parts: list[tuple[FloatArray, FloatArray, FloatArray]] = []
     clean: list[BoolArray] = []
     kinds: list[str] = []
     ahead = []
@@ -705,28 +683,24 @@ def posterior(
         curves = bins.curves(labeled, total, candidate.offset[None])
         offset = candidate.log_weight - float(np.log(shape.sd).sum())
         onward = candidate
-        if clean_prior < 1:
-            x = _peak(curves, shape, candidate.start, _EVERYTHING, n_steps)
-            a, b, log = _grid(curves, shape, x, n_nodes)
-            log += offset + np.log((1 - clean_prior) / _NOISY_MASS) + np.log(delta_of(a[1], b[1]))
+        for case, prior in priors.items():
+            if prior == 0:
+                continue
+            start = np.tile(getattr(candidate, case), (len(labeled), 1))
+            x, _ = fit(curves, shape, start, _CASES[case], n_steps=n_steps, tol=1e-5)
+            a, b, log = _grid(curves, shape, x, _CASES[case], n_nodes)
+            log += offset + np.log(prior) + np.log(delta_of(a[1], b[1]))
             parts.append((a, b, log))
-            onward = replace(onward, start=x[0])
-        if clean_prior > 0:
-            x = _peak(curves, shape, candidate.clean_start, _CLEAN, n_steps)
-            a, b, log = _line(curves, shape, x, n_nodes)
-            log += offset + np.log(clean_prior / _CLEAN_MASS) + np.log1p(-a[1])
-            parts.append((a, b, log))
-            onward = replace(onward, clean_start=x[0])
-        for _, b, _ in parts[len(clean) :]:
-            clean.append(np.full(b[1].shape[1], not b[1].any()))
-            kinds += [candidate.kind] * b[1].shape[1]
+            clean.append(np.full(log.shape[1], case == "clean_start"))
+            kinds += [candidate.kind] * log.shape[1]
+            onward = replace(onward, **{case: x[0]})
         ahead.append(onward)
     log = np.concatenate([part[2] for part in parts], axis=1)
     weight = np.exp(log - log.max(axis=1, keepdims=True))
     weight /= weight.sum(axis=1, keepdims=True)
     found = Posterior(
-        a=joined([part[0] for part in parts]),
-        b=joined([part[1] for part in parts]),
+        a=np.concatenate([part[0] for part in parts], axis=2),
+        b=np.concatenate([part[1] for part in parts], axis=2),
         weight=weight,
         clean=np.concatenate(clean),
         kinds=np.array(kinds),
@@ -734,40 +708,21 @@ def posterior(
     return found, ahead
 
 
-def _peak(
-    curves: Curves, shape: Shape, start: FloatArray, free: BoolArray, n_steps: int
-) -> FloatArray:
-    rows = np.tile(start, (len(curves.labeled), 1))
-    return fit(curves, shape, rows, free, n_steps=n_steps, tol=1e-5)[0]
-
-
 def _grid(
-    curves: Curves, shape: Shape, peak: FloatArray, n_nodes: int
-) -> tuple[Cells, Cells, FloatArray]:
-    """Cells around a peak, and log-density times area of each."""
+    curves: Curves, shape: Shape, peak: FloatArray, free: BoolArray, n_nodes: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Cells around a peak, and log-density times area of each; of clean labels, where b is 0."""
     curvature = information(curves, shape, peak)
-    spread = _spread(curvature, curves)
+    moving = np.flatnonzero(free)
+    spread = _spread(curvature[:, moving][:, :, moving], curves)
     a = _cells(peak[:, 0], spread[:, 0], n_nodes)
-    b = _cells(peak[:, 1], spread[:, 1], n_nodes)
-    low, middle, high = (np.repeat(part, n_nodes, axis=1) for part in a)
-    a = low, middle, high
-    low, middle, high = (np.tile(part, (1, n_nodes)) for part in b)
-    b = low, middle, high
-    log = _integrated(curves, shape, peak, curvature, a[1], b[1])
-    return a, b, log + np.log((a[2] - a[0]) * (b[2] - b[0]))
-
-
-def _line(
-    curves: Curves, shape: Shape, peak: FloatArray, n_nodes: int
-) -> tuple[Cells, Cells, FloatArray]:
-    """The same for clean labels, where b is 0."""
-    curvature = information(curves, shape, peak)
-    others = np.flatnonzero(_CLEAN)
-    spread = _spread(curvature[:, others][:, :, others], curves)
-    a = _cells(peak[:, 0], spread[:, 0], n_nodes)
-    none = np.zeros_like(a[1])
-    log = _integrated(curves, shape, peak, curvature, a[1], none)
-    return a, (none, none, none), log + np.log(a[2] - a[0])
+    b = np.zeros_like(a)
+    area = a[2] - a[0]
+    if free[1]:
+        a = np.repeat(a, n_nodes, axis=2)
+        b = np.tile(_cells(peak[:, 1], spread[:, 1], n_nodes), n_nodes)
+        area = (a[2] - a[0]) * (b[2] - b[0])
+    return a, b, _integrated(curves, shape, peak, curvature, a[1], b[1]) + np.log(area)
 
 
 def _spread(curvature: FloatArray, curves: Curves) -> FloatArray:
@@ -781,14 +736,17 @@ def _spread(curvature: FloatArray, curves: Curves) -> FloatArray:
     return np.asarray(np.sqrt(variance.clip(0)).clip(np.minimum(least, 0.5), 1))
 
 
-def _cells(center: FloatArray, spread: FloatArray, n_nodes: int) -> Cells:
-    """Cells around a center, finer towards 0: their roots are evenly spaced."""
+def _cells(center: FloatArray, spread: FloatArray, n_nodes: int) -> FloatArray:
+    """Low ends, middles and high ends of cells around a center, finer towards 0.
+
+    Their roots are evenly spaced.
+    """
     low = np.sqrt(np.clip(center - _WIDE * spread, 0, 0.98))
     high = np.sqrt(np.clip(center + _WIDE * spread, 0, LARGEST))
     step = ((high - low) / n_nodes)[:, None]
     edges = low[:, None] + step * np.arange(n_nodes + 1)
     middle = low[:, None] + step * (np.arange(n_nodes) + 0.5)
-    return edges[:, :-1] ** 2, middle**2, edges[:, 1:] ** 2
+    return np.stack((edges[:, :-1], middle, edges[:, 1:])) ** 2
 
 
 def _integrated(
@@ -920,10 +878,6 @@ class LabelCurve(base.PriorEstimator):
         "weigh", check_choice, choices=CLEAN_PRIORS
     )
 
-    @property
-    def _clean_prior(self) -> float:
-        return CLEAN_PRIORS[self.clean]
-
     def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         found, bins, _ = self._solve(counts)
         alpha, beta = found.mean[0]
@@ -963,10 +917,10 @@ class LabelCurve(base.PriorEstimator):
 
     def _solve_anew(self, counts: ScoreCounts) -> tuple[Posterior, RankBins, list[Candidate]]:
         bins = RankBins.from_counts(counts)
-        kept = candidates(bins, clean_prior=self._clean_prior)
+        kept = candidates(bins, clean_prior=CLEAN_PRIORS[self.clean])
         bins = bins.tempered(dispersion(bins, kept[0]))
         found, ahead = posterior(
-            bins, bins.labeled[None], bins.total[None], kept, clean_prior=self._clean_prior
+            bins, bins.labeled[None], bins.total[None], kept, clean_prior=CLEAN_PRIORS[self.clean]
         )
         return found, bins, ahead
 
@@ -990,7 +944,7 @@ class LabelCurve(base.PriorEstimator):
                 few[i : i + _ROWS],
                 everyone[i : i + _ROWS],
                 again,
-                clean_prior=self._clean_prior,
+                clean_prior=CLEAN_PRIORS[self.clean],
                 # Few bins leave the shape open, and a coarse grid would show.
                 n_nodes=5 if bins.total.size > 3 * _FEWEST_BINS else 9,
                 n_steps=6,
