@@ -542,19 +542,63 @@ class TIcE(FeaturePriorEstimator):
     def _best_bound(
         self, parts: IntArray, labeled: BoolArray, on_tree: BoolArray, share: float
     ) -> float:
-        """Highest lower bound over the nodes of a tree grown on one fold."""
-        n_held_out = int((~on_tree).sum())
-        error = _failure_probability(n_held_out) if self.error is None else float(self.error)
-        growth = _Growth(
-            parts, labeled, self.n_intervals, share * (1 - share) * (1 - error) / error
-        )
-        return growth.best_bound(
-            np.flatnonzero(on_tree),
-            np.flatnonzero(~on_tree),
-            max_bepp=self.max_bepp,
-            max_splits=self.max_splits,
-            min_size=_smallest_size(labeled.size) if self.min_size is None else self.min_size,
-        )
+        """Highest lower bound on the label frequency, over all nodes of a tree.
+
+        The tree is grown on one fold, best node first; bounds are those of the other folds.
+        """
+        tree, held_out = np.flatnonzero(on_tree), np.flatnonzero(~on_tree)
+        error = _failure_probability(held_out.size) if self.error is None else float(self.error)
+        spread = share * (1 - share) * (1 - error) / error
+        min_size = _smallest_size(labeled.size) if self.min_size is None else self.min_size
+        n_features = parts.shape[1]
+        keys = 2 * (parts + self.n_intervals * np.arange(n_features)) + labeled[:, None]
+        best = float(labeled[held_out].mean())  # of everything, which needs no proof
+        fewest = 1.0  # labeled examples a node needs to beat the best bound so far
+        turn = count()
+        queue = [(0.0, 0, next(turn), tree, held_out, np.arange(n_features))]
+        for _ in range(self.max_splits):
+            if not queue:
+                break
+            *_, tree, held_out, features = heapq.heappop(queue)
+            totals, with_label = _tallies(keys, held_out, features, self.n_intervals)
+            useful = with_label.max(axis=1, initial=0) >= fewest
+            if not useful.any():
+                continue
+            features, totals, with_label = features[useful], totals[useful], with_label[useful]
+            tree_totals, tree_labeled = _tallies(keys, tree, features, self.n_intervals)
+            gains = (tree_labeled / np.maximum(tree_totals + self.max_bepp, 1)).max(axis=1)
+            chosen = int(np.argmax(gains))
+            if gains[chosen] <= 0 or np.count_nonzero(totals[chosen]) == 1:
+                continue
+            large = totals[chosen] >= min_size
+            bounds = with_label[chosen][large] / totals[chosen][large]
+            bounds = bounds - np.sqrt(spread / totals[chosen][large])
+            best = max(best, float(bounds.max(initial=0)))
+            if best >= 1:
+                break
+            fewest = spread / (1 - best) ** 2
+            few, some = tree_labeled[chosen], tree_totals[chosen]
+            promising = (with_label[chosen] > fewest) & (some > min_size) & (few > 0) & (few < some)
+            column, rest = parts[:, features[chosen]], np.delete(features, chosen)
+            for part in np.flatnonzero(promising):
+                urgency = -lower_bound(some[part], few[part], spread)
+                sides = (rows[column[rows] == part] for rows in (tree, held_out))
+                heapq.heappush(queue, (urgency, -int(few[part]), next(turn), *sides, rest))
+        return best
+
+
+def _tallies(
+    keys: IntArray, rows: IntArray, features: IntArray, n_intervals: int
+) -> tuple[IntArray, IntArray]:
+    """All rows and labeled ones in each part of features, of shape (n_features, n_intervals).
+
+    They are counted in one pass: the key of a row and feature is the part and the label.
+    """
+    n_features = keys.shape[1]
+    some = keys[rows] if features.size == n_features else keys[rows[:, None], features]
+    tally = np.bincount(some.ravel(), minlength=2 * n_intervals * n_features)
+    tally = tally.reshape(-1, n_intervals, 2)[features]
+    return tally.sum(axis=2), tally[:, :, 1]
 
 
 def _failure_probability(n: int) -> float:
@@ -582,93 +626,3 @@ def _interval_codes(rows: FloatArray, n_intervals: int) -> IntArray:
     scaled = (rows[:, varied] - low[varied]) / width[varied]
     borders = np.arange(1, n_intervals) / n_intervals
     return np.searchsorted(borders, scaled, side="right")
-
-
-@dataclass(frozen=True)
-class _Node:
-    """Rows of a node, of the fold of the tree and of the others, and features still to use."""
-
-    tree: IntArray
-    held_out: IntArray
-    features: IntArray
-
-
-class _Growth:
-    """A tree grown best node first.
-
-    Counts of all parts of all features of a node come from one pass over its rows: each row and
-    feature has a key, which is the part and the label, and keys are counted.
-    """
-
-    def __init__(
-        self, parts: IntArray, labeled: BoolArray, n_intervals: int, spread: float
-    ) -> None:
-        self.parts = parts
-        self.labeled = labeled
-        self.n_intervals = n_intervals
-        self.spread = spread
-        self.keys = 2 * (parts + n_intervals * np.arange(parts.shape[1])) + labeled[:, None]
-
-    def _tallies(self, rows: IntArray, features: IntArray) -> tuple[IntArray, IntArray]:
-        """Totals and labeled, of shape (n_features, n_intervals)."""
-        n_keys = 2 * self.n_intervals * self.parts.shape[1]
-        keys = (
-            self.keys[rows]
-            if features.size == self.parts.shape[1]
-            else (self.keys[rows[:, None], features])
-        )
-        tally = np.bincount(keys.ravel(), minlength=n_keys).reshape(-1, self.n_intervals, 2)
-        tally = tally[features]
-        return tally.sum(axis=2), tally[:, :, 1]
-
-    def best_bound(
-        self,
-        tree: IntArray,
-        held_out: IntArray,
-        *,
-        max_bepp: float,
-        max_splits: int,
-        min_size: float,
-    ) -> float:
-        """Highest lower bound on the label frequency over all nodes."""
-        labeled, spread = self.labeled, self.spread
-        best = float(labeled[held_out].mean())  # of everything, which needs no proof
-        fewest = 1.0  # labeled examples a node needs to beat the best bound so far
-        turn = count()
-        root = _Node(tree, held_out, np.arange(self.parts.shape[1]))
-        queue: list[tuple[float, int, int, _Node]] = [(0.0, 0, next(turn), root)]
-        for _ in range(max_splits):
-            if not queue:
-                break
-            node = heapq.heappop(queue)[-1]
-            totals, with_label = self._tallies(node.held_out, node.features)
-            useful = with_label.max(axis=1, initial=0) >= fewest
-            if not useful.any():
-                continue
-            features = node.features[useful]
-            totals, with_label = totals[useful], with_label[useful]
-            tree_totals, tree_labeled = self._tallies(node.tree, features)
-            gains = (tree_labeled / np.maximum(tree_totals + max_bepp, 1)).max(axis=1)
-            chosen = int(np.argmax(gains))
-            if gains[chosen] <= 0 or np.count_nonzero(totals[chosen]) == 1:
-                continue
-            large = totals[chosen] >= min_size
-            bounds = with_label[chosen][large] / totals[chosen][large]
-            bounds = bounds - np.sqrt(spread / totals[chosen][large])
-            best = max(best, float(bounds.max(initial=0)))
-            if best >= 1:
-                break
-            fewest = spread / (1 - best) ** 2
-            few, some = tree_labeled[chosen], tree_totals[chosen]
-            promising = (with_label[chosen] > fewest) & (some > min_size) & (few > 0) & (few < some)
-            feature = features[chosen]
-            rest = np.delete(features, chosen)
-            for part in np.flatnonzero(promising):
-                child = _Node(
-                    node.tree[self.parts[node.tree, feature] == part],
-                    node.held_out[self.parts[node.held_out, feature] == part],
-                    rest,
-                )
-                urgency = -lower_bound(some[part], few[part], spread)
-                heapq.heappush(queue, (urgency, -int(few[part]), next(turn), child))
-        return best
