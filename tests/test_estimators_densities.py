@@ -62,7 +62,6 @@ from purecover.estimators.kernels import (
     _without_own,
     bumps,
     fold_slices,
-    pearson_moments,
     pearson_prior,
     pearson_weights,
     penalized_l1,
@@ -433,7 +432,7 @@ def test_large_samples_are_drawn_from(monkeypatch):
 
 def test_worked_example():
     values = [bumps(squared_distances(side, LABELED), 1.0) for side in (LABELED, UNLABELED)]
-    moments = pearson_moments(*values, 2 / 5)
+    moments, _ = _cross_validated(values, 2 / 5, 1)
     np.testing.assert_allclose(moments.h, [0.803265, 0.803265], atol=1e-6)
     np.testing.assert_allclose(moments.H, [[0.547176, 0.485525], [0.485525, 0.550815]], atol=1e-6)
     weights = pearson_weights(moments, np.array([0.1]))[:, 0]
@@ -443,7 +442,7 @@ def test_worked_example():
 
 def test_weights_solve_the_equations():
     rng = np.random.default_rng(0)
-    moments = pearson_moments(rng.random((30, 6)), rng.random((50, 6)), 0.3)
+    moments, _ = _cross_validated([rng.random((30, 6)), rng.random((50, 6))], 0.3, 1)
     found = pearson_weights(moments, RIDGES)
     for ridge, weights in zip(RIDGES, found.T, strict=True):
         expected = np.linalg.solve(moments.H + ridge * np.eye(6), moments.h)
@@ -456,13 +455,14 @@ def test_cross_validation_equals_refitting_without_each_fold():
     whole, losses = _cross_validated([labeled, unlabeled], 0.3, 5)
     expected = np.zeros(RIDGES.size)
     for few, many in zip(fold_slices(23, 5), fold_slices(51, 5), strict=True):
-        kept = pearson_moments(np.delete(labeled, few, 0), np.delete(unlabeled, many, 0), 0.3)
-        held = pearson_moments(labeled[few], unlabeled[many], 0.3)
+        rest = [np.delete(labeled, few, 0), np.delete(unlabeled, many, 0)]
+        kept, _ = _cross_validated(rest, 0.3, 1)
+        held, _ = _cross_validated([labeled[few], unlabeled[many]], 0.3, 1)
         for i, ridge in enumerate(RIDGES):
             theta = np.linalg.solve(kept.H + ridge * np.eye(4), kept.h)
             expected[i] += theta @ held.H @ theta / 2 - theta @ held.h
     np.testing.assert_allclose(losses, expected, rtol=1e-8)
-    np.testing.assert_allclose(whole.H, pearson_moments(labeled, unlabeled, 0.3).H)
+    np.testing.assert_allclose(whole.H, _cross_validated([labeled, unlabeled], 0.3, 1)[0].H)
 
 
 # -- the estimate -----------------------------------------------------------------------------

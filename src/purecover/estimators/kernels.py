@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal, NamedTuple
@@ -288,15 +289,13 @@ def _embedded(rows: Rows, width: float | None) -> tuple[_Points, _Embedding, flo
     single = rows.n_features == 1
     points = _points(tame, CELL * min(median, 1.0 if width else median) if single else None)
     squares = cdist(points.values, points.values, "sqeuclidean")
+    best = 1.0
     if width is None:
         squares /= median**2
         difference = points.unlabeled - points.labeled
         apart = [difference @ bumps(squares, w) @ difference for w in KM_WIDTHS]
         width = best = float(KM_WIDTHS[int(np.argmax(apart))])
-    else:
-        best = 1.0
-    embedding = _factor(bumps(squares, best), points)
-    return points, embedding, width
+    return points, _factor(bumps(squares, best), points), width
 
 
 def _factor(kernel: FloatArray, points: _Points) -> _Embedding:
@@ -440,16 +439,6 @@ class PearsonMoments(NamedTuple):
     H: FloatArray
 
 
-def pearson_moments(
-    labeled: FloatArray, unlabeled: FloatArray, labeled_share: float
-) -> PearsonMoments:
-    """Moments of values of the bumps, one column each."""
-    among_labeled = labeled.T @ labeled / len(labeled)
-    among_unlabeled = unlabeled.T @ unlabeled / len(unlabeled)
-    products = labeled_share * among_labeled + (1 - labeled_share) * among_unlabeled
-    return PearsonMoments(labeled.mean(axis=0), products)
-
-
 def pearson_weights(moments: PearsonMoments, ridges: FloatArray) -> FloatArray:
     """Coefficients of the bumps, one column for each strength of regularization."""
     values, vectors = np.linalg.eigh(moments.H)
@@ -571,8 +560,6 @@ def _cross_validated(
 ) -> tuple[PearsonMoments, FloatArray]:
     """Moments of all rows, and the loss on rows left out for each strength of regularization."""
     labeled, unlabeled = values
-    if n_folds < 2:
-        return pearson_moments(labeled, unlabeled, share), np.zeros(RIDGES.size)
     sizes = len(labeled), len(unlabeled)
     slices = list(zip(*(fold_slices(n, n_folds) for n in sizes), strict=True))
     # Sums over folds, from which all that follows is put together without another pass.
@@ -589,7 +576,7 @@ def _cross_validated(
 
     every = list(range(n_folds))
     losses = np.zeros(RIDGES.size)
-    for k in every:
+    for k in every if n_folds > 1 else ():
         weights = pearson_weights(moments([other for other in every if other != k]), RIDGES)
         losses += _loss(moments([k]), weights)
     return moments(every), losses
@@ -606,13 +593,6 @@ L1_RIDGES = np.logspace(-3, 1, 10)
 
 SHARES = np.linspace(0.0, 1.0, 101)
 """Shares at which width and regularization are chosen."""
-
-
-class _Means(NamedTuple):
-    """Mean value of each bump among the labeled and the unlabeled; one row for each fold."""
-
-    labeled: FloatArray
-    unlabeled: FloatArray
 
 
 def penalized_l1(
@@ -643,12 +623,9 @@ def smallest_share(
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         corners = unlabeled / labeled
     corners = np.sort(corners[(corners > low) & (corners < high)])
-    left, right = 0, corners.size  # the first corner with a slope of 0 or more
-    while left < right:
-        middle = (left + right) // 2
-        left, right = (left, middle) if slope(corners[middle]) >= 0 else (middle + 1, right)
-    inside = corners[left] if left < corners.size else high
-    before = corners[left - 1] if left > 0 else low
+    first = bisect_left(corners, 0.0, key=slope)  # with a slope of 0 or more
+    inside = corners[first] if first < corners.size else high
+    before = corners[first - 1] if first > 0 else low
     active = labeled * (before + inside) / 2 > unlabeled
     # 2 sum_active (share l - u) l = ridge
     top = ridge / 2 + unlabeled[active] @ labeled[active]
@@ -758,20 +735,21 @@ class PenalizedL1(BumpEstimator):
                 for side, parts in zip(values, slices, strict=True)
             ]
             losses.append(_held_out(sums, sizes))
-            means.append(_Means(*map(_mean, sums, sizes)))
+            pairs = zip(sums, sizes, strict=True)
+            means.append([s.sum(axis=0) / np.maximum(n.sum(axis=0), 1) for s, n in pairs])
         loss = np.array(losses)[:, None] / L1_RIDGES[:, None]  # (n_widths, n_ridges, n_shares)
         best = loss.reshape(-1, SHARES.size).argmin(axis=0)
         width_of, ridge_of = np.unravel_index(best, loss.shape[:2])
         chosen = [(means[w], float(L1_RIDGES[r])) for w, r in zip(width_of, ridge_of, strict=True)]
         found = [
-            float(penalized_l1(SHARES[i : i + 1], m.labeled, m.unlabeled, ridge)[0])
-            for i, (m, ridge) in enumerate(chosen)
+            float(penalized_l1(SHARES[i : i + 1], ours, theirs, ridge)[0])
+            for i, ((ours, theirs), ridge) in enumerate(chosen)
         ]
         place = int(np.argmin(found))
-        mean, ridge = chosen[place]
+        (ours, theirs), ridge = chosen[place]
         step = SHARES[1] - SHARES[0]
         low, high = max(SHARES[place] - step / 2, 0.0), min(SHARES[place] + step / 2, 1.0)
-        a = smallest_share(mean.labeled, mean.unlabeled, ridge, low, high)
+        a = smallest_share(ours, theirs, ridge, low, high)
         details = {
             "width": float(L1_WIDTHS[width_of[place]]),
             "ridge": ridge,
@@ -796,22 +774,14 @@ def _without_own(
     return sizes
 
 
-def _mean(sums: FloatArray, sizes: FloatArray) -> FloatArray:
-    return np.asarray(sums.sum(axis=0) / np.maximum(sizes.sum(axis=0), 1))
-
-
 def _held_out(sums: list[FloatArray], sizes: list[FloatArray]) -> FloatArray:
     """Loss on rows left out, times the ridge: one number for each share."""
-    held = kept = _Means(*(s / np.maximum(n, 1) for s, n in zip(sums, sizes, strict=True)))
-    if len(held.labeled) > 1:
-        kept = _Means(
-            *(
-                (s.sum(axis=0) - s) / np.maximum(n.sum(axis=0) - n, 1)
-                for s, n in zip(sums, sizes, strict=True)
-            )
-        )
+    pairs = list(zip(sums, sizes, strict=True))
+    labeled, unlabeled = kept = [s / np.maximum(n, 1) for s, n in pairs]
+    if len(labeled) > 1:
+        kept = [(s.sum(axis=0) - s) / np.maximum(n.sum(axis=0) - n, 1) for s, n in pairs]
     loss = np.empty(SHARES.size)
     for i, share in enumerate(SHARES):
-        excess = np.maximum(share * kept.labeled - kept.unlabeled, 0)
-        loss[i] = -float(np.sum(excess * (share * held.labeled - held.unlabeled)))
-    return loss / len(held.labeled)
+        excess = np.maximum(share * kept[0] - kept[1], 0)
+        loss[i] = -float(np.sum(excess * (share * labeled - unlabeled)))
+    return loss / len(labeled)
