@@ -187,8 +187,9 @@ class Nodes:
 
 def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes:
     """Nodes, from whatever the caller knows."""
-    from purecover.estimators.base import PriorEstimator
+    from purecover.estimators.base import PriorEstimator, proportion_draws
     from purecover.estimators.label_curve import LabelCurve
+    from purecover.intervals.resampling import resampler_for
 
     if isinstance(estimate, LabelCurve):
         estimate._check_fitted("interval")
@@ -197,12 +198,12 @@ def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes
     if isinstance(estimate, PriorEstimator):
         estimate._check_fitted("interval")
         origin = type(estimate).__name__
-        if getattr(estimate, "takes", "scores") == "scores":
-            draws = _bootstrapped(estimate, n_resamples, rng)
-            if draws is not None:
-                return Nodes.smoothed(
-                    draws[:, 0], draws[:, 1], np.ones(len(draws)), origin, ARCSINE
-                )
+        if estimate.takes == "scores":
+            resampler = resampler_for(estimate._counts, "multinomial")
+            draws = proportion_draws(estimate, resampler, n_resamples, rng)
+            alpha, beta = draws[~np.isnan(draws[:, 0])].T
+            if 2 * alpha.size > len(draws):  # else most of them allow no estimate
+                return Nodes.smoothed(alpha, beta, np.ones(alpha.size), origin, ARCSINE)
         interval = estimate.interval(n_resamples=n_resamples, random_state=rng)["alpha"]
         return _from_interval(interval, estimate.proportions_.beta, origin)
     if isinstance(estimate, PriorEstimate):
@@ -220,17 +221,6 @@ def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes
         estimate,
         "for example LabelCurve().fit(scores, labeled)",
     )
-
-
-def _bootstrapped(estimator: Any, n_resamples: int, rng: np.random.Generator) -> FloatArray | None:
-    """Alpha and beta of replicates; None if most of them allow no estimate."""
-    from purecover.estimators.base import proportion_draws
-    from purecover.intervals.resampling import resampler_for
-
-    resampler = resampler_for(estimator._counts, "multinomial")
-    draws = proportion_draws(estimator, resampler, n_resamples, rng)
-    known = draws[~np.isnan(draws[:, 0])]
-    return known if 2 * len(known) > len(draws) else None
 
 
 def _from_interval(interval: Interval, beta: float, origin: str) -> Nodes:
@@ -481,16 +471,13 @@ def _audited(
         k, n = audit.n_positive, audit.n_audited
         a, b = audit.posterior[0] - k, audit.posterior[1] - (n - k)
         return audit, Evidence(k, n, audit.n_unlabeled, (max(a, 1.0), max(b, 1.0)))
-    if isinstance(audit, TopAudit):
-        # Without the one example that the prior counts for.
-        judged = max(audit.n_effective - 1, 0.0)
-        positive = audit.n_effective * audit.alpha.estimate - 0.5
-        return audit, Evidence(min(max(positive, 0.0), judged), judged)
-    size = int(audit.n_unlabeled.sum())
-    if (audit.n_audited == audit.n_unlabeled).all():
-        return audit, Evidence(int(audit.n_positive.sum()), size, size)
     # Without the one example that the prior counts for, as far as it tells of examples not judged.
-    prior = 1 - audit.n_effective / size
+    size, prior = None, 1.0
+    if isinstance(audit, posterior.StratifiedAudit):
+        size = int(audit.n_unlabeled.sum())
+        if (audit.n_audited == audit.n_unlabeled).all():
+            return audit, Evidence(int(audit.n_positive.sum()), size, size)
+        prior = 1 - audit.n_effective / size
     judged = max(audit.n_effective - prior, 0.0)
     positive = audit.n_effective * audit.alpha.estimate - prior / 2
     return audit, Evidence(min(max(positive, 0.0), judged), judged, size)

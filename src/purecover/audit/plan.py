@@ -25,7 +25,7 @@ from purecover._validation import public
 from purecover.audit import posterior
 from purecover.audit.top import QUICK, Answers, Cut, TopAudit, draw, top_cut
 from purecover.counts import ScoreCounts, check_counts
-from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import MixtureProportions, percent_hint
 
@@ -90,8 +90,7 @@ def _hypergeometric(
     parts = k, positives - k, n - k, n_unlabeled - positives - (n - k)
     possible = np.logical_and.reduce([part >= 0 for part in parts])
     log = np.zeros(possible.shape)
-    ways = (positives, n_unlabeled - positives, n, n_unlabeled - n)
-    for part in ways:
+    for part in (positives, n_unlabeled - positives, n, n_unlabeled - n):
         log = log + (gammaln(part + 1.0) if table is None else table[part])
     for part in parts:
         some = part.clip(0, n_unlabeled)
@@ -347,12 +346,12 @@ class _Search:
         steps = np.linspace(0, 1, 65)[:, None]
         ends = (np.full_like(peak, end) for end in self.alphas)
         tries = self._possible(np.concatenate([end + (peak - end) * steps for end in ends]))
-        zero, one = np.zeros_like(n), np.ones_like(n)
+        zero = np.zeros_like(n)
         lost = np.array(
             [
                 self._probability(low, high, n, alpha)
                 + self._probability(zero, np.where(none, 0, -1), n, alpha)
-                + self._probability(n, np.where(every, n, n - one), n, alpha)
+                + self._probability(n, np.where(every, n, n - 1), n, alpha)
                 for alpha in tries
             ]
         )
@@ -411,11 +410,9 @@ class _Search:
 
 def _bisect(narrow: IntArray, wide: IntArray, is_wide: Any) -> IntArray:
     """The wide k nearest to the narrow ones."""
-    narrow, wide = narrow.copy(), wide.copy()
-    while (np.abs(wide - narrow) > 1).any():
+    while (moving := np.abs(wide - narrow) > 1).any():
         middle = (narrow + wide) // 2
-        found = is_wide(middle) | (np.abs(wide - narrow) <= 1) & (middle == wide)
-        moving = np.abs(wide - narrow) > 1
+        found = is_wide(middle)
         wide = np.where(moving & found, middle, wide)
         narrow = np.where(moving & ~found, middle, narrow)
     return wide
@@ -652,7 +649,9 @@ def guessed_range(guess: Any) -> tuple[float, float]:
         try:
             alpha = _share(guess)
         except TypeError:
-            raise _no_guess(guess) from None
+            must = "None, a number, a pair, an interval or an estimate of alpha"
+            hint = "fit the estimator first" if hasattr(guess, "fit") else percent_hint(guess)
+            raise valid.bad_type("alpha_guess", must, guess, hint) from None
         return alpha, alpha
     if len(guess) != 2:
         raise valid.bad_value("alpha_guess", "a number or two", f"{len(guess)} values")
@@ -664,9 +663,3 @@ def guessed_range(guess: Any) -> tuple[float, float]:
 
 def _share(value: object) -> float:
     return valid.check_real("alpha_guess", value, low=0, high=1, hint=percent_hint(value))
-
-
-def _no_guess(guess: object) -> InvalidInputError | TypeError:
-    must = "None, a number, a pair, an interval or an estimate of alpha"
-    hint = "fit the estimator first" if hasattr(guess, "fit") else percent_hint(guess)
-    return valid.bad_type("alpha_guess", must, guess, hint)

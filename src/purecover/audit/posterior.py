@@ -219,28 +219,25 @@ def finite_ends(
     n_positive: int, n_audited: int, n_unlabeled: int, posterior: tuple[float, float], level: float
 ) -> tuple[float, float]:
     """Ends of the interval of the share among all unlabeled examples there are."""
+    from purecover._imports import gammaln
+
     rest = n_unlabeled - n_audited
     if rest == 0:
         return n_positive / n_unlabeled, n_positive / n_unlabeled
     tail = (1 - level) / 2
+    a, b = posterior
     if rest > _MOST_EXACT:
-        ends = nearly_beta_binomial(rest, *posterior, tail)
+        ends = nearly_beta_binomial(rest, a, b, tail)
         least, most = (float(np.rint(end)) for end in ends)
     else:
-        log = log_beta_binomial(rest, *posterior)
+        # The beta-binomial distribution, up to a constant.
+        m = np.arange(rest + 1, dtype=np.float64)
+        ways = gammaln(m + 1) + gammaln(rest - m + 1)
+        log = gammaln(a + m) + gammaln(b + (rest - m)) - ways
         least, most = (float(end) for end in whole_ends(log, tail))
-    least = 0.0 if n_positive == 0 and reaches_edge(posterior[0]) else least
-    most = float(rest) if n_positive == n_audited and reaches_edge(posterior[1]) else most
+    least = 0.0 if n_positive == 0 and reaches_edge(a) else least
+    most = float(rest) if n_positive == n_audited and reaches_edge(b) else most
     return (n_positive + least) / n_unlabeled, (n_positive + most) / n_unlabeled
-
-
-def log_beta_binomial(n: int, a: Any, b: Any) -> FloatArray:
-    """Logarithms of the probabilities of 0 to n positives, up to a constant, in the last axis."""
-    from purecover._imports import gammaln
-
-    m = np.arange(n + 1, dtype=np.float64)
-    ways = gammaln(m + 1) + gammaln(n - m + 1)
-    return np.asarray(gammaln(a + m) + gammaln(b + (n - m)) - ways)
 
 
 def whole_ends(log: FloatArray, tail: float) -> tuple[IntArray, IntArray]:
@@ -364,11 +361,10 @@ class Strata:
     def alone(self) -> Interval:
         """Share of positives in a single stratum, without draws."""
         k, n, size = (int(each[0]) for each in (self.found, self.judged, self.sizes))
-        a, b = self.prior
-        a, b = a + k, b + n - k
-        mean = (k + (size - n) * a / (a + b)) / size
-        ends = finite_ends(k, n, size, (a, b), self.level)
-        return credible(mean, ends, self.level, "beta-binomial posterior")
+        found = alpha_from_audit(
+            k, n, confidence_level=self.level, prior=self.prior, n_unlabeled=size
+        )
+        return found.alpha
 
 
 def recall_above(above: Strata, below: Strata, found: IntArray, missed: IntArray) -> Interval:
