@@ -38,6 +38,7 @@ coarse grid is solved first, and finer ones start from what it found.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -53,8 +54,6 @@ from purecover.counts import ScoreCounts
 from purecover.estimators import base
 from purecover.estimators.assumptions import CLEAN_RULES, clean_many, clean_verdict
 from purecover.recovery.rates import effective_sizes
-
-_COLUMNS = ("inclusion", "log_likelihood", "corrected", "heuristic")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,7 +98,8 @@ class AlphaMaxCurve(Frozen, Tabular):
         return f"AlphaMaxCurve({self.inclusion.size:,} points, elbow at {self.elbow:.4g})"
 
     def _columns(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _COLUMNS}
+        names = ("inclusion", "log_likelihood", "corrected", "heuristic")
+        return {name: getattr(self, name) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, ready for JSON; None where the heuristic is not defined."""
@@ -158,7 +158,7 @@ class Curves:
 
 def find_elbow(curves: Curves, elbow: Elbow) -> tuple[FloatArray, IntArray]:
     """The statistic each rule looks at, NaN where it does not look, and the index of the elbow."""
-    statistic = _RULES[elbow](curves)
+    statistic = _RULES[elbow][0](curves)
     if elbow in ("deviance", "likelihood_ratio"):
         allowed = statistic <= 0
         last: IntArray = statistic.shape[1] - 1 - np.argmax(allowed[:, ::-1], axis=1)
@@ -177,9 +177,7 @@ def _deviance(curves: Curves) -> FloatArray:
     by :math:`n_L n_U / (n_L + c\,n_U) / (v + w/c)`.
     """
     scale, allowed = _chance(curves)
-    statistic = curves.drop * scale
-    statistic -= allowed
-    return statistic
+    return curves.drop * scale - allowed
 
 
 def _chance(curves: Curves) -> tuple[FloatArray, FloatArray]:
@@ -284,14 +282,6 @@ def _scaled(curves: FloatArray) -> FloatArray:
     low, high = curves.min(axis=1, keepdims=True), curves.max(axis=1, keepdims=True)
     # A curve without any drop stays flat.
     return (curves - low) / np.where(high > low, high - low, 1.0)
-
-
-_RULES = {
-    "deviance": _deviance,
-    "likelihood_ratio": _likelihood_ratio,
-    "paper": _paper,
-    "released": _released,
-}
 
 
 # -- Bins of the scores --------------------------------------------------------------------------
@@ -709,12 +699,12 @@ def _multiplier(cells: _Cells, start: FloatArray) -> FloatArray:
 
 Weighting = Literal["auto", "balanced", "counts"]
 
-# What belongs to an elbow unless one says otherwise: bins, and what the samples weigh.
-_AUTO: dict[str, tuple[Bins, str]] = {
-    "deviance": ("merged", "balanced"),
-    "paper": ("released", "balanced"),
-    "released": ("released", "balanced"),
-    "likelihood_ratio": ("equal-mass", "counts"),
+# What an elbow looks at; and, unless one says otherwise, bins and what the samples weigh.
+_RULES: dict[str, tuple[Callable[[Curves], FloatArray], Bins, str]] = {
+    "deviance": (_deviance, "merged", "balanced"),
+    "paper": (_paper, "released", "balanced"),
+    "released": (_released, "released", "balanced"),
+    "likelihood_ratio": (_likelihood_ratio, "equal-mass", "counts"),
 }
 _REPLICATES = 1024
 """Replicates at a time, so that many of few scores do not fill the memory."""
@@ -883,7 +873,7 @@ class AlphaMax(base.PriorEstimator):
 
         If not the ``whole`` of them, then as much as tells where the elbow is.
         """
-        bins, weighting = _AUTO[self.elbow]
+        _, bins, weighting = _RULES[self.elbow]
         if self.bins != "auto":
             bins = self.bins
         if self.weighting != "auto":

@@ -456,13 +456,19 @@ def scar_test(
     n_labeled, n_unlabeled = int(few.sum()), int(many.sum())
     distance, feature, shape, share_p = 0.0, 0, 1.0, 1.0
     if hidden < FEWEST_HIDDEN:
-        notes: tuple[str, ...] = (_undecided(low, hidden),)
+        note = (
+            f"not decided: with alpha = {low:.3g}, {hidden:.1f} unlabeled positives are expected "
+            f"among the highest scores, and {FEWEST_HIDDEN} are needed to compare the labeled with"
+        )
+        notes: tuple[str, ...] = (note,)
     else:
         if n_labeled:  # else nothing is to be compared where positives are
             pool = np.concatenate((rows.labeled[few], rows.unlabeled[many]))
             distance, feature, shape = _permutation_test(pool, n_labeled, n_permutations, rng)
         odds = rows.n_unlabeled / rows.n_labeled
-        share_p = _share_p_value(n_labeled, n_unlabeled, low * odds)
+        chance = low * odds / (1 + low * odds)
+        # So few unlabeled beside so many labeled examples, or fewer.
+        share_p = float(bdtr(n_unlabeled, n_labeled + n_unlabeled, chance))
         notes = _doubts(n_labeled, n_unlabeled, high * odds)
     return ScarTest(
         p_value=min(1.0, 2 * min(shape, share_p)),
@@ -503,13 +509,6 @@ def _alpha_ends(alpha: Any) -> tuple[float, float]:
         raise valid.bad_type("alpha", must, alpha, "for example alpha_from_audit(27, 100)")
     number = valid.check_real("alpha", alpha, low=0, high=1, closed="neither")
     return number, number
-
-
-def _undecided(alpha: float, hidden: float) -> str:
-    return (
-        f"not decided: with alpha = {alpha:.3g}, {hidden:.1f} unlabeled positives are expected "
-        f"among the highest scores, and {FEWEST_HIDDEN} are needed to compare the labeled with"
-    )
 
 
 def _doubts(n_labeled: int, n_unlabeled: int, ratio: float) -> tuple[str, ...]:
@@ -577,8 +576,3 @@ def _distances(pool: FloatArray, labeled: Any) -> FloatArray:
         walk = np.cumsum(steps[:, order], axis=1)[:, ends]
         found[:, j] = np.abs(walk).max(axis=1)
     return found
-
-
-def _share_p_value(n_labeled: int, n_unlabeled: int, ratio: float) -> float:
-    """Chance of so few unlabeled beside so many labeled examples, or fewer."""
-    return float(bdtr(n_unlabeled, n_labeled + n_unlabeled, ratio / (1 + ratio)))

@@ -165,19 +165,19 @@ class PriorComparison(Tabular):
         return FrozenDict(spread)
 
     def _columns(self) -> dict[str, Any]:
-        columns: dict[str, np.ndarray[Any, Any]] = {
-            "estimator": np.array([row.name for row in self.rows]),
-            "from": np.array([row.estimated_from for row in self.rows]),
+        columns: dict[str, list[Any]] = {
+            "estimator": [row.name for row in self.rows],
+            "from": [row.estimated_from for row in self.rows],
         }
         for quantity in QUANTITIES:
-            columns[quantity] = np.array([row.value(quantity) for row in self.rows])
-            ends = np.array([row.ends(quantity) for row in self.rows]).reshape(-1, 2)
-            columns[f"{quantity}_low"], columns[f"{quantity}_high"] = ends[:, 0], ends[:, 1]
-        columns["seconds"] = np.array([row.seconds for row in self.rows])
-        columns["is_default"] = np.array([row.is_default for row in self.rows])
-        columns["notes"] = np.array(["; ".join(row.notes) for row in self.rows])
-        columns["error"] = np.array([row.error or "" for row in self.rows])
-        return columns
+            columns[quantity] = [row.value(quantity) for row in self.rows]
+            columns[f"{quantity}_low"] = [row.ends(quantity)[0] for row in self.rows]
+            columns[f"{quantity}_high"] = [row.ends(quantity)[1] for row in self.rows]
+        columns["seconds"] = [row.seconds for row in self.rows]
+        columns["is_default"] = [row.is_default for row in self.rows]
+        columns["notes"] = ["; ".join(row.notes) for row in self.rows]
+        columns["error"] = [row.error or "" for row in self.rows]
+        return {name: np.array(values) for name, values in columns.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -675,12 +675,10 @@ def _intervals(
     rng = np.random.default_rng(random_state)
     method = estimator._usual_method(resampler)
     draws, words, share = estimator._replicates(method, resampler, n_resamples, rng)
-    if known is None:
-        return base.intervals_of_draws(
-            estimator.proportions_, draws, confidence_level, words, share
-        )
-    draws = known.of_draws(draws)
-    return base.intervals_of_draws(known.proportions_, draws, confidence_level, words, share)
+    shares = estimator.proportions_
+    if known is not None:
+        shares, draws = known.proportions_, known.of_draws(draws)
+    return base.intervals_of_draws(shares, draws, confidence_level, words, share)
 
 
 # -- which estimators -----------------------------------------------------------------------

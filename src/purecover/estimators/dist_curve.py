@@ -103,7 +103,8 @@ def distance_curves(draws: FloatArray, points: FloatArray) -> FloatArray:
     words = np.tile(words, n_curves)
     filled = np.full(n_curves, (1 << n_words) - 1, dtype=np.int64)
 
-    places = 1 + _places(draws, points)
+    below = [np.searchsorted(many, few) for few, many in zip(draws, points, strict=True)]
+    places = 1 + np.array(below)
     curves = np.empty(draws.shape)
     for j in range(n_points):
         draw, place = draws[:, j], places[:, j]
@@ -150,14 +151,6 @@ def _distance_curve(draws: FloatArray, points: FloatArray) -> list[float]:
         else:
             found.append(to_right)
             after[right], before[right] = right + 1, right - 1
-    return found
-
-
-def _places(draws: FloatArray, points: FloatArray) -> IntArray:
-    """How many points of the same row are below each draw."""
-    found = np.empty(draws.shape, dtype=np.int64)
-    for i, (few, many) in enumerate(zip(draws, points, strict=True)):
-        found[i] = np.searchsorted(many, few)
     return found
 
 
@@ -322,7 +315,8 @@ class DistCurve(PriorEstimator):
     random_state: RandomState = checked(0, check_seeding)
 
     def _estimate(self, counts: ScoreCounts) -> Inclusions:
-        curve = self._curves(counts.labeled[None], counts.unlabeled[None], self._orders())
+        points = sample_points(counts.labeled[None], counts.unlabeled[None])
+        curve = distance_quantiles(*points, self._orders())
         a = float(_read_off(curve)[0])
         notes = []
         if a == 0:
@@ -343,17 +337,12 @@ class DistCurve(PriorEstimator):
         step = max(1, _AT_ONCE // self.n_curves)
         for start in range(0, len(labeled), step):
             part = slice(start, start + step)
-            curves = self._curves(labeled[part], unlabeled[part], orders)
-            found[part, 0] = _read_off(curves)
+            points = sample_points(labeled[part], unlabeled[part])
+            found[part, 0] = _read_off(distance_quantiles(*points, orders))
         return found
 
     def _orders(self) -> IntArray:
-        rng = check_random_state(self.random_state)
-        return draw_orders(self.n_curves, rng)
-
-    @staticmethod
-    def _curves(labeled: CountArray, unlabeled: CountArray, orders: IntArray) -> FloatArray:
-        return distance_quantiles(*sample_points(labeled, unlabeled), orders)
+        return draw_orders(self.n_curves, check_random_state(self.random_state))
 
 
 def _read_off(curves: FloatArray) -> FloatArray:

@@ -285,19 +285,11 @@ def stored_reference() -> Reference:
     """The reference that comes with the package."""
     with files("purecover").joinpath("data/reference.npz").open("rb") as file:
         stored = read_sealed(KIND, file)
-    return Reference(
-        features=tuple(map(str, stored["features"])),
-        log_odds=stored["log_odds"].astype(np.float64),
-        noise=stored["noise"].astype(np.float64),
-        pure=stored["pure"],
-        leaf=stored["leaf"].astype(np.int64),
-        feature=stored["feature"].astype(np.int64),
-        cut=stored["cut"].astype(np.float64),
-        below=stored["below"].astype(np.int64),
-        above=stored["above"].astype(np.int64),
-        stretch=float(stored["stretch"]),
-        risk=float(stored["risk"]),
-    )
+    shares = {name: stored[name].astype(np.float64) for name in ("log_odds", "noise", "cut")}
+    nodes = {name: stored[name].astype(np.int64) for name in ("leaf", "feature", "below", "above")}
+    numbers: dict[str, Any] = {name: float(stored[name]) for name in ("stretch", "risk")}
+    features = tuple(map(str, stored["features"]))
+    return Reference(features=features, pure=stored["pure"], **shares, **nodes, **numbers)
 
 
 # -- The estimator -------------------------------------------------------------------------------
@@ -413,13 +405,16 @@ class ReferencePosterior(base.PriorEstimator):
         right = draws[:, 1] == 1
         delta = draws[:, 1] - draws[:, 0]
         low, high = ends["delta"]
+        # If both ends of the ranking are pure, by the label curve.
+        a, b = expit(seen["curve_a"]), expit(seen["curve_b"])
+        pure = 1 - expit(seen["curve_clean"]) if alike.clean > 0.5 else label_curve.delta_of(a, b)
         details: dict[str, Any] = {
             "alike": alike,
             "identifiable": high - low <= _WIDE,
             "clean_probability": alike.clean,
             "n_alike": alike.n_effective,
             "pure_probability": alike.pure,
-            "delta_pure": _pure_delta(seen, clean=alike.clean > 0.5),
+            "delta_pure": float(pure),
             **{
                 name: float(delta[where].mean())
                 for name, where in (("delta_clean", right), ("delta_noisy", ~right))
@@ -542,10 +537,3 @@ def _ends(draws: FloatArray, level: float) -> dict[str, tuple[float, float]]:
         low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
         found[name] = float(low), float(high)
     return found
-
-
-def _pure_delta(seen: Mapping[str, float], *, clean: bool) -> float:
-    """Beta - alpha if both ends of the ranking are pure, by the label curve."""
-    if clean:
-        return float(1 - expit(seen["curve_clean"]))
-    return float(label_curve.delta_of(expit(seen["curve_a"]), expit(seen["curve_b"])))

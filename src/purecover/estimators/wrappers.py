@@ -322,9 +322,7 @@ class NoisyLabels(RowPriorEstimator):
         )
 
     def _estimate_rows(self, rows: Rows, rng: np.random.Generator) -> Inclusions:
-        inner = inner_of(self.estimator)
-        if not isinstance(inner, RowPriorEstimator):  # fit asks _reads_rows first
-            raise TypeError(type(inner))
+        inner: Any = inner_of(self.estimator)  # takes features: fit asks _reads_rows first
         run = inner._estimate_rows(rows, rng)
         return self._both_ways(
             run, lambda: inner._estimate_rows(rows.flipped(), rng), lambda: out_of_fold(rows)
