@@ -11,7 +11,7 @@ are taken as continuous and the promise is made for a width that is narrower by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -308,27 +308,14 @@ class _Search:
 
     def smallest(self, assurance: float) -> int:
         """The smallest number from which on the promise holds."""
-        most = 1
-        while self._promises(np.array([most]))[0][0] < assurance:
-            most = self._capped(2 * most)
-            if most == self.n_unlabeled:
-                break  # all of them judged: alpha is known
-        least = most // 2  # too few, or 0
-        while most - least > 1:
-            middle = (least + most) // 2
-            if self._promises(np.array([middle]))[0][0] < assurance:
-                least = middle
-            else:
-                most = middle
+        limit = self.n_unlabeled or posterior.MOST_ITEMS
+        most = _first(lambda n: self._promises(np.array([n]))[0][0] >= assurance, 1, limit)
         while True:
-            ahead = np.arange(most, self._capped(most + _AHEAD) + 1)
+            ahead = np.arange(most, min(most + _AHEAD, limit) + 1)
             broken = np.flatnonzero(self._promises(ahead)[0] < assurance)
             if not broken.size:
                 return most
             most = int(ahead[broken[-1]]) + 1
-
-    def _capped(self, n: int) -> int:
-        return n if self.n_unlabeled is None else min(n, self.n_unlabeled)
 
     def promise(self, n: int) -> tuple[float, float]:
         """Probability that the interval is narrow enough at the hardest alpha, and that alpha."""
@@ -406,6 +393,22 @@ class _Search:
         below = np.where(low > 0, bdtr(np.maximum(low - 1, 0), n, alpha), 0.0)
         up_to = bdtr(np.maximum(high, 0), n, alpha)
         return np.where(high >= low, up_to - below, 0.0)
+
+
+def _first(keeps: Callable[[int], bool], enough: int, most: int) -> int:
+    """The first number that keeps a promise, by doubling and bisection; the most if none does."""
+    least = 0
+    while not keeps(enough):
+        if enough == most:
+            return most
+        least, enough = enough, min(2 * enough, most)
+    while enough - least > 1:
+        middle = (least + enough) // 2
+        if keeps(middle):
+            enough = middle
+        else:
+            least = middle
+    return enough
 
 
 def _bisect(narrow: IntArray, wide: IntArray, is_wide: Any) -> IntArray:
@@ -571,23 +574,15 @@ def _plan_top(
         hardest = int(np.argmin(kept))
         return kept[hardest], float(tries[hardest])
 
-    least, enough = 0, min(8, most)
-    while promise(enough)[0] < assurance:
-        if enough == most:
-            raise IdentifiabilityError(
-                f"{{function}} cannot promise a width of {width:g} by judging high scores alone, "
-                f"even all {most:,} of them: {sum(at.labeled):,} labeled examples do not tell the "
-                "share of positives above the cut better.\n"
-                'Hint: a larger width, or design="random"'
-            )
-        least, enough = enough, min(2 * enough, most)
-    while enough - least > 1:
-        middle = (least + enough) // 2
-        if promise(middle)[0] < assurance:
-            least = middle
-        else:
-            enough = middle
+    enough = _first(lambda n: promise(n)[0] >= assurance, min(8, most), most)
     probability, hardest = promise(enough)
+    if probability < assurance:
+        raise IdentifiabilityError(
+            f"{{function}} cannot promise a width of {width:g} by judging high scores alone, "
+            f"even all {most:,} of them: {sum(at.labeled):,} labeled examples do not tell the "
+            "share of positives above the cut better.\n"
+            'Hint: a larger width, or design="random"'
+        )
     return AuditPlan(
         n_items=enough,
         width=width,
