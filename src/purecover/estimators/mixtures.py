@@ -5,8 +5,9 @@ Runs from several starts, or on several replicates, go side by side along the fi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -226,7 +227,6 @@ class _Scores(NamedTuple):
     points: FloatArray
     tally: Tally
     starts: IntArray
-    units: tuple[float, float]
     notes: tuple[str, ...]
 
 
@@ -326,8 +326,7 @@ class GaussianMixtures(FeaturePriorEstimator):
     def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         scores = self._scores(counts)
         em = self._em(scores.points)
-        verdict = clean_verdict(self.clean, lambda: counts)
-        return self._inclusions(em, scores.tally, *verdict, scores.notes)
+        return self._inclusions(em, scores.tally, lambda: counts, scores.notes)
 
     def _estimate_many(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
@@ -340,7 +339,7 @@ class GaussianMixtures(FeaturePriorEstimator):
         tally = Tally(
             *(
                 np.add.reduceat(side, scores.starts, axis=1) * unit
-                for side, unit in zip((labeled, unlabeled), scores.units, strict=True)
+                for side, unit in zip((labeled, unlabeled), base.weight_units(counts), strict=True)
             )
         )
         found = np.full((len(labeled), 2), np.nan)
@@ -376,7 +375,7 @@ class GaussianMixtures(FeaturePriorEstimator):
             np.asarray(few.labeled * units[0], dtype=np.float64),
             np.asarray(few.unlabeled * units[1], dtype=np.float64),
         )
-        return _Scores(middle[:, None], tally, starts, units, notes)
+        return _Scores(middle[:, None], tally, starts, notes)
 
     # -- features -----------------------------------------------------------------------
 
@@ -397,8 +396,8 @@ class GaussianMixtures(FeaturePriorEstimator):
         pooled = np.concatenate((scaled.labeled, scaled.unlabeled))
         points, far = _standardized(pooled, np.ones(ours.size))
         tally = Tally(ours.astype(np.float64), (~ours).astype(np.float64))
-        verdict = clean_verdict(self.clean, lambda: out_of_fold(rows))
-        return self._inclusions(self._em(points), tally, *verdict, (*notes, *far))
+        em = self._em(points)
+        return self._inclusions(em, tally, lambda: out_of_fold(rows), (*notes, *far))
 
     # -- both ---------------------------------------------------------------------------
 
@@ -409,10 +408,10 @@ class GaussianMixtures(FeaturePriorEstimator):
         self,
         em: GaussianEM,
         tally: Tally,
-        verdict: dict[str, Any],
-        said: tuple[str, ...],
+        scored: Callable[[], ScoreCounts],
         notes: tuple[str, ...],
     ) -> base.Inclusions:
+        verdict, said = clean_verdict(self.clean, scored)
         best = self._best(em, tally, clean=verdict["clean"])
         a, b = (float(side[0]) for side in _inclusions_of(best))
         size = float(tally.labeled.sum() + tally.unlabeled.sum())
