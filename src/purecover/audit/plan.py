@@ -566,13 +566,30 @@ def _plan_top(
             f"{f_u:.3g} of the unlabeled examples have score >= {cut:.4g}"
         )
 
+    def kept(alpha: float, n: int) -> float:
+        """Probability of an interval at most so wide."""
+        answers = Answers.expected(at, MixtureProportions(alpha, beta), n, n if beta < 1 else 0)
+        share = answers.positive / n
+        spread = np.sqrt(n * share * (1 - share) * max(most - n, 0) / max(most - 1, 1))
+        ks = np.unique(np.clip(np.rint(answers.positive + spread * _OUTCOMES), 0, n))
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        widths = []
+        for k in ks.tolist():
+            rng = np.random.default_rng(0)
+            found = draw(at, answers._replace(positive=k), prior, 1.0, QUICK, rng)
+            widths.append(1.0 if found is None else float(np.ptp(np.quantile(found.alpha, tails))))
+        k = np.arange(ks[0], ks[-1] + 1).astype(np.int64)
+        odds = _hypergeometric(k, np.array(n), most, np.array(round(most * share)))
+        narrow = np.interp(k, ks, widths) <= width
+        return float((odds * narrow).sum() / odds.sum())
+
     def promise(n: int) -> tuple[float, float]:
         purest = max(alphas[1], 1e-9)
         steps = np.linspace(min(0.5 * f_u / f_l, purest), purest, 4)
         tries = np.unique(np.clip(steps, *alphas))
-        kept = [_kept(at, MixtureProportions(a, beta), n, width, level, prior) for a in tries]
-        hardest = int(np.argmin(kept))
-        return kept[hardest], float(tries[hardest])
+        found = [kept(alpha, n) for alpha in tries]
+        hardest = int(np.argmin(found))
+        return found[hardest], float(tries[hardest])
 
     enough = _first(lambda n: promise(n)[0] >= assurance, min(8, most), most)
     probability, hardest = promise(enough)
@@ -595,33 +612,6 @@ def _plan_top(
         cut=cut,
         n_labeled_items=sum(at.spread(enough)) if beta < 1 else 0,
     )
-
-
-def _kept(
-    at: Cut,
-    proportions: MixtureProportions,
-    n: int,
-    width: float,
-    level: float,
-    prior: tuple[float, float],
-) -> float:
-    """Probability of an interval at most so wide."""
-    answers = Answers.expected(at, proportions, n, n if proportions.beta < 1 else 0)
-    size = at.unlabeled[0]
-    share = answers.positive / n
-    spread = np.sqrt(n * share * (1 - share) * max(size - n, 0) / max(size - 1, 1))
-    ks = np.unique(np.clip(np.rint(answers.positive + spread * _OUTCOMES), 0, n))
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    widths = []
-    for k in ks.tolist():
-        rng = np.random.default_rng(0)
-        found = draw(at, answers._replace(positive=k), prior, 1.0, QUICK, rng)
-        widths.append(1.0 if found is None else float(np.ptp(np.quantile(found.alpha, tails))))
-    k = np.arange(ks[0], ks[-1] + 1).astype(np.int64)
-    positives = np.array(round(size * share))
-    odds = _hypergeometric(k, np.array(n), size, positives)
-    narrow = np.interp(k, ks, widths) <= width
-    return float((odds * narrow).sum() / odds.sum())
 
 
 # -- what callers guess -----------------------------------------------------------------------
