@@ -99,9 +99,14 @@ class MedianEnsemble(PriorEstimator):
 
     def _members(self) -> list[PriorEstimator]:
         """Copies, so that an estimate leaves no trace in the parameters."""
-        if self.estimators is None:
-            return default_members()
-        return [base.clone(member) for member in self.estimators]
+        if self.estimators is not None:
+            return [base.clone(member) for member in self.estimators]
+        from purecover.estimators.alphamax import AlphaMax
+        from purecover.estimators.dedpul import DEDPUL
+        from purecover.estimators.ratios import RocSlope
+
+        # The three whose median did best among simple ensembles: unlike in method and in errors.
+        return [DEDPUL(), RocSlope(), AlphaMax(elbow="paper")]
 
     def _for_exchanged(self) -> PriorEstimator:
         return MedianEnsemble([_Exchanged(member) for member in self._members()])
@@ -176,15 +181,6 @@ class _Exchanged(PriorEstimator):
         return self.estimator._estimate_many_flipped(base.flipped_counts(counts), *exchanged)
 
     _estimate_once = _estimate_many  # nobody else sees samples that were exchanged
-
-
-def default_members() -> list[PriorEstimator]:
-    """The three whose median did best among simple ensembles: unlike in method and in errors."""
-    from purecover.estimators.alphamax import AlphaMax
-    from purecover.estimators.dedpul import DEDPUL
-    from purecover.estimators.ratios import RocSlope
-
-    return [DEDPUL(), RocSlope(), AlphaMax(elbow="paper")]
 
 
 def check_estimator_parameter(parameter: str, value: object) -> None:
@@ -866,14 +862,14 @@ class ClusteredLabels(FeaturePriorEstimator):
         distinct = len(np.unique(X, axis=0))
         if self.n_clusters == "auto":
             most = min(MOST_CLUSTERS, len(X) // FEWEST_LABELED, distinct) if X.shape[1] > 1 else 1
-            choices = list(range(2, most + 1))
+            numbers = list(range(1, max(most, 1) + 1))
         else:
-            choices = [min(self.n_clusters, distinct)]
-        if choices in ([], [1]):
+            numbers = [min(self.n_clusters, distinct)]
+        if numbers[-1] == 1:
             return np.zeros(len(X), dtype=np.int64)
         some = X[np.sort(rng.choice(len(X), min(len(X), MOST_CLUSTERED), replace=False))]
         with threadpool_limits(1):  # threads cost k-means and small algebra more than they gain
-            best = _likeliest(some, choices if self.n_clusters != "auto" else [1, *choices], rng)
+            best = _likeliest(some, numbers, rng)
             if self.n_clusters != "auto":
                 return np.asarray(best.predict(X), dtype=np.int64)
             shares = merged(best.predict_proba(X), OVERLAP)
