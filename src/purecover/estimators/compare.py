@@ -208,14 +208,11 @@ class PriorComparison(Tabular):
         known = "labels taken for clean" if self.beta == 1 else f"beta = {self.beta} given"
         return f"{', '.join(parts)}; {'beta estimated too' if self.beta is None else known}"
 
-    def _shown(self) -> tuple[str, ...]:
-        """Beta and delta say nothing new where beta is known."""
-        return QUANTITIES if self.beta is None else QUANTITIES[:1]
-
     def _table(self) -> list[str]:
         wide = max([len(row.name) for row in self.rows], default=0) + 2
         wide += 2 * bool(self.n_features)  # a column of words follows
-        shown = self._shown()
+        # Beta and delta say nothing new where beta is known.
+        shown = QUANTITIES if self.beta is None else QUANTITIES[:1]
         level = f"{100 * self.confidence_level:g} % interval"
         head = " " * wide + (f"{'from':<{_FROM}}" if self.n_features else "")
         widths = {quantity: max(_NUMBER, len(_HEADS[quantity]) + 2) for quantity in shown}
@@ -320,10 +317,6 @@ class Sample:
         """Distinct scores; 0 for features."""
         counts = self.data[0]
         return counts.n_thresholds if isinstance(counts, ScoreCounts) else 0
-
-    def fit(self, estimator: PriorEstimator) -> None:
-        """Fit an estimator."""
-        estimator.fit(*self.data, sample_weight=self.weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -617,7 +610,7 @@ def _run(
     """One estimator's row; what it complains about is part of the comparison."""
     start = perf_counter()
     try:
-        sample.fit(estimator)
+        estimator.fit(*sample.data, sample_weight=sample.weight)
     except PurecoverError as error:
         return PriorRow(name=name, error=str(error), seconds=perf_counter() - start)
     except Exception as error:

@@ -291,13 +291,11 @@ _NEAR_0 = 1e-12
 WEAK_SHAPE = 0.5
 """A binormal curve with a smaller shift is so near the diagonal that gamma means little."""
 
-# gamma, D; and gamma, D, log mu.
-_BOUNDS = {
-    "binormal": ((0.0, 1.0), (0.0, 40.0)),
-    "power": ((0.0, 1.0), (0.0, 1.0), (np.log(0.01), np.log(20.0))),
+_LIMITS = {
+    "binormal": np.array([(0.0, 1.0, 0.2), (0.0, 40.0, 2.0)]),
+    "power": np.array([(0.0, 1.0, 0.2), (0.0, 1.0, 0.2), (np.log(0.01), np.log(20.0), 0.7)]),
 }
-_LONGEST = {"binormal": (0.2, 2.0), "power": (0.2, 0.2, 0.7)}
-"""The longest step in each."""
+"""Bounds of gamma and D, and of the logarithm of mu; and the longest step in each."""
 _FLAT = 1e-6
 """Samples that are less apart are not."""
 _STARTS = {
@@ -410,7 +408,7 @@ def _fit(family: str, points: _Points, starts: FloatArray) -> tuple[FloatArray, 
         lambda at, rows: -deviance(family, at, points.only(rows)),
         lambda at, rows: _slopes(family, at, points.only(rows)),
         starts,
-        np.column_stack((*zip(*_BOUNDS[family], strict=True), _LONGEST[family])),
+        _LIMITS[family],
         n_steps=300,
         tol=1e-12,
         enough=1e-12,
