@@ -6,7 +6,7 @@ import inspect
 import re
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
@@ -698,6 +698,18 @@ class Inclusions:
         return bool(self.details.get("identifiable", True))
 
 
+def inclusions_of(estimate: Callable[[T], Inclusions], replicates: Iterable[T]) -> FloatArray:
+    """Inclusions a and b of replicates, one row each; NaN where one allows no estimate."""
+    found = []
+    for drawn in replicates:
+        try:
+            inclusions = estimate(drawn)
+            found.append((inclusions.a, inclusions.b))
+        except IdentifiabilityError:
+            found.append((np.nan, np.nan))
+    return np.array(found, dtype=np.float64).reshape(-1, 2)
+
+
 class PriorEstimator(Parametrized, ABC):
     """Base class of everything that estimates alpha (and beta) from scores.
 
@@ -766,14 +778,7 @@ class PriorEstimator(Parametrized, ABC):
         ndarray of shape (n_replicates, 2)
             a and b of each; NaN where a replicate allows no estimate.
         """
-        found = np.full((len(labeled), 2), np.nan)
-        for i, drawn in enumerate(replicates_of(counts, labeled, unlabeled)):
-            try:
-                inclusions = self._estimate(drawn)
-            except IdentifiabilityError:
-                continue
-            found[i] = inclusions.a, inclusions.b
-        return found
+        return inclusions_of(self._estimate, replicates_of(counts, labeled, unlabeled))
 
     def _estimate_once(
         self, counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray

@@ -329,14 +329,8 @@ class RowPriorEstimator(base.PriorEstimator):
         sizes = (rows.n_labeled, rows.n_unlabeled)
         few, many = (base.half(n) if share is None else max(1, round(share * n)) for n in sizes)
         draw = rows.subsampled if share is None else rows.resampled
-        found = np.full((n_resamples, 2), np.nan)
-        for i in range(n_resamples):
-            drawn = draw(few, many, rng)
-            try:
-                inclusions = self._estimate_rows(drawn, rng)
-            except IdentifiabilityError:
-                continue
-            found[i] = inclusions.a, inclusions.b
+        replicates = (draw(few, many, rng) for _ in range(n_resamples))
+        found = base.inclusions_of(lambda drawn: self._estimate_rows(drawn, rng), replicates)
         return base.proportions_of_many(found)
 
 
