@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from purecover.html.payload import make_payload
 from purecover.recovery.metrics import METRICS
 
 if TYPE_CHECKING:
+    from purecover.counts import ScoreCounts
     from purecover.intervals.evidence import EvidenceThresholds
     from purecover.intervals.interval import Interval
     from purecover.monitoring.monitor import ScoreMonitor
@@ -105,7 +106,6 @@ def pr_chart(report: PUReport) -> svg.Chart:
 # -- From a report to the text of a page; computes nothing new -----------------------------------
 
 
-STYLES = ("style.css", "report.css")
 ENGINE = tuple(
     f"js/engine/{name}.js"
     for name in ("arrays", "observed", "likelihood", "repairs", "metrics", "recover")
@@ -134,25 +134,33 @@ _AT_A_GLANCE = ("precision", "recall", "f1", "mcc", "cost")
 """The few metrics that stand beside the numbers of the unlabeled."""
 
 
-def render_report(
-    report: PUReport,
-    *,
-    command: str | None = None,
-    title: str | None = None,
-    source: Mapping[str, Any] | None = None,
-) -> str:
+class About(TypedDict, total=False):
+    """What may be said of any page.
+
+    Attributes
+    ----------
+    command : str
+        The command that made it, to be shown on the page.
+    title : str
+        Its heading.
+    source : mapping
+        ``"file"`` and ``"columns"`` that the scores come from, as in JSON documents.
+    """
+
+    command: str | None
+    title: str | None
+    source: Mapping[str, Any] | None
+
+
+def render_report(report: PUReport, **about: Unpack[About]) -> str:
     """A report as a self-contained page.
 
     Parameters
     ----------
     report : PUReport
         What :func:`purecover.evaluate` returned.
-    command : str, optional
-        The command that made the report, to be shown on the page.
-    title : str, optional
-        Heading of the page.
-    source : mapping, optional
-        ``"file"`` and ``"columns"`` that the scores come from, as in JSON documents.
+    **about
+        See :class:`About`.
 
     Returns
     -------
@@ -170,14 +178,13 @@ def render_report(
     True
     """
     payload = make_payload(report)
-    return fill_template(
+    return _page(
         "report.html.j2",
-        STYLES,
-        SCRIPTS,
-        title=title or "Recovered performance",
-        subject=_subject(title, source),
-        identity=view.identity(report.counts, report.scores_from, source),
-        headline=view.headline(report),
+        "Recovered performance",
+        view.headline(report),
+        about,
+        data=(report.counts, report.scores_from),
+        scripts=SCRIPTS,
         view=view.sections(report),
         columns=view.metric_columns(report),
         findings=report.findings,
@@ -187,9 +194,7 @@ def render_report(
         tiles=_tiles(report),
         glance=[view.metric_row(report, name) for name in _AT_A_GLANCE if name in report.metrics],
         population=view.population(report),
-        versions=view.versions(),
         thinning=view.thinning(payload["thinned"], report.counts),
-        command=command,
         payload=payload,
     )
 
@@ -199,12 +204,6 @@ def _tiles(report: PUReport) -> dict[str, str]:
     titles = {"roc_auc": "AUC", "auc_pr": "AUC-PR", "precision": "Precision", "recall": "Recall"}
     order = sorted(titles, key=("precision", "recall").__contains__, reverse=view.rare(report))
     return {name: titles[name] for name in order}
-
-
-def _subject(title: str | None, source: Mapping[str, Any] | None) -> str:
-    """What the browser's title names where the caller gave no title of their own."""
-    file = None if title or source is None else source.get("file")
-    return "" if file is None else view.cut(file if isinstance(file, str) else ", ".join(file), 80)
 
 
 _IN_NOTEBOOK = (
@@ -368,47 +367,22 @@ COLORS = 6
 """Colors of curves; where there are more models, the next ones are dashed."""
 
 
-def render_comparison(
-    comparison: ScoreComparison,
-    *,
-    command: str | None = None,
-    title: str | None = None,
-    source: Mapping[str, Any] | None = None,
-) -> str:
-    """A comparison as a self-contained page.
-
-    Parameters
-    ----------
-    comparison : ScoreComparison
-        What :func:`purecover.compare_scores` returned.
-    command : str, optional
-        The command that made the comparison, to be shown on the page.
-    title : str, optional
-        Heading of the page.
-    source : mapping, optional
-        ``"file"`` and ``"columns"`` that the scores come from, as in JSON documents.
-
-    Returns
-    -------
-    str
-        HTML that holds its data, style and scripts and loads nothing; a content security policy
-        inside the page lets no other script run and nothing be fetched or sent. Where scripts do
-        not run, text, tables and figures are there all the same.
-    """
+def render_comparison(comparison: ScoreComparison, **about: Unpack[About]) -> str:
+    """A comparison as a self-contained page; see :func:`render_report`."""
     kinds = {
         name: f"series s{i % COLORS} d{i // COLORS % 3}" for i, name in enumerate(comparison.names)
     }
     first = comparison.reports[comparison.baseline]
     main = view.main_metrics(comparison)
     rest = [name for name in view.shown_metrics(first.metrics) if name not in main]
-    return fill_template(
+    return _page(
         "compare.html.j2",
-        ("style.css", "report.css", "compare.css"),
-        COMPARISON_SCRIPTS,
-        title=title or "Comparison of models",
-        subject=_subject(title, source),
-        identity=view.identity(first.counts, first.scores_from, source),
-        headline=view.comparison_headline(comparison),
+        "Comparison of models",
+        view.comparison_headline(comparison),
+        about,
+        data=(first.counts, first.scores_from),
+        styles=("compare.css",),
+        scripts=COMPARISON_SCRIPTS,
         notes=view.comparison_notes(comparison)[1:],  # the heading names the baseline
         main=[(view.compared(comparison, name), comparison.best(name)) for name in main],
         rest=[(view.compared(comparison, name), comparison.best(name)) for name in rest],
@@ -431,8 +405,6 @@ def render_comparison(
         unseen=view.UNSEEN,
         estimation_notes=() if first.estimation is None else first.estimation.notes,
         interval_note=view.comparison_interval_note(comparison),
-        versions=view.versions(),
-        command=command,
         payload=comparison_payload(comparison),
     )
 
@@ -445,27 +417,18 @@ MOST_ROWS = 1000
 _BAR, _SQUARE = 120, 30
 
 
-def render_many(
-    many: ManyReports,
-    *,
-    command: str | None = None,
-    title: str | None = None,
-    source: Mapping[str, Any] | None = None,
-) -> str:
+def render_many(many: ManyReports, **about: Unpack[About]) -> str:
     """Many reports as a self-contained page: a row for each task and score, the best first."""
     first = many.metrics[0]
     best = many.top(None, first)
     ordered = [*best, *(row for row in many.evaluated if row not in best)]
     values = [*(row.observed[first] for row in ordered), *(row.recovered[first] for row in ordered)]
     low = 0.5 if first == "roc_auc" and min(values, default=0.5) >= 0.5 else 0.0
-    return fill_template(
+    return _page(
         "many.html.j2",
-        ("style.css", "report.css"),
-        ("js/document.js",),
-        title=title or "Many evaluations",
-        subject=_subject(title, source),
-        identity=view.identity(None, None, source),
-        headline=view.many_headline(many),
+        "Many evaluations",
+        view.many_headline(many),
+        about,
         columns={name: METRICS[name].title for name in many.metrics},
         rows=[_many_row(row, many.metrics, low) for row in ordered[:MOST_ROWS]],
         left_out=max(len(ordered) - MOST_ROWS, 0),
@@ -473,9 +436,6 @@ def render_many(
         bar=_BAR,
         square=_SQUARE,
         failed=many.failed[:MOST_ROWS],
-        versions=view.versions(),
-        command=command,
-        payload={},
     )
 
 
@@ -511,28 +471,16 @@ def _many_row(row: ManyRow, metrics: Sequence[str], low: float) -> dict[str, Any
 # -- Evidence thresholds as a page ---------------------------------------------------------------
 
 
-def render_evidence(
-    found: EvidenceThresholds,
-    *,
-    command: str | None = None,
-    title: str | None = None,
-    source: Mapping[str, Any] | None = None,
-) -> str:
+def render_evidence(found: EvidenceThresholds, **about: Unpack[About]) -> str:
     """Thresholds of evidence as a self-contained page: a table, a figure, what the prior hides."""
-    return fill_template(
+    return _page(
         "evidence.html.j2",
-        ("style.css", "report.css"),
-        ("js/document.js",),
-        title=title or "Evidence strength of a score",
-        subject=_subject(title, source),
-        identity=view.identity(None, None, source),
-        headline=view.evidence_headline(found),
+        "Evidence strength of a score",
+        view.evidence_headline(found),
+        about,
         view=view.evidence_sections(found),
         chart=svg.evidence_chart(found),
         facts=view.evidence_facts(found),
-        versions=view.versions(),
-        command=command,
-        payload={},
     )
 
 
@@ -549,9 +497,7 @@ def render_monitor(
     said: view.Headline,
     table: view.Table,
     tests: view.Table | None,
-    command: str | None = None,
-    title: str | None = None,
-    source: Mapping[str, Any] | None = None,
+    **about: Unpack[About],
 ) -> str:
     """A monitor as a self-contained page; what it says comes as sentences and tables."""
     shown = monitor.partitions[-MOST_PARTITIONS:]
@@ -565,25 +511,53 @@ def render_monitor(
     alphas = [part.alpha for part in shown]
     if any(alpha is not None and alpha.method != "given" for alpha in alphas):
         lines.append(svg.make_timeline("Alpha", names, {"recovered": ("alpha", alphas)}, drifted))
-    return fill_template(
+    return _page(
         "monitor.html.j2",
-        ("style.css", "report.css"),
-        ("js/document.js",),
-        title=title or "Scores over time",
-        subject=_subject(title, source),
-        identity=view.identity(monitor.counts, None, source),
-        headline=said,
+        "Scores over time",
+        said,
+        about,
+        data=(monitor.counts, None),
         lines=lines,
         table=table,
         tests=tests,
         left_out=len(monitor.partitions) - len(shown),
-        versions=view.versions(),
-        command=command,
-        payload={},
     )
 
 
 # -- A page of one file --------------------------------------------------------------------------
+
+
+def _page(
+    template: str,
+    usual_title: str,
+    said: view.Headline,
+    about: About,
+    *,
+    data: tuple[ScoreCounts | None, str | None] = (None, None),
+    styles: Sequence[str] = (),
+    scripts: Sequence[str] = ("js/document.js",),
+    **values: Any,
+) -> str:
+    """A page of ours: what all of them have, and the ``values`` of its own template.
+
+    ``data`` are the counts that it is about, and how their scores were made.
+    """
+    title, source = about.get("title"), about.get("source")
+    file = None if title or source is None else source.get("file")
+    subject = "" if file is None else file if isinstance(file, str) else ", ".join(file)
+    return fill_template(
+        template,
+        ("style.css", "report.css", *styles),
+        scripts,
+        title=title or usual_title,
+        # What the browser's title names where the caller gave no title of their own.
+        subject=view.cut(subject, 80),
+        identity=view.identity(*data, source),
+        headline=said,
+        versions=view.versions(),
+        command=about.get("command"),
+        **{"payload": {}, **values},
+    )
 
 
 def fill_template(name: str, styles: Sequence[str], scripts: Sequence[str], **values: Any) -> str:
