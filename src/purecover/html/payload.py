@@ -6,7 +6,6 @@ chosen so that the stated bound is small, and the bound is part of the answer.
 
 from __future__ import annotations
 
-import heapq
 import math
 import warnings
 from dataclasses import dataclass
@@ -15,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._codec import picked, plain
-from purecover._typing import FloatArray
+from purecover._typing import FloatArray, IntArray
 from purecover._view import bounded, level, shown_metrics, target_of, title_of
-from purecover.counts import ScoreCounts, auc_pu_variance
+from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
 from purecover.exceptions import PurecoverError, RecoveryWarning
-from purecover.html.svg import drawn_points
+from purecover.html.svg import drawn_points, split_worst
 from purecover.recovery.curves import blended, recover_roc
 from purecover.recovery.metrics import METRICS, metrics_from_roc
 
@@ -121,19 +120,12 @@ def thin_counts(
     """
     if counts.n_thresholds <= max_cells:
         return ThinnedCounts(counts=counts, auc_bound=0.0, rate_bound=0.0)
-    labeled, unlabeled = _running(counts.labeled), _running(counts.unlabeled)
+    seen = pu_roc_curve(counts)
+    labeled, unlabeled = seen.tpr_pu, seen.fpr_pu  # shares above a boundary before each score
     edges = _layout(counts, labeled, unlabeled, max_cells, threshold, top_k)
     edges = _split(edges, labeled, unlabeled, max_cells)
     edges = _filled(edges, labeled + unlabeled, max_cells)
     return _merged(counts, edges, labeled, unlabeled)
-
-
-def _running(tally: np.ndarray[Any, Any]) -> FloatArray:
-    """Shares above each boundary; boundary i lies before the i-th score."""
-    out = np.zeros(tally.size + 1)
-    np.cumsum(tally, dtype=np.float64, out=out[1:])
-    out /= out[-1]
-    return out
 
 
 def _layout(
@@ -143,7 +135,7 @@ def _layout(
     max_cells: int,
     threshold: float | None,
     top_k: float | None,
-) -> np.ndarray[Any, Any]:
+) -> IntArray:
     """Boundaries that have to be there, whatever the pairs within cells: 7/8 of all at most."""
     last, steps = counts.n_thresholds, max_cells // 4
     both = labeled + unlabeled
@@ -165,15 +157,13 @@ def _layout(
     return np.unique(np.concatenate(found))
 
 
-def _equal_steps(running: FloatArray, steps: int) -> np.ndarray[Any, Any]:
+def _equal_steps(running: FloatArray, steps: int) -> IntArray:
     """Boundaries between which a running sum grows by equal parts, give or take a score."""
     wanted = np.arange(1, steps) * (running[-1] / steps)
     return np.searchsorted(running, wanted, side="right") - 1
 
 
-def _filled(
-    edges: np.ndarray[Any, Any], running: FloatArray, max_cells: int
-) -> np.ndarray[Any, Any]:
+def _filled(edges: IntArray, running: FloatArray, max_cells: int) -> IntArray:
     """More boundaries at equal steps, as small as the number of cells allows."""
     few, many = 1, 4 * max_cells
     while few < many:  # the largest number of steps that fits
@@ -185,37 +175,21 @@ def _filled(
     return np.union1d(edges, _equal_steps(running, few))
 
 
-def _split(
-    edges: np.ndarray[Any, Any], labeled: FloatArray, unlabeled: FloatArray, max_cells: int
-) -> np.ndarray[Any, Any]:
+def _split(edges: IntArray, labeled: FloatArray, unlabeled: FloatArray, max_cells: int) -> IntArray:
     """More boundaries, each where the pairs within cells become fewest."""
-    heap: list[tuple[float, int, int, int]] = []
 
-    def consider(i: int, j: int) -> None:
-        if j - i < 2 or labeled[j] == labeled[i] or unlabeled[j] == unlabeled[i]:
-            return  # nothing to forget in here
+    def across(i: int, j: int) -> FloatArray:
+        """Pairs across a new boundary: l1 u2 + l2 u1."""
         l_above, u_above = labeled[i + 1 : j] - labeled[i], unlabeled[i + 1 : j] - unlabeled[i]
-        # Pairs across the new boundary: l1 u2 + l2 u1.
-        across = l_above * (unlabeled[j] - unlabeled[i] - u_above)
-        across += u_above * (labeled[j] - labeled[i] - l_above)
-        k = int(np.argmax(across))
-        if across[k] > 0:
-            heapq.heappush(heap, (-float(across[k]), i, i + 1 + k, j))
+        pairs = l_above * (unlabeled[j] - unlabeled[i] - u_above)
+        return pairs + u_above * (labeled[j] - labeled[i] - l_above)
 
-    for i, j in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        consider(i, j)
-    added: list[int] = []
-    while heap and edges.size + len(added) <= max_cells:
-        _, i, k, j = heapq.heappop(heap)
-        added.append(k)
-        consider(i, k)
-        consider(k, j)
-    return np.union1d(edges, np.array(added, dtype=np.int64))
+    return split_worst(edges, across, max_cells + 1)
 
 
 def _merged(
     counts: ScoreCounts,
-    edges: np.ndarray[Any, Any],
+    edges: IntArray,
     labeled: FloatArray,
     unlabeled: FloatArray,
 ) -> ThinnedCounts:

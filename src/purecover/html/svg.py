@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from purecover._typing import FloatArray
+from purecover._typing import FloatArray, IntArray
 from purecover._view import bounded, cut, shortened
 
 if TYPE_CHECKING:
@@ -36,17 +37,9 @@ _FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a chart; ``kind`` is its class in the style sheet."""
+    """One line or band of a chart; ``kind`` is its class in the style sheet."""
 
     kind: str
-    label: str
-    path: str
-
-
-@dataclass(frozen=True)
-class Band:
-    """A shaded region."""
-
     label: str
     path: str
 
@@ -61,7 +54,7 @@ class Chart:
     x_label: str
     y_label: str
     curves: tuple[Curve, ...]
-    band: Band | None
+    band: Curve | None
     point: tuple[str, str] | None
     point_label: str
     ticks: tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]]
@@ -82,7 +75,7 @@ class Chart:
         rows = [(curve.kind, curve.label) for curve in self.curves]
         rows += {kind: (f"area {kind}", f"evidence for {kind}") for kind, *_ in self.areas}.values()
         if self.band is not None:
-            rows.append(("band", self.band.label))
+            rows.append((self.band.kind, self.band.label))
         if self.point is not None:
             rows.append(("point", self.point_label))
         first = TOP + SIZE + 60
@@ -115,7 +108,9 @@ def make_chart(
         description=description,
         x_label=axes[0],
         y_label=axes[1],
-        curves=tuple(Curve(kind, label, curve_path(x, y)) for kind, label, x, y in curves),
+        curves=tuple(
+            Curve(kind, label, _path(*drawn_points(x, y))) for kind, label, x, y in curves
+        ),
         band=None if band is None else _band(band),
         point=shown,
         point_label=point_label,
@@ -166,11 +161,6 @@ def evidence_chart(found: EvidenceThresholds) -> Chart:
     return replace(chart, ticks=(score_ticks, odds_ticks), areas=areas, words=words)
 
 
-def curve_path(x: FloatArray, y: FloatArray) -> str:
-    """The path of a polyline, thinned; undefined points are left out."""
-    return _path(*drawn_points(x, y))
-
-
 def drawn_points(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The defined points of a curve, as many as can be told apart."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
@@ -187,12 +177,12 @@ def drawn_points(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     return x[keep], y[keep]
 
 
-def _band(band: Any) -> Band:
+def _band(band: Any) -> Curve:
     defined = np.isfinite(band.low) & np.isfinite(band.high)
     x, low, high = band.x[defined], band.low[defined], band.high[defined]
     outline = _path(np.append(x, x[::-1]), np.append(high, low[::-1]))
     label = f"{100 * band.confidence_level:g} % band, {band.kind}"
-    return Band(label, outline and outline + "Z")
+    return Curve("band", label, outline and outline + "Z")
 
 
 def _path(x: FloatArray, y: FloatArray) -> str:
@@ -209,42 +199,51 @@ def _y(value: float) -> float:
     return TOP + SIZE * (1 - value)
 
 
-def thin(x: FloatArray, y: FloatArray, max_points: int = MAX_POINTS) -> np.ndarray[Any, Any]:
+def thin(x: FloatArray, y: FloatArray) -> IntArray:
     """Positions of the points that keep the shape of a polyline.
 
     Ramer, Douglas and Peucker's rule, worst deviation first: starting from the two ends,
     the point farthest from the line drawn so far joins it, until all deviations are below a
-    tenth of a pixel or ``max_points`` are drawn.
+    tenth of a pixel or there are ``MAX_POINTS``.
     """
-    n = x.size
-    if n <= 2:
-        return np.arange(n)
-    keep = {0, n - 1}
+    if x.size <= 2:
+        return np.arange(x.size)
+
+    def distances(i: int, j: int) -> FloatArray:
+        """From the chord between points i and j, of the points between them."""
+        dx, dy = x[j] - x[i], y[j] - y[i]
+        px, py = x[i + 1 : j] - x[i], y[i + 1 : j] - y[i]
+        length = float(np.hypot(dx, dy))
+        return np.abs(dx * py - dy * px) / length if length else np.hypot(px, py)
+
+    return split_worst(np.array([0, x.size - 1]), distances, MAX_POINTS, least=_TOLERANCE)
+
+
+def split_worst(
+    edges: IntArray, gains: Callable[[int, int], FloatArray], most: int, *, least: float = 0.0
+) -> IntArray:
+    """More edges, up to ``most`` of them, each where the gain is largest, and above ``least``.
+
+    ``gains`` are those of all places between two neighboring edges.
+    """
     heap: list[tuple[float, int, int, int]] = []
 
     def consider(i: int, j: int) -> None:
         if j - i > 1:
-            distance, k = _farthest(x, y, i, j)
-            if distance > _TOLERANCE:
-                heapq.heappush(heap, (-distance, i, k, j))
+            found = gains(i, j)
+            k = int(np.argmax(found))
+            if found[k] > least:
+                heapq.heappush(heap, (-float(found[k]), i, i + 1 + k, j))
 
-    consider(0, n - 1)
-    while heap and len(keep) < max_points:
+    for i, j in pairwise(edges.tolist()):
+        consider(i, j)
+    added: list[int] = []
+    while heap and edges.size + len(added) < most:
         _, i, k, j = heapq.heappop(heap)
-        keep.add(k)
+        added.append(k)
         consider(i, k)
         consider(k, j)
-    return np.array(sorted(keep))
-
-
-def _farthest(x: FloatArray, y: FloatArray, i: int, j: int) -> tuple[float, int]:
-    """The inner point farthest from the chord between points i and j."""
-    dx, dy = x[j] - x[i], y[j] - y[i]
-    px, py = x[i + 1 : j] - x[i], y[i + 1 : j] - y[i]
-    length = float(np.hypot(dx, dy))
-    distances = np.abs(dx * py - dy * px) / length if length else np.hypot(px, py)
-    k = int(np.argmax(distances))
-    return float(distances[k]), i + 1 + k
+    return np.union1d(edges, np.array(added, dtype=np.int64))
 
 
 # -- Rows of dots on one axis: estimates of alpha and beta, differences from a baseline ----------
