@@ -312,7 +312,7 @@ def phrase(title: str) -> str:
     return title if proper else title[0].lower() + title[1:]
 
 
-def limits(*values: FloatArray) -> tuple[float, float]:
+def limits(*values: ArrayLike) -> tuple[float, float]:
     """The unit interval and a little more; wider where raw rates leave it."""
     pooled = np.concatenate(values)
     pooled = pooled[np.isfinite(pooled)]

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
-_ROLE = "purecover-{}"
 _FITS_INSIDE = 4  # entries of a legend
 OBSERVED_DASHES = ("--", "-.", (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)))
 """Observed curves are all gray; the dashes tell apart those of several models."""
@@ -84,7 +83,7 @@ def thin_line(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def drawn_before(ax: Axes, role: str) -> int:
     """How many curves of a role these axes hold already, so that the next can differ."""
-    return sum(line.get_gid() == role for line in ax.get_lines())
+    return sum(line.get_gid() == f"purecover-{role}" for line in ax.get_lines())
 
 
 def titled(name: str | None, what: str) -> str:
@@ -180,12 +179,17 @@ class CurveDisplay(base.Display):
         lines = self._thin_lines()
         self.observed_ = self.band_ = self.chance_level_ = None
 
+        def draw(role: str, label: str, defaults: Mapping[str, Any], wishes: base.Style) -> Line2D:
+            ours = {**defaults, "label": label, "gid": f"purecover-{role}"}
+            (artist,) = self.ax_.plot(lines[role].x, lines[role].y, **base.style(ours, wishes))
+            return artist
+
         # Drawn in the order of the legend; what lies above what is settled by zorder.
-        turn = drawn_before(ax, _ROLE.format("recovered"))
-        recovered = {**base.RECOVERED, "color": base.CYCLE[turn % len(base.CYCLE)]}
-        self.line_ = self._draw(
-            "recovered", lines["recovered"], recovered, given.curve_kwargs, name
-        )
+        turn = drawn_before(ax, "recovered")
+        drawstyle = {"drawstyle": self._drawstyle}
+        recovered = {**base.RECOVERED, **drawstyle, "color": base.CYCLE[turn % len(base.CYCLE)]}
+        label = titled(name, lines["recovered"].label)
+        self.line_ = draw("recovered", label, recovered, given.curve_kwargs)
         if self.band is not None:
             options = {
                 **BAND,
@@ -195,34 +199,25 @@ class CurveDisplay(base.Display):
             }
             self.band_ = ax.fill_between(self.band.x, self.band.low, self.band.high, **options)
         if given.plot_observed:
-            dashed = {**base.OBSERVED, "linestyle": OBSERVED_DASHES[turn % len(OBSERVED_DASHES)]}
-            self.observed_ = self._draw(
-                "observed", lines["observed"], dashed, given.observed_kwargs, name
-            )
+            dashes = OBSERVED_DASHES[turn % len(OBSERVED_DASHES)]
+            observed = {**base.OBSERVED, **drawstyle, "linestyle": dashes}
+            label = titled(name, lines["observed"].label)
+            self.observed_ = draw("observed", label, observed, given.observed_kwargs)
         if given.plot_chance_level:
-            chance = lines["chance"]
-            if drawn_before(ax, _ROLE.format("chance")):
-                # Several models in one picture share one entry in the legend.
-                chance = chance._replace(label="_nolegend_")
-            self.chance_level_ = self._draw(
-                "chance", chance, base.CHANCE, given.chance_level_kw, None
-            )
+            # Several models in one picture share one entry in the legend.
+            label = "_nolegend_" if drawn_before(ax, "chance") else lines["chance"].label
+            self.chance_level_ = draw("chance", label, base.CHANCE, given.chance_level_kw)
 
         drawn = [line for line in ax.get_lines() if line.get_gid()]
-        ax.set(
-            xlabel=self._labels[0],
-            ylabel=self._labels[1],
-            xlim=base.limits(*(np.asarray(line.get_xdata(), dtype=np.float64) for line in drawn)),
-        )
+        ax.set(xlabel=self._labels[0], ylabel=self._labels[1])
+        ax.set_xlim(base.limits(*(line.get_xdata() for line in drawn)))
         if self._square:
-            ax.set_ylim(
-                base.limits(*(np.asarray(line.get_ydata(), dtype=np.float64) for line in drawn))
-            )
+            ax.set_ylim(base.limits(*(line.get_ydata() for line in drawn)))
             ax.set_aspect("equal")
         if given.despine:
             base.despine_axes(ax)
         handles = ax.get_legend_handles_labels()[0]
-        handles.sort(key=lambda handle: handle.get_gid() == _ROLE.format("chance"))  # chance last
+        handles.sort(key=lambda handle: handle.get_gid() == "purecover-chance")  # chance last
         crowded = self._legend == "best" and len(handles) > _FITS_INSIDE
         if crowded and ax.figure.get_layout_engine() is not None:
             # No corner is free for so many entries; a layout makes room for them below.
@@ -230,20 +225,6 @@ class CurveDisplay(base.Display):
         else:
             ax.legend(handles=handles, loc=self._legend)
         return self
-
-    def _draw(
-        self,
-        role: str,
-        line: Series,
-        look: Mapping[str, Any],
-        wishes: Mapping[str, Any] | None,
-        name: str | None,
-    ) -> Line2D:
-        defaults = {**look, "label": titled(name, line.label), "gid": _ROLE.format(role)}
-        if role != "chance":
-            defaults["drawstyle"] = self._drawstyle
-        (artist,) = self.ax_.plot(line.x, line.y, **base.style(defaults, wishes))
-        return artist
 
 
 # -- The recovered ROC curve as a picture --------------------------------------------------------
@@ -988,10 +969,8 @@ class ThresholdDisplay(base.Display):
                 np.full(values.size, x0), values, s=28, facecolors="white", edgecolors=colors,
                 linewidths=1.5, zorder=2.5,
             )  # fmt: skip
-        drawn = [np.asarray(line.get_ydata(), dtype=np.float64) for line in self.lines_.values()]
-        ax.set(
-            xlabel=_AXIS_LABELS[self.against], ylabel="Recovered metric", ylim=base.limits(*drawn)
-        )
+        ax.set(xlabel=_AXIS_LABELS[self.against], ylabel="Recovered metric")
+        ax.set_ylim(base.limits(*(line.get_ydata() for line in self.lines_.values())))
         if self.against == "flagged":
             ax.set_xlim(base.limits(self.curves.flagged_unlabeled))
         if given.despine:
