@@ -454,13 +454,13 @@ def name_columns(data: Any, labeled: Any, score: Any, by: Any, weight: Any) -> C
     if not inputs.is_frame(data):
         must = "a data frame or a dict of columns"
         raise valid.bad_type("data", must, data, "for one column of scores, use evaluate")
+    if by is not None and not isinstance(by, str):
+        raise valid.bad_type("by", "the name of a column", by)
     available = inputs.column_names(data)
-    for parameter, column in (("by", by), ("sample_weight", weight)):
-        if column is None or (parameter == "sample_weight" and not isinstance(column, str)):
-            continue
-        if not isinstance(column, str):
-            raise valid.bad_type(parameter, "the name of a column", column)
-        inputs.require_columns({parameter: column}, available)
+    weight = weight if isinstance(weight, str) else None
+    beside = {"by": by, "sample_weight": weight}
+    used = {name: column for name, column in beside.items() if column is not None}
+    inputs.require_columns(used, available)
     labels = _label_columns(labeled, available)
     if by is not None and len(labels) > 1:
         raise valid.bad_value(
@@ -469,10 +469,8 @@ def name_columns(data: Any, labeled: Any, score: Any, by: Any, weight: Any) -> C
             f"{len(labels)} columns",
             "call evaluate_many once for each column of labels, or put them below one another",
         )
-    given = {column for column in labels.values() if column is not None}
-    used = given | {c for c in (by, weight) if isinstance(c, str)}
-    scores = _score_columns(score, labels, available, used)
-    return Columns(labels, scores, by, weight if isinstance(weight, str) else None)
+    scores = _score_columns(score, labels, available, {*labels.values(), *used.values()})
+    return Columns(labels, scores, by, weight)
 
 
 def _label_columns(labeled: Any, available: list[str]) -> dict[str, str | None]:
@@ -491,7 +489,7 @@ def _score_columns(
     score: Any,
     labels: Mapping[str, str | None],
     available: list[str],
-    used: set[str],
+    used: set[str | None],
 ) -> dict[str, tuple[str, ...]]:
     """Columns of scores for each column of labels."""
     must = "the name of a column, a list of them, or a mapping from columns of labels to them"
@@ -503,16 +501,11 @@ def _score_columns(
             )
         return dict.fromkeys(labels, free)
     if isinstance(score, Mapping):
-        unknown = [name for name in score if name not in labels]
-        if unknown or set(score) != set(labels):
-            lacking = [name for name in labels if name not in score]
-            got = (
-                f"{valid.show(unknown[0])} as a key"
-                if unknown
-                else f"none for {valid.show(lacking[0])}"
-            )
+        unknown = [f"{valid.show(name)} as a key" for name in score if name not in labels]
+        lacking = [f"none for {valid.show(name)}" for name in labels if name not in score]
+        if unknown or lacking:
             hint = f"the columns of labels are {', '.join(map(repr, list(labels)[:20]))}"
-            raise valid.bad_value("score", must, got, hint)
+            raise valid.bad_value("score", must, (unknown + lacking)[0], hint)
         chosen = {name: score[name] for name in labels}
     else:
         chosen = dict.fromkeys(labels, score)
@@ -526,12 +519,8 @@ def _score_columns(
 
 
 def read_parts(
-    data: Any,
-    columns: Columns,
-    labeled: Any,
-    weight: Any,
-    labels: Mapping[str, Any],
-) -> list[Part]:
+    data: Any, columns: Columns, labeled: Any, weight: Any, labels: dict[str, Any]
+) -> Iterator[Part]:
     """All tasks and scores, in order of task and then of score."""
     lazy = inputs.lazy_frame(data)
     if lazy is not None:
@@ -540,17 +529,8 @@ def read_parts(
             raise valid.bad_type("labeled", must, labeled)
         if weight is not None and columns.weight is None:
             raise valid.bad_type("sample_weight", must, weight)
-        return count_parts(lazy, columns, dict(labels))
-    return list(_in_memory(data, columns, labeled, weight, labels))
-
-
-def _in_memory(
-    data: Any,
-    columns: Columns,
-    labeled: Any,
-    weight: Any,
-    labels: Mapping[str, Any],
-) -> Iterator[Part]:
+        yield from count_parts(lazy, columns, labels)
+        return
     scores = {name: _numbers(data, name) for name in columns.every_score}
     size = next(iter(scores.values())).size
     for name, values in scores.items():
@@ -639,11 +619,6 @@ class Job:
     keep: bool = False
     shared: Shared | None = None
 
-    @property
-    def only(self) -> tuple[str, ...] | None:
-        """The metrics to be measured: all where the whole report is kept."""
-        return None if self.keep else self.metrics
-
 
 def first_line(error: Exception) -> str:
     """A complaint without its hint."""
@@ -702,10 +677,7 @@ def run_job(job: Job) -> tuple[ManyRow, Shared | None]:
         with warnings.catch_warnings():
             # Of hundreds of rows many warn of the same; checks of each row say it too.
             warnings.simplefilter("ignore", RecoveryWarning)
-            if job.shared is None:
-                report = _evaluated(counts, job)
-            else:
-                report = _with_shared(counts, job, job.shared)
+            report = _evaluated(counts, job)
     except PurecoverError as error:
         error.function = error.function or "evaluate"
         return left_out(part, seed, first_line(error)), None
@@ -744,20 +716,19 @@ def _draws_of(report: PUReport) -> tuple[FloatArray, tuple[float, float]]:
 
 
 def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
-    """What `evaluate` gives, with no more metrics than are asked for."""
-    given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
-    asked = None if given.ways else check_estimator(given.estimator)
-    return make_report(Rows(counts), given, asked, Settings.among(job.options), only=job.only)
+    """What `evaluate` gives, with no more metrics than are asked for.
 
-
-def _with_shared(counts: ScoreCounts, job: Job, shared: Shared) -> PUReport:
-    """A report with alpha and beta that were estimated from another score of the task.
-
-    Replicates of this score meet replicates of alpha and beta at random. Were both from the same
-    rows, they would vary together, and the AUC less: these intervals are wide rather than narrow.
+    Where alpha and beta were estimated from another score of the task, replicates of this score
+    meet replicates of alpha and beta at random. Were both from the same rows, they would vary
+    together, and the AUC less: these intervals are wide rather than narrow.
     """
-    settings = Settings.among(job.options)
-    found = recover(Rows(counts), shared.estimate.proportions, settings, only=job.only)
+    settings, shared = Settings.among(job.options), job.shared
+    only = None if job.keep else job.metrics
+    if shared is None:
+        given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
+        asked = None if given.ways else check_estimator(given.estimator)
+        return make_report(Rows(counts), given, asked, settings, only=only)
+    found = recover(Rows(counts), shared.estimate.proportions, settings, only=only)
     replicates, n = None, len(shared.draws)
     if n:
         if shared.estimate.n_alike is not None:
@@ -948,7 +919,7 @@ def evaluate_many(
     if estimate_from is not None:
         valid.check_choice("estimate_from", estimate_from, columns.every_score)
     labels = {"positive_label": positive_label, "negative_label": negative_label}
-    parts = read_parts(data, columns, labeled, sample_weight, labels)
+    parts = list(read_parts(data, columns, labeled, sample_weight, labels))
     given = _given(parts, alpha, beta, scenario, estimator)
     names = _metrics(metrics, checked.top_k)
     if any(METRICS[name].kind == "probability" for name in names):
@@ -1024,23 +995,21 @@ def _given(
 ) -> dict[Any, dict[str, Any]]:
     """What is known of alpha and beta, by task, as arguments of `evaluate`."""
     tasks = list(dict.fromkeys(part.task for part in parts))
-    both: dict[str, dict[Any, Any]] = {}
-    for name, value in (("alpha", alpha), ("beta", beta)):
-        if not isinstance(value, Mapping):
-            both[name] = dict.fromkeys(tasks, value)
-            continue
+    said = {"alpha": alpha, "beta": beta}
+    by_task = {name: value for name, value in said.items() if isinstance(value, Mapping)}
+    for name, value in by_task.items():
         unknown = [task for task in value if task not in tasks]
         if unknown:
             shown = ", ".join(map(valid.show, tasks[:10])) + (", ..." if len(tasks) > 10 else "")
             must = "a number, or a mapping from tasks to numbers"
             got = f"one for {valid.show(unknown[0])}"
             raise valid.bad_value(name, must, got, f"the tasks are {shown}")
-        both[name] = {task: value.get(task) for task in tasks}
     out = {}
     asked = None
     for task in tasks:
-        one = {"alpha": both["alpha"][task], "beta": both["beta"][task], "scenario": scenario}
-        mixed = isinstance(alpha, Mapping) and one["alpha"] is not None
+        own = {name: value.get(task) for name, value in by_task.items()}
+        one = {**said, **own, "scenario": scenario}
+        mixed = own.get("alpha") is not None
         one["estimator"] = None if mixed else estimator
         GivenProportions(**one).validated(can_estimate=True, can_vary=True)
         if one["alpha"] is None:
