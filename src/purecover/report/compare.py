@@ -385,9 +385,8 @@ def _area_interval(
     """
     if math.isnan(by_replicates.estimate):  # alpha and beta contradict the scores
         return by_replicates
-    drawn = report.bootstrap is not None
-    varies_proportions = report.estimation is not None and drawn
-    if varies_proportions or (drawn and n_together > 1):
+    varied = report.estimation is not None or n_together > 1
+    if report.bootstrap is not None and varied:
         return by_replicates
     from purecover._imports import ndtri
 
@@ -421,7 +420,6 @@ class ComparedRows:
     scores: Mapping[str, FloatArray]
     marks: pipeline.Marks
     rows: Mapping[str, pipeline.Rows]
-    areas: Mapping[str, paired.RowwiseAuc]
 
     @property
     def n_drawn(self) -> int:
@@ -430,11 +428,12 @@ class ComparedRows:
 
     def paired_rows(self) -> PairedRows:
         """What differences need."""
-        ranks = {
-            name: positions(self.rows[name].counts, self.marks.known(values))
-            for name, values in self.scores.items()
-        }
-        return PairedRows(self.areas, ranks, self.marks.group)
+        areas, ranks, marks = {}, {}, self.marks
+        for name, values in self.scores.items():
+            known = marks.known(values)
+            areas[name] = paired.rowwise_auc(known, marks.labeled, marks.mass)
+            ranks[name] = positions(self.rows[name].counts, known)
+        return PairedRows(areas, ranks, marks.group)
 
     def resampler(self, name: str, threshold: float) -> Resampler:
         """What draws the counts of one score; all of them draw the same rows."""
@@ -470,13 +469,7 @@ def read_compared(
         valid.check_same_length(f"score[{name}]", scores[name].size, size)
     marks = pipeline.read_marks(size=size, **beside, **labels)
     return ComparedRows(
-        scores=scores,
-        marks=marks,
-        rows={name: marks.rows(values) for name, values in scores.items()},
-        areas={
-            name: paired.rowwise_auc(marks.known(values), marks.labeled, marks.mass)
-            for name, values in scores.items()
-        },
+        scores, marks, {name: marks.rows(values) for name, values in scores.items()}
     )
 
 
@@ -770,15 +763,8 @@ def compare_scores(
     reports = {}
     for name, one in found.items():
         drawn = None if replicates is None else replicates[name]
-        estimate = None
-        if estimation is not None:
-            independent = one.rows.n_groups is None
-            estimate = estimation.with_replicates(
-                drawn, level=settings.confidence_level, independent=independent
-            )
-            name_of = f"the scores in {valid.show(reference)}"
-            estimate = pipeline.as_seen_by(estimate, one.rows.counts, name_of)
-        reports[name] = one.report(estimate, drawn)
+        seen_in = f"the scores in {valid.show(reference)}"
+        reports[name] = one.report(one.estimate(estimation, drawn, seen_in), drawn)
     pairs = rows.paired_rows()
     differences, better = find_differences(
         reports, pairs, base, level=settings.confidence_level, simultaneous=simultaneous

@@ -361,21 +361,18 @@ class Estimation:
         self, replicates: BootstrapResult | None, *, level: float, independent: bool
     ) -> PriorEstimate:
         """The estimate with intervals: its own, if it has a posterior, or from replicates."""
+        estimate = self.estimate
+        if replicates is not None:
+            estimate = replace(estimate, n_rejected=replicates.n_rejected)
         own = getattr(self.estimator, "interval_method", "bootstrap") != "bootstrap"
-        n_rejected = 0 if replicates is None else replicates.n_rejected
         if own and independent:
-            found = self.estimator.interval(confidence_level=level)  # type: ignore[attr-defined]
+            ends = self.estimator.interval(confidence_level=level)  # type: ignore[attr-defined]
             clean = getattr(self.estimator, "_alpha_if_clean", lambda _: None)(level)
-            return replace(self.estimate, intervals=found, n_rejected=n_rejected, alpha_clean=clean)
+            return replace(estimate, intervals=ends, alpha_clean=clean)
         if replicates is None:
-            return self.estimate
-        given = self.estimate.beta_given
-        names = [name for name in PROPORTIONS if not (given and name == "beta")]
-        return replace(
-            self.estimate,
-            intervals={name: replicates.interval(name) for name in names},
-            n_rejected=n_rejected,
-        )
+            return estimate
+        names = [name for name in PROPORTIONS if not (estimate.beta_given and name == "beta")]
+        return replace(estimate, intervals={name: replicates.interval(name) for name in names})
 
     def unstable(self, reason: str) -> Estimation:
         """The same, now that replicates have shown that another sample might give no estimate."""
@@ -743,6 +740,16 @@ class Recovery:
         values = formulas.compute_metrics(wanted, view, prior, self.options)
         return TrueFigures(alpha=truth.alpha, beta=truth.beta, prior=prior, metrics=values, roc=roc)
 
+    def estimate(
+        self, estimation: Estimation | None, drawn: BootstrapResult | None, reference: str | None
+    ) -> PriorEstimate | None:
+        """The estimate in the report; ``reference`` names other scores that it comes from."""
+        if estimation is None:
+            return None
+        level, independent = self.settings.confidence_level, self.rows.n_groups is None
+        found = estimation.with_replicates(drawn, level=level, independent=independent)
+        return found if reference is None else as_seen_by(found, self.rows.counts, reference)
+
     def report(
         self, estimation: PriorEstimate | None, replicates: BootstrapResult | None
     ) -> PUReport:
@@ -830,7 +837,7 @@ def make_report(
     n_resamples = settings.n_resamples
     if n_resamples is None:
         n_resamples = USUAL // 2 if rows.counts.n_thresholds > MANY_THRESHOLDS else USUAL
-    replicates, estimate, independent = None, None, rows.n_groups is None
+    replicates = None
     if n_resamples:
         rng = settings.rng
         again: Any = None if estimation is None else estimation.estimator
@@ -838,13 +845,8 @@ def make_report(
             again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, rng))
         draw = partial(found.resample, again, n_resamples, rng)
         replicates, estimation = resampled(draw, estimation)
-    if estimation is not None:
-        estimate = estimation.with_replicates(
-            replicates, level=settings.confidence_level, independent=independent
-        )
-        if best_view is not None:
-            estimate = as_seen_by(estimate, rows.counts, best_view[1])
-    return found.report(estimate, replicates)
+    reference = None if best_view is None else best_view[1]
+    return found.report(found.estimate(estimation, replicates, reference), replicates)
 
 
 # -- Scores or features in, report out -----------------------------------------------------------
@@ -1107,16 +1109,11 @@ def report_on_model(
         folding |= {name: how for name, how in usual.items() if folding.get(name, "auto") == "auto"}
     check_settings(estimator, **folding)
     given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
-    asked = (
-        None
-        if given.ways
-        else check_estimator(
-            given.estimator if prior_estimator is None else prior_estimator, "prior_estimator"
-        )
-    )
-    if prior_estimator is not None and asked is None:
+    if prior_estimator is not None and given.ways:
         must = f"left out where {given.ways[0]!r} is given"
         raise valid.bad_value("prior_estimator", must, valid.show(prior_estimator))
+    wanted = given.estimator if prior_estimator is None else prior_estimator
+    asked = None if given.ways else check_estimator(wanted, "prior_estimator")
     settings = Settings.among(options).validated()
     # A seed itself, so that folds and bootstrap draw as they would alone.
     settings = replace(settings, random_state=check_seed(settings.random_state))
@@ -1143,7 +1140,7 @@ def report_on_model(
     if view is not None:
         examples = replace(examples, X=view)
     best_view = None
-    if asked is not None and prior_estimator is None and given.estimator is None:
+    if asked is not None and wanted is None:
         consensus = consensus_scores(
             examples,
             cv=folding["cv"],
