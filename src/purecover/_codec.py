@@ -148,6 +148,13 @@ def written(form: Any, result: Any, **given: Any) -> dict[str, Any]:
     return {name: plain(value) for name, value in values.items() if value is not UNSET}
 
 
+def restored(result: type[FormT], saved: Any, /, **given: Any) -> FormT:
+    """A result whose fields are those of its saved form, or as given."""
+    names = [field.name for field in fields(result)]  # type: ignore[arg-type]
+    same = {name: getattr(saved, name) for name in names if hasattr(saved, name)}
+    return result(**{**same, **given})
+
+
 def decode(form: type[FormT], data: Any) -> FormT:
     """What plain data hold, or a `msgspec.ValidationError`."""
     import msgspec

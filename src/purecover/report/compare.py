@@ -18,7 +18,7 @@ import numpy as np
 
 from purecover import _inputs as inputs
 from purecover import _validation as valid
-from purecover._codec import Source, document_text, written
+from purecover._codec import Source, document_text, restored, written
 from purecover._typing import ArrayLike, FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts
@@ -829,16 +829,12 @@ def read_comparison(source: Source, data: object) -> ScoreComparison:
                     raise source.complaint(f"{name}.{metric}.{other}", "present", "none")
         return {metric: {other: found[metric][other] for other in others} for metric in metrics}
 
-    return ScoreComparison(
+    return restored(
+        ScoreComparison,
+        saved,
         reports=reports,
-        baseline=saved.baseline,
         differences=of_others("differences", saved.differences),
         # Without replicates there are no shares at all.
         better=of_others("better", saved.better) if saved.better else {},
-        estimated_from=saved.estimated_from,
-        confidence_level=saved.confidence_level,
-        simultaneous=saved.simultaneous,
-        n_resamples=saved.n_resamples,
-        random_state=saved.random_state,
         _rows=None,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -18,8 +18,18 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 
 from purecover import _validation as valid
-from purecover._codec import Source, document_text, json_schema, picked, plain, replacing, written
+from purecover._codec import (
+    Source,
+    document_text,
+    json_schema,
+    picked,
+    plain,
+    replacing,
+    restored,
+    written,
+)
 from purecover._inputs import rows_frame
+from purecover._typing import FloatArray
 from purecover._validation import Frozen, public
 from purecover.checks import CheckResult
 from purecover.counts import PURoc, ScoreCounts
@@ -66,11 +76,9 @@ def make_document(report: PUReport, *, curves: bool, counts: bool) -> dict[str, 
 
     drawn, truth = report.bootstrap, report.truth
     withheld = report.contradicted
+    bands = {}
     if drawn is not None:
-        bands = {
-            "roc_band": _bands(drawn.roc_band, withheld),
-            "pr_band": _bands(drawn.pr_band, withheld),
-        }
+        bands = {name: _bands(getattr(drawn, name), withheld) for name in ("roc_band", "pr_band")}
     curve = None
     if truth is not None and counts:
         roc = truth.roc
@@ -104,17 +112,14 @@ def make_document(report: PUReport, *, curves: bool, counts: bool) -> dict[str, 
 
 def _bands(band: Callable[[Any], CurveBand], withheld: bool) -> dict[str, Any]:
     """Both bands of a curve, which share their x and the curve itself; nulls if withheld."""
-    found = {kind: band(kind) for kind in KINDS}
+
+    def shown(values: FloatArray) -> FloatArray:
+        return np.full(values.size, math.nan) if withheld else values
+
+    found: dict[str, CurveBand] = {kind: band(kind) for kind in KINDS}
     first = found["pointwise"]
-    nothing = np.full(first.x.size, math.nan) if withheld else None
-    ends = {
-        str(kind): {
-            "low": each.low if nothing is None else nothing,
-            "high": each.high if nothing is None else nothing,
-        }
-        for kind, each in found.items()
-    }
-    return {"x": first.x, "estimate": first.estimate if nothing is None else nothing, **ends}
+    ends = {kind: {"low": shown(b.low), "high": shown(b.high)} for kind, b in found.items()}
+    return {"x": first.x, "estimate": shown(first.estimate), **ends}
 
 
 def check_title(title: object) -> str | None:
@@ -582,40 +587,29 @@ def read_document(source: Source, data: object) -> PUReport:
 def read_report(source: Source, saved: SavedReport) -> PUReport:
     """The report in a document."""
     counts = _counts(source, saved)
-    options = MetricOptions(
-        **{name: getattr(saved.options, name) for name in saved.options.__struct_fields__},
-        area=saved.area,
-    )
     with source.reading("options", saved.options):
-        options = options.validated()
+        options = restored(MetricOptions, saved.options, area=saved.area).validated()
         names = [m.name for m in formulas.resolve_metrics(None, counts, options)]
-    metrics = RecoveredMetrics(
+    metrics = restored(
+        RecoveredMetrics,
+        saved.metrics,
         values_=_known(source, "metrics.recovered", saved.metrics.recovered, names),
         observed=_known(source, "metrics.observed", saved.metrics.observed, names),
-        threshold=saved.metrics.threshold,
-        prior=saved.metrics.prior,
-        repair=saved.metrics.repair,
         options=options,
     )
     roc, roc_pr = _curves(source, saved, counts)
-    return PUReport(
+    return restored(
+        PUReport,
+        saved,
         counts=counts,
-        proportions=saved.proportions,
         auc=math.nan if saved.auc is None else saved.auc,
-        contradicted=saved.contradicted,
-        auc_pu=saved.auc_pu,
         roc=roc,
         pr=pr_from_roc(roc_pr, counts, metrics.prior, options.area),
         metrics=metrics,
-        confusion=saved.confusion,
         intervals=_only(saved.intervals, names),
-        checks=saved.checks,
         bootstrap=_bootstrap(source, saved.bootstrap, metrics, roc),
         estimation=None if saved.estimation is None else _estimation(saved.estimation),
         truth=None if saved.truth is None else _truth(source, saved.truth, names),
-        threshold_chosen=saved.threshold_chosen,
-        random_state=saved.random_state,
-        scores_from=saved.scores_from,
     )
 
 
@@ -689,34 +683,16 @@ def _bootstrap(
                 must = f"as long as its x ({band.x.size})"
                 where = f"bootstrap.{curve}_band.{kind}"
                 raise source.complaint(where, must, f"{ends.low.size} values")
-            bands[curve, kind] = CurveBand(
-                x=band.x,
-                estimate=band.estimate,
-                low=ends.low,
-                high=ends.high,
-                confidence_level=saved.confidence_level,
-                kind=kind,
-                varied=saved.varied,
-            )
-    return KeptBootstrap(
-        estimates=estimates,
-        replicates={},
-        n_resamples=saved.n_resamples,
-        confidence_level=saved.confidence_level,
-        method=saved.method,
-        varied=saved.varied,
-        n_rejected=saved.n_rejected,
-        optimism=saved.optimism,
-        _curves={},
-        bands=bands,
-    )
+            lines = {"x": band.x, "estimate": band.estimate, "low": ends.low, "high": ends.high}
+            bands[curve, kind] = restored(CurveBand, saved, kind=kind, **lines)
+    kept = {"estimates": estimates, "replicates": {}, "_curves": {}, "bands": bands}
+    return restored(KeptBootstrap, saved, **kept)
 
 
 def _estimation(saved: SavedEstimation) -> PriorEstimate:
-    known = {field.name: getattr(saved, field.name) for field in fields(PriorEstimate)}
-    known["intervals"] = _only(saved.intervals, PROPORTIONS)
-    known["spread"] = {name: (pair.alpha, pair.beta) for name, pair in saved.spread.items()}
-    return PriorEstimate(**known)
+    pairs = {name: (pair.alpha, pair.beta) for name, pair in saved.spread.items()}
+    intervals = _only(saved.intervals, PROPORTIONS)
+    return restored(PriorEstimate, saved, intervals=intervals, spread=pairs)
 
 
 def _truth(source: Source, saved: SavedTruth, names: Iterable[str]) -> TrueFigures:
@@ -728,10 +704,6 @@ def _truth(source: Source, saved: SavedTruth, names: Iterable[str]) -> TrueFigur
     if len({column.size for column in columns}) > 1 or not np.isfinite(columns[:2]).all():
         must = "three lists of one length, without null in 'fpr' and 'tpr'"
         raise source.complaint("truth.roc", must, valid.show(plain(saved.roc.fpr)))
-    return TrueFigures(
-        alpha=saved.alpha,
-        beta=saved.beta,
-        prior=saved.prior,
-        metrics=_known(source, "truth.metrics", saved.metrics, names),
-        roc=PURoc(fpr_pu=columns[0], tpr_pu=columns[1], thresholds=columns[2]),
-    )
+    roc = PURoc(fpr_pu=columns[0], tpr_pu=columns[1], thresholds=thresholds)
+    metrics = _known(source, "truth.metrics", saved.metrics, names)
+    return restored(TrueFigures, saved, metrics=metrics, roc=roc)
