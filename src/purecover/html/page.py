@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _NONE = "; there is no recovered one."
 
 
-def roc_chart(report: PUReport) -> svg.Chart:
+def roc_chart(report: PUReport) -> dict[str, Any]:
     """Observed and recovered ROC curve."""
     roc = report.roc
     diagonal = np.array([0.0, 1.0])
@@ -67,7 +67,7 @@ def roc_chart(report: PUReport) -> svg.Chart:
     )
 
 
-def pr_chart(report: PUReport) -> svg.Chart:
+def pr_chart(report: PUReport) -> dict[str, Any]:
     """Observed and recovered precision-recall curve."""
     pr = report.pr
     curves = [
@@ -318,7 +318,7 @@ class Curves:
             "models": models,
         }
 
-    def chart(self, kinds: dict[str, str]) -> svg.Chart:
+    def chart(self, kinds: dict[str, str]) -> dict[str, Any]:
         """The figure as it stands in the file; ``kinds`` are classes in the style sheet."""
         label, heights = self.chance
         curves = [("chance", label, np.array([0.0, 1.0]), np.array(heights, dtype=np.float64))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -34,57 +33,11 @@ WIDTH = LEFT + SIZE + 12
 _LEGEND_ROW = 20.0
 _FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
-
-@dataclass(frozen=True)
-class Curve:
-    """One line or band of a chart; ``kind`` is its class in the style sheet."""
-
-    kind: str
-    label: str
-    path: str
+Marks = Sequence[tuple[str, str]]
+"""Place and text of each mark of an axis."""
 
 
-@dataclass(frozen=True)
-class Chart:
-    """All that the template needs to draw one figure."""
-
-    name: str
-    title: str
-    description: str
-    x_label: str
-    y_label: str
-    curves: tuple[Curve, ...]
-    band: Curve | None
-    point: tuple[str, str] | None
-    point_label: str
-    ticks: tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]]
-    """Place and text of each mark of both axes."""
-    areas: Sequence[tuple[str, str, str]] = ()
-    """Class, left end and width of shaded stripes."""
-    words: Sequence[tuple[str, str, str, str]] = ()
-    """Texts inside: x, y, the end that is there, and the text."""
-
-    left: float = LEFT
-    top: float = TOP
-    size: float = SIZE
-    width: float = WIDTH
-
-    @property
-    def legend(self) -> tuple[tuple[str, str, float], ...]:
-        """Class, text and height of each row below the plot."""
-        rows = [(curve.kind, curve.label) for curve in self.curves]
-        rows += {kind: (f"area {kind}", f"evidence for {kind}") for kind, *_ in self.areas}.values()
-        if self.band is not None:
-            rows.append((self.band.kind, self.band.label))
-        if self.point is not None:
-            rows.append(("point", self.point_label))
-        first = TOP + SIZE + 60
-        return tuple((kind, label, first + i * _LEGEND_ROW) for i, (kind, label) in enumerate(rows))
-
-    @property
-    def height(self) -> float:
-        """Room for the plot, its labels and the legend."""
-        return TOP + SIZE + 52 + _LEGEND_ROW * len(self.legend) + 4
+# Whatever draws makes a dictionary of all that its template needs.
 
 
 def make_chart(
@@ -95,33 +48,59 @@ def make_chart(
     axes: tuple[str, str],
     curves: Sequence[tuple[str, str, FloatArray, FloatArray]],
     band: Any = None,
-    point: tuple[float, float] | None = None,
+    point: tuple[float, float] = (math.nan, math.nan),
     point_label: str = "",
-) -> Chart:
-    """A chart of curves given as (kind, label, x, y), all within about [0, 1]."""
-    shown = None
-    if point is not None and all(np.isfinite(point)):
-        shown = (f"{_x(point[0]):.1f}", f"{_y(point[1]):.1f}")
-    return Chart(
-        name=name,
-        title=title,
-        description=description,
-        x_label=axes[0],
-        y_label=axes[1],
-        curves=tuple(
-            Curve(kind, label, _path(*drawn_points(x, y))) for kind, label, x, y in curves
-        ),
-        band=None if band is None else _band(band),
-        point=shown,
-        point_label=point_label,
-        ticks=(
-            [(f"{_x(v):.1f}", f"{v:.1f}") for v in _FIFTHS],
-            [(f"{_y(v):.1f}", f"{v:.1f}") for v in _FIFTHS],
-        ),
+    ticks: tuple[Marks, Marks] | None = None,
+    areas: Sequence[tuple[str, str, str]] = (),
+    words: Sequence[tuple[str, str, str, str]] = (),
+) -> dict[str, Any]:
+    """A chart of curves given as (kind, label, x, y), all within about [0, 1].
+
+    Kinds are classes in the style sheet. Both axes are marked at ``ticks``; by default at fifths.
+    ``areas`` are shaded stripes: class, left end and width; ``words`` are texts inside: x, y, the
+    end that is there, and the text.
+    """
+    fifths = (
+        [(f"{_x(v):.1f}", f"{v:.1f}") for v in _FIFTHS],
+        [(f"{_y(v):.1f}", f"{v:.1f}") for v in _FIFTHS],
     )
+    legend = [(kind, label) for kind, label, *_ in curves]
+    legend += {kind: (f"area {kind}", f"evidence for {kind}") for kind, *_ in areas}.values()
+    shown = None
+    if band is not None:
+        shown = {"label": f"{100 * band.confidence_level:g} % band, {band.kind}"}
+        shown["path"] = _outline(band)
+        legend.append(("band", shown["label"]))
+    at = None
+    if all(np.isfinite(point)):
+        at = (f"{_x(point[0]):.1f}", f"{_y(point[1]):.1f}")
+        legend.append(("point", point_label))
+    below = TOP + SIZE + 52
+    return {
+        "name": name,
+        "title": title,
+        "description": description,
+        "x_label": axes[0],
+        "y_label": axes[1],
+        "curves": [
+            {"kind": kind, "label": label, "path": _path(*drawn_points(x, y))}
+            for kind, label, x, y in curves
+        ],
+        "band": shown,
+        "point": at,
+        "ticks": ticks or fifths,
+        "areas": areas,
+        "words": words,
+        "legend": [(*row, below + 8 + i * _LEGEND_ROW) for i, row in enumerate(legend)],
+        "left": LEFT,
+        "top": TOP,
+        "size": SIZE,
+        "width": WIDTH,
+        "height": below + _LEGEND_ROW * len(legend) + 4,
+    }
 
 
-def evidence_chart(found: EvidenceThresholds) -> Chart:
+def evidence_chart(found: EvidenceThresholds) -> dict[str, Any]:
     """The likelihood ratio along the scores, with the scores that have a strength by the bound."""
     left, right = float(found.scores[0]), float(found.scores[-1])
     heights = np.log(np.concatenate((found.odds, found.likelihood_ratio)))
@@ -147,18 +126,20 @@ def evidence_chart(found: EvidenceThresholds) -> Chart:
             ends = (x(bound), 1.0) if points > 0 else (0.0, x(bound))
             kind = "positive" if points > 0 else "negative"
             areas.append((kind, f"{_x(ends[0]):.1f}", f"{SIZE * max(ends[1] - ends[0], 0):.1f}"))
+    marks = _ticks(left, right) if left < right else []
+    score_ticks = [(f"{_x(x(v)):.1f}", text.lstrip("+")) for v, text in marks]
     about = "Likelihood ratio of positive to negative"
-    chart = make_chart(
+    return make_chart(
         "evidence",
         about,
         f"{about} against the score, rising from {found.likelihood_ratio[0]:.3g} to "
         f"{found.likelihood_ratio[-1]:.3g}.",
         axes=("Score", ""),
         curves=[("ratio", about.lower(), x(found.scores), y(found.likelihood_ratio))],
+        ticks=(score_ticks, odds_ticks),
+        areas=areas,
+        words=words,
     )
-    marks = _ticks(left, right) if left < right else []
-    score_ticks = [(f"{_x(x(v)):.1f}", text.lstrip("+")) for v, text in marks]
-    return replace(chart, ticks=(score_ticks, odds_ticks), areas=areas, words=words)
 
 
 def drawn_points(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -177,12 +158,11 @@ def drawn_points(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     return x[keep], y[keep]
 
 
-def _band(band: Any) -> Curve:
+def _outline(band: Any) -> str:
     defined = np.isfinite(band.low) & np.isfinite(band.high)
     x, low, high = band.x[defined], band.low[defined], band.high[defined]
-    outline = _path(np.append(x, x[::-1]), np.append(high, low[::-1]))
-    label = f"{100 * band.confidence_level:g} % band, {band.kind}"
-    return Curve("band", label, outline and outline + "Z")
+    path = _path(np.append(x, x[::-1]), np.append(high, low[::-1]))
+    return path and path + "Z"
 
 
 def _path(x: FloatArray, y: FloatArray) -> str:
@@ -249,51 +229,30 @@ def split_worst(
 # -- Rows of dots on one axis: estimates of alpha and beta, differences from a baseline ----------
 
 
-_ROW = 26.0
+_ROW, _ROW_TOP = 26.0, 8.0
 _MOST_TICKS = 4
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowChart:
-    """All that the template needs to draw dots in rows; ``left`` is room for their names."""
-
-    description: str
-    rows: Sequence[Mapping[str, Any]]
-    ticks: Sequence[tuple[str, str]]
-    """Place and text of each mark of the axis."""
-    left: float
-    size: float
-    right: float
-    below: float
-    """Room for axis and legend."""
-    name: str = ""
-    title: str = ""
-    metric: str = ""
-    zero: str = ""
-    true: Sequence[str] = ()
-    top: float = 8.0
-
-    @property
-    def width(self) -> float:
-        """Room for names and axis."""
-        return self.left + self.size + self.right
-
-    @property
-    def bottom(self) -> float:
-        """Where the axis lies."""
-        return self.top + _ROW * len(self.rows)
-
-    @property
-    def height(self) -> float:
-        """Room for rows, axis and what stands below it."""
-        return self.bottom + self.below
+def _row_chart(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    left: float,
+    size: float,
+    right: float,
+    below: float,
+    **more: Any,
+) -> dict[str, Any]:
+    """Rows of dots, with room on the left for their names and below for axis and legend."""
+    bottom = _ROW_TOP + _ROW * len(rows)
+    heights = {"top": _ROW_TOP, "bottom": bottom, "height": bottom + below}
+    return {"rows": rows, "left": left, "size": size, "width": left + size + right} | heights | more
 
 
 def _row_y(i: int) -> str:
-    return f"{RowChart.top + _ROW * (i + 0.5):.1f}"
+    return f"{_ROW_TOP + _ROW * (i + 0.5):.1f}"
 
 
-def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> RowChart:
+def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> dict[str, Any]:
     """Alpha and beta on an axis from 0 to 1: the estimator in use first, the others below it."""
     left, size = 155.0, 290.0
 
@@ -319,9 +278,9 @@ def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> RowChart:
     listed = ", ".join(
         f"{name} {alpha:.3f} and {beta:.3f}" for name, (alpha, beta) in pairs.items()
     )
-    return RowChart(
+    return _row_chart(
+        rows,
         description=f"Alpha and beta by estimator: {listed}.",
-        rows=rows,
         ticks=[(x(value), f"{value:.1f}") for value in _FIFTHS],
         left=left,
         size=size,
@@ -333,7 +292,7 @@ def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> RowChart:
 
 def make_whiskers(
     name: str, title: str, found: Mapping[str, Interval], kinds: Mapping[str, str], baseline: str
-) -> RowChart:
+) -> dict[str, Any]:
     """The differences in one metric, on an axis that holds 0 and all that is defined.
 
     ``kinds`` are classes in the style sheet; there is no dot for what is undefined.
@@ -360,12 +319,12 @@ def make_whiskers(
         for i, (model, interval) in enumerate(found.items())
     ]
     listed = "; ".join(f"{model} {_words(interval)}" for model, interval in found.items())
-    return RowChart(
+    return _row_chart(
+        rows,
         metric=name,
         name=f"difference-{name}",
         title=f"Difference in {title}",
         description=f"{title} minus that of {baseline}: {listed}.",
-        rows=rows,
         ticks=[(x(value), label) for value, label in _ticks(low, high)],
         left=left,
         size=size,
@@ -397,25 +356,7 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
 # -- Values of partitions, one after another -----------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class Timeline:
-    """All that the template needs to draw values with intervals, from left to right."""
-
-    title: str
-    description: str
-    width: float
-    ticks: Sequence[tuple[str, str]]
-    """Height and text of each mark of the axis."""
-    names: Sequence[tuple[str, str]]
-    """Place and text of the partitions that are named."""
-    series: Sequence[tuple[str, str, Sequence[Mapping[str, Any]]]]
-    """Class in the style sheet, label and points of each line."""
-    drifted: Sequence[str]
-    """Where a partition differs from those before it."""
-    left: float = 44.0
-    top: float = 24.0
-    bottom: float = 224.0
-    height: float = 330.0
+_LINE: dict[str, float] = {"left": 44.0, "top": 24.0, "bottom": 224.0, "height": 330.0}
 
 
 def make_timeline(
@@ -423,7 +364,7 @@ def make_timeline(
     names: Sequence[str],
     series: Mapping[str, tuple[str, Sequence[Interval | None]]],
     drifted: Sequence[bool],
-) -> Timeline:
+) -> dict[str, Any]:
     """Intervals by kind of line; there is no point where there is none."""
     step = min(max(900 / len(names), 18.0), 110.0)
     every = math.ceil(22 / step)
@@ -433,11 +374,11 @@ def make_timeline(
     low, high = min(values) - margin, max(values) + margin
 
     def x(at: float) -> str:
-        return f"{Timeline.left + step * (at + 0.5):.1f}"
+        return f"{_LINE['left'] + step * (at + 0.5):.1f}"
 
     def y(value: float) -> str:
         share = (value - low) / (high - low)
-        return f"{Timeline.bottom - (Timeline.bottom - Timeline.top) * share:.1f}"
+        return f"{_LINE['bottom'] - (_LINE['bottom'] - _LINE['top']) * share:.1f}"
 
     def points(line: Sequence[Interval | None], shift: float) -> list[dict[str, Any]]:
         return [
@@ -453,16 +394,16 @@ def make_timeline(
     newest = {label: line[-1] for label, line in series.values()}
     last = [f"{label} {i.estimate:.3f}" for label, i in newest.items() if i is not None]
     changed = [name for name, is_so in zip(names, drifted, strict=True) if is_so]
-    return Timeline(
-        title=title,
-        description=f"{title} of {len(names)} partitions; the last, {names[-1]}: "
+    return _LINE | {
+        "title": title,
+        "description": f"{title} of {len(names)} partitions; the last, {names[-1]}: "
         f"{', '.join(last)}. Drift in: {', '.join(changed) or 'none'}.",
-        width=Timeline.left + max(step * len(names), 150 * len(series)) + 24,
-        ticks=[(y(value), label.lstrip("+")) for value, label in _ticks(low, high)],
-        names=[(x(at), cut(n, 14)) for at, n in enumerate(names) if at % every == 0],
-        series=[
+        "width": _LINE["left"] + max(step * len(names), 150 * len(series)) + 24,
+        "ticks": [(y(value), label.lstrip("+")) for value, label in _ticks(low, high)],
+        "names": [(x(at), cut(n, 14)) for at, n in enumerate(names) if at % every == 0],
+        "series": [
             (kind, label, points(line, 6 / step * (n - (len(series) - 1) / 2)))
             for n, (kind, (label, line)) in enumerate(series.items())
         ],
-        drifted=[x(at) for at, is_so in enumerate(drifted) if is_so],
-    )
+        "drifted": [x(at) for at, is_so in enumerate(drifted) if is_so],
+    }
