@@ -81,6 +81,15 @@ def thin_line(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     return x[keep], y[keep]
 
 
+def stacked(
+    parts: list[tuple[str, FloatArray, FloatArray]], names: tuple[str, str, str]
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Lines below one another as columns: which line, x and y."""
+    roles, xs, ys = zip(*parts, strict=True)
+    which = np.repeat(roles, [x.size for x in xs])
+    return dict(zip(names, (which, np.concatenate(xs), np.concatenate(ys)), strict=True))
+
+
 def drawn_before(ax: Axes, role: str) -> int:
     """How many curves of a role these axes hold already, so that the next can differ."""
     return sum(line.get_gid() == f"purecover-{role}" for line in ax.get_lines())
@@ -143,12 +152,7 @@ class CurveDisplay(base.Display):
             x = np.asarray(self.band.x, dtype=np.float64)
             parts += [("band low", x, np.asarray(self.band.low, dtype=np.float64))]
             parts += [("band high", x, np.asarray(self.band.high, dtype=np.float64))]
-        roles = np.repeat([role for role, _, _ in parts], [x.size for _, x, _ in parts])
-        return {
-            "curve": roles,
-            self._axes[0]: np.concatenate([x for _, x, _ in parts]),
-            self._axes[1]: np.concatenate([y for _, _, y in parts]),
-        }
+        return stacked(parts, ("curve", *self._axes))
 
     @public
     def plot(self, ax: Axes | None = None, **look: Unpack[CurveLook]) -> Self:
@@ -902,23 +906,14 @@ class ThresholdDisplay(base.Display):
         return (chosen if self.against == "threshold" else flagged), values
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
-        lines = self._lines()
-        roles = np.repeat(list(lines), [x.size for x, _ in lines.values()])
-        xs = [x for x, _ in lines.values()]
-        ys = [y for _, y in lines.values()]
-        chosen = np.zeros(roles.size, dtype=bool)
+        parts = [(metric, *line) for metric, line in self._lines().items()]
+        n_drawn = sum(x.size for _, x, _ in parts)
         mark = self._mark()
         if mark is not None:
-            roles = np.concatenate([roles, self.metrics])
-            xs.append(np.full(len(self.metrics), mark[0]))
-            ys.append(mark[1])
-            chosen = np.concatenate([chosen, np.ones(len(self.metrics), dtype=bool)])
-        return {
-            "metric": roles,
-            self.against: np.concatenate(xs),
-            "value": np.concatenate(ys),
-            "chosen": chosen,
-        }
+            at, values = np.array(mark[:1]), mark[1].reshape(-1, 1)
+            parts += [(name, at, value) for name, value in zip(self.metrics, values, strict=True)]
+        columns = stacked(parts, ("metric", self.against, "value"))
+        return columns | {"chosen": np.arange(columns["value"].size) >= n_drawn}
 
     @public
     def plot(self, ax: Axes | None = None, **look: Unpack[ThresholdLook]) -> Self:
