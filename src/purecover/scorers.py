@@ -12,7 +12,7 @@ from purecover._typing import ArrayLike
 from purecover._validation import bad_type, check_choice, check_real, public, to_numpy
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
-from purecover.intervals.interval import least_delta
+from purecover.intervals.interval import contradiction_of, least_delta
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.metrics import METRICS, MetricKeywords, RecoveryOptions, recover_metrics
 from purecover.recovery.rates import recover_auc
@@ -78,26 +78,19 @@ class PUScorer:
             options = {**options, "threshold": 1.0}
             # Yes and no are too little to estimate from: that takes the scores behind them.
             proportions = self._proportions(ranked() if self._prior_estimator else counts)
-            self._refuse_contradiction(counts, proportions)
         else:
             counts = ranked()
             proportions = self._proportions(counts)
-            self._refuse_contradiction(counts, proportions)
-        if self.metric == "roc_auc":
-            value = recover_auc(counts, proportions, clip=False)
-        else:
-            value = recover_metrics(counts, proportions, metrics=[self.metric], **options)[
-                self.metric
-            ]
-        return value if entry.greater_is_better else -value
-
-    def _refuse_contradiction(self, counts: ScoreCounts, proportions: MixtureProportions) -> None:
         if self._prior_estimator is None and least_delta(counts) > proportions.delta:
-            from purecover.intervals.interval import contradiction_of
-
             raise IdentifiabilityError(
                 f"{{function}} has no score: {contradiction_of(counts, proportions)}"
             )
+        if self.metric == "roc_auc":
+            value = recover_auc(counts, proportions, clip=False)
+        else:
+            found = recover_metrics(counts, proportions, metrics=[self.metric], **options)
+            value = found[self.metric]
+        return value if entry.greater_is_better else -value
 
     def _proportions(self, counts: ScoreCounts) -> MixtureProportions:
         """Alpha and beta of one fold: what was given, or what its scores say."""
