@@ -42,9 +42,24 @@ class Assumption(Saved):
     without: str
 
 
+_STATED = {
+    "labels-at-random": "The labeled positives are a random sample of all positives (SCAR)",
+    "pure-top": "The best scores are all positives, the worst all negatives",
+    "clean-labels": "Every labeled example is a positive (beta = 1)",
+    "unseen-rows": "No row, labeled or unlabeled, was used to train the model that scored it",
+}
+
+Said = tuple[Verdict, str, str]
+"""The verdict, why, and what is left without the assumption."""
+
+
 def assumptions_of(report: PUReport) -> tuple[Assumption, ...]:
     """All of them, in the order in which figures rest on them."""
-    return (_random(report), _pure(report), _clean(report), _unseen(report))
+    said = (_random(report), _pure(report), _clean(report), _unseen(report))
+    return tuple(
+        Assumption(name=name, statement=statement, verdict=verdict, evidence=why, without=without)
+        for (name, statement), (verdict, why, without) in zip(_STATED.items(), said, strict=True)
+    )
 
 
 def _finding(report: PUReport, code: str) -> tuple[bool, str]:
@@ -53,76 +68,57 @@ def _finding(report: PUReport, code: str) -> tuple[bool, str]:
     return (False, "no check looked at it") if check is None else (check.fired, check.message)
 
 
-def _random(report: PUReport) -> Assumption:
+def _random(report: PUReport) -> Said:
     found = [_finding(report, code) for code in ("PU006", "PU020")]
     message = " ".join(says for fired, says in found if fired)
-    return Assumption(
-        name="labels-at-random",
-        statement="The labeled positives are a random sample of all positives (SCAR)",
-        verdict="contradicted" if message else "cannot tell",
-        evidence=message or "scores alone cannot show it; scar_test looks at features",
-        without=f"unknown, and the observed {report.auc_pu:.3f} is no lower bound",
-    )
+    without = f"unknown, and the observed {report.auc_pu:.3f} is no lower bound"
+    if message:
+        return "contradicted", message, without
+    return "cannot tell", "scores alone cannot show it; scar_test looks at features", without
 
 
-def _pure(report: PUReport) -> Assumption:
+def _pure(report: PUReport) -> Said:
     estimate = report.estimation
-    verdict: Verdict = "cannot tell"
-    evidence = "scores alone cannot show how pure their ends are"
-    without = "the same"
     if estimate is None:
-        verdict, evidence = "not assumed", "alpha and beta were given"
-    else:
-        low, high = estimate.identification.get("auc", (0.0, 1.0))  # a file may lack it
-        without = f"{low:.3f} to {high:.3f}, whatever the purity"
-        if estimate.delta_pure is not None:
-            pure = min(0.5 + (report.auc_pu - 0.5) / estimate.delta_pure, 1.0)
-            verdict = "not assumed"
-            evidence = (
-                f"purity is taken from real problems that look alike; the AUC would be {pure:.3f} "
-                f"with pure ends and {report.auc_pu:.3f} if no unlabeled example were positive"
-            )
-    return Assumption(
-        name="pure-top",
-        statement="The best scores are all positives, the worst all negatives",
-        verdict=verdict,
-        evidence=evidence,
-        without=without,
+        return "not assumed", "alpha and beta were given", "the same"
+    low, high = estimate.identification.get("auc", (0.0, 1.0))  # a file may lack it
+    without = f"{low:.3f} to {high:.3f}, whatever the purity"
+    if estimate.delta_pure is None:
+        return "cannot tell", "scores alone cannot show how pure their ends are", without
+    evidence = (
+        "purity is taken from real problems that look alike; the AUC would be "
+        f"{_auc(report, estimate.delta_pure):.3f} with pure ends and {report.auc_pu:.3f} if no "
+        "unlabeled example were positive"
     )
+    return "not assumed", evidence, without
 
 
-def _clean(report: PUReport) -> Assumption:
+def _clean(report: PUReport) -> Said:
     estimate, beta = report.estimation, report.proportions.beta
     fired, message = _finding(report, "PU018")
-    verdict: Verdict = "cannot tell"
-    evidence, without = message, _if_wrong(report)
     if fired:
+        return "contradicted", message, _if_wrong(report)
+    if message == BETA_GIVEN or (estimate is not None and estimate.beta_given):
+        known: Verdict = "not assumed" if beta < 1 else "known"
+        return known, f"beta = {beta:g} was given", "pass another beta"
+    if estimate is None or estimate.clean_probability is None:
+        return "cannot tell", message, _if_wrong(report)
+    chance = estimate.clean_probability
+    verdict: Verdict = "supported" if chance >= LIKELY else "cannot tell"
+    if chance <= UNLIKELY:
         verdict = "contradicted"
-    elif message == BETA_GIVEN or (estimate is not None and estimate.beta_given):
-        verdict, evidence, without = "known", f"beta = {beta:g} was given", "pass another beta"
-        if beta < 1:
-            verdict = "not assumed"
-    elif estimate is not None and estimate.clean_probability is not None:
-        chance = estimate.clean_probability
-        if chance >= LIKELY:
-            verdict = "supported"
-        elif chance <= UNLIKELY:
-            verdict = "contradicted"
-        evidence = f"clean with probability {chance:.2f}, and beta is {beta:.3f} in the mean"
-        both = [
-            (words, min(0.5 + (report.auc_pu - 0.5) / delta, 1.0))
-            for words, delta in (("clean", estimate.delta_clean), ("not", estimate.delta_noisy))
-            if delta is not None
-        ]
-        without = ", ".join(f"{auc:.3f} if {words}" for words, auc in both) or without
-        without += ", with alpha as estimated" if both else ""
-    return Assumption(
-        name="clean-labels",
-        statement="Every labeled example is a positive (beta = 1)",
-        verdict=verdict,
-        evidence=evidence,
-        without=without,
-    )
+    evidence = f"clean with probability {chance:.2f}, and beta is {beta:.3f} in the mean"
+    both = [
+        f"{_auc(report, delta):.3f} if {words}"
+        for words, delta in (("clean", estimate.delta_clean), ("not", estimate.delta_noisy))
+        if delta is not None
+    ]
+    without = f"{', '.join(both)}, with alpha as estimated" if both else _if_wrong(report)
+    return verdict, evidence, without
+
+
+def _auc(report: PUReport, delta: float) -> float:
+    return min(0.5 + (report.auc_pu - 0.5) / delta, 1.0)
 
 
 WRONG = 0.1
@@ -138,12 +134,8 @@ def _if_wrong(report: PUReport) -> str:
     return f"{auc:.3f} {words}" if auc <= 1 else f"the scores would contradict alpha {words}"
 
 
-def _unseen(report: PUReport) -> Assumption:
-    ours = report.scores_from is not None
-    return Assumption(
-        name="unseen-rows",
-        statement="No row, labeled or unlabeled, was used to train the model that scored it",
-        verdict="known" if ours else "cannot tell",
-        evidence=report.scores_from or "scores alone cannot show it",
-        without="unknown, since scores of training rows are too good",
-    )
+def _unseen(report: PUReport) -> Said:
+    without = "unknown, since scores of training rows are too good"
+    if report.scores_from is None:
+        return "cannot tell", "scores alone cannot show it", without
+    return "known", report.scores_from, without
