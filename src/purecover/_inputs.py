@@ -114,7 +114,7 @@ def read_columns(frame: Any, names: Mapping[str, str]) -> dict[str, np.ndarray[A
 
 def require_columns(names: Mapping[str, Any], available: list[Any]) -> None:
     for parameter, column in names.items():
-        if not _is_among(column, available):
+        if not any(_is_equal(column, each) for each in available):
             shown = ", ".join(repr(c) for c in available[:20])
             more = ", ..." if len(available) > 20 else ""
             raise valid.bad_value(
@@ -138,13 +138,6 @@ def check_columns(parameter: str, names: Any, available: list[str], must: str) -
     if twice := [name for name in found if found.count(name) > 1]:
         raise valid.bad_value(parameter, f"{must} that differ", f"{valid.show(twice[0])} twice")
     return found
-
-
-def _is_among(column: Any, available: list[Any]) -> bool:
-    try:
-        return column in available
-    except Exception:  # noqa: BLE001 - arrays and foreign objects are no names
-        return False
 
 
 class Tabular:
@@ -373,7 +366,7 @@ def is_equal(one: object, other: object) -> bool:
     """Whether two values are the same, where the question has an answer."""
     try:
         return bool(one == other)
-    except Exception:  # noqa: BLE001 - arrays and foreign objects: not a plain label
+    except Exception:  # noqa: BLE001 - arrays and foreign objects: no plain label or name
         return False
 
 

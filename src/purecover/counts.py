@@ -507,13 +507,8 @@ class ScoreCounts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreCounts):
             return NotImplemented
-        for name, mine in self._columns().items():
-            theirs = getattr(other, name)
-            if (mine is None) != (theirs is None):
-                return False
-            if mine is not None and not np.array_equal(mine, theirs):
-                return False
-        return True
+        theirs = other._columns()  # None equals None alone
+        return all(np.array_equal(mine, theirs[name]) for name, mine in self._columns().items())
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no cheap, honest hash
 
