@@ -12,7 +12,7 @@ import platform
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import ROUND_CEILING, Context, Decimal
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
     from purecover.intervals.evidence import EvidenceThresholds
     from purecover.intervals.interval import Interval
+    from purecover.report.assumptions import Assumption
     from purecover.report.compare import ScoreComparison
     from purecover.report.many import ManyReports
     from purecover.report.results import PUReport
@@ -368,8 +369,8 @@ def _shares(report: PUReport) -> str:
     """The sentence that says what alpha and beta are, and how large."""
     p, found = report.proportions, report.estimation
     if found is None:
-        clean = next(each for each in report.assumptions if each.name == "clean-labels")
-        how = "assumed" if p.beta == 1 and clean.verdict != "known" else "given"
+        known = _assumption(report, "clean-labels").verdict == "known"
+        how = "given" if p.beta != 1 or known else "assumed"
         return (
             f"{share(p.alpha)} of the unlabeled examples are positive (alpha, {p.origin}) and "
             f"{share(p.beta)} of the labeled ones (beta, {how}){_wrong_labels(p.beta)}."
@@ -395,6 +396,10 @@ def _shares(report: PUReport) -> str:
         f"About {alpha} examples are positive ({notes['alpha']}) and {beta} ones "
         f"({notes['beta']}){wrong}."
     )
+
+
+def _assumption(report: PUReport, name: str) -> Assumption:
+    return next(each for each in report.assumptions if each.name == name)
 
 
 def _wrong_labels(beta: float, are: str = "are") -> str:
@@ -540,9 +545,8 @@ def cautions(report: PUReport) -> list[Caution]:
         word = "Note" if len(notes) == 1 else "Notes"
         listed = "; ".join(f"{n.title}{_wider(report, n.code)} ({n.code})" for n in notes)
         found.append(Caution("note", [check.code for check in notes], f"{word}: {listed}."))
-    random = next((each for each in report.assumptions if each.name == "labels-at-random"), None)
     unseen = ""
-    if random is not None and random.verdict == "cannot tell":
+    if _assumption(report, "labels-at-random").verdict == "cannot tell":
         wrong = "recall is too high, alpha and the number missed are too low, and the AUC may be "
         wrong += "wrong either way"
         if report.estimation is None:
@@ -569,8 +573,7 @@ def _wider(report: PUReport, code: str) -> str:
     if code == "PU006":
         return "; if the labeled are no random sample of all positives, the AUC is unknown"
     if code == "PU018":
-        clean = next((each for each in report.assumptions if each.name == "clean-labels"), None)
-        return "" if clean is None else f"; the AUC would be {clean.without}"
+        return f"; the AUC would be {_assumption(report, 'clean-labels').without}"
     if code == "PU007":
         (told,) = [each.message for each in report.findings if each.code == code]
         return told.partition("as exact")[2].rstrip(".")
@@ -737,12 +740,19 @@ def estimation_section(found: PriorEstimate) -> Section:
     if found.intervals:
         coverage = next(iter(found.intervals.values())).confidence_level
         sentence += f" In brackets stand {percent(coverage)} intervals."
-    rows = [_estimate_row(found.estimator, p.alpha, p.beta, found.intervals)]
-    for name, (alpha, beta) in found.others.items():
-        rows.append(_estimate_row(name, alpha, beta, {}))
+    rows = [_estimate_row(*each) for each in estimates(found)]
     columns = {"alpha": "Alpha", "beta": "Beta", "delta": "Beta − alpha"}
     notes = [note for note in (if_verified(found), *found.notes) if note]
     return Section("Alpha and beta", [Table("Estimator", columns, rows)], sentence, notes=notes)
+
+
+def estimates(
+    found: PriorEstimate,
+) -> Iterator[tuple[str, float, float, Mapping[str, Interval]]]:
+    """Name, alpha, beta and intervals, of the estimator in use and then of the others."""
+    yield found.estimator, found.proportions.alpha, found.proportions.beta, found.intervals
+    for name, pair in found.others.items():
+        yield name, *pair, {}
 
 
 def _estimate_row(title: str, alpha: float, beta: float, intervals: Mapping[str, Interval]) -> Row:

@@ -15,7 +15,7 @@ import numpy as np
 
 from purecover._codec import picked, plain
 from purecover._typing import FloatArray, IntArray
-from purecover._view import bounded, level, shown_metrics, target_of, title_of
+from purecover._view import bounded, estimates, level, shown_metrics, target_of, title_of
 from purecover.counts import ScoreCounts, auc_pu_variance, pu_roc_curve
 from purecover.exceptions import PurecoverError, RecoveryWarning
 from purecover.html.svg import drawn_points, split_worst
@@ -450,10 +450,6 @@ def _edges(counts: ScoreCounts) -> FloatArray:
 def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, Any] | None:
     if found is None:
         return None
-    p = found.proportions
-    rows = [(found.estimator, p.alpha, p.beta, found.intervals)]
-    for name, (alpha, beta) in found.others.items():
-        rows.append((name, alpha, beta, {}))
     return {
         "estimator": found.estimator,
         "rows": [
@@ -464,9 +460,9 @@ def _estimation(found: PriorEstimate | None, counts: ScoreCounts) -> dict[str, A
                 "alpha_interval": _ends(ends.get("alpha")),
                 "beta_interval": _ends(ends.get("beta")),
             }
-            for name, alpha, beta, ends in rows
+            for name, alpha, beta, ends in estimates(found)
         ],
-        "curve": _alphamax_curve(counts, clean=p.beta == 1),
+        "curve": _alphamax_curve(counts, clean=found.proportions.beta == 1),
     }
 
 

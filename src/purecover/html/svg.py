@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purecover._typing import FloatArray, IntArray
-from purecover._view import bounded, cut, shortened
+from purecover._view import bounded, cut, estimates, shortened
 
 if TYPE_CHECKING:
     from purecover.estimators.estimate import PriorEstimate
@@ -259,11 +259,9 @@ def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> dict[str,
     def x(value: float) -> str:
         return f"{left + size * value:.1f}"
 
-    p = estimation.proportions
-    pairs = {estimation.estimator: (p.alpha, p.beta), **estimation.others}
-    rows = []
-    for i, (name, (alpha, beta)) in enumerate(pairs.items()):
-        known = {} if i else estimation.intervals
+    rows, listed = [], []
+    for i, (name, alpha, beta, known) in enumerate(estimates(estimation)):
+        listed.append(f"{name} {alpha:.3f} and {beta:.3f}")
         ends = [known[key] for key in ("alpha", "beta") if key in known]
         rows.append(
             {
@@ -275,12 +273,9 @@ def make_dots(estimation: PriorEstimate, truth: TrueFigures | None) -> dict[str,
                 "used": i == 0,
             }
         )
-    listed = ", ".join(
-        f"{name} {alpha:.3f} and {beta:.3f}" for name, (alpha, beta) in pairs.items()
-    )
     return _row_chart(
         rows,
-        description=f"Alpha and beta by estimator: {listed}.",
+        description=f"Alpha and beta by estimator: {', '.join(listed)}.",
         ticks=[(x(value), f"{value:.1f}") for value in _FIFTHS],
         left=left,
         size=size,
