@@ -351,16 +351,12 @@ def _draws(
 ) -> FloatArray:
     if base.bootstrap is None:
         return np.full((1, len(others)), math.nan)
-    columns = []
-    for name in others:
-        replicates = reports[name].bootstrap
-        assert replicates is not None  # noqa: S101 - all have them or none
-        with np.errstate(invalid="ignore"):
-            gap = replicates.replicates[metric] - base.bootstrap.replicates[metric]
-        gap = np.where(np.isfinite(gap), gap, math.nan)
-        unknown = reports[name].contradicted or base.contradicted
-        columns.append(np.full(gap.size, math.nan) if unknown else gap)
-    return np.stack(columns, axis=1)
+    drawn: list[Any] = [reports[name].bootstrap for name in others]  # all have them or none
+    with np.errstate(invalid="ignore"):
+        own = base.bootstrap.replicates[metric]
+        gaps = np.stack([each.replicates[metric] - own for each in drawn], axis=1)
+    known = [not (reports[name].contradicted or base.contradicted) for name in others]
+    return np.where(np.isfinite(gaps) & known, gaps, math.nan)
 
 
 def _share(gains: FloatArray) -> float:

@@ -374,11 +374,6 @@ class Estimation:
         names = [name for name in PROPORTIONS if not (estimate.beta_given and name == "beta")]
         return replace(estimate, intervals={name: replicates.interval(name) for name in names})
 
-    def unstable(self, reason: str) -> Estimation:
-        """The same, now that replicates have shown that another sample might give no estimate."""
-        notes = (*self.estimate.notes, reason)
-        return replace(self, estimate=replace(self.estimate, identifiable=False, notes=notes))
-
 
 def estimate_proportions(
     counts: ScoreCounts, given: GivenProportions, estimator: PriorEstimator
@@ -473,16 +468,12 @@ def _identification(
     a = min(max(inclusion_bound(counts, confidence_level=level), used.unlabeled_inclusion), 1.0)
     if given.beta is not None:
         ends = {"alpha": (0.0, a * used.beta), "delta": ((1 - a) * used.beta, used.beta)}
-        return ends | {"auc": _auc_between(counts, ends["delta"])}
-    b = inclusion_bound(flipped_counts(counts), confidence_level=level)
-    b = min(max(b, used.labeled_inclusion), 1.0)
-    least = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
-    return {
-        "alpha": (0.0, a),
-        "beta": (1 - b, 1.0),
-        "delta": (least, 1.0),
-        "auc": _auc_between(counts, (least, 1.0)),
-    }
+    else:
+        b = inclusion_bound(flipped_counts(counts), confidence_level=level)
+        b = min(max(b, used.labeled_inclusion), 1.0)
+        least = (1 - a) * (1 - b) / (1 - a * b) if a * b < 1 else 0.0
+        ends = {"alpha": (0.0, a), "beta": (1 - b, 1.0), "delta": (least, 1.0)}
+    return ends | {"auc": _auc_between(counts, ends["delta"])}
 
 
 def _auc_between(counts: ScoreCounts, deltas: tuple[float, float]) -> tuple[float, float]:
@@ -522,7 +513,9 @@ def resampled(
     except exceptions.IdentifiabilityError as error:
         if estimation is None:
             raise
-        return None, estimation.unstable(str(error).partition("\n")[0])
+        notes = (*estimation.estimate.notes, str(error).partition("\n")[0])
+        unsure = replace(estimation.estimate, identifiable=False, notes=notes)
+        return None, replace(estimation, estimate=unsure)
 
 
 # -- Recover, check and assemble -----------------------------------------------------------------
