@@ -486,15 +486,10 @@ class AlphaMaxDisplay(base.Display):
     # -- what is drawn ------------------------------------------------------------------
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
-        curve = self.curve
-        columns = {
-            "inclusion": curve.inclusion,
-            "log_likelihood": curve.log_likelihood,
-            "corrected": curve.corrected,
-        }
+        names = ["inclusion", "log_likelihood", "corrected"]
         if self.heuristic:
-            columns["heuristic"] = curve.heuristic
-        return columns
+            names.append("heuristic")
+        return {name: getattr(self.curve, name) for name in names}
 
     @public
     def plot(self, ax: Axes | None = None, **look: Unpack[AlphaMaxLook]) -> Self:
