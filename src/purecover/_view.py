@@ -12,7 +12,7 @@ import platform
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import ROUND_CEILING, Context, Decimal
@@ -157,6 +157,12 @@ def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def listed(names: str | Sequence[str] | None, longest: int) -> str:
+    """One name, or several in a row."""
+    several = [names] if isinstance(names, str) else names or ()
+    return cut(", ".join(several), longest)
+
+
 def shortened(name: str, longest: int) -> str:
     """A name that fits, with a sign that it was longer, and that turns no text around it."""
     short = cut(name, longest)
@@ -244,16 +250,11 @@ def if_verified(estimate: PriorEstimate) -> str:
 
 
 def identity(
-    counts: ScoreCounts | None, scores_from: str | None, source: Mapping[str, Any] | None
+    counts: ScoreCounts | None, scores_from: str | None, source: Mapping[str, Any]
 ) -> list[str]:
     """What a page is about, in short: file, scores, rows, date and version."""
-    parts = []
-    if source is not None:
-        file, columns = source.get("file"), source.get("columns", {}).get("score")
-        several = [] if columns is None else [columns] if isinstance(columns, str) else columns
-        names = file if isinstance(file, list) else [] if file is None else [file]
-        parts += [f"File: {cut(', '.join(map(str, names)), 120)}"] if names else []
-        parts += [f"Scores: {cut(', '.join(several), 120)}"] if several else []
+    named = {"File": source.get("file"), "Scores": source.get("columns", {}).get("score")}
+    parts = [f"{title}: {listed(names, 120)}" for title, names in named.items() if names]
     if scores_from is not None:
         parts.append(f"Scores of {cut(scores_from, 120)}")
     if counts is not None:
@@ -684,16 +685,19 @@ def metrics_section(report: PUReport) -> Section:
 
 def interval_note(report: PUReport) -> str:
     """What was varied, and how the intervals were made."""
-    methods: dict[str, list[str]] = {}
-    varied = {}
-    for name, interval in report.intervals.items():
-        methods.setdefault(interval.method, []).append(METRICS[name].title)
-        varied[interval.varied] = True
-    return f"Intervals vary {' or '.join(varied)}; {by_method(methods)}." if methods else ""
+    varied = dict.fromkeys(interval.varied for interval in report.intervals.values())
+    how = by_method(report.intervals.items())
+    return f"Intervals vary {' or '.join(varied)}; {how}." if how else ""
 
 
-def by_method(methods: Mapping[str, Sequence[str]]) -> str:
+def by_method(intervals: Iterable[tuple[str, Interval]]) -> str:
     """Titles of metrics by how their intervals were made; those of most metrics are the others."""
+    methods: dict[str, dict[str, None]] = {}
+    for metric, interval in intervals:
+        if interval.method != "none":
+            methods.setdefault(interval.method, {})[METRICS[metric].title] = None
+    if not methods:
+        return ""
     common = max(methods, key=lambda method: len(methods[method]))
     # Some titles have commas themselves.
     parts = [f"{' / '.join(t)}: {method}" for method, t in methods.items() if method != common]
@@ -1009,14 +1013,9 @@ def comparison_notes(comparison: ScoreComparison) -> list[str]:
 
 def comparison_interval_note(comparison: ScoreComparison) -> str:
     """How the intervals of differences were made."""
-    methods: dict[str, list[str]] = {}
-    for metric, found in comparison.differences.items():
-        for interval in found.values():
-            titles = methods.setdefault(interval.method, [])
-            if METRICS[metric].title not in titles:
-                titles.append(METRICS[metric].title)
-    methods.pop("none", None)
-    return f"Intervals of differences: {by_method(methods)}." if methods else ""
+    found = comparison.differences.items()
+    how = by_method((metric, interval) for metric, own in found for interval in own.values())
+    return f"Intervals of differences: {how}." if how else ""
 
 
 def comparison_facts(comparison: ScoreComparison) -> list[Table]:

@@ -220,19 +220,15 @@ def render_notebook(report: PUReport) -> str:
     color of the notebook, and curves take colors that show on white and on black, since a page
     within a page cannot know which it is.
     """
-    text: str = (
-        _environment()
-        .get_template("notebook.html.j2")
-        .render(
-            headline=view.headline(report),
-            chart=roc_chart(report),
-            columns=view.metric_columns(report),
-            rows=[view.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
-            findings=report.findings,
-            colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
-        )
+    return _filled(
+        "notebook.html.j2",
+        headline=view.headline(report),
+        chart=roc_chart(report),
+        columns=view.metric_columns(report),
+        rows=[view.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
+        findings=report.findings,
+        colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
     )
-    return text
 
 
 # -- A comparison as plain data for the script of its page ---------------------------------------
@@ -542,16 +538,14 @@ def _page(
 
     ``data`` are the counts that it is about, and how their scores were made.
     """
-    title, source = about.get("title"), about.get("source")
-    file = None if title or source is None else source.get("file")
-    subject = "" if file is None else file if isinstance(file, str) else ", ".join(file)
+    title, source = about.get("title"), about.get("source") or {}
     return fill_template(
         template,
         ("style.css", "report.css", *styles),
         scripts,
         title=title or usual_title,
         # What the browser's title names where the caller gave no title of their own.
-        subject=view.cut(subject, 80),
+        subject="" if title else view.listed(source.get("file"), 80),
         identity=view.identity(*data, source),
         headline=said,
         versions=view.versions(),
@@ -569,18 +563,18 @@ def fill_template(name: str, styles: Sequence[str], scripts: Sequence[str], **va
 
     style = "".join(_resource(each) for each in styles)
     texts = [_resource(each) for each in scripts]
-    page: str = (
-        _environment()
-        .get_template(name)
-        .render(
-            # Our own files, byte for byte what the hashes of the policy were taken of.
-            style=Markup(style),  # noqa: S704
-            scripts=[Markup(text) for text in texts],  # noqa: S704
-            policy=_policy(style, texts),
-            **values,
-        )
+    return _filled(
+        name,
+        # Our own files, byte for byte what the hashes of the policy were taken of.
+        style=Markup(style),  # noqa: S704
+        scripts=[Markup(text) for text in texts],  # noqa: S704
+        policy=_policy(style, texts),
+        **values,
     )
-    return page
+
+
+def _filled(name: str, **values: Any) -> str:
+    return str(_environment().get_template(name).render(**values))
 
 
 @cache
@@ -604,7 +598,7 @@ def _environment() -> Any:
     return made
 
 
-def _policy(style: str, scripts: Sequence[str] = ()) -> str:
+def _policy(style: str, scripts: Sequence[str]) -> str:
     """What a browser may do with the page: apply this style, run these scripts, nothing else."""
     run = f"script-src {' '.join(_digest(text) for text in scripts)}; " if scripts else ""
     # A script draws pictures to be saved, which have addresses of the kind blob.

@@ -104,13 +104,9 @@ def _data_lines(report: PUReport) -> list[str]:
     text = _sizes(counts)
     if counts.n_negative:
         text += f", {counts.n_negative:,.10g} known negative"
-    many = "" if counts.n_thresholds == 1 else "s"
-    things = (
-        f"in {counts.n_thresholds:,} bin"
-        if counts.is_binned
-        else (f"{counts.n_thresholds:,} distinct score")
-    )
-    lines = [f"{text}, {things}{many}"]
+    things = "bin" if counts.is_binned else "distinct score"
+    text += ", in " if counts.is_binned else ", "
+    lines = [text + view.number_of(counts.n_thresholds, things)]
     if report.scores_from is not None:
         lines += _wrapped(f"scores of {report.scores_from}")
     return lines
