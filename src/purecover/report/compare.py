@@ -760,7 +760,7 @@ def compare_scores(
     for name, one in found.items():
         drawn = None if replicates is None else replicates[name]
         seen_in = f"the scores in {valid.show(reference)}"
-        reports[name] = one.report(one.estimate(estimation, drawn, seen_in), drawn)
+        reports[name] = one.report(estimation, drawn, seen_in)
     pairs = rows.paired_rows()
     differences, better = find_differences(
         reports, pairs, base, level=settings.confidence_level, simultaneous=simultaneous

@@ -33,7 +33,6 @@ from purecover.report.pipeline import (
     Rows,
     SettingKeywords,
     Settings,
-    as_seen_by,
     make_report,
     recover,
 )
@@ -737,8 +736,8 @@ def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
             found = replace(found, careful_auc=careful_auc(counts, shared.draws))
         again = Replayed(shared.draws, shared.auc_reach)
         replicates = found.resample(again, n, job.options["random_state"])
-    estimate = as_seen_by(shared.estimate, counts, f"the scores in {valid.show(shared.reference)}")
-    return found.report(estimate, replicates)
+    seen_in = f"the scores in {valid.show(shared.reference)}"
+    return found.report(shared.estimate, replicates, seen_in)
 
 
 def _at_level(report: PUReport, level: float) -> PUReport:

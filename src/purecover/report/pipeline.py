@@ -733,22 +733,25 @@ class Recovery:
         values = formulas.compute_metrics(wanted, view, prior, self.options)
         return TrueFigures(alpha=truth.alpha, beta=truth.beta, prior=prior, metrics=values, roc=roc)
 
-    def estimate(
-        self, estimation: Estimation | None, drawn: BootstrapResult | None, reference: str | None
-    ) -> PriorEstimate | None:
-        """The estimate in the report; ``reference`` names other scores that it comes from."""
-        if estimation is None:
-            return None
-        level, independent = self.settings.confidence_level, self.rows.n_groups is None
-        found = estimation.with_replicates(drawn, level=level, independent=independent)
-        return found if reference is None else as_seen_by(found, self.rows.counts, reference)
-
     def report(
-        self, estimation: PriorEstimate | None, replicates: BootstrapResult | None
+        self,
+        estimation: Estimation | PriorEstimate | None,
+        replicates: BootstrapResult | None,
+        reference: str | None = None,
     ) -> PUReport:
-        """The report, with the estimate and the replicates behind it."""
+        """The report, with the estimate and the replicates behind it.
+
+        An estimation gets its intervals here. ``reference`` names the scores that it is from, if
+        those are others.
+        """
+        estimate = estimation
+        if isinstance(estimate, Estimation):
+            level, independent = self.settings.confidence_level, self.rows.n_groups is None
+            estimate = estimate.with_replicates(replicates, level=level, independent=independent)
+        if estimate is not None and reference is not None:
+            estimate = as_seen_by(estimate, self.rows.counts, reference)
         rows = replace(self.rows, resampler=None)  # which is done, and as large as the data
-        found = replace(self, rows=rows, estimation=estimation, bootstrap=replicates)
+        found = replace(self, rows=rows, estimation=estimate, bootstrap=replicates)
         if replicates is not None:
             vars(found)["roc_pr"] = self.roc_pr  # which they looked at
         return PUReport._of(
@@ -758,7 +761,7 @@ class Recovery:
             auc_pu=self.rows.counts.auc_pu,
             roc=self.roc,
             bootstrap=replicates,
-            estimation=estimation,
+            estimation=estimate,
             threshold_chosen=self.settings.threshold is not None,
             random_state=valid.kept_seed(self.settings.random_state),
         )
@@ -839,7 +842,7 @@ def make_report(
         draw = partial(found.resample, again, n_resamples, rng)
         replicates, estimation = resampled(draw, estimation)
     reference = None if best_view is None else best_view[1]
-    return found.report(found.estimate(estimation, replicates, reference), replicates)
+    return found.report(estimation, replicates, reference)
 
 
 # -- Scores or features in, report out -----------------------------------------------------------
