@@ -346,7 +346,7 @@ def count_parts(frame: Any, columns: Columns, labels: dict[str, Any]) -> list[Pa
     by = {} if columns.by is None else {"by": columns.by}
     found: dict[tuple[Any, str], ScoreCounts | str] = {}
     if not by:
-        found |= _in_one_pass(frame, list(columns.labels), columns.every_score, weight, labels)
+        found |= _in_one_pass(frame, columns, weight, labels)
     errors = []
     for label, scores in columns.scores.items():
         for score in scores:
@@ -373,17 +373,14 @@ def count_parts(frame: Any, columns: Columns, labels: dict[str, Any]) -> list[Pa
 
 
 def _in_one_pass(
-    frame: Any,
-    names: Sequence[str],
-    scores: Sequence[str],
-    weight: dict[str, str],
-    labels: dict[str, Any],
+    frame: Any, columns: Columns, weight: dict[str, str], labels: dict[str, Any]
 ) -> dict[tuple[Any, str], ScoreCounts]:
     """Counts of several scores of one kind, or of several columns of labels, by one scan.
 
     Nothing where the engine or the columns do not allow it, or where something is wrong with one
     of them: a scan of each tells which.
     """
+    names, scores = list(columns.labels), columns.every_score
     below, beside = (scores, names[0]) if len(names) == 1 else (names, scores[0])
     if len(below) < 2 or min(len(names), len(scores)) > 1:
         return {}

@@ -201,13 +201,10 @@ def read_marks(
     sample_weight: Any = None,
     groups: Any = None,
     truth: Any = None,
-    positive_label: object = None,
-    negative_label: object = None,
+    **labels: Any,
 ) -> Marks:
-    """Columns beside scores, of as many rows."""
-    positive, negative = encode_labels(
-        labeled, size, positive_label=positive_label, negative_label=negative_label
-    )
+    """Columns beside scores, of as many rows; ``labels`` say how labels are written."""
+    positive, negative = encode_labels(labeled, size, **labels)
     weight = None if sample_weight is None else valid.as_weights(sample_weight, size)
     return mark_rows(positive, negative, weight=weight, groups=groups, truth=truth)
 
