@@ -114,7 +114,7 @@ def read_columns(frame: Any, names: Mapping[str, str]) -> dict[str, np.ndarray[A
 
 def require_columns(names: Mapping[str, Any], available: list[Any]) -> None:
     for parameter, column in names.items():
-        if not any(_is_equal(column, each) for each in available):
+        if not any(is_equal(column, each) for each in available):
             shown = ", ".join(repr(c) for c in available[:20])
             more = ", ..." if len(available) > 20 else ""
             raise valid.bad_value(
