@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from benchmarks._reality import FOLDER, load_problems
 from benchmarks._reality_learning import Lessons, counts_of, folds, grow, read_lessons, redrawn
-from scipy.special import expit, ndtr, ndtri
+from scipy.special import expit
 
 from purecover._codec import sealed
 from purecover.estimators.label_curve import alpha_of, delta_of
-from purecover.estimators.reference import AUC_REACH, KIND, Reference, careful_auc
+from purecover.estimators.reference import KIND, Reference, careful_auc
 
 TARGET = Path(__file__).parent.parent / "src/purecover/data/reference.npz"
 STRETCHES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.6)
@@ -36,7 +36,10 @@ def judge(model: Reference, lessons: Lessons, stretch: float, risk: float) -> An
         seen = dict(zip(lessons.names, x, strict=True))
         draws = model.alike(seen, _curve(seen, rng)).draws(N_DRAWS, rng)
         delta = draws[:, 1] - draws[:, 0]
-        observed, auc = _auc(problem.labeled, problem.unlabeled), _drawn_auc(problem, delta, rng)
+        observed = _auc(problem.labeled, problem.unlabeled)
+        # Error of the observed AUC, roughly.
+        error = np.sqrt((1 / problem.n_labeled + 1 / problem.n_unlabeled) / 12)
+        auc = (0.5 + (observed - 0.5 + error * rng.standard_normal(N_DRAWS)) / delta).clip(0, 1)
         alpha, beta = draws.mean(axis=0)
         point = careful_auc(counts_of(problem), draws, risk)
         true = {"alpha": problem.alpha, "delta": problem.beta - problem.alpha, "auc": problem.auc}
@@ -55,38 +58,6 @@ def judge(model: Reference, lessons: Lessons, stretch: float, risk: float) -> An
             ]
         )
     return np.array(rows, dtype=np.float64)
-
-
-def judge_clean(model: Reference, lessons: Lessons, stretch: float) -> Any:
-    """Where labels are known to be clean: coverage and width of AUC, plain and as shown."""
-    model = replace(model, stretch=stretch)
-    rng = np.random.default_rng(0)
-    rows = []
-    for x, problem in zip(lessons.x, lessons.problems, strict=True):
-        if problem.beta < 1:
-            continue
-        seen = dict(zip(lessons.names, x, strict=True))
-        spread = seen["width_alpha"] / 3.92 * rng.standard_normal(200)
-        curve = (
-            (expit(seen["curve_clean"]) + spread).clip(0, 0.98),
-            np.ones(200),
-            np.full(200, 0.005),
-        )
-        draws = model.alike(seen, curve, clean=True).draws(N_DRAWS, rng)
-        auc = _drawn_auc(problem, 1 - draws[:, 0], rng)
-        row = []
-        for reach in ((1, 1), AUC_REACH):
-            low, high = np.quantile(auc, ndtr(ndtri([0.025, 0.975]) * reach))
-            row += [low <= problem.auc <= high, high - low]
-        rows.append(row)
-    return np.array(rows, dtype=np.float64)
-
-
-def _drawn_auc(problem: Any, delta: Any, rng: np.random.Generator) -> Any:
-    """AUCs behind draws of beta - alpha, with the error of the observed one, roughly."""
-    error = np.sqrt((1 / problem.n_labeled + 1 / problem.n_unlabeled) / 12)
-    observed = _auc(problem.labeled, problem.unlabeled) + error * rng.standard_normal(delta.size)
-    return (0.5 + (observed - 0.5) / delta).clip(0, 1)
 
 
 def _curve(seen: dict[str, float], rng: np.random.Generator) -> Any:
@@ -143,12 +114,6 @@ def main() -> None:
             print(f"   overlapping: {summary(found[overlap])}", flush=True)
     if given.stretch is None or given.risk is None:
         return
-    found = np.concatenate([judge_clean(m, test, given.stretch) for m, test in parts])
-    plain, shown = found.mean(axis=0).reshape(2, 2)
-    print(
-        f"labels known to be clean: AUC holds {plain[0]:.3f} by plain quantiles, width "
-        f"{plain[1]:.3f}; {shown[0]:.3f} as shown, width {shown[1]:.3f}"
-    )
     model = grow(lessons)
     arrays = sealed(
         KIND,

@@ -236,7 +236,7 @@ def estimated_shares(estimate: PriorEstimate) -> str:
 
 
 def if_verified(estimate: PriorEstimate) -> str:
-    """What known clean labels do to the intervals; empty where nobody can say."""
+    """By how much known clean labels narrow the interval of alpha; empty where nobody can say."""
     ends, now = estimate.alpha_clean, estimate.intervals.get("alpha")
     if ends is None or now is None or not now.width:
         return ""
@@ -245,7 +245,7 @@ def if_verified(estimate: PriorEstimate) -> str:
     words = f"{100 * saved:.0f} % narrower" if saved >= 0.005 else "no narrower"
     return (
         f"Were the labels verified? If so, pass beta=1: alpha is then in [{ends[0]:.{d}f}, "
-        f"{ends[1]:.{d}f}], an interval {words}, and the interval of the AUC is usually narrower."
+        f"{ends[1]:.{d}f}], an interval {words}."
     )
 
 

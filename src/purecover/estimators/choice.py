@@ -65,7 +65,6 @@ class KnownBeta:
 
     def __init__(self, estimator: PriorEstimator, beta: float) -> None:
         self.estimator, self.beta = estimator, float(beta)  # any kind of number
-        self.auc_reach = getattr(estimator, "auc_reach", (1.0, 1.0))
         a = estimator.proportions_.unlabeled_inclusion
         origin = f"{full_name(estimator)}, beta given"
         self.proportions_ = MixtureProportions(a * self.beta, self.beta, origin)

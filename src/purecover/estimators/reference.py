@@ -299,14 +299,6 @@ _N_DRAWS = 2**12
 _SEED = 20170204
 """The posterior is read off so many draws, the same ones every time."""
 
-AUC_REACH = 0.9, 0.72
-"""How far down and up intervals of an AUC reach where labels are known to be clean, in units of
-the posterior's own reach: it is wider than it need be (``make reality-learn``).
-
-Where labels may be wrong, the upper end has to stay: a quarter of wrong labels is more than the
-collection has, and then the AUC is high.
-"""
-
 _WIDE = 0.35
 """Where delta can be anywhere in an interval as wide, the scores do not tell how pure they are."""
 
@@ -364,9 +356,7 @@ class ReferencePosterior(base.PriorEstimator):
     had no part in the forest. Draws are cut at upper bounds that hold for any two distributions
     (:func:`inclusion_bound`), so that large samples rule out what they can.
 
-    The estimate is the mean of the posterior. With ``clean="always"`` intervals of the AUC take
-    quantiles nearer to its middle, by standard normal quantiles 0.9 times as far down and 0.72
-    times as far up: in problems of families left out these hold as often as they should.
+    The estimate is the mean of the posterior.
 
     References
     ----------
@@ -387,11 +377,6 @@ class ReferencePosterior(base.PriorEstimator):
     interval_method: ClassVar[str] = "posterior"
 
     clean: Literal["weigh", "always"] = checked("weigh", check_choice, choices=("weigh", "always"))
-
-    @property
-    def auc_reach(self) -> tuple[float, float]:
-        """How far intervals of the AUC reach; see :class:`BootstrapResult`."""
-        return AUC_REACH if self.clean == "always" else (1.0, 1.0)
 
     def _estimate(self, counts: ScoreCounts) -> base.Inclusions:
         clean = self.clean == "always"

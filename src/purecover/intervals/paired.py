@@ -175,7 +175,6 @@ class _Shared:
 
     def __init__(self, estimator: ProportionEstimator) -> None:
         self.estimator = estimator
-        self.auc_reach = getattr(estimator, "auc_reach", (1.0, 1.0))
         self.found: list[FloatArray] = []
 
     def proportions_many(
@@ -186,7 +185,7 @@ class _Shared:
         return rows
 
     def replayed(self) -> Replayed:
-        return Replayed(np.concatenate(self.found), self.auc_reach)
+        return Replayed(np.concatenate(self.found))
 
 
 def difference_intervals(

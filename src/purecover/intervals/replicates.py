@@ -146,9 +146,6 @@ class BootstrapResult(Frozen):
     optimism : tuple of float or None
         What the observed true- and false-positive rate at the threshold owe to its choice on the
         same data, taken off ``estimates`` and ``replicates``; None for a threshold that was given.
-    auc_reach : tuple of float
-        How far down and up the interval of the AUC reaches, as a multiple of how far percentiles
-        do; less than 1 where the estimator's posterior is known to be too wide.
     """
 
     estimates: Mapping[str, float]
@@ -159,7 +156,6 @@ class BootstrapResult(Frozen):
     varied: Varied = "scores"
     n_rejected: int = 0
     optimism: tuple[float, float] | None = None
-    auc_reach: tuple[float, float] = (1.0, 1.0)
     _curves: Mapping[str, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
     _numbers: Mapping[str, FloatArray] = field(default_factory=dict)
 
@@ -223,9 +219,6 @@ class BootstrapResult(Frozen):
         if self.optimism is not None and metric in METRICS and METRICS[metric].kind == "threshold":
             method += ", less the optimism of the threshold"
         if metric == "roc_auc":  # the direct value, which can leave [0, 1]
-            if self.auc_reach != (1, 1) and low < high:
-                low, high = self._within_reach(defined)
-                method += ", as far as in comparable problems"
             estimate, low, high = (min(max(v, 0.0), 1.0) for v in (estimate, low, high))
         if self.n_rejected:
             tried = self.n_resamples + self.n_rejected
@@ -238,13 +231,6 @@ class BootstrapResult(Frozen):
             method=method,
             varied=self.varied,
         )
-
-    def _within_reach(self, values: FloatArray) -> tuple[float, float]:
-        from purecover._imports import ndtr, ndtri
-
-        z = ndtri((1 + self.confidence_level) / 2) * np.array([-1, 1])
-        low, high = np.quantile(values, ndtr(z * self.auc_reach))
-        return float(low), float(high)
 
     def intervals(self) -> dict[str, Interval]:
         """Intervals of all metrics, and of the proportions if they were estimated again."""
@@ -609,7 +595,6 @@ def measure_replicates(
         varied="scores" if estimator is None else "scores and proportions",
         n_rejected=n_rejected,
         optimism=optimism,
-        auc_reach=getattr(estimator, "auc_reach", (1.0, 1.0)),
         _curves=kept,
         _numbers=numbers,
     )

@@ -427,8 +427,8 @@ MOST_TRIES = 2
 class Replayed:
     """Alpha and beta of replicates that were drawn before, in that order."""
 
-    def __init__(self, found: FloatArray, auc_reach: tuple[float, float] = (1.0, 1.0)) -> None:
-        self.found, self.auc_reach = found, auc_reach
+    def __init__(self, found: FloatArray) -> None:
+        self.found = found
         self.done = 0
 
     def proportions_many(

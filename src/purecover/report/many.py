@@ -597,7 +597,6 @@ class Shared:
     reference: str
     estimate: PriorEstimate
     draws: FloatArray
-    auc_reach: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -679,7 +678,7 @@ def run_job(job: Job) -> tuple[ManyRow, Shared | None]:
         return left_out(part, seed, first_line(error)), None
     shared = job.shared
     if shared is None and report.estimation is not None:
-        shared = Shared(part.score, report.estimation, *_draws_of(report))
+        shared = Shared(part.score, report.estimation, _draws_of(report))
     report = _at_level(report, job.level)
     intervals = dict(report.intervals)
     if report.estimation is not None:
@@ -704,11 +703,11 @@ def run_job(job: Job) -> tuple[ManyRow, Shared | None]:
     return row, shared
 
 
-def _draws_of(report: PUReport) -> tuple[FloatArray, tuple[float, float]]:
+def _draws_of(report: PUReport) -> FloatArray:
     if report.bootstrap is None:
-        return np.empty((0, 2)), (1.0, 1.0)
+        return np.empty((0, 2))
     found = report.bootstrap.replicates
-    return np.stack([found["alpha"], found["beta"]], axis=1), report.bootstrap.auc_reach
+    return np.stack([found["alpha"], found["beta"]], axis=1)
 
 
 def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
@@ -731,8 +730,7 @@ def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
             from purecover.estimators.reference import careful_auc
 
             found = replace(found, careful_auc=careful_auc(counts, shared.draws))
-        again = Replayed(shared.draws, shared.auc_reach)
-        replicates = found.resample(again, n, job.options["random_state"])
+        replicates = found.resample(Replayed(shared.draws), n, job.options["random_state"])
     seen_in = f"the scores in {valid.show(shared.reference)}"
     return found.report(shared.estimate, replicates, seen_in)
 
