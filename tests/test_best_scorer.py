@@ -22,7 +22,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import purecover as pu
 from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
 from purecover.intervals.paired import rowwise_auc
-from purecover.models.best_scorer import default_candidates
+from purecover.models.best_scorer import consensus_scores, default_candidates
+from purecover.models.tables import read_examples
 
 LINE = LogisticRegression()
 
@@ -133,6 +134,19 @@ def test_networks_are_judged_by_their_own_out_of_bag_scores() -> None:
     scorer = pu.models.BestScorer({"networks": networks}).fit(X, labeled)
     own = clone(networks).fit(X, labeled).oob_score_samples_
     np.testing.assert_array_equal(scorer.oob_score_samples_, own)
+
+
+def test_ranks_of_the_candidates_serve_to_estimate_alpha(monkeypatch) -> None:
+    """They are about those of the same classifiers trained for it, and none is trained again."""
+    X, labeled = ring(2)
+    examples = read_examples(X, labeled)
+    best = pu.models.BestScorer(cv=3, random_state=0).fit(X, labeled)
+    anew = consensus_scores(examples, cv=3, seed=0)
+    monkeypatch.setattr("purecover.models.cross_fit.cross_fit", None)
+    found = consensus_scores(examples, cv=3, seed=0, model=best)
+    assert np.corrcoef(found, anew)[0, 1] > 0.95
+    areas = [rowwise_auc(scores, labeled).auc_pu for scores in (found, anew)]
+    assert areas[0] == pytest.approx(areas[1], abs=0.005)
 
 
 def test_folds_that_cannot_be_are_no_fault_of_the_candidates() -> None:
