@@ -16,6 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from tests.command_line import Result, call_main
 
 import purecover as pu
+from purecover.models.best_scorer import consensus_scores
+from purecover.models.tables import read_examples
 
 N_LABELED, N = 60, 300
 LABELED = np.arange(N) < N_LABELED
@@ -84,7 +86,7 @@ def test_scores_of_a_column_and_features(run, file: Path) -> None:
 
 
 def test_scores_made_of_the_features(run, file: Path) -> None:
-    result = run(file, *COLUMNS, *PAIR, *NONE, "--seed", "3")
+    result = run(file, *COLUMNS, *PAIR, *NONE, "--seed", "3", "--model", "logistic")
     assert result.code == 0
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     scores = pu.cross_fit_scores(model, X, LABELED, random_state=3)
@@ -100,6 +102,16 @@ def test_scores_made_of_the_features(run, file: Path) -> None:
         assert said[1] == row.estimated_from
         assert float(said[2]) == pytest.approx(row.value("alpha"), abs=1e-3)
     assert "purecover: features: numbers 'a', 'b'" in result.err
+
+
+def test_scores_are_those_of_three_classifiers_by_default(run, file: Path) -> None:
+    document = run(file, *COLUMNS, *PAIR, *NONE, "--seed", "3", "--json").json
+    assert document["scores_from"].startswith("a logistic regression, boosted trees and a forest")
+    scores = consensus_scores(read_examples(SCALED, LABELED), cv=5, seed=3)
+    found = pu.compare_priors(
+        scores, LABELED, features=SCALED, estimators=["bbe", "tice"], n_resamples=0
+    )
+    assert alphas(document) == pytest.approx([row.value("alpha") for row in found], rel=1e-6)
 
 
 def test_no_scores_for_those_who_do_not_look_at_them(run, file: Path) -> None:

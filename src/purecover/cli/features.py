@@ -81,13 +81,21 @@ def evaluate_features(
 def make_scores(
     features: Features, rows: Rows, given: FeatureOptions, *, seed: int, progress: Any
 ) -> UnseenScores:
-    """Scores of rows by models that have not seen them."""
-    from purecover.models.cross_fit import unseen_scores
+    """Scores of rows by models that have not seen them; if none is named, the mean of three."""
+    from purecover.models.best_scorer import consensus_scores
+    from purecover.models.cross_fit import UnseenScores, unseen_scores
     from purecover.models.tables import read_examples
 
-    model, X = make_model(given, features, seed)
     known = {name: rows.companions[name] for name in ("groups", "negative_label")}
     with in_words(_WORDS):
+        if given.model is None:
+            examples = read_examples(standardized(features), rows.label_column, **known)
+            ranks: Any = consensus_scores(
+                examples, cv=given.folds, seed=seed, n_jobs=given.jobs, progress=progress
+            )
+            how = "a logistic regression, boosted trees and a forest, by mean rank out of fold"
+            return UnseenScores(ranks, how)
+        model, X = make_model(given, features, seed)
         return unseen_scores(
             model,
             read_examples(X, rows.label_column, **known),

@@ -34,8 +34,8 @@ class PriorFeatureOptions(opt.FeatureOptions, group=opt.FEATURES):
         Take all columns but these, with commas between them, and those named otherwise as
         features.
     model
-        What makes scores from the features, each row scored by a model that has not seen it;
-        logistic by default.
+        What makes scores from the features, each row scored by a model that has not seen it. By
+        default the mean rank of each row by a logistic regression, boosted trees and a forest.
     """
 
     model: opt.Model | None = None  # type: ignore[assignment]
@@ -117,8 +117,7 @@ def priors(
             matrix = standardized(features)
             # Scores are made only for those who look at them.
             if data.score is None and (learning.model or names is None or _any_for_scores(names)):
-                by = replace(learning, model=learning.model or "logistic")
-                made = make_scores(features, rows, by, seed=seed, progress=steps("Training"))
+                made = make_scores(features, rows, learning, seed=seed, progress=steps("Training"))
         found = pu.compare_priors(
             rows.table.numbers.get("score") if made is None else made.scores,
             rows.label_column,
