@@ -591,6 +591,14 @@ def test_what_contradicts_the_scores_ends_with_1(
     assert "1.0000" not in result.out
 
 
+def test_what_contradicts_grouped_scores_ends_with_1(run, tmp_path: Path) -> None:
+    path = write_sample(tmp_path / "a.csv", 200, g=lambda i: f"g{i // 4:03}")
+    result = run("threshold", path, "--alpha", ".5", "--best", "f1", "--group", "g", *FEW)
+    assert result.code == 1
+    assert "contradict" in result.err
+    assert not result.out
+
+
 def test_what_contradicts_the_scores_is_null_in_json(run) -> None:
     document = json.loads(run("evaluate", EXAMPLE, "--alpha", "0.6", *FEW, "--json").out)
     assert document["contradicted"] is True

@@ -198,6 +198,13 @@ class TestContradicted:
             assert report.auc > 0.97
             assert not report.contradicted
 
+    def test_groups_contradict_what_replicates_and_chance_exclude(self) -> None:
+        s = pu.simulate.binormal(20).sample(50, 150, alpha=0.0, random_state=1)
+        known = {"groups": np.arange(200) // 2, "n_resamples": 40, "random_state": 0}
+        # Perfect separation is the same in all replicates; three positives may be missing by chance
+        assert not pu.evaluate(s.scores, s.labeled, alpha=0.02, **known).contradicted
+        assert pu.evaluate(s.scores, s.labeled, alpha=0.3, **known).contradicted
+
     def test_scorers_give_no_score(self) -> None:
         from sklearn.dummy import DummyClassifier
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -92,74 +92,38 @@ def threshold(
         Print the threshold alone.
     """
     criterion, value = _criterion(vars(wish), best)
-    from purecover.checks import CheckContext, run_checks
-    from purecover.checks.catalog import largest_delta
     from purecover.cli.rows import read_rows
     from purecover.estimators.choice import check_estimator
-    from purecover.intervals.interval import check_level, contradiction_of, least_delta
-    from purecover.intervals.replicates import bootstrap
+    from purecover.intervals.interval import contradiction_of
     from purecover.proportions import GivenProportions
-    from purecover.report.pipeline import find_proportions, read_marks, resampled
+    from purecover.report.pipeline import Settings, find_proportions, make_report, read_marks
 
-    level, known = check_level(intervals.confidence_level), vars(assumptions)
-    given = GivenProportions.among(known).validated(can_estimate=True)
-    repair = assumptions.repair or "isotonic"
-    how: dict[str, Any] = {"target": assumptions.target, "repair": repair, **vars(weights)}
+    given = GivenProportions.among(vars(assumptions)).validated(can_estimate=True)
+    how: dict[str, Any] = {
+        "target": assumptions.target,
+        "repair": assumptions.repair or "isotonic",
+        **vars(weights),
+    }
+    settings = Settings.among(how | vars(intervals)).validated()
     with progress_bars(quiet=quiet) as steps:
         steps("Reading")
         read = read_rows(file, data, group=group)
         marks = read_marks(read.label_column, read.scores.size, **read.companions)
         rows = marks.rows(read.scores)
-        counts = rows.counts
         estimator = None if given.ways else check_estimator(given.estimator)
-        proportions, estimation = find_proportions(counts, given, estimator)
+        proportions = find_proportions(rows.counts, given, estimator)
         with in_words({"value": f"--{criterion}", "criterion": "--best"}):
-            choice = pu.choose_threshold(counts, proportions, criterion, value, **how)
-        replicates = None
-        if intervals.n_resamples:
-            draw = partial(
-                bootstrap,
-                counts,
-                proportions,
-                estimator=None if estimation is None else estimation.estimator,
-                metrics=[criterion],
-                threshold=choice.threshold,
-                curves=False,
-                n_resamples=intervals.n_resamples,
-                confidence_level=level,
-                resampler=rows.resampler,
-                random_state=intervals.random_state,
-                progress=steps("Resampling"),
-                **how,
-            )
-            replicates, estimation = resampled(draw, estimation)
-    interval = None if replicates is None else replicates.interval(criterion)
-    found = None
-    if estimation is not None:
-        independent = rows.n_groups is None
-        found = estimation.with_replicates(replicates, level=level, independent=independent)
-    contradicted = rows.n_groups is None and least_delta(counts) > largest_delta(found, proportions)
-    checks = run_checks(
-        CheckContext(
-            counts=counts,
-            proportions=proportions,
-            roc=pu.recover_roc(counts, proportions, repair=repair),
-            threshold=choice.threshold,
-            prior=choice.metrics.prior,
-            n_groups=rows.n_groups,
-            interval_varies_proportions=found is not None and replicates is not None,
-            estimation=found,
-            beta_given=given.says_beta,
-        ),
-        ignore=intervals.ignore_checks,
-    )
+            choice = pu.choose_threshold(rows.counts, proportions[0], criterion, value, **how)
+        settings = replace(settings, threshold=choice.threshold, progress=steps("Resampling"))
+        report = make_report(rows, given, proportions, settings, only=[criterion])
+    found, checks, contradicted = report.estimation, report.checks, report.contradicted
+    interval = None if report.bootstrap is None else report.intervals.get(criterion)
     chosen = choice.to_dict()
     if contradicted:  # no threshold rests on an alpha that cannot be
         chosen = dict.fromkeys(chosen) | {"criterion": criterion, "wanted": value}
-        interval = None
     if json:
         document = chosen | {"contradicted": contradicted, "interval": interval}
-        document |= {"proportions": proportions, "estimation": found, "checks": checks}
+        document |= {"proportions": report.proportions, "estimation": found, "checks": checks}
         print_json(document | {"source": read.source(file)})
     elif quiet and not contradicted:
         # repr, so that the threshold printed is the threshold chosen to the last digit.
@@ -167,7 +131,7 @@ def threshold(
     elif not contradicted:
         tell(_describe(choice, found, interval, intervals.n_resamples, checks))
     if contradicted:
-        say(f"purecover: {contradiction_of(counts, proportions)}")
+        say(f"purecover: {contradiction_of(rows.counts, report.proportions)}")
         return 1
     read.note_blanks(quiet=quiet)
     return 1 if strict and any_serious(checks) else 0

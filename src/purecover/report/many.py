@@ -33,6 +33,7 @@ from purecover.report.pipeline import (
     Rows,
     SettingKeywords,
     Settings,
+    find_proportions,
     make_report,
     recover,
 )
@@ -722,7 +723,8 @@ def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
     if shared is None:
         given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
         asked = None if given.ways else check_estimator(given.estimator)
-        return make_report(Rows(counts), given, asked, settings, only=only)
+        proportions = find_proportions(counts, given, asked)
+        return make_report(Rows(counts), given, proportions, settings, only=only)
     found = recover(Rows(counts), shared.estimate.proportions, settings, only=only)
     replicates, n = None, len(shared.draws)
     if n:

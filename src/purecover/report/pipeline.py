@@ -594,9 +594,11 @@ class Recovery:
         """Whether alpha and beta cannot be what they are said to be, chance granted."""
         if self.roc.auc_direct <= 1:
             return False
+        if least_delta(self.rows.counts) <= largest_delta(self.estimation, self.proportions):
+            return False
         if self.rows.n_groups is None:
-            return least_delta(self.rows.counts) > largest_delta(self.estimation, self.proportions)
-        if self.bootstrap is None:  # how far chance goes with groups, only replicates know
+            return True
+        if self.bootstrap is None:  # how much further chance goes with groups, only replicates know
             return False
         # As far as two standard errors.
         return bool(np.quantile(self.bootstrap.replicates["roc_auc"], 0.02275) > 1)
@@ -811,20 +813,19 @@ def recover(
 def make_report(
     rows: Rows,
     given: GivenProportions,
-    estimator: PriorEstimator | None,
+    proportions: tuple[MixtureProportions, Estimation | None],
     settings: Settings,
-    best_view: tuple[ScoreCounts, str] | None = None,
+    reference: str | None = None,
     only: Iterable[str] | None = None,
     label_rates: LabelRates | None = None,
 ) -> PUReport:
-    """All steps after reading, for one score; ``estimator`` is None where alpha is given.
+    """All steps after :func:`find_proportions`, for one score.
 
-    ``best_view`` are other scores of the same rows, from which alpha and beta are estimated, and
-    their name; ``only`` the metrics to be measured, if not all; ``label_rates`` what features show
-    of the labels.
+    ``reference`` names the scores that alpha and beta are estimated from, if those are others;
+    ``only`` the metrics to be measured, if not all; ``label_rates`` what features show of the
+    labels.
     """
-    seen = rows.counts if best_view is None else best_view[0]
-    used, estimation = find_proportions(seen, given, estimator)
+    used, estimation = proportions
     found = recover(rows, used, settings, given, estimation, only)
     found = replace(found, label_rates=label_rates)
     n_resamples = settings.n_resamples
@@ -838,7 +839,6 @@ def make_report(
             again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, rng))
         draw = partial(found.resample, again, n_resamples, rng)
         replicates, estimation = resampled(draw, estimation)
-    reference = None if best_view is None else best_view[1]
     return found.report(estimation, replicates, reference)
 
 
@@ -940,7 +940,7 @@ def evaluate(
         positive_label=positive_label,
         negative_label=negative_label,
     )
-    return make_report(rows, given, asked, settings)
+    return make_report(rows, given, find_proportions(rows.counts, given, asked), settings)
 
 
 # -- `evaluate_model`: features in, report out ---------------------------------------------------
@@ -1132,7 +1132,8 @@ def report_on_model(
     scores = valid.as_real_vector("scores", made.scores)
     if view is not None:
         examples = replace(examples, X=view)
-    best_view = None
+    rows = marks.rows(scores)
+    seen, reference = rows.counts, None
     if asked is not None and wanted is None:
         consensus = consensus_scores(
             examples,
@@ -1143,8 +1144,9 @@ def report_on_model(
             progress=estimating,
         )
         if consensus is not None:
-            best_view = marks.rows(consensus).counts, "the mean rank of rows by three classifiers"
+            seen = marks.rows(consensus).counts
+            reference = "the mean rank of rows by three classifiers"
     rates = label_rates(examples, seed=int(settings.rng.integers(2**31)))
-    rows = marks.rows(scores)
-    report = make_report(rows, given, asked, settings, best_view, label_rates=rates)
+    proportions = find_proportions(seen, given, asked)
+    report = make_report(rows, given, proportions, settings, reference, label_rates=rates)
     return replace(report, scores_from=made.description), scores
