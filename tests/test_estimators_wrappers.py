@@ -593,6 +593,10 @@ def test_a_report_of_features_sees_kinds_that_are_labeled_unequally(n_labeled, w
         assert [int(rate) for rate in found.groups()] == pytest.approx([13, 53], abs=4)
         assert random.verdict == "contradicted"
         assert check.message in random.evidence
+    else:  # where nothing was looked at, scores alone are meant
+        assert random.verdict == "cannot tell"
+        seen = "2 kinds of labeled examples" in random.evidence
+        assert seen == (check.status == "quiet") == ("scores alone" not in random.evidence)
 
 
 def test_no_kind_of_fewer_rows_than_a_classifier_needs():

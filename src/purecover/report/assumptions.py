@@ -74,7 +74,11 @@ def _random(report: PUReport) -> Said:
     without = f"unknown, and the observed {report.auc_pu:.3f} is no lower bound"
     if message:
         return "contradicted", message, without
-    return "cannot tell", "scores alone cannot show it; scar_test looks at features", without
+    evidence = "scores alone cannot show it; scar_test looks at features"
+    looked = [each for each in report.checks if each.code == "PU020" and each.status == "quiet"]
+    if looked:
+        evidence = f"{looked[0].message.rstrip('.')}; within a kind, no check can see it"
+    return "cannot tell", evidence, without
 
 
 def _pure(report: PUReport) -> Said:
