@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, hstack
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.covariance import LedoitWolf
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
@@ -230,8 +232,15 @@ def test_all_candidates_broken() -> None:
 
 
 @pytest.mark.slow
-def test_scikit_learn_conventions() -> None:
-    scorer = pu.models.BestScorer({"line": LINE, "neighbors": KNeighborsClassifier(3)}, cv=3)
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        pu.models.BestScorer({"line": LINE, "neighbors": KNeighborsClassifier(3)}, cv=3),
+        pu.models.NearestLabeled(),
+    ],
+    ids=lambda scorer: type(scorer).__name__,
+)
+def test_scikit_learn_conventions(scorer: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         checks = check_estimator(scorer, on_fail=None)
@@ -319,3 +328,70 @@ def test_tables_copies_and_pickles() -> None:
         scorer.results_["line"] = None
     fresh = clone(scorer).set_params(rule="parsimonious")
     assert fresh.fit(X, labeled).best_name_ == "line"
+
+
+# -- distance to the labeled alone ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("k", [1, 3])
+def test_distance_to_the_nearest_labeled(k: int, sparse: bool) -> None:
+    X, labeled = line(3)
+    new = line(4)[0]
+    units = np.array([1, 1000, 1e-6, 1, 0])  # the last column says nothing
+    model = pu.models.NearestLabeled(k).fit(csr_matrix(X * units) if sparse else X * units, labeled)
+    far = np.sort(mahalanobis(X[:, :4], labeled, new[:, :4]))[:, :k].mean(axis=1)
+    np.testing.assert_allclose(model.score_samples(new * units), -far, rtol=1e-6)
+
+
+def mahalanobis(X: Any, labeled: Any, new: Any) -> Any:
+    """Distances of new rows to all labeled ones."""
+    z = StandardScaler().fit(X)
+    kept = z.transform(X[labeled])
+    inverse = np.linalg.inv(LedoitWolf().fit(kept).covariance_)
+    apart = z.transform(new)[:, None] - kept
+    return np.sqrt(np.einsum("ijk,kl,ijl->ij", apart, inverse, apart))
+
+
+@pytest.mark.parametrize(("no", "yes"), [(0, 1), ("unlabeled", "case")])
+def test_as_near_as_labeled_rows_are(no: Any, yes: Any) -> None:
+    X, labeled = line(3)
+    model = pu.models.NearestLabeled().fit(X, np.where(labeled, yes, no))
+    said = model.predict(X[~labeled] + 100)
+    assert set(said.tolist()) == {no}
+    others = np.sort(mahalanobis(X, labeled, X[labeled]))[:, 1]
+    near = mahalanobis(X, labeled, X[~labeled]).min(axis=1)
+    expected = near < np.quantile(others, 0.95)
+    np.testing.assert_array_equal(model.predict(X[~labeled]) == yes, expected)
+
+
+def test_positives_close_together_give_a_purer_top() -> None:
+    rng = np.random.default_rng(1)
+    labeled = np.arange(4000) < 800
+    positive = labeled | (rng.random(4000) < 0.3)
+    X = rng.normal(size=(4000, 10)) * np.where(positive, 0.5, 1.0)[:, None]
+    best = {}
+    for model in (LINE, pu.models.NearestLabeled()):
+        scores = pu.cross_fit_scores(model, X, labeled, random_state=0)
+        top = np.argsort(-np.where(labeled, -np.inf, scores))[:100]
+        best[type(model).__name__] = positive[top].mean()
+    assert best["NearestLabeled"] > 0.95
+    assert best["LogisticRegression"] < 0.5
+
+
+def test_labeled_rows_that_are_all_alike() -> None:
+    X = np.array([[1.0, 2.0]] * 30 + [[1.0, 2.5]] * 30 + [[4.0, -3.0]] * 40)
+    scores = pu.cross_fit_scores(pu.models.NearestLabeled(), X, np.arange(100) < 30, random_state=0)
+    assert min(scores[:30]) > max(scores[30:60])
+    assert min(scores[30:60]) > max(scores[60:])
+
+
+def test_as_many_neighbors_as_labeled_rows() -> None:
+    X, labeled = line(0, 60)
+    n = int(labeled.sum())
+    with pytest.raises(InvalidInputError, match=f"less than the number of labeled rows, {n}"):
+        pu.models.NearestLabeled(n).fit(X, labeled)
+    with pytest.raises(InvalidInputError, match="'n_neighbors' parameter of NearestLabeled"):
+        pu.models.NearestLabeled(0).fit(X, labeled)
+    with pytest.raises(InvalidInputError, match="at most 5,000 columns, got 5,001"):
+        pu.models.NearestLabeled().fit(np.zeros((60, 5001)), labeled)

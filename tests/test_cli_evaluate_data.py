@@ -76,13 +76,23 @@ def file(tmp_path: Path) -> Path:
 # -- the same as in Python ------------------------------------------------------------------------
 
 
-def test_equal_to_evaluate_model(run, file: Path) -> None:
-    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+@pytest.mark.parametrize(
+    ("option", "model", "says"),
+    [
+        (
+            "logistic",
+            make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+            "ColumnTransformer + LogisticRegression, out of",
+        ),
+        ("nearest", pu.models.NearestLabeled(), "NearestLabeled, out of"),
+    ],
+)
+def test_equal_to_evaluate_model(run, file: Path, option: str, model: Any, says: str) -> None:
     expected = pu.evaluate_model(model, X, LABELED, alpha=0.25, n_resamples=30)
-    result = run(file, *ALPHA, *LOGISTIC, "--resamples", "30", "--json")
+    result = run(file, *ALPHA, "--model", option, "--resamples", "30", "--json")
     assert result.code == 0
     assert result.json["auc"] == pytest.approx(expected.auc, rel=1e-9)
-    assert result.json["scores_from"].startswith("ColumnTransformer + LogisticRegression, out of")
+    assert result.json["scores_from"].startswith(says)
     for name, interval in expected.intervals.items():
         found = result.json["intervals"][name]
         assert found["low"] == pytest.approx(interval.low, rel=1e-6, abs=1e-9)

@@ -600,6 +600,10 @@ def _model(name: str, seed: int, folds: int, jobs: int | None) -> Any:
 
         # Leaves of several rows: pure ones would put most scores at 0.
         return RandomForestClassifier(300, min_samples_leaf=5, random_state=seed)
+    if name == "nearest":
+        from purecover.models.best_scorer import NearestLabeled
+
+        return NearestLabeled(n_jobs=jobs)
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=1000)

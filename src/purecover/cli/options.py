@@ -17,7 +17,7 @@ Area = Literal["davis-goadrich", "average-precision", "trapezoid"]
 Decimal = Literal[".", ","]
 Engine = Literal["duckdb", "polars", "spark"]
 FileFormat = Literal["csv", "tsv", "jsonl", "parquet"]
-Model = Literal["auto", "networks", "boosting", "logistic", "forest"]
+Model = Literal["auto", "networks", "boosting", "logistic", "forest", "nearest"]
 Repair = Literal["isotonic", "paper", "hull", "likelihood", "blend", "none"]
 Scenario = Literal["case-control", "censoring"]
 WorldName = Literal["binormal", "beta", "laplace", "nonconcave", "histogram"]
@@ -482,7 +482,8 @@ class FeatureOptions(Options, group=FEATURES):
         Columns not to learn from, such as identifiers, with commas between them.
     model
         What makes scores of the features, each row scored by a model that has not seen it. auto
-        tries them all and keeps the best; networks are the bagged ones of the paper.
+        tries the next four and keeps the best; networks are the bagged ones of the paper, nearest
+        is the distance to the nearest labeled row.
     folds
         Parts of the data, each scored by a model trained on the others.
     jobs
