@@ -98,6 +98,7 @@ def test_equal_to_evaluate_model(run, file: Path, option: str, model: Any, says:
         assert found["low"] == pytest.approx(interval.low, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_alpha_is_that_of_the_data_and_kinds_of_labels_are_looked_for(run, tmp_path: Path) -> None:
     """As in `evaluate_model`: by three classifiers, whatever model is evaluated."""
     X, labeled = kinds_of_rows((450, 60))
