@@ -159,6 +159,19 @@ def infeasible() -> pu.PUReport:
     return pu.evaluate(s.scores, s.labeled, alpha=0.9, n_resamples=20)
 
 
+@pytest.mark.parametrize("estimated", [False, True])
+@pytest.mark.parametrize("separation", [0.5, 2, 8])
+def test_an_interval_holds_its_estimate(separation: float, estimated: bool) -> None:
+    s = pu.simulate.binormal(separation).sample(60, 500, alpha=0.2, random_state=1)
+    known = {} if estimated else {"alpha": 0.2}
+    report = pu.evaluate(s.scores, s.labeled, n_resamples=50, random_state=0, **known)
+    for name, interval in report.intervals.items():
+        assert interval.estimate == pytest.approx(report.metrics[name], nan_ok=True)
+        assert math.isnan(interval.low) or report.metrics[name] in interval, name
+    for name, (low, high) in report.confusion.intervals.items():
+        assert low <= getattr(report.confusion, name) <= high
+
+
 class TestContradicted:
     """One story in all outputs, and no figure that rests on what cannot be."""
 
@@ -204,6 +217,23 @@ class TestContradicted:
         # Perfect separation is the same in all replicates; three positives may be missing by chance
         assert not pu.evaluate(s.scores, s.labeled, alpha=0.02, **known).contradicted
         assert pu.evaluate(s.scores, s.labeled, alpha=0.3, **known).contradicted
+
+    def test_an_estimate_that_leaves_it_open_is_no_contradiction(self) -> None:
+        s = pu.simulate.binormal(2).sample(500, 2500, alpha=0.3, random_state=4)
+        perfect = s.truth + np.random.default_rng(104).random(3000) / 2
+        both = {"fair": s.scores, "perfect": perfect}
+        options = {"labeled": s.labeled, "truth": s.truth, "estimate_from": "fair"}
+        found = pu.compare_scores(both, **options, n_resamples=50, random_state=0)
+        report = found.reports["perfect"]
+        assert report.auc_direct > 1
+        assert not report.infeasible
+        assert report.auc == 1.0
+        assert report.truth.metrics["roc_auc"] in report.intervals["roc_auc"]
+        assert "1.000 (95 % interval" in " ".join(str(report).split())
+        again = pu.PUReport.from_json(report.to_json())
+        assert not again.infeasible
+        given = pu.evaluate(report.counts, alpha=report.proportions.alpha, n_resamples=0)
+        assert given.infeasible
 
     def test_scorers_give_no_score(self) -> None:
         from sklearn.dummy import DummyClassifier

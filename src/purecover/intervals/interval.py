@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -66,6 +66,11 @@ class Interval(Saved):
     def width(self) -> float:
         """``high - low``."""
         return self.high - self.low
+
+    def _around(self, estimate: float) -> Interval:
+        """The interval of an estimate that replicates may not reach, which it then ends at."""
+        low, high = min(self.low, estimate), max(self.high, estimate)
+        return replace(self, estimate=estimate, low=low, high=high)
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high

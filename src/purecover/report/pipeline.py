@@ -657,7 +657,11 @@ class Recovery:
             return replace(found, tp=math.nan, fp=math.nan, fn=math.nan, tn=math.nan)
         if self.bootstrap is None:
             return found
-        return replace(found, intervals=self.bootstrap.number_intervals())
+        numbers = {
+            name: (min(low, getattr(found, name)), max(high, getattr(found, name)))
+            for name, (low, high) in self.bootstrap.number_intervals().items()
+        }
+        return replace(found, intervals=numbers)
 
     @cached_property
     def intervals(self) -> FrozenDict[str, Interval]:
@@ -667,11 +671,7 @@ class Recovery:
             return FrozenDict(intervals)
         if self.bootstrap is not None:
             every = self.bootstrap.intervals()
-            intervals = {name: every[name] for name in self.metrics}
-            if self.careful_auc is not None and "roc_auc" in intervals:
-                found = intervals["roc_auc"]
-                low, high = min(found.low, self.auc), max(found.high, self.auc)
-                intervals["roc_auc"] = replace(found, estimate=self.auc, low=low, high=high)
+            intervals = {name: every[name]._around(self.metrics[name]) for name in self.metrics}
         exact = self.estimation is None and not self.varies_proportions
         closed = exact or (self.bootstrap is None and self.careful_auc is None)
         if self.rows.n_groups is None and closed:

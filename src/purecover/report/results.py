@@ -32,6 +32,7 @@ from purecover._inputs import rows_frame
 from purecover._typing import FloatArray
 from purecover._validation import Frozen, public
 from purecover.checks import CheckResult
+from purecover.checks.catalog import largest_delta
 from purecover.counts import PURoc, ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
@@ -302,8 +303,14 @@ class PUReport(Frozen):
 
     @property
     def infeasible(self) -> bool:
-        """Whether alpha and beta do not fit the scores: the direct AUC leaves [0, 1]."""
-        return not 0 <= self.roc.auc_direct <= 1
+        """Whether alpha and beta do not fit the scores: the direct AUC leaves [0, 1].
+
+        An estimate of them fits as long as its interval allows an AUC of 1.
+        """
+        if 0 <= self.roc.auc_direct <= 1:
+            return False
+        most = (1 + largest_delta(self.estimation, self.proportions)) / 2
+        return self.estimation is None or not 0.5 < self.auc_pu <= most
 
     @property
     def contradiction(self) -> str:
