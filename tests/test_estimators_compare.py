@@ -661,3 +661,10 @@ def test_an_estimator_of_ones_own_that_fails(answer: Callable[[], Any], said: st
     with pytest.raises(InvalidTypeError, match=r"Strange\._estimate must return Inclusions\(a\)"):
         Strange()._keep(0.3, (), n_features=1)  # type: ignore[arg-type]
     assert next(row for row in found.rows if row.name == "bbe").proportions is not None
+
+
+@pytest.mark.parametrize("separation", [0.5, 6])
+def test_what_the_data_hardly_tell_is_said(separation: float) -> None:
+    s = pu.simulate.binormal(separation).sample(300, 3000, alpha=0.3, random_state=0)
+    table = pu.compare_priors(s.scores, s.labeled, estimators=["reference"], n_resamples=0)
+    assert ("hardly tell alpha and beta" in str(table)) == (separation < 1)

@@ -625,6 +625,8 @@ def _run(
     if beta is not None and (beta != 1 or estimator.estimates_beta):
         fixed = KnownBeta(estimator, beta)
     notes = tuple(estimator.diagnostics_["notes"])
+    if not (notes or estimator.diagnostics_["identifiable"]):
+        notes = ("the data hardly tell alpha and beta: read the interval, not the estimate",)
     intervals: Mapping[str, Interval] = {}
     if settings["n_resamples"]:
         try:
