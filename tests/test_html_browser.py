@@ -18,6 +18,7 @@ from purecover import (
     MixtureProportions,
     PUReport,
     ScoreCounts,
+    compare_scores,
     evaluate,
     recover_auc,
     recover_metrics,
@@ -235,6 +236,22 @@ def test_values_that_do_not_fit_are_said_not_to(
         assert not [text for text in legend if text.startswith("recovered")]
     act(tab, lambda: tab.click("#back"))
     assert "do not fit" not in texts(tab, "#state")[0]
+
+
+def test_an_estimate_that_leaves_an_auc_of_1_open_is_no_problem(show: Opener) -> None:
+    sample = simulate.binormal(2).sample(500, 2500, alpha=0.3, random_state=4)
+    perfect = sample.truth + np.random.default_rng(104).random(3000) / 2
+    both = {"fair": sample.scores, "perfect": perfect}
+    found = compare_scores(both, labeled=sample.labeled, estimate_from="fair", n_resamples=20)
+    report = found.reports["perfect"]
+    assert report.auc_direct > 1
+    tab = show(report)
+    assert "the report’s own values" in texts(tab, "#state")[0]
+    assert texts(tab, "[data-tile=roc_auc]") == ["1.000"]
+    fill(tab, alpha_number=0.5)
+    assert "do not fit" in texts(tab, "#state")[0]
+    act(tab, lambda: tab.click("#back"))
+    assert "the report’s own values" in texts(tab, "#state")[0]
 
 
 def test_estimators_stand_side_by_side(show: Opener, estimated: PUReport) -> None:

@@ -114,7 +114,8 @@ def threshold(
         proportions = find_proportions(rows.counts, given, estimator)
         with in_words({"value": f"--{criterion}", "criterion": "--best"}):
             choice = pu.choose_threshold(rows.counts, proportions[0], criterion, value, **how)
-        settings = replace(settings, threshold=choice.threshold, progress=steps("Resampling"))
+        resampling = steps("Resampling") if settings.n_resamples else None
+        settings = replace(settings, threshold=choice.threshold, progress=resampling)
         report = make_report(rows, given, proportions, settings, only=[criterion])
     found, checks, contradicted = report.estimation, report.checks, report.contradicted
     interval = None if report.bootstrap is None else report.intervals.get(criterion)

@@ -39,7 +39,9 @@
     // Alpha and beta of the report are the report's affair: its headline and checks describe them.
     const fits =
       result !== null && (result.feasible || !(moved.proportions || report.contradicted));
-    return { moved, result, fits, problem: problem(result) };
+    // An estimate may leave open what its mean does not allow.
+    const own = !moved.proportions && !report.infeasible;
+    return { moved, result, fits, problem: own ? "" : problem(result) };
   }
 
   /** Why alpha and beta cannot be what they are set to; empty if they can. */
