@@ -994,6 +994,12 @@ def comparison_notes(comparison: ScoreComparison) -> list[str]:
     chosen = comparison.reports[comparison.baseline].threshold_chosen
     others = len(comparison.reports) - 1
     notes = [f"Differences are from {comparison.baseline}, on the same rows."]
+    fit = [each for each in comparison.reports.values() if not each.contradicted]
+    if any(abs(each.auc - each.auc_direct) > NOTEWORTHY_GAP for each in fit):
+        notes.append(
+            "Differences of AUCs take alpha and beta as estimated, where an AUC itself is "
+            "cautious, or would be above 1."
+        )
     if others > 1 and comparison.simultaneous:
         notes.append(f"Their intervals hold for all {others} differences in a metric at once.")
     elif others > 1:
