@@ -224,7 +224,7 @@ class TestContradicted:
         both = {"fair": s.scores, "perfect": perfect}
         options = {"labeled": s.labeled, "truth": s.truth, "estimate_from": "fair"}
         found = pu.compare_scores(both, **options, n_resamples=50, random_state=0)
-        assert "Differences of AUCs take alpha and beta as estimated" in str(found)
+        assert "Differences of AUCs are those at the alpha and beta" in str(found)
         report = found.reports["perfect"]
         assert report.auc_direct > 1
         assert not report.infeasible

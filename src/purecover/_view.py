@@ -997,8 +997,8 @@ def comparison_notes(comparison: ScoreComparison) -> list[str]:
     fit = [each for each in comparison.reports.values() if not each.contradicted]
     if any(abs(each.auc - each.auc_direct) > NOTEWORTHY_GAP for each in fit):
         notes.append(
-            "Differences of AUCs take alpha and beta as estimated, where an AUC itself is "
-            "cautious, or would be above 1."
+            "Differences of AUCs are those at the alpha and beta named here, where an AUC itself "
+            "is cautious, or would be above 1."
         )
     if others > 1 and comparison.simultaneous:
         notes.append(f"Their intervals hold for all {others} differences in a metric at once.")
