@@ -159,17 +159,23 @@ def infeasible() -> pu.PUReport:
     return pu.evaluate(s.scores, s.labeled, alpha=0.9, n_resamples=20)
 
 
-@pytest.mark.parametrize("estimated", [False, True])
-@pytest.mark.parametrize("separation", [0.5, 2, 8])
-def test_an_interval_holds_its_estimate(separation: float, estimated: bool) -> None:
-    s = pu.simulate.binormal(separation).sample(60, 500, alpha=0.2, random_state=1)
-    known = {} if estimated else {"alpha": 0.2}
-    report = pu.evaluate(s.scores, s.labeled, n_resamples=50, random_state=0, **known)
+@pytest.mark.parametrize("alpha", [0.1, 0.3, None])
+@pytest.mark.parametrize("separation", [0.5, 5])
+def test_an_interval_holds_its_estimate(separation: float, alpha: float | None) -> None:
+    s = pu.simulate.binormal(separation).sample(40, 400, alpha=alpha or 0.3, random_state=0)
+    report = pu.evaluate(s.scores, s.labeled, alpha=alpha, n_resamples=60, random_state=0)
+    held = True
     for name, interval in report.intervals.items():
-        assert interval.estimate == pytest.approx(report.metrics[name], nan_ok=True)
-        assert math.isnan(interval.low) or report.metrics[name] in interval, name
-    for name, (low, high) in report.confusion.intervals.items():
-        assert low <= getattr(report.confusion, name) <= high
+        value, plain = report.metrics[name], report.bootstrap.interval(name)
+        assert interval.estimate == pytest.approx(value, nan_ok=True)
+        assert math.isnan(interval.low) or value in interval, name
+        held &= math.isnan(plain.low) or value in plain
+    for name, (low, high) in report.bootstrap.number_intervals().items():
+        value, ends = getattr(report.confusion, name), report.confusion.intervals[name]
+        assert ends == (min(low, value), max(high, value))
+        held &= low <= value <= high
+    if alpha is not None and separation == 5:  # where replicates go past it
+        assert not held
 
 
 class TestContradicted:

@@ -357,7 +357,8 @@ class SavedReport(Struct, kw_only=True):
     auc_direct : float
         The direct value before clipping.
     infeasible : bool
-        Whether it leaves [0, 1], so that alpha and beta do not fit the scores.
+        Whether it leaves [0, 1], and no interval of an estimate allows less: alpha and beta do not
+        fit the scores.
     contradicted : bool
         Whether it does so by more than chance explains. All that rests on alpha and beta is null
         then: areas, recovered metrics, bands and expected numbers.
