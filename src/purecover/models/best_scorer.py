@@ -580,7 +580,7 @@ _MOST_COLUMNS = 5_000
 
 
 @dataclass(eq=False, repr=False)
-class NearestLabeled(tables.TwoClassClassifier):
+class NearestLabeled(tables.NumericClassifier):
     r"""Scores rows by their distance to the labeled alone.
 
     A classifier learns what tells labeled from unlabeled rows. This one does not look at the
@@ -713,14 +713,3 @@ class NearestLabeled(tables.TwoClassClassifier):
     def decision_function(self, X: Any) -> FloatArray:
         """Score above what 95 % of labeled rows have, positive for the second of ``classes_``."""
         return self._turned(self.score_samples(X) + self._limit)
-
-    @public
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """Whether rows are as near to labeled ones as most of those are to each other."""
-        second = self.decision_function(X) > 0
-        return np.asarray(self.classes_[second.astype(np.intp)])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -169,7 +168,7 @@ FEW = 30
 
 
 @dataclass(eq=False, repr=False)
-class BaggedNetworks(tables.TwoClassClassifier):
+class BaggedNetworks(tables.NumericClassifier):
     r"""Bagged feed-forward networks trained by resilient propagation.
 
     Each of the networks sees a bag of rows drawn with replacement and standardized by the bag's
@@ -379,17 +378,6 @@ class BaggedNetworks(tables.TwoClassClassifier):
     def decision_function(self, X: Any) -> FloatArray:
         """Score above one half, positive for the second of ``classes_``, as in scikit-learn."""
         return self._turned(self.score_samples(X) - 0.5)
-
-    @public
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
-        """The likelier label of each row."""
-        second = self.decision_function(X) > 0
-        return np.asarray(self.classes_[second.astype(np.intp)])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 @contextmanager

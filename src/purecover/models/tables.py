@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from purecover import _inputs as inputs
 from purecover import _validation as valid
 from purecover._imports import logit
 from purecover._typing import ArrayLike, BoolArray, FloatArray, IntArray, RandomState
+from purecover._validation import public
 from purecover.exceptions import InvalidInputError, PurecoverError
 from purecover.intervals.resampling import read_groups as group_numbers
 
@@ -417,6 +419,25 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
                 f"Hint: install purecover=={version} to use it, or fit anew with this version."
             )
         super().__setstate__(state)
+
+
+class NumericClassifier(TwoClassClassifier):
+    """One of numbers, sparse ones too, whose decision function is 0 between the labels."""
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> FloatArray:
+        """Larger where the second of ``classes_`` is likelier."""
+
+    @public
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The likelier label of each row."""
+        second = self.decision_function(X) > 0
+        return np.asarray(self.classes_[second.astype(np.intp)])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 def model_name(estimator: Any) -> str:
