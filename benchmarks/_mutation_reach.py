@@ -22,6 +22,7 @@ OUT = ROOT / "benchmarks" / "out" / "mutation"
 TESTS = (
     "src/purecover/recovery",
     "src/purecover/estimators",
+    "src/purecover/priors.py",
     *(
         f"tests/test_{name}.py"
         for name in [
@@ -34,7 +35,6 @@ TESTS = (
             "estimators_alphamax",
             "estimators_assumptions",
             "estimators_common",
-            "estimators_compare",
             "estimators_densities",
             "estimators_label_curve",
             "estimators_ratios",
@@ -47,6 +47,7 @@ TESTS = (
             "isotonic",
             "limits",
             "metrics_common",
+            "priors",
             "probabilities",
             "quantifier",
             "ranking_metrics",

@@ -114,6 +114,13 @@ def test_equal_to_a_loop_by_hand():
     for cv in (splitter, splits, masks):
         again = pu.cross_fit_scores(LogisticRegression(), X, labeled, cv=cv)
         np.testing.assert_array_equal(again, expected)
+    # Larger than scikit-learn takes.
+    large = [
+        pu.cross_fit_scores(LogisticRegression(), X, labeled, random_state=seed)
+        for seed in (2**32, 2**32, 2**70)
+    ]
+    np.testing.assert_array_equal(large[0], large[1])
+    assert (large[0] != large[2]).any()
 
 
 def test_repeated_folds_are_averaged():

@@ -31,7 +31,6 @@ from purecover.displays.base import LIMITS, Display, thinned
 from purecover.displays.curves import CurveDisplay
 from purecover.estimators.alphamax import AlphaMax, AlphaMaxN
 from purecover.estimators.base import Inclusions, PriorEstimator, flipped_counts
-from purecover.estimators.compare import QUANTITIES, compare_priors
 from purecover.estimators.ratios import BBE
 from purecover.exceptions import (
     IdentifiabilityError,
@@ -41,6 +40,7 @@ from purecover.exceptions import (
     PurecoverError,
 )
 from purecover.intervals.interval import CurveBand
+from purecover.priors import QUANTITIES, compare_priors
 from purecover.proportions import MixtureProportions
 from purecover.recovery.curves import recover_pr, recover_roc
 from purecover.recovery.maps import auc_sensitivity, error_map, error_maps, sensitivity

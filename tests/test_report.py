@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -762,6 +763,18 @@ def test_equal_to_scores_and_evaluate():
     assert same_figures(report, expected)
     assert expected.scores_from is None
     assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize("case", ["folds that are used up", "too few to estimate from others"])
+def test_folds_serve_every_model(case: str):
+    X, labeled, _ = world(300)
+    if case.startswith("too few"):  # boosting needs two labeled rows in each part
+        labeled = np.arange(300) % 150 == 0
+    folds = list(StratifiedKFold(2).split(X, labeled))
+    report = pu.evaluate_model(LogisticRegression(), X, labeled, cv=iter(folds), n_resamples=0)
+    again = pu.evaluate_model(LogisticRegression(), X, labeled, cv=folds, n_resamples=0)
+    assert report.proportions == again.proportions
+    assert ("rank of rows by three classifiers" in str(report)) == (labeled.sum() > 2)
 
 
 @pytest.mark.parametrize("engine", [pd.DataFrame, pl.DataFrame])

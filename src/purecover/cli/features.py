@@ -82,7 +82,7 @@ def make_scores(
     features: Features, rows: Rows, given: FeatureOptions, *, seed: int, progress: Any
 ) -> UnseenScores:
     """Scores of rows by models that have not seen them; if none is named, the mean of three."""
-    from purecover.models.best_scorer import consensus_scores
+    from purecover.models.best_scorer import BY_MEAN_RANK, consensus_scores
     from purecover.models.cross_fit import UnseenScores, unseen_scores
     from purecover.models.tables import read_examples
 
@@ -93,8 +93,7 @@ def make_scores(
             ranks: Any = consensus_scores(
                 examples, cv=given.folds, seed=seed, n_jobs=given.jobs, progress=progress
             )
-            how = "a logistic regression, boosted trees and a forest, by mean rank out of fold"
-            return UnseenScores(ranks, how)
+            return UnseenScores(ranks, BY_MEAN_RANK)
         model, X = make_model(given, features, seed)
         return unseen_scores(
             model,
@@ -563,8 +562,10 @@ def make_model(given: FeatureOptions, features: Features, seed: int) -> tuple[An
     """
     from sklearn.pipeline import make_pipeline
 
+    from purecover.models.tables import small_seed
+
     before = _preparation(features, scale=given.model == "logistic")
-    model: Any = _model(given.model, seed, given.folds, given.jobs)
+    model: Any = _model(given.model, small_seed(seed), given.folds, given.jobs)
     if before is None:
         return model, features.matrix
     if given.model in _OWN_SCORES:

@@ -15,7 +15,7 @@ from purecover.cli import output
 from purecover.cli.output import CommandError, show
 
 if TYPE_CHECKING:
-    from purecover.estimators.compare import PriorComparison
+    from purecover.priors import PriorComparison
 
 _FORMATS = (".png", ".svg", ".pdf")
 
@@ -161,7 +161,7 @@ def _names(given: str | None) -> list[str] | None:
     if given is None:
         return None
     words = [word.strip() for word in given.split(",")]
-    from purecover.estimators.compare import estimator_names
+    from purecover.priors import estimator_names
 
     known = estimator_names()
     names = [word.casefold().replace("_", "-") for word in words]

@@ -12,7 +12,7 @@ from purecover._typing import ArrayLike, FloatArray, RandomState
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.displays import base
-from purecover.estimators.compare import QUANTITIES, PriorComparison, PriorRow
+from purecover.priors import QUANTITIES, PriorComparison, PriorRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,7 +163,7 @@ class PriorsDisplay(base.Display):
         ('alpha',)
         """
         # Here, because estimators bring scikit-learn, which the other displays do without.
-        from purecover.estimators.compare import compare_priors
+        from purecover.priors import compare_priors
 
         found = compare_priors(
             base.RowOptions.among(options).counted(scores, labeled),

@@ -10,9 +10,6 @@ from purecover.estimators.base import PriorEstimator as PriorEstimator
 from purecover.estimators.base import inclusion_bound as inclusion_bound
 from purecover.estimators.base import prior_estimators as prior_estimators
 from purecover.estimators.base import register_prior_estimator as register_prior_estimator
-from purecover.estimators.compare import PriorComparison as PriorComparison
-from purecover.estimators.compare import PriorRow as PriorRow
-from purecover.estimators.compare import compare_priors as compare_priors
 from purecover.estimators.dedpul import DEDPUL as DEDPUL
 from purecover.estimators.dist_curve import DistCurve as DistCurve
 from purecover.estimators.estimate import LabelRates as LabelRates
@@ -38,3 +35,6 @@ from purecover.estimators.wrappers import MedianEnsemble as MedianEnsemble
 from purecover.estimators.wrappers import NoisyLabels as NoisyLabels
 from purecover.estimators.wrappers import Regrouping as Regrouping
 from purecover.estimators.wrappers import Subsampling as Subsampling
+from purecover.priors import PriorComparison as PriorComparison
+from purecover.priors import PriorRow as PriorRow
+from purecover.priors import compare_priors as compare_priors

@@ -85,6 +85,9 @@ def default_candidates(
 CONSENSUS = ("logistic", "boosting", "forest")
 """The candidates by whose mean rank alpha is estimated."""
 
+BY_MEAN_RANK = "a logistic regression, boosted trees and a forest, by mean rank out of fold"
+"""What such scores are called where they are shown."""
+
 
 def consensus_scores(
     examples: tables.Examples,
@@ -98,8 +101,8 @@ def consensus_scores(
     """The mean rank of every row by three unlike classifiers that have not seen it.
 
     Alpha belongs to the data, not to the scorer under evaluation; the ends of a ranking by several
-    are purer than those of most single ones. None where the features are not numbers. A ``model``
-    that tried the three itself is not asked to do so again.
+    are purer than those of most single ones. None where the features are not numbers, or the rows
+    too few. A ``model`` that tried the three itself is not asked to do so again.
     """
     if isinstance(model, BestScorer) and model._mean_ranks is not None:
         return model._mean_ranks
@@ -108,20 +111,23 @@ def consensus_scores(
     except (ValueError, TypeError):  # only the model under evaluation knows what to do with them
         return None
     examples = replace(examples, X=X)
-    candidates, _ = default_candidates(examples.X, seed, n_jobs)
+    candidates, _ = default_candidates(examples.X, tables.small_seed(seed), n_jobs)
     names = [name for name in CONSENSUS if name in candidates]
+    splits, _ = cross_fit.make_splits(examples, cv, seed)
     ranks = []
     with shown(progress) as tell:
         for k, name in enumerate(names):
-            found = cross_fit.cross_fit(
-                candidates[name],
-                examples,
-                cv=cv,
-                combine="rank",
-                random_state=seed,
-                n_jobs=n_jobs,
-                progress=part_of(tell, k, len(names)),
-            )
+            try:
+                found = cross_fit.cross_fit(
+                    candidates[name],
+                    examples,
+                    cv=splits,
+                    combine="rank",
+                    n_jobs=n_jobs,
+                    progress=part_of(tell, k, len(names)),
+                )
+            except ValueError:  # boosting cannot hold back one labeled row of one
+                return None
             ranks.append(found.scores)
     return np.asarray(np.mean(ranks, axis=0))
 
@@ -420,9 +426,7 @@ class BestScorer(MetaEstimatorMixin, tables.TwoClassClassifier):  # type: ignore
         """
         valid.check_choice("rule", self.rule, RULES)
         check_level(self.confidence_level)
-        seed = tables.check_seed(self.random_state)
-        if isinstance(seed, np.random.Generator):
-            seed = int(seed.integers(2**31))
+        seed = tables.small_seed(self.random_state)
         examples, classes, positive = tables.read_labeling(
             X, y, groups=groups, positive_label=self.positive_label
         )

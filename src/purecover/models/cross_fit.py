@@ -36,9 +36,7 @@ def make_splits(
     seed = tables.check_seed(random_state)
     if isinstance(cv, (int, np.integer)):
         # The seed itself, so that a splitter made by hand gives the same folds.
-        if isinstance(seed, np.random.Generator):
-            seed = int(seed.integers(2**31))
-        cv = _default_splitter(examples, int(cv), seed)
+        cv = _default_splitter(examples, int(cv), tables.small_seed(seed))
     target = examples.positive.astype(np.int64)
     rows = cv
     if hasattr(cv, "split"):
@@ -68,21 +66,29 @@ def _default_splitter(examples: tables.Examples, n_folds: int, seed: int) -> Any
     # Here, because loading it draws from the random numbers of the standard library.
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-    sides = {"labeled": examples.positive, "unlabeled": examples.unlabeled}
-    for side, rows in sides.items():
-        codes = examples.group_codes
-        n = int(rows.sum()) if codes is None else np.unique(codes[rows]).size
-        if n < n_folds:
-            what = f"{side} rows" if codes is None else f"groups with {side} rows"
-            hint = "each fold needs some of its own"
-            if n < 2:
-                parameter = "labeled" if codes is None else "groups"
-                must = f"a column with at least two {what}"
-                raise valid.bad_value(parameter, must, str(n), hint)
-            must = f"at most the number of {what}, {n}"
-            raise valid.bad_value("cv", must, str(n_folds), hint)
+    n, what = most_folds(examples)
+    if n < n_folds:
+        hint = "each fold needs some of its own"
+        if n < 2:
+            parameter = "labeled" if examples.groups is None else "groups"
+            must = f"a column with at least two {what}"
+            raise valid.bad_value(parameter, must, str(n), hint)
+        must = f"at most the number of {what}, {n}"
+        raise valid.bad_value("cv", must, str(n_folds), hint)
     kind = StratifiedKFold if examples.groups is None else StratifiedGroupKFold
     return kind(n_folds, shuffle=True, random_state=seed)
+
+
+def most_folds(examples: tables.Examples) -> tuple[int, str]:
+    """How many folds there may be, which is the number of the scarcer rows, and what those are."""
+    codes = examples.group_codes
+    found = []
+    for side, rows in (("labeled", examples.positive), ("unlabeled", examples.unlabeled)):
+        if codes is None:
+            found.append((int(rows.sum()), f"{side} rows"))
+        else:
+            found.append((np.unique(codes[rows]).size, f"groups with {side} rows"))
+    return min(found)
 
 
 def _checked_split(pair: Any, examples: tables.Examples) -> Split:

@@ -543,6 +543,14 @@ def check_seed(random_state: RandomState | np.random.RandomState) -> int | np.ra
     return int(whole) if isinstance(whole, numbers.Integral) else rng
 
 
+def small_seed(random_state: RandomState | np.random.RandomState) -> int:
+    """A seed that scikit-learn takes, which are those below 2**32."""
+    seed = check_seed(random_state)
+    if isinstance(seed, np.random.Generator) or seed >= 2**32:
+        return int(np.random.default_rng(seed).integers(2**31))
+    return seed
+
+
 def seeds_of(
     random_state: RandomState | np.random.RandomState, size: int
 ) -> list[np.random.SeedSequence]:

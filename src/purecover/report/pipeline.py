@@ -1101,6 +1101,8 @@ def report_on_model(
         usual = {"method": "predict_proba", "combine": "raw"}
         folding |= {name: how for name, how in usual.items() if folding.get(name, "auto") == "auto"}
     check_settings(estimator, **folding)
+    if hasattr(folding["cv"], "__next__"):
+        folding["cv"] = list(folding["cv"])  # four models are fitted to the same folds
     given = GivenProportions.among(options).validated(can_estimate=True, can_vary=True)
     if prior_estimator is not None and given.ways:
         must = f"left out where {given.ways[0]!r} is given"

@@ -15,12 +15,19 @@ from scipy import sparse
 
 import purecover as pu
 from purecover import MixtureProportions, simulate
+from purecover import priors as _compare
 from purecover.counts import ScoreCounts
 from purecover.estimators import PriorEstimate, base
-from purecover.estimators import compare as _compare
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators, size_notes
 from purecover.estimators.choice import check_estimator, tell_clean
-from purecover.estimators.compare import (
+from purecover.estimators.ratios import BBE, RocSlope
+from purecover.estimators.rows import FeaturePriorEstimator, Rows
+from purecover.estimators.wrappers import NoisyLabels
+from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.models import best_scorer
+from purecover.models.best_scorer import BY_MEAN_RANK, consensus_scores
+from purecover.models.tables import read_examples
+from purecover.priors import (
     NO_FEATURE_INTERVALS,
     QUANTITIES,
     GroupedRows,
@@ -28,10 +35,6 @@ from purecover.estimators.compare import (
     PriorRow,
     compare_priors,
 )
-from purecover.estimators.ratios import BBE, RocSlope
-from purecover.estimators.rows import FeaturePriorEstimator, Rows
-from purecover.estimators.wrappers import NoisyLabels
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 
 # == prior compare =============================================================================
 
@@ -438,23 +441,114 @@ def test_all_by_default(beta: float | None) -> None:
     only = compare_priors(labeled=LABELED, features=X, beta=beta, **QUIET)
     names = {row.name for row in alone}
     assert not names & ON_FEATURES
-    assert {row.name for row in both} == names | ON_FEATURES
-    assert {row.name for row in only} == ON_FEATURES
-    assert {row.name for row in both if row.estimated_from == "features"} == ON_FEATURES
-    assert both.default is both.rows[0]
-    assert only.default is None
-    for row in only:
-        assert row.proportions == both[row.name].proportions
+    for found in (both, only):
+        assert {row.name for row in found} == names | ON_FEATURES
+        assert {row.name for row in found if row.estimated_from == "features"} == ON_FEATURES
+        assert found.default is found.rows[0]
+    for name in ON_FEATURES:
+        assert only[name].proportions == both[name].proportions
     for row in alone:
         assert row.proportions == both[row.name].proportions
 
 
-@pytest.mark.parametrize("name", ["bbe", "default"])
-def test_who_needs_scores_is_refused_without(name: str) -> None:
-    says = r"'estimators' parameter of compare_priors must be such as take features.*needs scores"
+# -- scores made of features --------------------------------------------------------------------
+
+
+@pytest.fixture
+def quick_three(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small forests and few rounds of boosting: the same steps in a tenth of the time."""
+    usual = best_scorer.default_candidates
+
+    def quick(*args: Any) -> Any:
+        candidates, left_out = usual(*args)
+        candidates["forest"].set_params(n_estimators=10)
+        candidates["boosting"].set_params(max_iter=10)
+        return candidates, left_out
+
+    monkeypatch.setattr(best_scorer, "default_candidates", quick)
+
+
+def mean_ranks(features: Any = X, labeled: Any = LABELED, **more: Any) -> Any:
+    settings = {"cv": 5, "seed": 0, **more}
+    known = {name: settings.pop(name) for name in ("groups", "negative_label") if name in more}
+    return consensus_scores(read_examples(features, labeled, **known), **settings)
+
+
+@pytest.mark.usefixtures("quick_three")
+def test_without_scores_three_classifiers_make_them() -> None:
+    told: list[tuple[int, int]] = []
+    found = compare_priors(
+        labeled=LABELED,
+        features=X,
+        estimators=ON_BOTH,
+        n_resamples=0,
+        random_state=3,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    given = compare_priors(mean_ranks(seed=3), LABELED, features=X, estimators=ON_BOTH, **QUIET)
+    for row in found:
+        assert (row.proportions, row.estimated_from) == (
+            given[row.name].proportions,
+            given[row.name].estimated_from,
+        )
+    assert found.n_thresholds == given.n_thresholds
+    assert found.scores_from == BY_MEAN_RANK
+    assert str(found).splitlines()[1] == f"scores of {BY_MEAN_RANK}"
+    assert given.scores_from is None
+    shares = [done / total for done, total in told]
+    assert shares == sorted(shares)
+    assert (shares[0] < 0.1, shares[-1]) == (True, 1)
+
+
+@pytest.mark.usefixtures("quick_three")
+def test_made_scores_keep_groups_together_and_leave_negatives_out() -> None:
+    marks = np.where(LABELED, 1, 0)
+    marks[-40:] = -1
+    groups = np.arange(LABELED.size) % 50
+    known: dict[str, Any] = {"groups": groups, "negative_label": -1}
+    found = compare_priors(labeled=marks, features=X, **known, estimators=["bbe"], **QUIET)
+    scores = mean_ranks(labeled=marks, **known)
+    given = compare_priors(scores, marks, negative_label=-1, estimators=["bbe"], **QUIET)
+    assert found["bbe"].proportions == given["bbe"].proportions
+    assert found.n_unlabeled == LABELED.size - LABELED.sum() - 40
+    heavy = np.where(X[:, 0] > 1, 2.0, 1.0)
+    settings: dict[str, Any] = {"sample_weight": heavy, "estimators": ["bbe"], **QUIET}
+    weighted = compare_priors(labeled=LABELED, features=X, **settings)["bbe"].proportions
+    assert weighted == compare_priors(mean_ranks(), LABELED, **settings)["bbe"].proportions
+    assert (
+        weighted
+        != compare_priors(mean_ranks(), LABELED, estimators=["bbe"], **QUIET)["bbe"].proportions
+    )
+
+
+def test_no_scores_are_made_for_those_who_look_at_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_compare, "_make_scores", None)
+    found = compare_priors(labeled=LABELED, features=X, estimators=["tice"], **QUIET)
+    assert (found.n_thresholds, found.scores_from) == (0, None)
+
+
+@pytest.mark.usefixtures("quick_three")
+@pytest.mark.parametrize(
+    ("labeled", "groups", "says"),
+    [
+        (np.arange(100) < 1, None, "'labeled' .* enough labeled rows to .* got 1"),
+        (np.arange(100) < 2, None, "'labeled' .* enough labeled rows to .* got 2"),
+        (
+            np.arange(100) < 20,
+            np.arange(100) < 20,
+            "'groups' .* enough groups with labeled rows to .* got 1",
+        ),
+    ],
+)
+def test_too_few_to_make_scores(labeled: Any, groups: Any, says: str) -> None:
     with pytest.raises(InvalidInputError, match=says) as caught:
-        compare_priors(labeled=LABELED, features=X, estimators=["tice", name], **QUIET)
-    assert "cross_fit_scores(model, features, labeled)" in str(caught.value)
+        compare_priors(
+            labeled=labeled, features=X[:100], groups=groups, estimators=["bbe"], **QUIET
+        )
+    assert "name estimators that take features, such as 'tice'" in str(caught.value)
+    few = np.arange(100) < 3  # fewer folds than five
+    found = compare_priors(labeled=few, features=X[:100], estimators=["bbe"], **QUIET)
+    assert found.scores_from == BY_MEAN_RANK
 
 
 # -- intervals ----------------------------------------------------------------------------------

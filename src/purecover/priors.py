@@ -15,11 +15,12 @@ from threadpoolctl import threadpool_limits
 from purecover import _validation as valid
 from purecover._codec import plain_fields
 from purecover._inputs import Tabular, encode_labels, refuse_frame
-from purecover._progress import Progress, shown
+from purecover._progress import Progress, part_of, shown
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, FrozenDict, public
 from purecover.counts import ScoreCounts
 from purecover.estimators import base
+from purecover.estimators.assumptions import FOLDS
 from purecover.estimators.base import TOO_FEW_LABELED, PriorEstimator
 from purecover.estimators.choice import KnownBeta, default_estimator, full_name, tell_clean
 from purecover.estimators.rows import RowPriorEstimator, Rows, check_differ, read_matrix
@@ -351,8 +352,8 @@ class GroupedRows(Rows):
 
 def _read(
     scores: Any, labeled: ArrayLike | None, features: Any, beside: dict[str, Any]
-) -> tuple[dict[str, Sample], int]:
-    """What there is to look at, by the name of what it is, and the number of features."""
+) -> tuple[dict[str, Sample], FloatArray | None]:
+    """What there is to look at, by the name of what it is, and the features of all rows."""
     samples: dict[str, Sample] = {}
     if scores is None and features is None:
         must = "scores of the examples, a ScoreCounts, or None where features are given"
@@ -367,10 +368,10 @@ def _read(
         refuse_frame(scores)
         samples["scores"] = _counted(scores, labeled, beside)
         base.check_both_sides(samples["scores"].data[0])
-    n_features = 0
+    matrix = None
     if features is not None:
-        samples["features"], n_features = _read_features(features, labeled, beside)
-    return samples, n_features
+        samples["features"], matrix = _read_features(features, labeled, beside)
+    return samples, matrix
 
 
 def _counted(scores: Any, labeled: ArrayLike | None, beside: dict[str, Any]) -> Sample:
@@ -386,10 +387,12 @@ def _counted(scores: Any, labeled: ArrayLike | None, beside: dict[str, Any]) -> 
     return Sample((counts,), sizes, effective_sizes(counts)[0], resampler)
 
 
-def _read_features(features: Any, labeled: Any, beside: dict[str, Any]) -> tuple[Sample, int]:
-    """Rows of features, and how many they are; a single one is counted like a score."""
+def _read_features(
+    features: Any, labeled: Any, beside: dict[str, Any]
+) -> tuple[Sample, FloatArray]:
+    """Rows of features to fit to, and all rows; a single feature is counted like a score."""
     matrix = read_matrix(features, "features")
-    n_rows, n_features = valid.to_numpy("labeled", labeled).size, matrix.shape[1]
+    n_rows = valid.to_numpy("labeled", labeled).size
     if len(matrix) != n_rows:
         must, hint = f"as many rows as labeled has values ({n_rows})", "a row is an example"
         raise valid.bad_value("features", must, f"{len(matrix)} rows", hint)
@@ -397,11 +400,11 @@ def _read_features(features: Any, labeled: Any, beside: dict[str, Any]) -> tuple
     labels = {name: beside[name] for name in ("positive_label", "negative_label")}
     positive, negative = encode_labels(labeled, n_rows, **labels)
     kept = np.ones(n_rows, dtype=np.bool_) if negative is None else ~negative
-    column, matrix, ours = matrix[:, 0], matrix[kept], positive[kept]
-    rows = Rows(matrix[ours], matrix[~ours])
+    used, ours = matrix[kept], positive[kept]
+    rows = Rows(used[ours], used[~ours])
     check_differ(rows)
-    if n_features == 1:
-        return _counted(column, labeled, beside), 1
+    if matrix.shape[1] == 1:
+        return _counted(matrix[:, 0], labeled, beside), matrix
     resampler, weight = None, beside["sample_weight"]
     if beside["groups"] is not None:
         groups = read_groups(beside["groups"], n_rows, kept)
@@ -409,7 +412,7 @@ def _read_features(features: Any, labeled: Any, beside: dict[str, Any]) -> tuple
     if weight is not None:
         weight = valid.as_weights(weight, n_rows)[kept]
     sizes = rows.n_labeled, rows.n_unlabeled
-    return Sample((matrix, ours), sizes, rows.n_labeled, resampler, weight), n_features
+    return Sample((used, ours), sizes, rows.n_labeled, resampler, weight), matrix
 
 
 # -- The comparison ------------------------------------------------------------------------------
@@ -452,7 +455,8 @@ def compare_priors(
     ----------
     scores : array-like of shape (n,) or ScoreCounts, optional
         Scores of held-out examples, larger means more positive; or their counts. Without
-        scores, only those that take features are run; :func:`cross_fit_scores` makes scores.
+        scores, they are made of the features, if an estimator takes scores: the mean rank of
+        each row by a logistic regression, boosted trees and a forest that have not seen it.
     labeled : array-like of shape (n,)
         True where the example carries the positive label; see :meth:`ScoreCounts.from_scores`.
     features : array-like of shape (n, n_features) or data frame, optional
@@ -462,9 +466,9 @@ def compare_priors(
     estimators : iterable or mapping, optional
         Names of :func:`prior_estimators` (and ``"default"``), estimators of your own, or
         estimators by the name they shall have in the table. By default the default estimator
-        and all registered ones that are made for what is given: for scores, for features or
-        for both. Not those that wrap another, nor :class:`AlphaMax` beside
-        :class:`AlphaMaxN`, which is the same run both ways.
+        and all registered ones that are made for scores, and for features if there are any. Not
+        those that wrap another, nor :class:`AlphaMax` beside :class:`AlphaMaxN`, which is the
+        same run both ways.
     beta : float, optional
         The share of positives among the labeled, if it is known: 1 says that no label is wrong.
         Alpha is then estimated for that beta, and methods that estimate beta from scores are
@@ -473,7 +477,8 @@ def compare_priors(
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; who takes features knows none.
     groups : array-like of shape (n,), optional
-        Which rows depend on each other; whole groups are resampled then.
+        Which rows depend on each other; whole groups are resampled then, and kept together
+        where scores are made.
     positive_label, negative_label : object, optional
         The value that means labeled, where it is not obvious, and the value that marks known
         negatives. Known negatives are left out.
@@ -485,8 +490,9 @@ def compare_priors(
     random_state : int, numpy.random.Generator or None, default=0
         Where randomness comes from. All estimators see the same replicates.
     progress : callable or False, optional
-        Called as ``progress(done, total)`` after each estimator; False for silence. Default: a
-        bar in a terminal or a notebook, for what takes longer than a second.
+        Called as ``progress(done, total)`` after each estimator, and as scores are made; False
+        for silence. Default: a bar in a terminal or a notebook, for what takes longer than a
+        second.
 
     Returns
     -------
@@ -525,6 +531,17 @@ def compare_priors(
     ... )
     >>> [(row.name, row.estimated_from) for row in both]
     [('bbe', 'scores'), ('tice', 'features')]
+
+    With features alone, scores are made of them:
+
+    >>> made = pu.compare_priors(
+    ...     labeled=sample.labeled,
+    ...     features=np.column_stack((sample.scores, noise)),
+    ...     estimators=["bbe"],
+    ...     n_resamples=0,
+    ... )
+    >>> made.scores_from
+    'a logistic regression, boosted trees and a forest, by mean rank out of fold'
     """
     if beta is not None:
         beta = valid.check_real(
@@ -543,37 +560,49 @@ def compare_priors(
         "positive_label": positive_label,
         "negative_label": negative_label,
     }
-    samples, n_features = _read(scores, labeled, features, beside)
-    chosen, default = _choose(estimators, samples, noisy=beta is None)
+    samples, matrix = _read(scores, labeled, features, beside)
+    # Where there are features, scores are there, too, or will be made.
+    chosen, default = _choose(estimators, {"scores", *samples}, noisy=beta is None)
+    chosen = {name: _prepared(estimator, beta) for name, estimator in chosen.items()}
+    kinds = {
+        name: "features" if matrix is not None and reads_features(estimator) else "scores"
+        for name, estimator in chosen.items()
+    }
     settings = {"confidence_level": level, "random_state": seed}
     rows: list[PriorRow] = []
-    with base.shared_replicates(), shown(progress) as tell:
-        for done, (name, estimator) in enumerate(chosen.items()):
+    scores_from = None
+    with base.shared_replicates(), shown(progress) as bar:
+        tell = bar
+        if matrix is not None and "scores" not in samples and "scores" in kinds.values():
+            made, scores_from = _make_scores(matrix, labeled, beside, seed, part_of(bar, 0, 2))
+            samples["scores"] = _counted(made, labeled, beside)
+            tell = part_of(bar, 1, 2)
+        for done, (name, prepared) in enumerate(chosen.items()):
             if tell is not None:
                 tell(done, len(chosen))
-            prepared = _prepared(estimator, beta)
-            kind = "features" if "features" in samples and reads_features(prepared) else "scores"
+            kind = kinds[name]
             n = replicates[kind]
             row = _run(name, prepared, beta, samples[kind], {"n_resamples": n, **settings})
             rows.append(replace(row, is_default=name == default, estimated_from=kind))
         if tell is not None:
             tell(len(chosen), len(chosen))
     sample = samples.get("scores") or samples["features"]
-    made = max(replicates[row.estimated_from] for row in rows)
+    n_made = max(replicates[row.estimated_from] for row in rows)
     unasked = n_resamples is None and any(row.estimated_from == "features" for row in rows)
     return PriorComparison(
         rows=tuple(rows),
         n_labeled=sample.sizes[0],
         n_unlabeled=sample.sizes[1],
         n_thresholds=sample.n_thresholds if "scores" in samples else 0,
-        n_features=n_features,
+        n_features=0 if matrix is None else matrix.shape[1],
         beta=beta,
         confidence_level=level,
-        n_resamples=made,
+        n_resamples=n_made,
         notes=(
-            *(_interval_notes(sample.effective_labeled, made) if made else ()),
+            *(_interval_notes(sample.effective_labeled, n_made) if n_made else ()),
             *((NO_FEATURE_INTERVALS,) if unasked else ()),
         ),
+        scores_from=scores_from,
     )
 
 
@@ -581,6 +610,28 @@ NO_FEATURE_INTERVALS = (
     "estimates from features have no interval unless a number of resamples is asked for: each "
     "would take as long as the estimate itself"
 )
+
+
+def _make_scores(
+    features: FloatArray, labeled: Any, beside: dict[str, Any], seed: int, progress: Any
+) -> tuple[FloatArray, str]:
+    """Scores of rows by models that have not seen them, and what they are called."""
+    # Here, because models bring all of scikit-learn, which scores alone do without.
+    from purecover.models.best_scorer import BY_MEAN_RANK, consensus_scores
+    from purecover.models.cross_fit import most_folds
+    from purecover.models.tables import read_examples
+
+    known = {name: beside[name] for name in ("groups", "positive_label", "negative_label")}
+    examples = read_examples(features, labeled, **known)
+    n, what = most_folds(examples)
+    folding = {"cv": min(FOLDS, n), "seed": seed, "progress": progress}
+    made = None if n < 2 else consensus_scores(examples, **folding)
+    if made is None:
+        parameter = "labeled" if beside["groups"] is None else "groups"
+        must = f"a column with enough {what} to train classifiers, where no scores are given"
+        hint = "give scores, or name estimators that take features, such as 'tice'"
+        raise valid.bad_value(parameter, must, str(n), hint)
+    return made, BY_MEAN_RANK
 
 
 def _interval_notes(n_labeled: float, n_resamples: int) -> tuple[str, ...]:
@@ -693,7 +744,7 @@ def _choose(
     title = next((name for name, cls in known.items() if _alike(cls(), default)), DEFAULT)
     if estimators is None:
         noisily = [cls for cls in known.values() if cls().estimates_beta]
-        chosen = {title: default} if "scores" in kinds else {}
+        chosen = {title: default}
         for name, cls in known.items():
             # The wrapper is no method of its own: it is what wraps the others here. And what
             # has a variant that estimates beta would give the same numbers when wrapped.
@@ -726,13 +777,6 @@ def _choose(
         raise valid.bad_value(
             "estimators", "of different names", f"{valid.show(twice)} twice", hint
         )
-    for name, estimator in pairs:
-        if "scores" not in kinds and not reads_features(estimator):
-            must = "such as take features where no scores are given"
-            hint = "make scores with cross_fit_scores(model, features, labeled)"
-            raise valid.bad_value(
-                "estimators", must, f"{valid.show(name)}, which needs scores", hint
-            )
     return chosen, next((name for name, each in pairs if _alike(each, default)), None)
 
 
