@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("recovery", "estimators")
+MUTATED = ("recovery/*.py", "estimators/*.py", "priors.py")
 ARITHMETIC = ("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow")
 BITS = ("RShift", "LShift", "BitOr", "BitAnd", "BitXor")
 
@@ -66,10 +66,10 @@ class Dropped:
 
 def modules() -> list[str]:
     """The mutated modules, relative to the repository."""
-    folders = [ROOT / "src" / "purecover" / package for package in PACKAGES]
-    if missing := [folder.name for folder in folders if not folder.is_dir()]:
-        raise FileNotFoundError(f"no folder {missing} in src/purecover: mend PACKAGES")
-    return sorted(str(p.relative_to(ROOT)) for folder in folders for p in folder.glob("*.py"))
+    found = {unit: list((ROOT / "src" / "purecover").glob(unit)) for unit in MUTATED}
+    if missing := [unit for unit, paths in found.items() if not paths]:
+        raise FileNotFoundError(f"no {missing} in src/purecover: mend MUTATED")
+    return sorted(str(p.relative_to(ROOT)) for paths in found.values() for p in paths)
 
 
 def all_candidates(paths: Sequence[str]) -> tuple[list[Candidate], Dropped]:

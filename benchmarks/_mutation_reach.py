@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "benchmarks" / "out" / "mutation"
 
-# The tests and doctests of the two packages. Others reach the same lines but ask other questions
+# The tests and doctests of recovery and estimation. Others reach the same lines but ask other questions
 # (pages, command line, studies).
 TESTS = (
     "src/purecover/recovery",
@@ -90,6 +90,7 @@ def trace(tests: Sequence[str], jobs: int) -> None:
     command += [
         "--cov=purecover.recovery",
         "--cov=purecover.estimators",
+        "--cov=purecover.priors",
         "--cov-context=test",
         "--cov-report=",
     ]
