@@ -17,8 +17,8 @@ from xml.etree import ElementTree as ET
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "benchmarks" / "out" / "mutation"
 
-# The tests and doctests of recovery and estimation. Others reach the same lines but ask other questions
-# (pages, command line, studies).
+# The tests and doctests of recovery and estimation. Others reach the same lines but ask other
+# questions (pages, command line, studies).
 TESTS = (
     "src/purecover/recovery",
     "src/purecover/estimators",
