@@ -591,7 +591,7 @@ def test_a_report_of_features_sees_kinds_that_are_labeled_unequally(n_labeled, w
     if warns:  # truly 60 of 460 and 450 of 850
         found = re.search(r"2 kinds .* these (\d+) % to (\d+) % of the positives", check.message)
         assert [int(rate) for rate in found.groups()] == pytest.approx([13, 53], abs=4)
-        assert random.verdict == "contradicted"
+        assert random.verdict == "doubtful"
         assert check.message in random.evidence
     else:  # where nothing was looked at, scores alone are meant
         assert random.verdict == "cannot tell"

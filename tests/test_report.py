@@ -19,11 +19,14 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 from tests import strategies
 
 import purecover as pu
@@ -241,7 +244,10 @@ class TestContradicted:
         again = pu.PUReport.from_json(report.to_json())
         assert not again.infeasible
         given = pu.evaluate(report.counts, alpha=report.proportions.alpha, n_resamples=0)
-        assert given.infeasible
+        assert given.auc_direct > 1
+        assert (given.infeasible, given.auc) == (False, 1.0)
+        (check,) = [each for each in given.checks if each.code == "PU008"]
+        assert "the true AUC is near 1 if alpha and beta are right" in check.hint
 
     def test_scorers_give_no_score(self) -> None:
         from sklearn.dummy import DummyClassifier
@@ -771,10 +777,57 @@ def test_folds_serve_every_model(case: str):
     if case.startswith("too few"):  # boosting needs two labeled rows in each part
         labeled = np.arange(300) % 150 == 0
     folds = list(StratifiedKFold(2).split(X, labeled))
-    report = pu.evaluate_model(LogisticRegression(), X, labeled, cv=iter(folds), n_resamples=0)
-    again = pu.evaluate_model(LogisticRegression(), X, labeled, cv=folds, n_resamples=0)
+    report = pu.evaluate_model(
+        DecisionTreeClassifier(max_depth=2), X, labeled, cv=iter(folds), n_resamples=0
+    )
+    again = pu.evaluate_model(
+        DecisionTreeClassifier(max_depth=2), X, labeled, cv=folds, n_resamples=0
+    )
     assert report.proportions == again.proportions
     assert ("rank of rows by three classifiers" in str(report)) == (labeled.sum() > 2)
+
+
+def test_alpha_is_of_the_model_where_it_sees_clearly_more():
+    rng = np.random.default_rng(0)
+    truth = rng.random(400) < 0.4
+    labeled = truth & (rng.random(400) < 0.5)
+    word = np.where(rng.random(400) < 0.9, np.where(truth, "urgent", "routine"), "other")
+    letters = [f"{each}, letter {i}" for i, each in enumerate(word)]
+    X = pd.DataFrame({"letter": letters, "pages": rng.normal(size=400)})
+    words = CountVectorizer(vocabulary=["urgent", "routine", "other"])
+    reader = make_pipeline(ColumnTransformer([("w", words, "letter")]), LogisticRegression())
+    report = pu.evaluate_model(reader, X, labeled, n_resamples=0, random_state=0)
+    assert "estimated from the scores of the model alone" in " ".join(str(report).split())
+    scores = pu.cross_fit_scores(reader, X, labeled, random_state=0)
+    assert (
+        report.proportions
+        == pu.evaluate(scores, labeled, n_resamples=0, random_state=0).proportions
+    )
+    # Another estimator was asked for: of these scores.
+    asked = pu.evaluate_model(
+        reader, X, labeled, prior_estimator="elkan-noto", n_resamples=0, random_state=0
+    )
+    assert "the model alone" not in " ".join(str(asked).split())
+
+
+@pytest.mark.parametrize("engine", [pd.DataFrame, pl.DataFrame, np.ndarray])
+def test_words_count_where_alpha_is_estimated(engine: Any):
+    rng = np.random.default_rng(0)
+    truth = rng.random(600) < 0.4
+    labeled = truth & (rng.random(600) < 0.5)
+    color = np.where(rng.random(600) < 0.8, np.where(truth, "red", "blue"), "green")
+    names = [f"row {i}" for i in range(600)]
+    frame = pd.DataFrame({"color": color, "size": rng.normal(size=600), "name": names})
+    X = {pd.DataFrame: frame, pl.DataFrame: pl.from_pandas(frame)}.get(engine, frame.to_numpy())
+    model = make_pipeline(
+        ColumnTransformer([("words", OneHotEncoder(handle_unknown="ignore"), [0])]),
+        DecisionTreeClassifier(max_depth=1),
+    )
+    options: dict[str, Any] = {"cv": 3, "n_resamples": 0, "random_state": 0}
+    report = pu.evaluate_model(model, X, labeled, **options)
+    assert "from the mean rank of rows by three classifiers" in " ".join(str(report).split())
+    assumed = pu.evaluate_model(model, X, labeled, assume=["pure-top"], **options)
+    assert "from the mean rank of rows by three classifiers" in " ".join(str(assumed).split())
 
 
 @pytest.mark.parametrize("engine", [pd.DataFrame, pl.DataFrame])

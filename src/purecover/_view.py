@@ -438,6 +438,10 @@ def _precision(report: PUReport) -> list[str]:
         flagged = float(counts.labeled[above].sum() + counts.unlabeled[above].sum())
         of = f", of all {flagged:,.0f} flagged rows, labeled ones included"
     value = f"{number(report.metrics['precision'], 3)}{_within(report, 'precision')}"
+    if guess:
+        of += f"; observed it is {number(report.metrics.observed['precision'], 3)}, and it is "
+        of += f"{number(_pure_precision(report), 3)} if the best scores are all positives"
+        of += "" if report.estimation.beta_given else " and every label is right"  # type: ignore[union-attr]
     if not rare(report):
         word = "By the same guess, precision" if guess else "Precision"
         return [f"{word} at the threshold is {value}{of}."]
@@ -515,12 +519,27 @@ def _auc(report: PUReport) -> str:
     if (pure := unsure(report)) is not None:
         return (
             f"{_IF_RANDOM}, the true AUC lies, chance aside, between {report.auc_pu:.3f}, the "
-            f"observed one, and {pure:.3f}, which it is if the best scores are all positives. The "
-            f"scores do not tell more: {report.auc:.3f}{bounds} is a guess from comparable data."
+            f"observed one, and {pure:.3f}, which it is if the best scores are all positives"
+            f"{_if_pure(report, pure)}. The scores do not tell more: {report.auc:.3f}{bounds} is a "
+            "guess from comparable data."
         )
     return (
         f"{_IF_RANDOM}, the true AUC is about {report.auc:.3f}{bounds}; observed, with every "
         f"unlabeled example counted as a negative, it is {report.auc_pu:.3f}."
+    )
+
+
+def _if_pure(report: PUReport, pure: float) -> str:
+    """What else the AUC of a pure top rests on, and what it is without it."""
+    delta = report.estimation.delta_pure_noisy  # type: ignore[union-attr]
+    if delta is None:  # beta is given
+        return ""
+    most = report._auc_at(delta)
+    if most < pure + 0.005:
+        return " and every label is right"
+    return (
+        f" and every label is right, or {most:.3f}, if the worst are all negatives and labels may "
+        "be wrong"
     )
 
 
@@ -564,6 +583,8 @@ QUIET = "No check found a problem."
 
 def _wider(report: PUReport, code: str) -> str:
     """The range of the AUC that a finding leaves open."""
+    if report.contradicted:
+        return ""
     found = report.estimation
     if code in ("PU004", "PU012", "PU017", "PU019"):
         if found is None or "auc" not in found.identification:
@@ -586,7 +607,22 @@ def unsure(report: PUReport) -> float | None:
     found = report.estimation
     if found is None or found.identifiable or found.delta_pure is None:
         return None
-    return min(0.5 + (report.auc_pu - 0.5) / found.delta_pure, 1.0)
+    return report._auc_at(found.delta_pure)
+
+
+def _pure_precision(report: PUReport) -> float:
+    """The precision at the threshold that the AUC of a pure top goes with."""
+    p, counts = report.proportions, report.counts
+    beta = p.beta if report.estimation.beta_given else 1.0  # type: ignore[union-attr]
+    p = replace(p, alpha=beta - report.estimation.delta_pure, beta=beta)  # type: ignore[union-attr, operator]
+    above = counts.thresholds >= report.metrics.threshold
+    labeled = counts.labeled[above].sum() / counts.n_labeled
+    unlabeled = counts.unlabeled[above].sum() / counts.n_unlabeled
+    tpr = max((1 - p.alpha) * labeled - (1 - beta) * unlabeled, 0.0)
+    fpr = max(beta * unlabeled - p.alpha * labeled, 0.0)
+    prior = p.prior(target_of(report), counts)
+    found = prior * tpr + (1 - prior) * fpr
+    return float(prior * tpr / found) if found else math.nan
 
 
 def sections(report: PUReport) -> dict[str, Section]:
@@ -623,7 +659,7 @@ def assumptions_section(report: PUReport) -> Section:
         Row(each.statement, {"verdict": each.verdict, "why": each.evidence, "auc": each.without})
         for each in report.assumptions
     ]
-    columns = {"verdict": "The data", "why": "Why", "auc": "AUC otherwise"}
+    columns = {"verdict": "Verdict", "why": "Why", "auc": "AUC otherwise"}
     return Section("What the figures rest on", [Table("Assumption", columns, rows, numbers=False)])
 
 
@@ -946,7 +982,10 @@ def _ahead(comparison: ScoreComparison) -> list[str]:
     contradicted = [name for name in unfit if reports[name].contradicted]
     if contradicted:
         first = contradicted[0]
-        return [f"{shortened(first, _NAMED)}: {reports[first].contradiction}"]
+        rest = "Alpha and beta are those of the rows, whatever scores them: figures of the other "
+        rest += "models rest on them, too."
+        told = f"{shortened(first, _NAMED)}: {reports[first].contradiction}"
+        return [told, rest] if len(contradicted) < len(reports) else [told]
     if unfit:
         worst = max(unfit, key=lambda name: abs(reports[name].auc_direct - 0.5))
         first = (

@@ -466,7 +466,8 @@ class GivenProportions(Parameters):
     label_frequency: float | None = parameter(
         None,
         "float",
-        "Probability that a positive got labeled, in the censoring scenario.",
+        """Probability that a positive got labeled, in the censoring scenario. Intervals of a
+        report vary the alpha that follows from it, since the share of labeled rows varies.""",
         partial(check_share, closed="right"),
     )
     scenario: Scenario | None = parameter(
@@ -620,6 +621,24 @@ class GivenProportions(Parameters):
             beta=self._beta,
             origin=f"from a {word} of {100 * value:.3g} %",  # type: ignore[operator]
         )
+
+    def draws(
+        self, counts: ScoreCounts, n: int, rng: np.random.Generator, n_groups: int | None = None
+    ) -> FloatArray | None:
+        """Alpha and beta of replicates, one row each, where what was given leaves them open.
+
+        Alpha follows from a label frequency by the share of labeled rows, which chance has its
+        part in, too.
+        """
+        if isinstance(self.proportions, UncertainProportions):
+            return self.proportions.draws(n, rng)
+        if self.label_frequency is None:
+            return None
+        n_rows = n_groups or round(counts.n_labeled + counts.n_unlabeled)
+        share = rng.binomial(n_rows, _labeled_share(counts), size=n) / n_rows
+        odds = share / np.maximum(1 - share, 1 / n_rows)
+        alpha = self._beta * odds * (1 / self.label_frequency - 1)
+        return np.column_stack((np.minimum(alpha, 1.0), np.full(n, self._beta)))
 
     def estimated(self, found: MixtureProportions) -> MixtureProportions:
         """An estimate with the beta and the scenario that the caller knows."""

@@ -530,16 +530,19 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
     p = context.proportions
     if p.alpha == 0 and p.beta == 1:
         return not_applicable("with alpha 0 and beta 1 nothing is corrected.")
-    if context.interval_varies_proportions:
+    frequency = context.stated is not None and context.stated[0] == "label_frequency"
+    if context.interval_varies_proportions and not frequency:
         return quiet("the intervals vary alpha and beta too.")
     if context.estimation is not None and context.estimation.n_alike is not None:
         return not_applicable("without replicates a guess of alpha has no interval.")
     if not 0 <= context.roc.auc_direct <= 1:
         return not_applicable("alpha and beta do not fit the scores at all (PU008).")
     off, low, high = _off_by_a_tenth(context) or auc_around(context.counts.auc_pu, p)
+    taken = f"vary the scores only and take alpha={p.alpha:.4g} and beta={p.beta:.4g}"
+    if context.interval_varies_proportions:
+        taken = f"take the label frequency and beta={p.beta:.4g}"
     return fired(
-        f"the intervals vary the scores only and take alpha={p.alpha:.4g} and beta={p.beta:.4g} "
-        f"as exact; with {off} the AUC would be {low:.3f} or {high:.3f}"
+        f"the intervals {taken} as exact; with {off} the AUC would be {low:.3f} or {high:.3f}"
         f"{', and precision is in proportion to alpha' if p.alpha < ALPHA_RARE else ''}.",
         "move alpha and beta on the report page (--html) and give the range; recover_bounds makes "
         "intervals for a range of alpha (alpha_range), and without alpha the intervals vary it.",
@@ -607,6 +610,8 @@ def infeasible_auc(context: CheckContext) -> Finding:
         noise = (
             "an unknown error" if math.isinf(error) else f"two standard errors ({2 * error:.2g})"
         )
+        if observed > 0.5:
+            hint = "the true AUC is near 1 if alpha and beta are right; are they?"
         return fired(f"{says}, though by less than {noise}.", hint, "note")
     return fired(f"{says}.", hint)
 

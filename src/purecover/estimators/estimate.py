@@ -104,8 +104,9 @@ class PriorEstimate(Frozen):
         Replicates left out because they allow no estimate.
     n_alike : float or None
         How many real problems of equal weight the estimate rests on, where it does so.
-    delta_pure : float or None
-        Beta - alpha if both ends of the ranking were pure, where that is not assumed.
+    delta_pure, delta_pure_noisy : float or None
+        Beta - alpha if the best scores were all positives, where that is not assumed: with clean
+        labels, and with the worst scores all negatives and labels that may be wrong.
     delta_clean, delta_noisy : float or None
         Mean of beta - alpha if labels are clean and if some are wrong, where both are weighed.
     alpha_clean : tuple of float or None
@@ -127,6 +128,7 @@ class PriorEstimate(Frozen):
     n_rejected: int = 0
     n_alike: float | None = None
     delta_pure: float | None = None
+    delta_pure_noisy: float | None = None
     delta_clean: float | None = None
     delta_noisy: float | None = None
     alpha_clean: Ends | None = None

@@ -329,9 +329,11 @@ class ReferencePosterior(base.PriorEstimator):
         See :class:`PriorEstimator`. The intervals are quantiles of the posterior. The diagnostics
         hold ``"clean_probability"``; ``"pure_probability"``, that of ends so pure that
         :class:`LabelCurve` is right; ``"n_alike"``, how many problems of equal weight the
-        posterior rests on; ``"delta_pure"``, beta - alpha if the best scores were all positives;
-        ``"delta_clean"`` and ``"delta_noisy"``, its mean if labels are clean and if they are not;
-        and ``"alpha_interval"``, ``"beta_interval"`` and ``"delta_interval"`` at 95 %.
+        posterior rests on; ``"delta_pure"``, beta - alpha if the best scores were all positives
+        and all labels right; ``"delta_pure_noisy"``, if labels may be wrong and the worst scores
+        were all negatives; ``"delta_clean"`` and ``"delta_noisy"``, its mean if labels are clean
+        and if they are not; and ``"alpha_interval"``, ``"beta_interval"`` and
+        ``"delta_interval"`` at 95 %.
 
     See Also
     --------
@@ -390,16 +392,16 @@ class ReferencePosterior(base.PriorEstimator):
         right = draws[:, 1] == 1
         delta = draws[:, 1] - draws[:, 0]
         low, high = ends["delta"]
-        # If both ends of the ranking are pure, by the label curve.
-        a, b = expit(seen["curve_a"]), expit(seen["curve_b"])
-        pure = 1 - expit(seen["curve_clean"]) if alike.clean > 0.5 else label_curve.delta_of(a, b)
+        # If the ends of the ranking are pure, by the label curve.
+        either = label_curve.delta_of(expit(seen["curve_a"]), expit(seen["curve_b"]))
         details: dict[str, Any] = {
             "alike": alike,
             "identifiable": high - low <= _WIDE,
             "clean_probability": alike.clean,
             "n_alike": alike.n_effective,
             "pure_probability": alike.pure,
-            "delta_pure": float(pure),
+            "delta_pure": float(1 - expit(seen["curve_clean"])),
+            "delta_pure_noisy": None if clean else float(either),
             **{
                 name: float(delta[where].mean())
                 for name, where in (("delta_clean", right), ("delta_noisy", ~right))

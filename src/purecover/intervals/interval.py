@@ -235,11 +235,14 @@ def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> st
         if most >= 0
         else f"beta must be at least {math.ceil(least * 1e4) / 1e4:.4g}"
     )
+    correct = "beta"
+    if p.origin == "given":
+        correct = "alpha or beta, or leave alpha out to have it estimated"
     return (
-        f"alpha {p.alpha:.4g} and beta {p.beta:.4g} contradict these scores: their observed AUC of "
-        f"{counts.auc_pu:.4f} needs a beta - alpha of at least {least:.3g}, even if chance has "
-        f"helped, and {p.delta:.3g} is given; {allowed}. Correct alpha or beta, or leave alpha out "
-        "to have it estimated; nothing that rests on them is shown."
+        f"alpha {p.alpha:.4g} and beta {p.beta:.4g} contradict these scores: if the labeled are a "
+        f"random sample of all positives, their observed AUC of {counts.auc_pu:.4f} needs a beta - "
+        f"alpha of at least {least:.3g}, even if chance has helped, and it is {p.delta:.3g}; "
+        f"{allowed}. Correct {correct}; nothing that rests on them is shown."
     )
 
 

@@ -184,9 +184,11 @@ class BootstrapResult(Frozen):
         Returns
         -------
         Interval
-            NaN at both ends if the metric is undefined in more than one replicate of twenty,
-            or if no replicate moved it: that is too little data, not certainty. (A beta that
-            every replicate takes as 1 is no metric, and stays 1.)
+            NaN at both ends if the metric is undefined in more than one replicate of twenty, or
+            if next to no replicate moved it: that is too little data, or an alpha and beta at the
+            edge of what fits, not certainty. So is recall where all labeled examples are above the
+            threshold, or none is. (A beta that every replicate takes as 1 is no metric, and stays
+            1.)
 
         References
         ----------
@@ -205,9 +207,10 @@ class BootstrapResult(Frozen):
                 if metric in _UNBOUNDED:  # replicates themselves: nothing lies before infinity
                     rank = max(int(tail * (defined.size + 1)), 1)
                     low, high = np.sort(defined)[[rank - 1, -rank]].tolist()
-                    low, high = (low, high) if low < high else (math.nan, math.nan)
                 else:
                     low, high = (float(q) for q in np.quantile(defined, [tail, 1 - tail]))
+                if low == high and metric not in PROPORTIONS:
+                    low = high = math.nan
                 if metric in _NOISY and not np.isnan(estimate):
                     shift = float(np.median(defined)) - estimate
                     low, high = max(low - shift, 0.0), max(high - shift, 0.0)
@@ -242,7 +245,8 @@ class BootstrapResult(Frozen):
         ends = {}
         for name, values in self._numbers.items():
             low, high = (float(q) for q in np.quantile(values, [tail, 1 - tail]))
-            ends[name] = (low, high)
+            if low < high:
+                ends[name] = (low, high)
         return ends
 
     @public
@@ -662,6 +666,8 @@ def _at_threshold(
         assert metric.of_rates is not None  # noqa: S101 - for the type checker: they all have one
         value = np.array(metric.of_rates(tpr, fpr, prior, options), dtype=np.float64)
         value[np.isinf(value)] = np.nan  # a lift over next to no positives
+        if metric.name == "recall" and np.ptp(seen_tpr) < 1e-12:
+            value[:] = np.nan  # what chance does to it, replicates do not show
         found[metric.name] = value
     above, n = flagged_of
     tp = formulas.positives_flagged(fpr, tpr, above, n, alpha)

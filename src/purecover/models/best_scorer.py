@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from purecover import _validation as valid
-from purecover._inputs import rows_frame
+from purecover._inputs import is_frame, rows_frame
 from purecover._progress import Progress, part_of, shown
 from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import FrozenDict, public
@@ -33,6 +33,9 @@ from purecover.models.tables import called_y
 
 MOST_LOOKED_AT = 2_000, 8_000
 """Of more labeled and unlabeled rows, as many show how often kinds of positives are labeled."""
+
+MOST_WORDS = 50
+"""Of a column of words, as many get a column of their own where others than the model look."""
 
 MOST_SPARSE_COLUMNS = 500
 """Networks write out the zeros of a sparse matrix; with more columns that takes minutes."""
@@ -101,13 +104,14 @@ def consensus_scores(
     """The mean rank of every row by three unlike classifiers that have not seen it.
 
     Alpha belongs to the data, not to the scorer under evaluation; the ends of a ranking by several
-    are purer than those of most single ones. None where the features are not numbers, or the rows
-    too few. A ``model`` that tried the three itself is not asked to do so again.
+    are purer than those of most single ones. None where the features are neither numbers nor
+    words, or the rows too few. A ``model`` that tried the three itself is not asked to do so again.
     """
     if isinstance(model, BestScorer) and model._mean_ranks is not None:
         return model._mean_ranks
     try:
-        X = check_array(examples.X, accept_sparse="csr", ensure_all_finite="allow-nan")
+        X = _as_numbers(examples.X)
+        X = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan")
     except (ValueError, TypeError):  # only the model under evaluation knows what to do with them
         return None
     examples = replace(examples, X=X)
@@ -130,6 +134,31 @@ def consensus_scores(
                 return None
             ranks.append(found.scores)
     return np.asarray(np.mean(ranks, axis=0))
+
+
+def _as_numbers(X: Any) -> Any:
+    """A table with a column of zeros and ones for each frequent word of those that hold words."""
+    if is_frame(X):
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(X, eager_only=True)
+        columns = [frame[name].to_numpy() for name in frame.columns]
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
+        columns = list(X.T)
+    else:
+        return X
+    parts: list[FloatArray] = []
+    for column in columns:
+        try:
+            parts.append(column.astype(np.float64)[:, None])
+        except (ValueError, TypeError):
+            words = column.astype(str)
+            values, counts = np.unique(words, return_counts=True)
+            if values.size > len(words) / 2:
+                continue  # names or sentences, of which only the model can make something
+            frequent = values[np.argsort(-counts, kind="stable")[:MOST_WORDS]]
+            parts.append((words[:, None] == frequent).astype(np.float64))
+    return np.hstack(parts)
 
 
 def label_rates(examples: tables.Examples, *, seed: int) -> LabelRates | None:

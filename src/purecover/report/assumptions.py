@@ -11,10 +11,10 @@ from purecover.checks.catalog import BETA_GIVEN
 if TYPE_CHECKING:
     from purecover.report.results import PUReport
 
-Verdict = Literal["known", "supported", "cannot tell", "contradicted", "not assumed"]
+Verdict = Literal["known", "supported", "cannot tell", "doubtful", "not assumed"]
 
 LIKELY, UNLIKELY = 0.95, 0.05
-"""Probabilities of clean labels at which the data support or contradict them."""
+"""Probabilities of clean labels at which the data support them or speak against them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +27,11 @@ class Assumption(Saved):
         Its name.
     statement : str
         What is taken for granted.
-    verdict : {"known", "supported", "cannot tell", "contradicted", "not assumed"}
-        What the data say of it; or that the caller knows it, or that nothing rests on it.
+    verdict : {"known", "supported", "cannot tell", "doubtful", "not assumed"}
+        What the data say of it; or that the caller knows it, or that nothing rests on it. What is
+        doubtful has evidence against it, and a warning; its figures are shown all the same, since
+        how far they are wrong depends on how far it fails. What cannot be, an alpha and beta that
+        contradict the scores, has no figures (:attr:`PUReport.contradicted`).
     evidence : str
         Why.
     without : str
@@ -73,7 +76,7 @@ def _random(report: PUReport) -> Said:
     message = " ".join(says for fired, says in found if fired)
     without = f"unknown, and the observed {report.auc_pu:.3f} is no lower bound"
     if message:
-        return "contradicted", message, without
+        return "doubtful", message, without
     evidence = "scores alone cannot show it; scar_test looks at features"
     looked = [each for each in report.checks if each.code == "PU020" and each.status == "quiet"]
     if looked:
@@ -91,7 +94,7 @@ def _pure(report: PUReport) -> Said:
         return "cannot tell", "scores alone cannot show how pure their ends are", without
     evidence = (
         "purity is taken from real problems that look alike; the AUC would be "
-        f"{_auc(report, estimate.delta_pure):.3f} with pure ends and {report.auc_pu:.3f} if no "
+        f"{report._auc_at(estimate.delta_pure):.3f} with pure ends and {report.auc_pu:.3f} if no "
         "unlabeled example were positive"
     )
     return "not assumed", evidence, without
@@ -101,7 +104,11 @@ def _clean(report: PUReport) -> Said:
     estimate, beta = report.estimation, report.proportions.beta
     fired, message = _finding(report, "PU018")
     if fired:
-        return "contradicted", message, _if_wrong(report)
+        return "doubtful", message, _if_wrong(report)
+    if report.truth is not None and report.truth.beta < beta == 1:
+        wrong = (1 - report.truth.beta) * report.counts.n_labeled
+        evidence = f"by the truth given, {wrong:,.10g} of {report.counts.n_labeled:,.10g} labeled "
+        return "doubtful", f"{evidence}are negatives", _if_wrong(report)
     if message == BETA_GIVEN or (estimate is not None and estimate.beta_given):
         known: Verdict = "not assumed" if beta < 1 else "known"
         return known, f"beta = {beta:g} was given", "pass another beta"
@@ -110,19 +117,15 @@ def _clean(report: PUReport) -> Said:
     chance = estimate.clean_probability
     verdict: Verdict = "supported" if chance >= LIKELY else "cannot tell"
     if chance <= UNLIKELY:
-        verdict = "contradicted"
+        verdict = "doubtful"
     evidence = f"clean with probability {chance:.2f}, and beta is {beta:.3f} in the mean"
     both = [
-        f"{_auc(report, delta):.3f} if {words}"
+        f"{report._auc_at(delta):.3f} if {words}"
         for words, delta in (("clean", estimate.delta_clean), ("not", estimate.delta_noisy))
         if delta is not None
     ]
     without = f"{', '.join(both)}, with alpha as estimated" if both else _if_wrong(report)
     return verdict, evidence, without
-
-
-def _auc(report: PUReport, delta: float) -> float:
-    return min(0.5 + (report.auc_pu - 0.5) / delta, 1.0)
 
 
 WRONG = 0.1

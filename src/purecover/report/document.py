@@ -128,8 +128,9 @@ class SavedEstimation(Struct, kw_only=True):
         Replicates without an estimate.
     n_alike : float or None
         How many real problems of equal weight the estimate rests on.
-    delta_pure : float or None
-        Beta - alpha if both ends of the ranking were pure.
+    delta_pure, delta_pure_noisy : float or None
+        Beta - alpha if the best scores were all positives: with clean labels, and with the worst
+        scores all negatives and labels that may be wrong.
     delta_clean, delta_noisy : float or None
         Mean of beta - alpha if labels are clean and if some are wrong.
     alpha_clean : tuple of float or None
@@ -152,6 +153,7 @@ class SavedEstimation(Struct, kw_only=True):
     n_rejected: Whole
     n_alike: float | None = None
     delta_pure: float | None = None
+    delta_pure_noisy: float | None = None
     delta_clean: float | None = None
     delta_noisy: float | None = None
     alpha_clean: Pair | None = None

@@ -48,7 +48,6 @@ from purecover.proportions import (
     MixtureProportions,
     ProportionEstimator,
     ProportionKeywords,
-    UncertainProportions,
 )
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import (
@@ -404,6 +403,7 @@ def estimate_proportions(
         others = fit_others(thin, given, estimator, noisy=beta_estimated)
         return {name: (used.alpha, used.beta), **others}
 
+    pure = diagnostics.get("delta_pure")
     estimate = PriorEstimate(
         estimator=name,
         proportions=used,
@@ -417,7 +417,8 @@ def estimate_proportions(
         clean_p_value=p_value,
         clean_probability=probability,
         n_alike=diagnostics.get("n_alike"),
-        delta_pure=diagnostics.get("delta_pure"),
+        delta_pure=None if pure is None else (given.beta or 1) * pure,
+        delta_pure_noisy=diagnostics.get("delta_pure_noisy") if given.beta is None else None,
         delta_clean=diagnostics.get("delta_clean"),
         delta_noisy=diagnostics.get("delta_noisy"),
     )
@@ -518,6 +519,10 @@ def resampled(
 # -- Recover, check and assemble -----------------------------------------------------------------
 
 
+_ENOUGH = 400
+"""Replicates that tell whether groups contradict alpha and beta, where no others are wanted."""
+
+
 @dataclass(frozen=True, eq=False)
 class Recovery:
     """What follows from rows, alpha and beta: the curve, and all else when it is looked at."""
@@ -598,10 +603,11 @@ class Recovery:
             return False
         if self.rows.n_groups is None:
             return True
-        if self.bootstrap is None:  # how much further chance goes with groups, only replicates know
-            return False
+        drawn = self.bootstrap
+        if drawn is None:  # how much further chance goes with groups, only replicates know
+            drawn = replace(self, only=("roc_auc",)).resample(None, _ENOUGH, 0)
         # As far as two standard errors.
-        return bool(np.quantile(self.bootstrap.replicates["roc_auc"], 0.02275) > 1)
+        return bool(np.quantile(drawn.replicates["roc_auc"], 0.02275) > 1)
 
     @property
     def auc(self) -> float:
@@ -835,8 +841,9 @@ def make_report(
     if n_resamples:
         rng = settings.rng
         again: Any = None if estimation is None else estimation.estimator
-        if isinstance(given.proportions, UncertainProportions):
-            again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, rng))
+        open_shares = given.draws(rows.counts, MOST_TRIES * n_resamples, rng, rows.n_groups)
+        if open_shares is not None:
+            again = Replayed(open_shares)
         draw = partial(found.resample, again, n_resamples, rng)
         replicates, estimation = resampled(draw, estimation)
     return found.report(estimation, replicates, reference)
@@ -1072,6 +1079,15 @@ def evaluate_model(
     )[0]
 
 
+_CLEARLY_BETTER = 0.02
+"""By as much in observed AUC the model must exceed three others, to tell alpha by itself."""
+
+_BY_ONE = (
+    "alpha and beta are estimated from the scores of the model alone: three other classifiers, by "
+    "whose mean rank they usually are, tell labeled from unlabeled worse, or cannot be fitted"
+)
+
+
 def report_on_model(
     estimator: Any,
     X: Any,
@@ -1136,7 +1152,8 @@ def report_on_model(
         examples = replace(examples, X=view)
     rows = marks.rows(scores)
     seen, reference = rows.counts, None
-    if asked is not None and wanted is None:
+    by_three = asked is not None and prior_estimator is None
+    if by_three:
         consensus = consensus_scores(
             examples,
             cv=folding["cv"],
@@ -1146,9 +1163,14 @@ def report_on_model(
             progress=estimating,
         )
         if consensus is not None:
-            seen = marks.rows(consensus).counts
-            reference = "the mean rank of rows by three classifiers"
+            counts = marks.rows(consensus).counts
+            # A model that sees more, such as what a text says, has the purer top.
+            if counts.auc_pu > rows.counts.auc_pu - _CLEARLY_BETTER:
+                seen, reference = counts, "the mean rank of rows by three classifiers"
     rates = label_rates(examples, seed=int(settings.rng.integers(2**31)))
-    proportions = find_proportions(seen, given, asked)
-    report = make_report(rows, given, proportions, settings, reference, label_rates=rates)
+    used, estimation = find_proportions(seen, given, asked)
+    if by_three and reference is None and estimation is not None:
+        notes = (*estimation.estimate.notes, _BY_ONE)
+        estimation = replace(estimation, estimate=replace(estimation.estimate, notes=notes))
+    report = make_report(rows, given, (used, estimation), settings, reference, label_rates=rates)
     return replace(report, scores_from=made.description), scores

@@ -32,7 +32,6 @@ from purecover._inputs import rows_frame
 from purecover._typing import FloatArray
 from purecover._validation import Frozen, public
 from purecover.checks import CheckResult
-from purecover.checks.catalog import largest_delta
 from purecover.counts import PURoc, ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
@@ -305,12 +304,13 @@ class PUReport(Frozen):
     def infeasible(self) -> bool:
         """Whether alpha and beta do not fit the scores: the direct AUC leaves [0, 1].
 
-        An estimate of them fits as long as its interval allows an AUC of 1.
+        Above 1 they fit as long as chance explains it (:attr:`contradicted`).
         """
-        if 0 <= self.roc.auc_direct <= 1:
-            return False
-        most = (1 + largest_delta(self.estimation, self.proportions)) / 2
-        return self.estimation is None or not 0.5 < self.auc_pu <= most
+        return self.contradicted or self.roc.auc_direct < 0
+
+    def _auc_at(self, delta: float) -> float:
+        """The AUC if beta - alpha were this."""
+        return min(max(0.5 + (self.auc_pu - 0.5) / delta, 0.0), 1.0)
 
     @property
     def contradiction(self) -> str:

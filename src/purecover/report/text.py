@@ -93,7 +93,7 @@ def _assumption_lines(report: PUReport) -> list[str]:
     lines = ["what the figures rest on:"]
     for each in report.assumptions:
         text = f"{each.statement}: {each.verdict}."
-        if each.verdict in ("contradicted", "cannot tell"):
+        if each.verdict in ("doubtful", "cannot tell"):
             text += f" AUC otherwise: {each.without}."
         lines += _wrapped(text, "  ")
     return lines
