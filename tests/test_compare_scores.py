@@ -485,6 +485,13 @@ def test_a_page_where_alpha_does_not_fit_names_no_best() -> None:
     assert "has the highest recovered AUC" not in page
     assert found.best() is None
     assert math.isnan(found.differences["roc_auc"]["fair"].estimate)
+    assert "other models rest on them, too" not in page
+    sharp = pu.simulate.binormal(3).sample(200, 2000, alpha=0.25, random_state=0)
+    dull = sharp.scores + 4 * np.random.default_rng(0).normal(size=2200)
+    both = {"sharp": sharp.scores, "dull": dull}
+    found = pu.compare_scores(both, sharp.labeled, alpha=0.6, n_resamples=10)
+    assert not found.reports["dull"].contradicted
+    assert "figures of the other models rest on them, too." in found.to_html()
 
 
 @pytest.mark.browser

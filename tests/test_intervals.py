@@ -164,6 +164,33 @@ class TestBootstrap:
         assert given.estimates["recall"] > chosen.estimates["recall"]
         assert given.interval("recall").high > chosen.interval("recall").high
 
+    @pytest.mark.parametrize("above", [True, False])
+    @pytest.mark.parametrize("n", [12, 5])
+    def test_labeled_on_one_side_of_the_threshold_are_no_certainty(
+        self, above: bool, n: int
+    ) -> None:
+        scores = np.arange(200.0)
+        labeled = (scores >= 188) if above else (scores < 12)
+        resampler = None if n == 12 else pu.intervals.group_resampler(scores, labeled, scores % n)
+        result = pu.intervals.bootstrap(
+            pu.ScoreCounts.from_scores(scores, labeled),
+            pu.MixtureProportions(0.25),
+            threshold=100.0,
+            repair="none",
+            resampler=resampler,
+            curves=False,
+            n_resamples=4000,
+            random_state=0,
+        )
+        # Beta(n, 1), the law of the share of all positives above the lowest of n, in closed form.
+        ends = np.array([0.025, 0.975]) ** (1 / n)
+        expected = ends if above else 1 - ends[::-1]
+        found = result.interval("recall")
+        assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.02)
+        for name in ("precision", "f1", "mcc"):
+            found = result.interval(name)
+            assert found.high - found.low > 0.02, name
+
     @pytest.mark.slow
     def test_the_choice_of_the_threshold_is_paid_for(self) -> None:
         # Without the correction MCC is too large by 0.047 here, and 85 % of intervals hold.
@@ -278,8 +305,9 @@ class TestLeaningMetrics:
         assert (below.low, below.high) == pytest.approx((0.0, 0.95), abs=1e-6)
 
     def test_replicates_that_are_equal_are_no_certainty(self) -> None:
-        found = replicated(np.full(50, 0.7), 0.7)
-        assert np.isnan([found.low, found.high]).all()
+        for values in (np.full(50, 0.7), np.append(np.full(99, 0.7), 0.8)):
+            found = replicated(values, 0.7)
+            assert np.isnan([found.low, found.high]).all()
 
     def test_ties_with_the_estimate_count_half(self) -> None:
         # A tenth below, a tenth above: the estimate is the median, and nothing moves.

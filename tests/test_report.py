@@ -36,6 +36,7 @@ from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimato
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
 from purecover.models.best_scorer import BestScorer
+from purecover.proportions import GivenProportions
 from purecover.report import pipeline
 
 # == evaluate ==================================================================================
@@ -164,7 +165,7 @@ def infeasible() -> pu.PUReport:
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.3, None])
-@pytest.mark.parametrize("separation", [0.5, 5])
+@pytest.mark.parametrize("separation", [0.5, 3, 5])
 def test_an_interval_holds_its_estimate(separation: float, alpha: float | None) -> None:
     s = pu.simulate.binormal(separation).sample(40, 400, alpha=alpha or 0.3, random_state=0)
     report = pu.evaluate(s.scores, s.labeled, alpha=alpha, n_resamples=60, random_state=0)
@@ -178,7 +179,7 @@ def test_an_interval_holds_its_estimate(separation: float, alpha: float | None) 
         value, ends = getattr(report.confusion, name), report.confusion.intervals[name]
         assert ends == (min(low, value), max(high, value))
         held &= low <= value <= high
-    if alpha is not None and separation == 5:  # where replicates go past it
+    if (alpha, separation) == (0.3, 3):  # where replicates go past it
         assert not held
 
 
@@ -223,10 +224,12 @@ class TestContradicted:
 
     def test_groups_contradict_what_replicates_and_chance_exclude(self) -> None:
         s = pu.simulate.binormal(20).sample(50, 150, alpha=0.0, random_state=1)
-        known = {"groups": np.arange(200) // 2, "n_resamples": 40, "random_state": 0}
-        # Perfect separation is the same in all replicates; three positives may be missing by chance
-        assert not pu.evaluate(s.scores, s.labeled, alpha=0.02, **known).contradicted
-        assert pu.evaluate(s.scores, s.labeled, alpha=0.3, **known).contradicted
+        for n_resamples in (40, 0):
+            known = {"groups": np.arange(200) // 2, "n_resamples": n_resamples, "random_state": 0}
+            # Perfect separation is the same in all replicates; three positives may be missing by
+            # chance
+            assert not pu.evaluate(s.scores, s.labeled, alpha=0.02, **known).contradicted
+            assert pu.evaluate(s.scores, s.labeled, alpha=0.3, **known).contradicted
 
     def test_an_estimate_that_leaves_it_open_is_no_contradiction(self) -> None:
         s = pu.simulate.binormal(2).sample(500, 2500, alpha=0.3, random_state=4)
@@ -718,6 +721,29 @@ def test_what_was_given_is_named_and_what_a_tenth_of_it_would_change() -> None:
     low, high = (f"{each.auc:.3f}" for each in found)
     (note,) = [check.message for check in report.findings if check.code == "PU007"]
     assert f"36 % or 44 % instead of 40 % the AUC would be {low} or {high}" in note
+
+
+def test_intervals_vary_what_follows_from_a_label_frequency() -> None:
+    sample = WORLD.sample_censored(1000, prior=0.4, label_frequency=0.2, random_state=0)
+    few = {"n_resamples": 400, "random_state": 0}
+    report = pu.evaluate(sample.counts, label_frequency=0.2, **few)
+    alpha = report.proportions.alpha
+    drawn = GivenProportions(label_frequency=0.2).draws(
+        sample.counts, 20_000, np.random.default_rng(0)
+    )
+    share = sample.counts.n_labeled / 1000
+    # By the delta method: alpha is in proportion to share / (1 - share).
+    error = alpha / np.sqrt(1000 * share * (1 - share))
+    assert drawn[:, 0].std() == pytest.approx(error, rel=0.05)
+    assert drawn[:, 0].mean() == pytest.approx(alpha, rel=0.02)
+    exact = pu.evaluate(sample.counts, alpha=alpha, **few)
+    widths = [
+        each.intervals["precision"].high - each.intervals["precision"].low
+        for each in (report, exact)
+    ]
+    assert widths[0] > 1.2 * widths[1]
+    (note,) = [check.message for check in report.findings if check.code == "PU007"]
+    assert "take the label frequency and beta=1 as exact" in note
 
 
 def test_a_quiet_report_says_what_no_check_sees() -> None:

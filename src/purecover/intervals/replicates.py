@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -24,7 +24,14 @@ from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import KEEPS_THRESHOLDS, RecoveredRoc, blended_rates, repaired_rates
 from purecover.recovery.means import Masses, check_probabilities, isotonic_frequency, net_benefits
 from purecover.recovery.metrics import METRICS, Metric, MetricKeywords, RecoveryOptions, View
-from purecover.recovery.rates import Shares, check_data, effective_size, interpolated, trapezoids
+from purecover.recovery.rates import (
+    Shares,
+    check_data,
+    effective_size,
+    effective_sizes,
+    interpolated,
+    trapezoids,
+)
 from purecover.recovery.repairs import tails
 
 # -- What bands of curves are made of ------------------------------------------------------------
@@ -186,9 +193,10 @@ class BootstrapResult(Frozen):
         Interval
             NaN at both ends if the metric is undefined in more than one replicate of twenty, or
             if next to no replicate moved it: that is too little data, or an alpha and beta at the
-            edge of what fits, not certainty. So is recall where all labeled examples are above the
-            threshold, or none is. (A beta that every replicate takes as 1 is no metric, and stays
-            1.)
+            edge of what fits, not certainty. (A beta that every replicate takes as 1 is no metric,
+            and stays 1.) Where all labeled examples are above the threshold, or none is, and so in
+            every replicate, the share of positives beyond them is drawn from Beta(1, n), its
+            distribution beyond the extreme one of n examples.
 
         References
         ----------
@@ -564,6 +572,7 @@ def measure_replicates(
             gains = np.mean(tpr - roc.tpr_pu[at]), np.mean(fpr - roc.fpr_pu[at])
             optimism = (CHOSEN_TWICE * float(gains[0]), CHOSEN_TWICE * float(gains[1]))
         place = formulas.position(counts, threshold)
+        n_groups = getattr(resampler, "n_groups", math.inf)
         view = formulas.view_of(
             roc, roc_pr, counts, formulas.rates_at(roc, counts, place, optimism or (0.0, 0.0))
         )
@@ -575,6 +584,8 @@ def measure_replicates(
             optimism,
             first=(first[2], first[3]),
             flagged_of=(float(counts.unlabeled[:place].sum()), float(counts.n_unlabeled)),
+            # Beyond the extreme one of n there is this share of all, whatever their distribution.
+            unseen=rng.beta(1, min(effective_sizes(counts)[0], n_groups), n_resamples),
         )
         numbers = {key: found.pop(key) for key in _NUMBERS}
         values |= found
@@ -647,27 +658,30 @@ def _at_threshold(
     optimism: tuple[float, float] | None,
     first: tuple[float, float],
     flagged_of: tuple[float, float],
+    unseen: FloatArray,
 ) -> dict[str, FloatArray]:
     """Metrics at the threshold of many replicates at once, and expected numbers there.
 
     ``first`` are the observed tpr and fpr of the data. The numbers are of the unlabeled of the
-    data, of whom it is known how many are flagged.
+    data, of whom it is known how many are flagged. ``unseen`` are shares of labeled examples that
+    may be beyond all that were seen.
     """
     fpr, tpr, seen_tpr, flagged, alpha, beta, prior = points.T
+    less: list[Any] = [0.0, 0.0]
     if optimism is not None:
-        less = (
+        less = [
             observed - _studentized(observed, apparent, apparent - gain)
             for observed, apparent, gain in zip((seen_tpr, flagged), first, optimism, strict=True)
-        )
-        fpr, tpr = formulas.less_optimistic(fpr, tpr, alpha, beta, tuple(less))
+        ]
+    if np.ptp(seen_tpr) < 1e-12:  # all are above it, or none: replicates show nothing else
+        less[0] = unseen if first[0] > 0.5 else -unseen
+    fpr, tpr = formulas.less_optimistic(fpr, tpr, alpha, beta, (less[0], less[1]))
     fpr, tpr = formulas.within_margins(fpr, tpr, flagged, alpha)
     found: dict[str, FloatArray] = {}
     for metric in metrics:
         assert metric.of_rates is not None  # noqa: S101 - for the type checker: they all have one
         value = np.array(metric.of_rates(tpr, fpr, prior, options), dtype=np.float64)
         value[np.isinf(value)] = np.nan  # a lift over next to no positives
-        if metric.name == "recall" and np.ptp(seen_tpr) < 1e-12:
-            value[:] = np.nan  # what chance does to it, replicates do not show
         found[metric.name] = value
     above, n = flagged_of
     tp = formulas.positives_flagged(fpr, tpr, above, n, alpha)
