@@ -311,6 +311,16 @@ def test_simultaneous_intervals(table, how, level):
 # -- what comes out ----------------------------------------------------------------------------
 
 
+def test_text_names_rows_that_contradict_alpha():
+    s = pu.simulate.binormal(3).sample(200, 2000, alpha=0.25, random_state=0)
+    noise = np.random.default_rng(0).normal(size=(12, 2200))
+    scores = {f"m{i}": s.scores + 4 * (i > 0) * noise[i] for i in range(12)}
+    found = pu.evaluate_many(scores, s.labeled, alpha=0.6, n_resamples=0)
+    assert [row.score for row in found if row.contradicted] == ["m0"]
+    words = "alpha and beta contradict the scores in 1 row: labeled, m0. What others show"
+    assert words in " ".join(str(found).split())
+
+
 def test_text_shows_the_best_rows_and_what_was_left_out(table):
     found = pu.evaluate_many(table, "y", by="task", alpha=0.2, n_resamples=5)
     text = str(found)

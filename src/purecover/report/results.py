@@ -199,6 +199,11 @@ class TrueFigures(Frozen):
         True values of the metrics.
     roc : PURoc
         The true curve; its rates are those of the true classes.
+
+    Notes
+    -----
+    Rates are of all rows of a true class, labeled and unlabeled together. Where labels are not
+    drawn at random, rows of the unlabeled alone can have others.
     """
 
     alpha: float

@@ -377,6 +377,12 @@ def _many_rows(many: ManyReports) -> list[str]:
     rest = len(many.evaluated) - len(shown)
     if rest:
         lines.append(f"... and {rest:,} more (the best by {METRICS[first].title} are shown)")
+    unfit = [f"{_short(row.task)}, {_short(row.score)}" for row in many if row.contradicted]
+    if unfit:
+        named = "; ".join(unfit[:_REASONS]) + ("; ..." if len(unfit) > _REASONS else "")
+        text = f"alpha and beta contradict the scores in {view.number_of(len(unfit), 'row')}: "
+        text += f"{named}. What others show of the same alpha and beta rests on them, too."
+        lines += ["", *_wrapped(text)]
     return lines
 
 
