@@ -192,6 +192,97 @@ SITUATIONS = {
 }
 
 
+# -- Faults that single checks are for, beside the situations above -----------------------------
+
+
+def drawn(
+    rng: np.random.Generator,
+    *,
+    world: simulate.World = WORLD,
+    alpha: float = ALPHA,
+    beta: float = 1.0,
+    n_labeled: int = N_LABELED,
+    levels: int = 0,
+    **known: Any,
+) -> pu.PUReport:
+    """A report on a sample of a world, of which other things are said."""
+    sample = world.sample(n_labeled, N_UNLABELED, alpha=alpha, beta=beta, random_state=rng)
+    scores: Any = sample.scores
+    if levels:
+        scores = np.digitize(scores, np.quantile(scores, np.arange(1, levels) / levels))
+    return pu.evaluate(scores, sample.labeled, **{"n_resamples": 0, **known})
+
+
+def best_unlabeled(rng: np.random.Generator) -> pu.PUReport:
+    """Positives with the best scores never get a label."""
+    sample = WORLD.sample(2 * N_LABELED, N_UNLABELED, alpha=ALPHA, random_state=rng)
+    kept = ~sample.labeled | (sample.scores < 2.0)
+    return pu.evaluate(sample.scores[kept], sample.labeled[kept], alpha=ALPHA, n_resamples=0)
+
+
+def easy_negatives(rng: np.random.Generator) -> pu.PUReport:
+    """Known negatives were chosen for their low scores."""
+    sample = WORLD.sample(N_LABELED, N_UNLABELED, alpha=ALPHA, random_state=rng)
+    easy = -np.abs(rng.normal(size=N_LABELED))
+    return pu.evaluate(
+        np.concatenate((sample.scores, easy)),
+        np.concatenate((sample.labeled.astype(int), np.full(easy.size, -1))),
+        negative_label=-1,
+        alpha=ALPHA,
+        n_resamples=0,
+    )
+
+
+def unlike_kinds(rng: np.random.Generator, *, irrelevant: bool) -> pu.PUReport:
+    """Of two kinds of positives one is labeled three times as often; features tell them apart."""
+    kind = np.repeat([0, 1, 0, 1, 2], [375, 125, 600, 600, 3800])
+    centers = np.array([[4.0, 0.0], [0.0, 4.0], [0.0, 0.0]])
+    X = centers[kind] + rng.normal(size=(kind.size, 2))
+    if irrelevant:
+        X = np.column_stack((X, rng.random(kind.size) < 0.5))
+    labeled = np.arange(kind.size) < 500
+    return pu.evaluate_model(LogisticRegression(), X, labeled, alpha=0.24, n_resamples=0)
+
+
+Drawn = Callable[..., pu.PUReport]
+FAULTS: dict[str, tuple[Drawn, dict[str, Any]]] = {
+    "alpha .9": (drawn, {"alpha": 0.9, "proportions": pu.MixtureProportions(0.9)}),
+    "scores that say nothing": (drawn, {"world": simulate.binormal(0.0), "estimator": "alphamax"}),
+    "five distinct scores": (drawn, {"levels": 5, "proportions": pu.MixtureProportions(ALPHA)}),
+    "the best half of the positives never labeled": (best_unlabeled, {}),
+    "scores of positives a third as wide as those of negatives": (
+        drawn,
+        {
+            "world": simulate.binormal(1.0, positive_sd=0.3),
+            "proportions": pu.MixtureProportions(ALPHA),
+        },
+    ),
+    "40 labeled": (drawn, {"n_labeled": 40, "proportions": pu.MixtureProportions(ALPHA)}),
+    "a quarter of the labels wrong, three standard deviations": (
+        drawn,
+        {"world": simulate.binormal(3.0), "beta": 0.75},
+    ),
+    "classes that overlap, alpha by Elkan and Noto": (
+        drawn,
+        {"world": simulate.binormal(1.0), "estimator": "elkan-noto"},
+    ),
+    "known negatives chosen for low scores": (easy_negatives, {}),
+    "alpha given as 0": (drawn, {"proportions": pu.MixtureProportions(0.0)}),
+    "one kind of positives labeled three times as often": (unlike_kinds, {"irrelevant": False}),
+    "the same, and a column of lots": (unlike_kinds, {"irrelevant": True}),
+}
+
+
+def run_fault(task: tuple[str, int, int]) -> set[str]:
+    """The checks that fire in one data set with a fault."""
+    name, seed, i = task
+    draw, told = FAULTS[name]
+    rng = np.random.default_rng([seed, len(SITUATIONS) + list(FAULTS).index(name), i])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PurecoverWarning)
+        return {check.code for check in draw(rng, **told).findings}
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What the report on one data set says of the AUC, and which checks fired, how severe."""
@@ -255,12 +346,13 @@ def row(name: str, outcomes: list[Outcome]) -> list[str]:
     return [name, f"{truth:.3f}", f"{error:+.3f}", f"{width:.3f}", *shares, " ".join(codes), str(n)]
 
 
-def power(every: Mapping[str, list[Outcome]]) -> str:
+def power(every: Mapping[str, list[Outcome]], faulty: Mapping[str, list[set[str]]]) -> str:
     """How often each check fires where all holds, and where it does so most."""
+    fired: dict[str, list[Any]] = {name: [each.fired for each in every[name]] for name in every}
     share = {
         code: {
-            name: sum(code in each.fired for each in outcomes) / len(outcomes)
-            for name, outcomes in every.items()
+            name: sum(code in each for each in found) / len(found)
+            for name, found in {**fired, **faulty}.items()
         }
         for code in CHECKS
     }
@@ -268,7 +360,11 @@ def power(every: Mapping[str, list[Outcome]]) -> str:
     for code, check in CHECKS.items():
         sound = [share[code][name] for name in every if SITUATIONS[name].sound]
         others = sorted(
-            ((share[code][name], name) for name in every if not SITUATIONS[name].sound),
+            (
+                (often, name)
+                for name, often in share[code].items()
+                if name in FAULTS or not SITUATIONS[name].sound
+            ),
             key=lambda pair: -pair[0],
         )
         most = "; ".join(f"{name}: {x:.0%}" for x, name in others[:3] if x >= 0.05)
@@ -307,6 +403,15 @@ def main() -> int:
             n = options.slow_replicates if situation.slow else options.replicates
             tasks = [(name, options.seed, i) for i in range(n)]
             every[name] = list(pool.map(run, tasks, chunksize=4))
+        progress(f"faults, {time.monotonic() - start:.0f} s")
+        faulty = {
+            name: list(
+                pool.map(
+                    run_fault, [(name, options.seed, i) for i in range(options.slow_replicates)]
+                )
+            )
+            for name in FAULTS
+        }
     rows = [row(name, outcomes) for name, outcomes in every.items()]
     headers = ["situation", "true AUC", "mean error", "mean width", "interval holds"]
     headers += ["identification interval holds", "data sets with a warning"]
@@ -325,7 +430,8 @@ def main() -> int:
         f"apart and {N_NOISE} that do not.\n\n{table(headers, rows)}\n\n"
         "## Checks: false alarms and power\n\nShare of data sets in which a check fires: the mean "
         "over situations in which all holds and the largest of them, and the three others in which "
-        "it fires most.\n\n" + power(every)
+        "it fires most, among them faults that single checks are for, which are not in the table "
+        "above.\n\n" + power(every, faulty)
     )
     publish("trust", "Intervals where an assumption fails", body, write=options.write)
     if options.write:

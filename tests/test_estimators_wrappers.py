@@ -7,6 +7,7 @@ import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -574,6 +575,26 @@ def kinds_of_rows(n_labeled, n_features=2, seed=0):
     kind = np.repeat([0, 1, 0, 1, 2], [*n_labeled, 400, 400, 1200])
     labeled = np.arange(kind.size) < sum(n_labeled)
     return centers[kind] + rng.normal(size=(kind.size, n_features)), labeled
+
+
+def test_columns_of_two_values_hide_no_kinds():
+    for seed in range(4):
+        X, labeled = kinds_of_rows((300, 100), seed=seed)
+        lots = np.random.default_rng(seed).random((len(X), 3)) < 0.5
+        table = np.column_stack((X, lots))
+        if seed % 2:  # in words
+            table = pd.DataFrame(X, columns=["a", "b"]).assign(lot=np.where(lots[:, 0], "x", "y"))
+        found = best_scorer.label_rates(read_examples(table, labeled), seed=0)
+        assert found.n_kinds == 2
+        assert (found.lowest, found.highest) == pytest.approx((100 / 500, 300 / 700), abs=0.03)
+        assert found.surely_unlike > 1.5
+        # A column that does tell kinds apart is still looked at.
+        same, labeled = kinds_of_rows((300, 100), seed=seed)
+        kind = (same[:, 0] > 3).astype(float)
+        found = best_scorer.label_rates(
+            read_examples(np.column_stack((same.sum(axis=1), 6 * kind)), labeled), seed=0
+        )
+        assert found.surely_unlike > 1.5
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def _as_numbers(X: Any) -> Any:
 
 
 def label_rates(examples: tables.Examples, *, seed: int) -> LabelRates | None:
-    """How often positives of different kinds are labeled, if features, as numbers, show kinds."""
+    """How often positives of different kinds are labeled, if features show kinds."""
     sides = np.flatnonzero(examples.positive), np.flatnonzero(examples.unlabeled)
     if len(sides[0]) < 2 * FEWEST_LABELED:
         return None
@@ -172,14 +172,21 @@ def label_rates(examples: tables.Examples, *, seed: int) -> LabelRates | None:
         for side, most in zip(sides, MOST_LOOKED_AT, strict=True)
     )
     try:
-        X = _safe_indexing(examples.X, np.concatenate((few, many)))
+        X = _as_numbers(_safe_indexing(examples.X, np.concatenate((few, many))))
         X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
-    except (ValueError, TypeError):  # words, or a sparse matrix, whose rows are in no clusters
+    except (ValueError, TypeError):  # texts, or a sparse matrix, whose rows are in no clusters
         return None
     known = np.where(np.isnan(X).all(axis=0), 0.0, X)
     X = np.where(np.isnan(known), np.nanmedian(known, axis=0), known)
-    rows = Rows(X[: len(few)], X[len(few) :])
-    return ClusteredLabels()._label_rates(rows, (len(sides[0]), len(sides[1])), rng)
+    # Clusters follow a column of two values before all else, and kinds need not.
+    several = np.array([np.unique(column).size > 2 for column in X.T])
+    looked = [X] if several.all() or not several.any() else [X, X[:, several]]
+    sizes = len(sides[0]), len(sides[1])
+    found = [
+        ClusteredLabels()._label_rates(Rows(each[: len(few)], each[len(few) :]), sizes, rng)
+        for each in looked
+    ]
+    return max((each for each in found if each), key=lambda each: each.surely_unlike, default=None)
 
 
 # -- Candidates tried on the same rows, and the choice among them --------------------------------
