@@ -110,6 +110,16 @@ def test_alpha_by_task_and_estimated_where_it_is_not_said(table):
     assert known["c"].proportions.origin != "given"
 
 
+@pytest.mark.parametrize("assume", [["pure-top"], ["clean-labels"], ["pure-top", "clean-labels"]])
+def test_what_is_assumed_is_assumed_in_every_task(assume):
+    s = pu.simulate.binormal(2).sample(100, 1000, alpha=0.25, random_state=0)
+    few = {"assume": assume, "n_resamples": 0}
+    (row,) = pu.evaluate_many({"a": s.scores}, s.labeled, **few)
+    assert row.proportions == pu.evaluate(s.scores, s.labeled, **few).proportions
+    with pytest.raises(InvalidInputError, match="'assume' parameter of evaluate_many"):
+        pu.evaluate_many({"a": s.scores}, s.labeled, alpha=0.2, **few)
+
+
 def test_columns_of_labels_are_tasks(table):
     wide = {
         "s": table["good"],

@@ -347,22 +347,17 @@ class CurveOptions(TargetOptions, group=ASSUMPTIONS):
     ----------
     repair
         How noisy points become a curve; chosen for each curve by default.
-    """
-
-    repair: Repair | None = None
-
-
-class AssumptionOptions(CurveOptions, PriorOptions, group=ASSUMPTIONS):
-    """What is known about the labels, and which population figures are for.
-
-    Parameters
-    ----------
     assume
         What you know where alpha is estimated; repeat it for both. pure-top: the best scores are
         all positives. clean-labels: every label was verified, the same as --beta 1.
     """
 
+    repair: Repair | None = None
     assume: Assumed = ()
+
+
+class AssumptionOptions(CurveOptions, PriorOptions, group=ASSUMPTIONS):
+    """What is known about the labels, and which population figures are for."""
 
     def __post_init__(self) -> None:
         given = (self.alpha, self.prior, self.label_frequency)

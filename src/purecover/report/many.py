@@ -796,6 +796,7 @@ def evaluate_many(
     beta: float | Mapping[Any, float] | None = None,
     scenario: Scenario | None = None,
     estimator: PriorEstimator | str | None = None,
+    assume: Collection[str] = (),
     estimate_from: str | None = None,
     sample_weight: ArrayLike | str | None = None,
     positive_label: object = None,
@@ -830,6 +831,8 @@ def evaluate_many(
         How the data were drawn.
     estimator : str or PriorEstimator, optional
         What estimates alpha and beta where they are not known.
+    assume : collection of {"pure-top", "clean-labels"}, default=()
+        What you know where alpha is estimated, as in :func:`evaluate`.
     estimate_from : str, optional
         The score that alpha and beta of a task are estimated from, for all its scores; by default
         the one with the highest observed AUC, whose ends are purest.
@@ -916,7 +919,7 @@ def evaluate_many(
         valid.check_choice("estimate_from", estimate_from, columns.every_score)
     labels = {"positive_label": positive_label, "negative_label": negative_label}
     parts = list(read_parts(data, columns, labeled, sample_weight, labels))
-    given = _given(parts, alpha, beta, scenario, estimator)
+    given = _given(parts, (alpha, beta), scenario, estimator, assume)
     names = _metrics(metrics, checked.top_k)
     if any(METRICS[name].kind == "probability" for name in names):
         checked = replace(checked, probabilities=True)
@@ -987,11 +990,11 @@ def _row_level(level: float, how: str | None, n_rows: int) -> float:
 
 
 def _given(
-    parts: Sequence[Part], alpha: Any, beta: Any, scenario: Any, estimator: Any
+    parts: Sequence[Part], shares: tuple[Any, Any], scenario: Any, estimator: Any, assume: Any
 ) -> dict[Any, dict[str, Any]]:
     """What is known of alpha and beta, by task, as arguments of `evaluate`."""
     tasks = list(dict.fromkeys(part.task for part in parts))
-    said = {"alpha": alpha, "beta": beta}
+    said = dict(zip(("alpha", "beta"), shares, strict=True))
     by_task = {name: value for name, value in said.items() if isinstance(value, Mapping)}
     for name, value in by_task.items():
         unknown = [task for task in value if task not in tasks]
@@ -1006,10 +1009,15 @@ def _given(
         own = {name: value.get(task) for name, value in by_task.items()}
         one = {**said, **own, "scenario": scenario}
         mixed = own.get("alpha") is not None
-        one["estimator"] = None if mixed else estimator
-        GivenProportions(**one).validated(can_estimate=True, can_vary=True)
-        if one["alpha"] is None:
-            asked = check_estimator(estimator) if asked is None else asked
+        one |= (
+            {"estimator": None, "assume": ()}
+            if mixed
+            else {"estimator": estimator, "assume": assume}
+        )
+        known = GivenProportions(**one).validated(can_estimate=True, can_vary=True)
+        one |= {"beta": known.beta, "assume": ()}
+        if known.alpha is None:
+            asked = check_estimator(known.estimator) if asked is None else asked
             one["estimator"] = asked
         out[task] = one
     return out
