@@ -167,10 +167,40 @@ def test_threshold_estimates_what_is_not_known(run) -> None:
     # Every replicate estimates again, which a known alpha does not.
     assert document["interval"]["varied"] == "scores and proportions"
     assert known["interval"]["varied"] == "scores"
-    text = run(*asked).out
-    assert f"alpha {document['proportions']['alpha']:.3f} [" in text
-    assert ", estimated by comparison with real problems (reference)" in " ".join(text.split())
-    assert "estimated by" not in run("threshold", EXAMPLE, *ALPHA, "--best", "f1", *FEW).out
+    # The counts and precision are marked as the guess they are, in the words of `evaluate`.
+    text = " ".join(run(*asked).out.split())
+    alpha, ends = document["proportions"]["alpha"], estimation["intervals"]["alpha"]
+    assert f"suggest {100 * alpha:.1f} % of the unlabeled (alpha, a guess; 95 % interval" in text
+    assert f"{100 * ends['low']:.1f} % to {100 * ends['high']:.1f} %" in text
+    assert "By that guess, at the threshold (score ≥ " in text
+    assert "By the same guess, precision at the threshold is " in text
+    assert "guess" not in run("threshold", EXAMPLE, *ALPHA, "--best", "f1", *FEW).out
+
+
+@pytest.mark.parametrize("estimator", [(), ("--estimator", "label-curve")])
+def test_a_refusal_says_that_it_rests_on_estimates(run, estimator: tuple[str, ...]) -> None:
+    path, asked = EXAMPLE, ("--precision", "0.99999", *FEW)
+    refused = run("threshold", path, *estimator, *asked)
+    assert refused.code == 2
+    found = run("evaluate", path, *estimator, *FEW, "--json").json
+    words = "estimates" if estimator else "a guess from comparable data"
+    alpha, beta = found["proportions"]["alpha"], found["proportions"]["beta"]
+    ends = found["estimation"]["intervals"]["alpha"]
+    said = f"rests on alpha {alpha:.3f} [{ends['low']:.3f}, {ends['high']:.3f}], beta {beta:.3f} ["
+    assert said in refused.err
+    assert f"which are {words}: within the interval of alpha it runs from " in refused.err
+    assert "give --alpha" in refused.err
+    assert "purecover audit sample" in refused.err
+    # The ends of that range are what is refused, or not, with alpha as the ends of its interval.
+    low, high = map(float, re.findall(r"runs from ([\d.]+) to ([\d.]+)\.", refused.err)[0])
+    for end, reached in zip(("low", "high"), (low, high), strict=True):
+        shares = ("--alpha", repr(ends[end]), "--beta", repr(beta), "--resamples", "0")
+        assert run("threshold", path, *shares, "--precision", f"{reached - 0.001}").code != 2
+        if reached < 0.99:
+            assert run("threshold", path, *shares, "--precision", f"{reached + 0.001}").code == 2
+    known = run("threshold", path, *ALPHA, *asked)
+    assert known.code == 2
+    assert "rests on" not in known.err
 
 
 @pytest.mark.parametrize(
@@ -379,9 +409,58 @@ def test_threshold_has_the_interval_of_the_library(run, tmp_path: Path, group: b
     assert document["interval"] == expected.to_dict()
     assert document["interval"]["estimate"] == document["metrics"]["recovered"]["recall"]
     text = run("threshold", path, *options, *more).out
-    assert f"80 % interval of Recall: [{expected.low:.4f}, {expected.high:.4f}]" in text
-    assert "40 resamples" in text
+    assert re.search(
+        rf"^Recall .* \[{expected.low:.4f}, {expected.high:.4f}\]$", text, re.MULTILINE
+    )
+    assert "80 % interval" in text
     assert "chosen on the same data" in " ".join(text.split())
+
+
+WISHES = [("precision", "0.8"), ("recall", "0.8"), ("fpr", "0.05"), ("best", "mcc"), ("best", "f1")]
+
+
+@pytest.mark.parametrize("shares", [ALPHA, ("--estimator", "bbe")])
+@pytest.mark.parametrize(("name", "wish"), WISHES)
+def test_threshold_and_evaluate_have_one_estimate(
+    run, name: str, wish: str, shares: tuple[str, ...]
+) -> None:
+    same = (EXAMPLE, *shares, *FEW, "--seed", "3", "--json")
+    chosen = run("threshold", *same, f"--{name}", wish).json
+    report = run("evaluate", *same, "--threshold", repr(chosen["threshold"])).json
+    metrics = chosen["metrics"]["recovered"]
+    assert metrics == {key: report["metrics"]["recovered"][key] for key in metrics}
+    fired = {check["code"] for check in chosen["checks"] if check["status"] == "fired"}
+    if name == "best":
+        # Figures to expect are less, since replicates choose again; so are counts and intervals.
+        assert "PU016" not in fired
+        assert chosen["optimism"][0] > 0
+        assert chosen["expected"][wish] < metrics[wish]
+        assert chosen["confusion"]["tp"] < report["confusion"]["tp"]
+        assert chosen["interval"]["estimate"] == chosen["expected"][wish]
+        return
+    assert "PU016" in fired
+    assert chosen["optimism"] is None
+    assert chosen["expected"] == metrics
+    assert chosen["confusion"] == report["confusion"]
+    for key in ("precision", "recall"):
+        assert chosen["intervals"][key] == report["intervals"][key]
+
+
+@pytest.mark.parametrize(
+    ("options", "fires"),
+    [
+        (("--best", "mcc", *FEW), False),
+        (("--best", "mcc", "--resamples", "0"), True),
+        (("--recall", "0.8", *FEW), True),
+    ],
+)
+def test_threshold_says_that_it_was_chosen_on_the_same_data(
+    run, options: tuple[str, ...], fires: bool
+) -> None:
+    text = run("threshold", EXAMPLE, *ALPHA, *options).out
+    assert ("PU016 note: the threshold " in text) == fires
+    assert ("expected: on new" in text) != fires
+    assert "unlabeled are flagged: about " in text
 
 
 def test_threshold_runs_the_checks(run, tmp_path: Path) -> None:
@@ -393,8 +472,9 @@ def test_threshold_runs_the_checks(run, tmp_path: Path) -> None:
     assert len(checks) == len(purecover.checks.CHECKS)
     text = run(*options)
     assert text.code == 0
+    assert fired["PU016"] == "note"
     for code, severity in fired.items():
-        assert (f"{code} {severity}: " in text.out) == (severity != "note")
+        assert f"{code} {severity}: " in text.out
     assert run(*options, "--strict").code == 1
     quiet = run(*options, "--strict", "--quiet")
     assert quiet.code == 1
@@ -604,3 +684,6 @@ def test_what_contradicts_the_scores_is_null_in_json(run) -> None:
     assert document["contradicted"] is True
     assert document["auc"] is None
     assert document["auc_pu"] > 0.7
+    chosen = run("threshold", EXAMPLE, "--alpha", "0.6", "--best", "f1", *FEW, "--json").json
+    for name in ("threshold", "metrics", "expected", "intervals", "confusion", "optimism"):
+        assert chosen[name] is None

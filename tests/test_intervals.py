@@ -22,6 +22,7 @@ from purecover.intervals.replicates import (
     BootstrapResult,
     _bias_corrected,
     _moved,
+    measure_replicates,
     simultaneous_depth,
 )
 from purecover.intervals.resampling import (
@@ -33,6 +34,7 @@ from purecover.intervals.resampling import (
     thinned_to_draw,
 )
 from purecover.recovery.curves import REPAIRS
+from purecover.recovery.metrics import METRICS, MetricOptions, recover_both
 
 # == basics ====================================================================================
 
@@ -190,6 +192,51 @@ class TestBootstrap:
         for name in ("precision", "f1", "mcc"):
             found = result.interval(name)
             assert found.high - found.low > 0.02, name
+
+    @pytest.mark.parametrize("criterion", ["mcc", "f1", "cost"])
+    def test_replicates_choose_again_by_what_chose_on_the_data(self, criterion: str) -> None:
+        world, errors = pu.simulate.binormal(1.5), []
+        for seed in range(60):
+            s = world.sample(100, 1000, alpha=0.25, random_state=seed)
+            at = pu.choose_threshold(s.counts, s.proportions, criterion)
+            found = measure_replicates(
+                s.counts,
+                recover_both(s.counts, s.proportions, "isotonic"),
+                metrics=[criterion, "recall"],
+                threshold=at.threshold,
+                chosen_by=criterion,
+                repair="isotonic",
+                curves=False,
+                n_resamples=50,
+                random_state=seed,
+            )
+            rates = world.tpr(at.threshold), world.fpr(at.threshold)
+            true = METRICS[criterion].of_rates(*rates, 0.25, MetricOptions())
+            both = at.metrics[criterion], found.estimates[criterion]
+            errors.append([value - true for value in both])
+        apparent, expected = np.abs(np.mean(errors, axis=0))
+        assert expected < apparent / 2
+
+    @pytest.mark.parametrize(
+        ("chosen_by", "threshold", "optimism"),
+        [("precision", 1.0, None), ("cost", 99.0, (0.0, 0.0)), ("cost", -99.0, (0.0, 0.0))],
+    )
+    def test_some_thresholds_owe_nothing_to_their_choice(
+        self, chosen_by: str, threshold: float, optimism: tuple[float, float] | None
+    ) -> None:
+        s = draw(n_labeled=50, n_unlabeled=300)
+        found = measure_replicates(
+            s.counts,
+            recover_both(s.counts, s.proportions, "isotonic"),
+            chosen_by=chosen_by,
+            threshold=threshold,
+            metrics=["recall", "specificity"],
+            curves=False,
+            n_resamples=20,
+        )
+        assert found.optimism == optimism
+        as_is = pu.recover_metrics(s.counts, s.proportions, threshold=threshold)
+        assert found.estimates["specificity"] == as_is["specificity"]
 
     @pytest.mark.slow
     def test_the_choice_of_the_threshold_is_paid_for(self) -> None:

@@ -318,7 +318,7 @@ def headline(report: PUReport) -> Headline:
     if report.infeasible:
         lead, more = [_auc(report)], []
     else:
-        more = [*_precision(report), *_in_all(report), *more]
+        more = [*precision_lines(report), *_in_all(report), *more]
     if (direct := cautious(report)) is not None:
         how = (
             "stays at the observed one"
@@ -426,11 +426,13 @@ def _within(report: PUReport, name: str) -> str:
     return f" ({percent(interval.confidence_level)} interval {low} to {high})"
 
 
-def _precision(report: PUReport) -> list[str]:
+def precision_lines(report: PUReport) -> list[str]:
     """Precision where it says most, and where it is of other rows than those counted above."""
     pooled = target_of(report) == "pooled"
     guess = unsure(report) is not None
     if "precision" not in report.metrics or not (pooled or guess or rare(report)):
+        return []
+    if report.infeasible or wrong_way(report):
         return []
     of, counts, threshold = "", report.counts, report.metrics.threshold
     if pooled:

@@ -158,8 +158,8 @@ def threshold_of_same_data(context: CheckContext) -> Finding:
         )
     return fired(
         f"{says}, so figures at it are a little too good.",
-        "let replicates take that off (n_resamples above 0), or choose the threshold on other "
-        "data and pass it.",
+        "replicates (n_resamples above 0) take that off where the threshold is the best by some "
+        "metric, not where it just reaches a wanted value; or choose it on other data and pass it.",
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -15,12 +15,7 @@ from purecover.cli.evaluate import any_serious
 from purecover.cli.output import CommandError, in_words, print_json, progress_bars, say, show, tell
 
 if TYPE_CHECKING:
-    from purecover.checks import CheckResult
-    from purecover.estimators.estimate import PriorEstimate
-    from purecover.intervals.interval import Interval
-    from purecover.recovery.thresholds import ThresholdChoice
-
-_WIDTH = 100
+    from purecover.report.results import PUReport
 
 
 class ThresholdIntervalOptions(opt.CheckedOptions, group=opt.INTERVALS):
@@ -29,7 +24,7 @@ class ThresholdIntervalOptions(opt.CheckedOptions, group=opt.INTERVALS):
     Parameters
     ----------
     n_resamples
-        Bootstrap resamples for the interval of what was asked for; 0 for none.
+        Bootstrap resamples, each of which chooses again; 0 for none, and no intervals.
     """
 
     n_resamples: Annotated[opt.Whole, Parameter("--resamples")] = 500
@@ -96,7 +91,9 @@ def threshold(
     from purecover.estimators.choice import check_estimator
     from purecover.intervals.interval import contradiction_of
     from purecover.proportions import GivenProportions
+    from purecover.recovery.thresholds import THRESHOLD_METRICS
     from purecover.report.pipeline import Settings, find_proportions, make_report, read_marks
+    from purecover.report.text import render_threshold_text
 
     given = GivenProportions.among(vars(assumptions)).validated(can_estimate=True)
     how: dict[str, Any] = {
@@ -112,25 +109,40 @@ def threshold(
         rows = marks.rows(read.scores)
         estimator = None if given.ways else check_estimator(given.estimator)
         proportions = find_proportions(rows.counts, given, estimator)
-        with in_words({"value": f"--{criterion}", "criterion": "--best"}):
-            choice = pu.choose_threshold(rows.counts, proportions[0], criterion, value, **how)
         resampling = steps("Resampling") if settings.n_resamples else None
-        settings = replace(settings, threshold=choice.threshold, progress=resampling)
-        report = make_report(rows, given, proportions, settings, only=[criterion])
-    found, checks, contradicted = report.estimation, report.checks, report.contradicted
-    interval = None if report.bootstrap is None else report.intervals.get(criterion)
-    chosen = choice.to_dict()
+        settings = replace(settings, progress=resampling)
+        only = partial(make_report, rows, given, proportions, only=THRESHOLD_METRICS)
+        try:
+            with in_words({"value": f"--{criterion}", "criterion": "--best"}):
+                choice = pu.choose_threshold(rows.counts, proportions[0], criterion, value, **how)
+        except CommandError as error:
+            if proportions[1] is None or "must be attainable" not in str(error):
+                raise
+            raise _if_estimates_hold(error, only(settings), criterion, how) from error
+        report = only(replace(settings, threshold=choice.threshold), chosen_by=criterion)
+    checks, contradicted = report.checks, report.contradicted
+    chosen = choice.to_dict() | {
+        "expected": {name: report.metrics[name] for name in choice.metrics},
+        "interval": report.intervals.get(criterion),
+        "intervals": report.intervals,
+        "optimism": None if report.bootstrap is None else report.bootstrap.optimism,
+        "confusion": report.confusion,
+    }
     if contradicted:  # no threshold rests on an alpha that cannot be
         chosen = dict.fromkeys(chosen) | {"criterion": criterion, "wanted": value}
     if json:
-        document = chosen | {"contradicted": contradicted, "interval": interval}
-        document |= {"proportions": report.proportions, "estimation": found, "checks": checks}
+        document = chosen | {
+            "contradicted": contradicted,
+            "proportions": report.proportions,
+            "estimation": report.estimation,
+            "checks": checks,
+        }
         print_json(document | {"source": read.source(file)})
     elif quiet and not contradicted:
         # repr, so that the threshold printed is the threshold chosen to the last digit.
         tell(repr(choice.threshold))
     elif not contradicted:
-        tell(_describe(choice, found, interval, intervals.n_resamples, checks))
+        tell(render_threshold_text(choice, report))
     if contradicted:
         say(f"purecover: {contradiction_of(rows.counts, report.proportions)}")
         return 1
@@ -177,45 +189,25 @@ _EXAMPLES = {
 # -- words --------------------------------------------------------------------------------
 
 
-def _describe(
-    choice: ThresholdChoice,
-    estimate: PriorEstimate | None,
-    interval: Interval | None,
-    resamples: int,
-    checks: tuple[CheckResult, ...],
-) -> str:
-    from purecover._view import (
-        ends,
-        estimated_by,
-        estimated_shares,
-        number,
-        percent,
-        shown_metrics,
-        title_of,
-    )
+def _if_estimates_hold(
+    error: CommandError, report: PUReport, criterion: str, how: Mapping[str, Any]
+) -> CommandError:
+    """A refusal that says what it rests on, and what the interval of alpha leaves open."""
+    from purecover._view import bounded, estimated_shares, unsure
+    from purecover.recovery.thresholds import best_reachable
 
-    metrics = choice.metrics
-    lines = [str(choice).splitlines()[0].removeprefix("ThresholdChoice: ")]
-    if interval is not None:
-        title, level = title_of(choice.criterion, metrics.options), interval.confidence_level
-        lines += textwrap.wrap(
-            f"{percent(level)} interval of {title}: {ends(interval)} "
-            f"({resamples:,} resamples at this threshold, which was chosen on the same data: "
-            "expect a little worse on new data)",
-            _WIDTH,
+    found, (text, _, hint) = report.estimation, str(error).partition("\nHint: ")
+    assert found is not None  # noqa: S101 - for the type checker
+    word = "a guess from comparable data" if unsure(report) is not None else "estimates"
+    text += f"\nThat rests on {estimated_shares(found)}, which are {word}"
+    ends, beta = found.intervals.get("alpha"), found.proportions.beta
+    if ends is not None and bounded(ends):
+        low, high = sorted(
+            best_reachable(report.counts, replace(found.proportions, alpha=alpha), criterion, **how)
+            for alpha in (min(ends.low, 0.99 * beta), min(ends.high, 0.99 * beta))
         )
-    if estimate is not None:
-        words = f"{estimated_shares(estimate)}, estimated by {estimated_by(estimate)}"
-        lines += textwrap.wrap(words, _WIDTH, subsequent_indent="  ")
-    lines += ["", f"{'':<38}{'observed':>10}{'recovered':>11}"]
-    lines += [
-        f"{title_of(name, metrics.options):<38}{number(metrics.observed[name]):>10}"
-        f"{number(metrics[name]):>11}"
-        for name in shown_metrics(metrics)
-    ]
-    grave = [c for c in checks if c.fired and c.severity != "note"]
-    lines += ["", f"checks: {len(grave)} of {len(checks)} warn" if grave else "checks: none warns"]
-    for check in sorted(grave, key=lambda c: c.severity != "error"):
-        text = f"{check.code} {check.severity}: {check.message} Hint: {check.hint}"
-        lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
-    return "\n".join(lines)
+        text += f": within the interval of alpha it runs from {low:.3f} to {high:.3f}"
+    return CommandError(
+        f"{text}.\nHint: give --alpha if you know it, judge rows with high scores by hand to find "
+        f"out (purecover audit sample FILE --n 30 --design top --out audit.csv), {hint}"
+    )

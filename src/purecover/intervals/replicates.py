@@ -33,6 +33,7 @@ from purecover.recovery.rates import (
     trapezoids,
 )
 from purecover.recovery.repairs import tails
+from purecover.recovery.thresholds import WITH_VALUE, best_places, criterion_at
 
 # -- What bands of curves are made of ------------------------------------------------------------
 
@@ -486,6 +487,7 @@ def measure_replicates(
     estimator: ProportionEstimator | None = None,
     metrics: Iterable[str] | None = None,
     threshold: float | None = None,
+    chosen_by: str | None = None,
     curves: bool = True,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
@@ -495,7 +497,14 @@ def measure_replicates(
     progress: Progress | None = None,
     **options: Unpack[MetricKeywords],
 ) -> BootstrapResult:
-    """:func:`bootstrap` where both curves of the data are recovered already."""
+    """:func:`bootstrap` where both curves of the data are recovered already.
+
+    ``chosen_by`` names the metric that is at its best at the threshold; by default it is the
+    observed Youden index, where no threshold is given. A threshold that just reaches a wanted
+    value is not chosen again: what it owes to the choice is less than taking the mean gain off
+    would add in error (of 400 samples of 100 labeled and 1,000 unlabeled, 97 % of the intervals of
+    precision at a wanted precision hold the truth as they are, and 92 to 94 % with that taken off).
+    """
     roc, roc_pr = recovered
     proportions = roc.proportions
     if estimator is not None and not callable(getattr(estimator, "proportions_many", None)):
@@ -510,7 +519,9 @@ def measure_replicates(
     given = RecoveryOptions.among(options).validated()
     wanted = formulas.resolve_metrics(metrics, counts, given, proportions)
 
-    chosen = threshold is None
+    if chosen_by in WITH_VALUE:
+        chosen_by = None
+    chosen = threshold is None or chosen_by is not None
     threshold = formulas.check_threshold(threshold, roc)
     few = n_resamples <= FEW_REPLICATES and estimator is None
     groups = FEWER_GROUPS if few else GROUPS
@@ -534,7 +545,8 @@ def measure_replicates(
             resampler = resampler.thinned(thin)
         drawn = "groups"
     data = getattr(resampler, "counts", counts)
-    job = _Job(wanted, threshold, given, (roc.repair, roc_pr.repair), curves, proportions)
+    repairs = (roc.repair, roc_pr.repair)
+    job = _Job(wanted, threshold, chosen_by, given, repairs, curves, proportions)
     estimates, first, lines = job.measure_data(counts, roc, roc_pr)
     if estimator is not None:
         estimates |= {key: getattr(proportions, key) for key in PROPORTIONS}
@@ -564,15 +576,20 @@ def measure_replicates(
     at_threshold = tuple(metric for metric in wanted if metric.kind == "threshold")
     optimism = None
     if at_threshold:
-        if chosen:
+        place = formulas.position(counts, threshold)
+        some = 0 < place < counts.n_thresholds
+        if chosen and not some:
+            optimism = (0.0, 0.0)  # all or none are flagged, in any sample
+        elif chosen:
             best, tpr, fpr = (
                 np.concatenate(column) for column in zip(*(p.best for p in parts), strict=True)
             )
-            at = formulas.position(counts, data.thresholds[best])
+            at = formulas.position(counts, np.append(np.inf, data.thresholds)[best])
             gains = np.mean(tpr - roc.tpr_pu[at]), np.mean(fpr - roc.fpr_pu[at])
             optimism = (CHOSEN_TWICE * float(gains[0]), CHOSEN_TWICE * float(gains[1]))
-        place = formulas.position(counts, threshold)
-        n_groups = getattr(resampler, "n_groups", math.inf)
+        # Beyond the extreme one of n there is this share of all, whatever their distribution.
+        n_labeled = min(effective_sizes(counts)[0], getattr(resampler, "n_groups", math.inf))
+        unseen = some * rng.beta(1, n_labeled, n_resamples)
         view = formulas.view_of(
             roc, roc_pr, counts, formulas.rates_at(roc, counts, place, optimism or (0.0, 0.0))
         )
@@ -584,8 +601,7 @@ def measure_replicates(
             optimism,
             first=(first[2], first[3]),
             flagged_of=(float(counts.unlabeled[:place].sum()), float(counts.n_unlabeled)),
-            # Beyond the extreme one of n there is this share of all, whatever their distribution.
-            unseen=rng.beta(1, min(effective_sizes(counts)[0], n_groups), n_resamples),
+            unseen=unseen,
         )
         numbers = {key: found.pop(key) for key in _NUMBERS}
         values |= found
@@ -698,7 +714,7 @@ class _Measured(NamedTuple):
     """What those that do follow from, one row each: fpr, tpr, observed tpr, share of the unlabeled
     that is flagged, alpha, beta and prior."""
     best: tuple[IntArray, FloatArray, FloatArray]
-    """The best threshold by its index, and the observed tpr and fpr there."""
+    """How many thresholds the best one reaches, and the observed tpr and fpr there."""
     lines: tuple[FloatArray, FloatArray]
     """Tpr, and precision, at each place of the grid."""
 
@@ -709,6 +725,7 @@ class _Job:
 
     metrics: tuple[Metric, ...]
     threshold: float
+    chosen_by: str | None
     options: RecoveryOptions
     repairs: tuple[Repair, Repair]
     curves: bool
@@ -773,7 +790,12 @@ class _Job:
         )
         at = formulas.position(data, self.threshold)
         seen = (rate[:, at] for rate in (*rates, tpr_pu, fpr_pu))
-        best = np.argmax(tpr_pu[:, 1:] - fpr_pu[:, 1:], axis=1)
+        best = np.argmax(tpr_pu[:, 1:] - fpr_pu[:, 1:], axis=1) + 1
+        if self.chosen_by is not None:
+            possible = formulas.within_margins(*rates, fpr_pu, shares.alpha)
+            above = n_labeled[:, None] * tpr_pu
+            at_all = criterion_at(self.chosen_by, possible, above, prior[:, None], self.options)
+            best = best_places(self.chosen_by, at_all)
         rows = np.arange(n)
         lines = (GRID, GRID[1:])
         if self.curves:
@@ -786,7 +808,7 @@ class _Job:
         return _Measured(
             values | formulas.compute_metrics(of_curves, view, prior, self.options),
             np.column_stack((*seen, alpha, beta, prior)),
-            (best, tpr_pu[rows, best + 1], fpr_pu[rows, best + 1]),
+            (best, tpr_pu[rows, best], fpr_pu[rows, best]),
             lines,
         )
 

@@ -12,13 +12,13 @@ import numpy as np
 from purecover import _validation as valid
 from purecover._codec import Saved
 from purecover._inputs import Tabular
-from purecover._typing import BoolArray, FloatArray
+from purecover._typing import BoolArray, FloatArray, IntArray
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, auc_pu_variance
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.proportions import MixtureProportions
 from purecover.recovery import metrics as formulas
-from purecover.recovery.curves import RecoveredRoc, recover_roc
+from purecover.recovery.curves import RecoveredRoc, recover_roc, roc_from_counts
 from purecover.recovery.metrics import METRICS, RateFunction, RecoveredMetrics, RecoveryOptions
 from purecover.recovery.rates import check_data
 
@@ -26,8 +26,14 @@ THRESHOLD_METRICS = tuple(name for name, metric in METRICS.items() if metric.kin
 
 _AT_LEAST = ("precision", "recall", "specificity", "npv")
 _AT_MOST = ("fpr", "fdr")
+WITH_VALUE = (*_AT_LEAST, *_AT_MOST)
+"""Metrics whose best value is trivial, so that one says how much is wanted."""
+
 _RATIOS = ("precision", "fdr", "lift", "lee_liu")
 """Metrics that a handful of examples at the very top can push anywhere."""
+
+MIN_LABELED = 10
+"""Labeled examples that a threshold needs above it to be considered for them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -149,8 +155,7 @@ def recover_metric_curves(
 def _curves(roc: RecoveredRoc, counts: ScoreCounts, options: RecoveryOptions) -> MetricCurves:
     """All threshold metrics of a recovered curve."""
     prior = roc.proportions.prior(options.target, counts)
-    fpr, tpr = formulas.rates_at_thresholds(roc, counts)
-    fpr, tpr = formulas.within_margins(fpr, tpr, roc.fpr_pu, roc.proportions.alpha)
+    fpr, tpr = _rates(roc, counts)
     curves = {
         name: np.asarray(_of_rates(name)(tpr[1:], fpr[1:], prior, options))
         for name in THRESHOLD_METRICS
@@ -163,6 +168,67 @@ def _curves(roc: RecoveredRoc, counts: ScoreCounts, options: RecoveryOptions) ->
     )
 
 
+def _rates(roc: RecoveredRoc, counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
+    fpr, tpr = formulas.rates_at_thresholds(roc, counts)
+    return formulas.within_margins(fpr, tpr, roc.fpr_pu, roc.proportions.alpha)
+
+
+def criterion_at(
+    criterion: str,
+    rates: tuple[FloatArray, FloatArray],
+    labeled: FloatArray,
+    prior: Any,
+    options: RecoveryOptions,
+    min_labeled: int = MIN_LABELED,
+) -> FloatArray:
+    """What a threshold is chosen by, where nothing is flagged and then at every threshold.
+
+    ``rates`` are fpr and tpr, and ``labeled`` is the number of labeled examples at or above each
+    threshold; many samples have one row each. NaN marks thresholds that are not considered.
+    """
+    fpr, tpr = rates
+    at = np.array(_of_rates(criterion)(tpr, fpr, prior, options))
+    if criterion in _RATIOS:
+        enough = np.minimum(min_labeled, labeled[..., -1:])
+        at[labeled < enough * (1 - 1e-12)] = np.nan
+    return at
+
+
+def best_places(criterion: str, at: FloatArray) -> IntArray:
+    """How many thresholds the best one reaches, sample by sample; 0 where flagging nothing is."""
+    sign = 1.0 if METRICS[criterion].greater_is_better else -1.0
+    gain = np.where(np.isnan(at), -np.inf, sign * at)
+    # Flagging nothing is best where false alarms are dear.
+    nothing = gain[..., 0] > gain[..., 1:].max(axis=-1)
+    return np.where(nothing, 0, np.argmax(gain[..., 1:], axis=-1) + 1)
+
+
+def best_reachable(
+    counts: ScoreCounts, proportions: MixtureProportions, criterion: str, **options: Any
+) -> float:
+    """The highest precision of any threshold, say, or the lowest false-positive rate."""
+    given = RecoveryOptions.among(options)
+    roc = roc_from_counts(counts, proportions, given.repair or "isotonic")
+    return _best_value(criterion, _on_data(criterion, counts, roc, given, MIN_LABELED))
+
+
+def _on_data(
+    criterion: str,
+    counts: ScoreCounts,
+    roc: RecoveredRoc,
+    options: RecoveryOptions,
+    min_labeled: int,
+) -> FloatArray:
+    prior = roc.proportions.prior(options.target, counts)
+    labeled = np.append(0.0, np.cumsum(counts.labeled))
+    return criterion_at(criterion, _rates(roc, counts), labeled, prior, options, min_labeled)
+
+
+def _best_value(criterion: str, at: FloatArray) -> float:
+    """Of the thresholds that flag something."""
+    return float(np.nanmax(at[1:]) if criterion in _AT_LEAST else np.nanmin(at[1:]))
+
+
 @public
 def choose_threshold(
     counts: ScoreCounts,
@@ -170,7 +236,7 @@ def choose_threshold(
     criterion: str,
     value: float | None = None,
     *,
-    min_labeled: int = 10,
+    min_labeled: int = MIN_LABELED,
     **options: Unpack[formulas.ThresholdKeywords],
 ) -> ThresholdChoice:
     """The threshold for a wanted precision, recall or false-positive rate, or the best one.
@@ -229,35 +295,27 @@ def choose_threshold(
     check_data(counts, proportions)
     given = RecoveryOptions.among(options).validated()
     valid.check_choice("criterion", criterion, THRESHOLD_METRICS)
-    constrained = criterion in (*_AT_LEAST, *_AT_MOST)
+    constrained = criterion in WITH_VALUE
     if constrained != (value is not None):
         must = "given" if constrained else "left out"
         why = "its best value is trivial" if constrained else "the best threshold is chosen"
         raise valid.bad_value("value", f"{must} for {criterion!r}", valid.show(value), why)
     roc = recover_roc(counts, proportions, repair=given.repair or "isotonic")
-    curves = _curves(roc, counts, given)
-    at = curves.curves[criterion]
     min_labeled = valid.check_integer("min_labeled", min_labeled, low=0)
-    if criterion in _RATIOS:
-        enough = min(min_labeled, counts.n_labeled)
-        at = np.where(np.cumsum(counts.labeled) >= enough, at, np.nan)
-    if np.isnan(at).all():
+    at = _on_data(criterion, counts, roc, given, min_labeled)
+    prior = proportions.prior(given.target, counts)
+    if np.isnan(at[1:]).all():
         raise InvalidInputError(
             f"choose_threshold cannot rank thresholds by {criterion!r}: it is undefined at all "
-            f"of them (prior {curves.prior:g})."
+            f"of them (prior {prior:g})."
         )
     if value is None:
-        sign = 1.0 if METRICS[criterion].greater_is_better else -1.0
-        best = int(np.nanargmax(sign * at))
-        # Flagging nothing can be best too, where false alarms are dear.
-        nothing = float(_of_rates(criterion)(0.0, 0.0, curves.prior, given))
-        if sign * nothing > sign * at[best]:
-            best = -1
+        place = int(best_places(criterion, at))
     else:
         value = valid.check_real("value", value, low=0, high=1)
-        reached: BoolArray = at >= value if criterion in _AT_LEAST else at <= value
+        reached: BoolArray = at[1:] >= value if criterion in _AT_LEAST else at[1:] <= value
         if not reached.any():
-            closest = float(np.nanmax(at) if criterion in _AT_LEAST else np.nanmin(at))
+            closest = _best_value(criterion, at)
             word = "highest" if criterion in _AT_LEAST else "lowest"
             hint = "ask for less, or improve the scores"
             if criterion in _RATIOS:
@@ -270,9 +328,10 @@ def choose_threshold(
             )
         # Thresholds decrease: the last one flags most, hence keeps the highest recall.
         fewest = criterion in ("recall", "npv")
-        best = int(np.flatnonzero(reached)[0 if fewest else -1])
-    top = float(curves.thresholds[0])
-    threshold = float(np.nextafter(top, np.inf)) if best < 0 else float(curves.thresholds[best])
+        place = int(np.flatnonzero(reached)[0 if fewest else -1]) + 1
+    threshold = float(counts.thresholds[max(place, 1) - 1])
+    if place == 0:
+        threshold = float(np.nextafter(threshold, np.inf))
     slack = 2 * math.sqrt(auc_pu_variance(counts)) / proportions.delta
     if not -slack <= roc.auc_direct <= 1 + slack:  # beyond what noise explains
         valid.warn(
@@ -286,7 +345,7 @@ def choose_threshold(
         roc,
         counts,
         threshold=threshold,
-        prior=curves.prior,
+        prior=prior,
         metrics=formulas.resolve_metrics(THRESHOLD_METRICS, counts, given),
         options=given,
     )
@@ -295,8 +354,8 @@ def choose_threshold(
         criterion=criterion,
         wanted=value,
         metrics=metrics,
-        flagged_labeled=counts.labeled[: best + 1].sum().item(),
-        flagged_unlabeled=counts.unlabeled[: best + 1].sum().item(),
+        flagged_labeled=counts.labeled[:place].sum().item(),
+        flagged_unlabeled=counts.unlabeled[:place].sum().item(),
     )
 
 

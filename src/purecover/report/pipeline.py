@@ -538,6 +538,13 @@ class Recovery:
     only: tuple[str, ...] | None = None
     """The metrics that are looked at, if not all, and then no band."""
     label_rates: LabelRates | None = None
+    chosen_by: str | None = None
+    """The metric that the threshold of the settings was chosen by on these rows, if it was."""
+
+    @property
+    def threshold_chosen(self) -> bool:
+        """Whether the caller brought the threshold, rather than have it chosen on these rows."""
+        return self.settings.threshold is not None and self.chosen_by is None
 
     @property
     def varies_proportions(self) -> bool:
@@ -583,6 +590,7 @@ class Recovery:
             n_resamples=n_resamples,
             resampler=self.rows.resampler,
             metrics=self.only,
+            chosen_by=self.chosen_by,
             curves=self.only is None,
             random_state=random_state,
             progress=self.settings.progress,
@@ -696,7 +704,7 @@ class Recovery:
             proportions=self.proportions,
             roc=self.roc,
             threshold=self.threshold,
-            threshold_chosen=self.settings.threshold is not None,
+            threshold_chosen=self.threshold_chosen,
             optimism=None if self.bootstrap is None else self.bootstrap.optimism,
             prior=self.metrics.prior,
             n_groups=self.rows.n_groups,
@@ -767,7 +775,7 @@ class Recovery:
             roc=self.roc,
             bootstrap=replicates,
             estimation=estimate,
-            threshold_chosen=self.settings.threshold is not None,
+            threshold_chosen=self.threshold_chosen,
             random_state=valid.kept_seed(self.settings.random_state),
         )
 
@@ -824,16 +832,18 @@ def make_report(
     reference: str | None = None,
     only: Iterable[str] | None = None,
     label_rates: LabelRates | None = None,
+    chosen_by: str | None = None,
 ) -> PUReport:
     """All steps after :func:`find_proportions`, for one score.
 
     ``reference`` names the scores that alpha and beta are estimated from, if those are others;
     ``only`` the metrics to be measured, if not all; ``label_rates`` what features show of the
-    labels.
+    labels; ``chosen_by`` the metric that the threshold was chosen by
+    on these rows, if it was.
     """
     used, estimation = proportions
     found = recover(rows, used, settings, given, estimation, only)
-    found = replace(found, label_rates=label_rates)
+    found = replace(found, label_rates=label_rates, chosen_by=chosen_by)
     n_resamples = settings.n_resamples
     if n_resamples is None:
         n_resamples = USUAL // 2 if rows.counts.n_thresholds > MANY_THRESHOLDS else USUAL

@@ -16,6 +16,7 @@ from purecover.recovery.metrics import METRICS
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts
     from purecover.estimators.estimate import PriorEstimate
+    from purecover.recovery.thresholds import ThresholdChoice
     from purecover.report.compare import ScoreComparison
     from purecover.report.many import ManyReports, ManyRow
     from purecover.report.results import PUReport
@@ -178,6 +179,43 @@ def _check_lines(report: PUReport) -> list[str]:
             text += f" Hint: {finding.hint}"
         lines += _wrapped(text, "  ")
     return lines
+
+
+# -- A chosen threshold --------------------------------------------------------------------------
+
+
+def render_threshold_text(choice: ThresholdChoice, report: PUReport) -> str:
+    """What was chosen, how many are flagged, all metrics there and checks.
+
+    The report is of the same data at that threshold, and knows what it was chosen by.
+    """
+    replicates = report.bootstrap
+    corrected = replicates is not None and replicates.optimism is not None
+    lines = [str(choice).splitlines()[0].removeprefix("ThresholdChoice: "), ""]
+    for line in (*view.headline(report).lead, *view.precision_lines(report)):
+        lines += _wrapped(line)
+    head = f"{'':<38}{'observed':>10}{'recovered':>11}"
+    if corrected:
+        head += f"{'expected':>11}"
+    if replicates is not None:
+        head += f"   {view.percent(replicates.confidence_level)} interval"
+    lines += ["", head]
+    for name in view.shown_metrics(choice.metrics):
+        title = view.title_of(name, choice.metrics.options)
+        text = f"{title:<38}{view.number(choice.metrics.observed[name]):>10}"
+        text += f"{view.number(choice.metrics[name]):>11}"
+        if corrected:
+            text += f"{view.number(report.metrics[name]):>11}"
+        if replicates is not None:
+            text += f"   {view.ends(report.intervals.get(name))}"
+        lines.append(text.rstrip())
+    if corrected:
+        lines += _wrapped(
+            "recovered: on these data, as evaluate has it with this threshold; expected: on new "
+            "data, less what its choice on these adds, as replicates show that choose again; so "
+            "are the counts above, and all intervals"
+        )
+    return "\n".join([*lines, "", *_check_lines(report)])
 
 
 # -- The report in Markdown, as GitHub, GitLab and others draw it --------------------------------
