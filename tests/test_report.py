@@ -249,7 +249,8 @@ class TestContradicted:
         (check,) = [each for each in given.checks if each.code == "PU008"]
         assert "the true AUC is near 1 if alpha and beta are right" in check.hint
 
-    def test_scorers_give_no_score(self) -> None:
+    @pytest.mark.parametrize("metric", ["roc_auc", "auc_pr", "f1", "precision", "recall"])
+    def test_scorers_give_no_score(self, metric: str) -> None:
         from sklearn.dummy import DummyClassifier
 
         class Same(DummyClassifier):
@@ -260,7 +261,7 @@ class TestContradicted:
         X = s.scores.reshape(-1, 1)
         model = Same().fit(X, s.labeled)
         with pytest.raises(IdentifiabilityError, match="contradict"):
-            pu.make_pu_scorer("roc_auc", alpha=0.9)(model, X, s.labeled)
+            pu.make_pu_scorer(metric, alpha=0.9)(model, X, s.labeled)
 
     def test_text(self, infeasible: pu.PUReport) -> None:
         report = infeasible

@@ -1072,7 +1072,7 @@ class EvidenceDisplay(base.Display):
         EvidenceDisplay
             The display, drawn.
         """
-        counts, mixture = cls._read(scores, labeled, options)
+        counts, mixture = cls._read(scores, labeled, options, warns=False)  # it is refused
         found = evidence_thresholds(
             counts, mixture, target=target, n_resamples=n_resamples, random_state=random_state
         )

@@ -13,7 +13,7 @@ from purecover._typing import AreaRule, FloatArray, IntArray, Repair, Target
 from purecover._validation import Frozen, check_choice, check_flag, check_real, public, warn
 from purecover.counts import PURoc, ScoreCounts, auc_pu_variances, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
-from purecover.proportions import MixtureProportions, check_proportions, check_target
+from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery import repairs as _repairs
 from purecover.recovery.rates import (
     Shares,
@@ -676,7 +676,7 @@ def recover_auc_pr_direct(counts: ScoreCounts, proportions: MixtureProportions) 
     >>> round(recover_auc_pr_direct(counts, MixtureProportions(alpha=0.2)), 3)
     0.417
     """
-    check_proportions(proportions)
+    check_data(counts, proportions)
     roc = pu_roc_curve(counts)
     keep = np.append(0, np.flatnonzero(roc.fpr_pu > 0))
     tpr_pu, fpr_pu = roc.tpr_pu[keep], roc.fpr_pu[keep]

@@ -27,7 +27,7 @@ from purecover.checks.catalog import largest_delta
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import careful_auc_of, check_estimator, tell_clean
 from purecover.estimators.estimate import LabelRates, PriorEstimate, WhenLooked
-from purecover.intervals.interval import Interval, auc_interval, least_delta
+from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import (
     MANY_THRESHOLDS,
     PROPORTIONS,
@@ -58,6 +58,7 @@ from purecover.recovery.curves import (
     roc_from_counts,
 )
 from purecover.recovery.metrics import MetricKeywords, MetricOptions, RecoveryOptions, View
+from purecover.recovery.rates import least_delta
 from purecover.report.results import PUReport, TrueFigures
 
 if TYPE_CHECKING:

@@ -35,13 +35,14 @@ from purecover.checks import CheckResult
 from purecover.counts import PURoc, ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import CurveBand, Interval, contradiction_of, ends_of
+from purecover.intervals.interval import CurveBand, Interval, ends_of
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery import metrics as formulas
 from purecover.recovery.bounds import BinningBounds, binning_bounds
 from purecover.recovery.curves import RecoveredPr, RecoveredRoc, blended, pr_from_roc, recover_roc
 from purecover.recovery.metrics import MetricOptions, RecoveredConfusion, RecoveredMetrics
+from purecover.recovery.rates import contradiction_of
 from purecover.report.assumptions import Assumption, assumptions_of
 from purecover.report.text import render_text
 
@@ -315,7 +316,10 @@ class PUReport(Frozen):
     @property
     def contradiction(self) -> str:
         """In what way alpha and beta contradict the scores, and what to do; empty if not."""
-        return contradiction_of(self.counts, self.proportions) if self.contradicted else ""
+        if not self.contradicted:
+            return ""
+        told = contradiction_of(self.counts, self.proportions)
+        return f"{told}; nothing that rests on them is shown."
 
     @property
     def bounds(self) -> BinningBounds | None:
