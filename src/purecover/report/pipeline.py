@@ -648,11 +648,12 @@ class Recovery:
         """The precision-recall curve."""
         metrics = self.metrics
         areas = None
-        if "auc_pr" in metrics and not self.contradicted:
+        if "auc_pr" in metrics:
             areas = metrics["auc_pr"], metrics.observed["auc_pr"]
-        return pr_from_roc(
+        found = pr_from_roc(
             self.roc_pr, self.rows.counts, metrics.prior, self.options.area, areas=areas
         )
+        return found._withheld() if self.contradicted else found
 
     @cached_property
     def confusion(self) -> formulas.RecoveredConfusion:
@@ -760,14 +761,18 @@ class Recovery:
         found = replace(self, rows=rows, estimation=estimate, bootstrap=replicates)
         if replicates is not None:
             vars(found)["roc_pr"] = self.roc_pr  # which they looked at
+        # With groups the resampler is asked, which does not come along.
+        contradicted = replace(found, rows=self.rows).contradicted
+        vars(found)["contradicted"] = contradicted
         return PUReport._of(
             found,
             counts=self.rows.counts,
             proportions=self.proportions,
             auc_pu=self.rows.counts.auc_pu,
-            roc=self.roc,
+            roc=self.roc._withheld() if contradicted else self.roc,
             bootstrap=replicates,
             estimation=estimate,
+            contradicted=contradicted,
             threshold_chosen=self.settings.threshold is not None,
             random_state=valid.kept_seed(self.settings.random_state),
         )
