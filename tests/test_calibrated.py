@@ -26,6 +26,7 @@ from purecover.exceptions import (
     InvalidInputError,
     InvalidTypeError,
     PurecoverWarning,
+    RecoveryWarning,
 )
 from purecover.models.calibrated import fit_isotonic, fit_sigmoid
 from purecover.recovery.rates import posterior_band
@@ -222,12 +223,21 @@ def test_groups_are_kept_together() -> None:
     rng = np.random.default_rng(17)
     X, labeled = rng.normal(size=(300, 4)), rng.random(300) < 0.4
     X, labeled, groups = np.repeat(X, 4, axis=0), np.repeat(labeled, 4), np.repeat(range(300), 4)
-    model = pu.PUCalibratedClassifier(KNeighborsClassifier(1), alpha=0.2, random_state=0)
+    model = pu.PUCalibratedClassifier(KNeighborsClassifier(1), alpha=0.02, random_state=0)
     apart = model.fit(X, labeled).oob_score_samples_
     assert pu.recovery.auc_pu(pu.ScoreCounts.from_scores(apart, labeled)) > 0.95
     together = model.fit(X, labeled, groups=groups).oob_score_samples_
     assert pu.recovery.auc_pu(pu.ScoreCounts.from_scores(together, labeled)) < 0.6
     clone(model).set_params(cv=GroupKFold(5)).fit(X, labeled, groups=groups)
+
+
+def test_what_the_scores_contradict_is_refused() -> None:
+    X, labeled, _ = draw(3, 300, 900)
+    model = pu.PUCalibratedClassifier(LogisticRegression(), alpha=0.9, random_state=0)
+    with pytest.raises(IdentifiabilityError, match=r"fit: alpha 0\.9 and beta 1 contradict"):
+        model.fit(X, labeled)
+    with pytest.warns(RecoveryWarning, match="contradict these scores"):  # groups may explain it
+        model.fit(X, labeled, groups=np.arange(1200) // 2)
 
 
 def test_out_of_bag_scores() -> None:

@@ -378,6 +378,7 @@ CASES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @pytest.mark.parametrize(
     ("code", "case"), [(code, case) for code, cases in CASES.items() for case in cases]
 )
@@ -401,6 +402,7 @@ def test_every_check_has_cases_for_firing_and_for_staying_quiet():
 # -- weights --------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @pytest.mark.parametrize("weight", [1.0, 7.5])
 def test_equal_weights_change_nothing(weight):
     sample = BINORMAL.sample(200, 2000, alpha=0.25, random_state=0)

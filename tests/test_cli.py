@@ -381,6 +381,7 @@ def test_best_threshold(run, best: str) -> None:
         assert run("threshold", EXAMPLE, *ALPHA, "--best", spelled, "--json", *FEW).json == document
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @pytest.mark.parametrize("group", [False, True])
 def test_threshold_has_the_interval_of_the_library(run, tmp_path: Path, group: bool) -> None:
     path = write_sample(tmp_path / "a.csv", 200, g=lambda i: f"g{i // 4:03}")

@@ -178,6 +178,8 @@ def test_a_report_says_what_it_rests_on() -> None:
     assert by_default.assumptions[2].verdict == "cannot tell"
     assert by_default.assumptions[2].without.startswith(f"{less.auc_direct:.3f} if 10 %")
     assert "contradict" in replace(by_default, proportions=HIGH).assumptions[2].without
+    turned = pu.evaluate(-SAMPLE.scores, SAMPLE.labeled, alpha=0.7, n_resamples=0)
+    assert turned.assumptions[2].without.startswith("0.000 if 10 %")
     assert replace(by_default, checks=()).assumptions[0].verdict == "cannot tell"
     wrong = pu.simulate.binormal(2).sample(200, 2000, alpha=0.25, beta=0.9, random_state=0)
     seen = pu.evaluate(

@@ -211,6 +211,7 @@ def test_flip_symmetry(name: str, seed: int) -> None:
     )
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @pytest.mark.parametrize("name", [n for n in ALL if n != "roc_auc"])  # which nothing cuts
 @given(
     seed=st.integers(0, 10_000),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import decimal
+import inspect
 import math
+import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import norm
+from tests.public_names import public_names
 
 import purecover as pu
 from purecover import simulate
@@ -68,6 +72,7 @@ def assert_valid_roc(fpr: np.ndarray, tpr: np.ndarray) -> None:
         assert np.all(np.diff(rate) >= 0)
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @pytest.mark.parametrize("repair", VALID)
 @given(rows=tables, proportions=shares)
 def test_every_repair_gives_a_valid_curve(
@@ -89,6 +94,7 @@ def test_every_repair_gives_a_valid_curve(
     assert -1e-12 <= pr.auc_pr <= 1 + 1e-12
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @pytest.mark.parametrize("repair", ["hull", "likelihood"])
 @given(rows=tables, proportions=shares)
 def test_concave_repairs_are_concave(
@@ -103,6 +109,7 @@ def test_concave_repairs_are_concave(
     assert turn.min(initial=0) >= -1e-9
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @given(rows=tables, proportions=shares)
 def test_signed_area_of_the_raw_curve_is_the_direct_auc(
     rows: list[tuple[int, int, int]], proportions: pu.MixtureProportions
@@ -270,6 +277,7 @@ def test_likelihood_where_a_class_has_too_little_room(
     assert ours >= best - 0.02
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @pytest.mark.parametrize("alpha", [0.3, 0.6, 0.95])
 def test_likelihood_with_more_positives_than_the_scores_can_hold(alpha: float) -> None:
     # Half of the unlabeled lie below every labeled example, so alpha is at most one half.
@@ -292,6 +300,7 @@ NO_CONTRAST = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @pytest.mark.parametrize("repair", VALID)
 @pytest.mark.parametrize(("alpha", "beta"), NO_CONTRAST)
 @pytest.mark.parametrize(
@@ -318,6 +327,7 @@ def test_no_repair_breaks_where_alpha_is_almost_beta(
     assert 0 <= pr.auc_pr <= 1
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @given(rows=tables, place=st.floats(0, 0.999))
 def test_likelihood_is_continuous_where_contrast_vanishes(
     rows: list[tuple[int, int, int]], place: float
@@ -502,6 +512,7 @@ class TestAreaRules:
         pr = pu.recover_pr(counts, pu.MixtureProportions(0.0), target=prior)
         assert pr.auc_pr == pytest.approx(0.5)
 
+    @pytest.mark.filterwarnings("ignore:.*contradict these scores")
     @given(rows=tables, proportions=shares, prior=st.floats(0.01, 0.99))
     def test_no_area_is_below_the_smallest_possible(
         self, rows: list[tuple[int, int, int]], proportions: pu.MixtureProportions, prior: float
@@ -607,8 +618,10 @@ class TestThresholdChoice:
             pu.choose_threshold(weak, pu.MixtureProportions(0.05), "precision", 0.999)
 
     def test_proportions_that_do_not_fit_are_warned_of(self, counts: pu.ScoreCounts) -> None:
-        with pytest.warns(pu.exceptions.RecoveryWarning, match="PU008"):
+        with pytest.warns(pu.exceptions.RecoveryWarning, match="contradict these scores"):
             pu.choose_threshold(counts, pu.MixtureProportions(0.9), "f1")
+        with pytest.warns(pu.exceptions.RecoveryWarning, match="PU008"):  # the wrong way round
+            pu.choose_threshold(counts.mirrored(), pu.MixtureProportions(0.9), "f1")
 
     def test_a_curve_that_is_not_concave_is_warned_of_once(self) -> None:
         counts = pu.ScoreCounts.from_counts([2, 1, 0], [500, 0, 500], [100, 800, 100])
@@ -1046,6 +1059,7 @@ def test_without_clipping_only_possible_points_have_a_value():
     assert raw[1] == correct_posterior(tau, share, proportions, prior=0.4)[1]
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @given(st.data())
 def test_counts_lie_within_their_margins(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 6))
@@ -1084,3 +1098,90 @@ def test_a_value_is_asked_for_where_the_criterion_needs_one() -> None:
         pu.choose_threshold(counts, MixtureProportions(0.08), "recall")
     with pytest.raises(ValueError, match="must be left out for 'f1'"):
         pu.choose_threshold(counts, MixtureProportions(0.08), "f1", 0.5)
+
+
+# == alpha and beta that the scores contradict ==================================================
+
+
+def probabilities(seed: int = 0) -> simulate.Sample:
+    """Labeled and unlabeled examples, a tenth of the latter positive."""
+    found = simulate.binormal(2.0).sample(300, 1500, alpha=0.1, random_state=seed)
+    return replace(found, scores=1 / (1 + np.exp(2 - 2 * found.scores - math.log(1 / 9))))
+
+
+FEW = {"n_resamples": 20, "random_state": 0}
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "choose_threshold": {"criterion": "f1"},
+    "recover_bounds": {},
+    "recover_auc": {},
+    "recover_metrics": {},
+    "recover_pr": {},
+    "recover_roc": {},
+    "audit.expected_top_audit": {},
+    "intervals.auc_interval": {},
+    "intervals.bootstrap": {**FEW, "metrics": ["f1"], "curves": False},
+    "intervals.curve_band": {**FEW, "curve": "decision"},
+    "intervals.evidence_thresholds": FEW,
+    "intervals.recover_ranking": {**FEW, "groups": np.arange(1800) % 60},
+    "recovery.binning_bounds": {},
+    "recovery.calibration_test": {},
+    "recovery.recover_auc_pr_direct": {},
+    "recovery.recover_calibration": {},
+    "recovery.recover_confusion": {"threshold": 0.5},
+    "recovery.recover_decision_curve": {},
+    "recovery.recover_mean": {"f": np.sqrt},
+    "recovery.recover_metric_curves": {},
+    "recovery.recover_partial_auc_direct": {"max_fpr": 0.1},
+    "RecoveredRocDisplay": {},
+    "RecoveredPrDisplay": {},
+    "displays.CalibrationDisplay": {},
+    "displays.DecisionCurveDisplay": {},
+    "displays.ErrorMapDisplay": {"n_grid": 5},
+    "displays.EvidenceDisplay": FEW,
+    "displays.ThresholdDisplay": {"criterion": "f1"},
+}
+"""Whatever recovers figures from scores, alpha and beta, and what it needs beside them."""
+RAISING = {"intervals.evidence_thresholds", "displays.EvidenceDisplay"}
+
+
+def with_alpha(name: str, sample: simulate.Sample, alpha: float) -> Any:
+    way, options = public_names()[name], ARGUMENTS[name]
+    if isinstance(way, type):
+        return way.from_predictions(sample.scores, sample.labeled, alpha=alpha, **options)
+    if name == "recover_bounds":
+        return way(sample.counts, (alpha, alpha + 0.1), **options)
+    rows = {"counts": pu.ScoreCounts.from_scores(sample.scores, sample.labeled)}
+    if "scores" in inspect.signature(way).parameters:
+        rows = {"scores": sample.scores, "labeled": sample.labeled}
+    return way(**rows, proportions=pu.MixtureProportions(alpha), **options)
+
+
+@pytest.mark.filterwarnings("ignore:the recovered AUC .* was clipped")  # by no more than chance
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_a_contradiction_is_told_once(name: str) -> None:
+    sample = probabilities()
+    with_alpha(name, sample, 0.1)  # in silence: warnings are errors here
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if name in RAISING:
+            with pytest.raises(pu.exceptions.IdentifiabilityError, match="contradict these scores"):
+                with_alpha(name, sample, 0.6)
+        else:
+            with_alpha(name, sample, 0.6)
+    assert len(caught) == (name not in RAISING)
+    for each in caught:
+        assert each.category is pu.exceptions.RecoveryWarning
+        assert Path(each.filename) == Path(__file__)
+        fits = re.search(r"contradict these scores: .* at most (0\.\d+)", str(each.message))
+        with_alpha(name, sample, float(fits[1]))  # as it says
+
+
+def test_no_way_to_recovered_figures_is_forgotten() -> None:
+    ways = set()
+    for name, way in public_names().items():
+        call = getattr(way, "from_predictions", None) if isinstance(way, type) else way
+        taken = set(inspect.signature(call).parameters) if inspect.isroutine(call) else set()
+        if {"counts", "scores"} & taken and {"proportions", "alpha_range"} & taken:
+            ways.add(name)
+    # Reports have a field for it, and this display draws it.
+    assert ways - {"evaluate", "compare_scores", "displays.SensitivityDisplay"} == set(ARGUMENTS)

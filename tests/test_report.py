@@ -34,7 +34,12 @@ from purecover import simulate
 from purecover._validation import check_real
 from purecover.estimators.base import Inclusions, PriorEstimator, prior_estimators
 from purecover.estimators.wrappers import NoisyLabels
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.exceptions import (
+    IdentifiabilityError,
+    InvalidInputError,
+    InvalidTypeError,
+    RecoveryWarning,
+)
 from purecover.models.best_scorer import BestScorer
 from purecover.proportions import GivenProportions
 from purecover.report import pipeline
@@ -206,6 +211,26 @@ class TestContradicted:
             assert "contradict these scores" in text
             assert "1.0000" not in text
 
+    def test_no_curve_is_drawn_or_read(self, infeasible: pu.PUReport) -> None:
+        again = pu.PUReport.from_json(infeasible.to_json())
+        for report in (infeasible, again):
+            roc, pr = report.roc, report.pr
+            rates = roc.tpr_at(0.1), roc.fpr_at(0.5), *roc.fpr, *roc.tpr, *pr.recall, *pr.precision
+            areas = roc.auc, roc.partial_auc(0.1), pr.auc_pr, pr.normalized_auc_pr
+            assert np.isnan([*rates, *areas]).all()
+            assert roc.n_outside > 0
+            left, right = report.plot().axes
+            for ax in (left, right):
+                recovered, observed, chance = ax.get_lines()
+                assert np.isnan(recovered.get_xdata()).all()
+                assert "contradict the scores" in recovered.get_label()
+                assert np.isfinite(observed.get_xydata()).all()
+            assert chance.get_ydata()[0] == report.counts.labeled_share
+            assert not right.collections
+        with pytest.warns(RecoveryWarning, match="contradict"):
+            shown = pu.RecoveredPrDisplay.from_predictions(infeasible.counts, alpha=0.9)
+        assert np.isnan(shown.pr.auc_pr)
+
     def test_the_message_names_what_would_fit(self, infeasible: pu.PUReport) -> None:
         most = re.search(r"alpha can be at most (0\.[0-9]+)", infeasible.contradiction)
         assert most is not None
@@ -231,6 +256,15 @@ class TestContradicted:
             assert not pu.evaluate(s.scores, s.labeled, alpha=0.02, **known).contradicted
             assert pu.evaluate(s.scores, s.labeled, alpha=0.3, **known).contradicted
 
+    def test_groups_that_explain_it_are_asked_without_replicates_too(self) -> None:
+        s = pu.simulate.binormal(2.0).sample(40, 150, alpha=0.1, random_state=2)
+        rows = {"scores": np.repeat(s.scores, 10), "labeled": np.repeat(s.labeled, 10)}
+        groups = np.repeat(np.arange(190), 10)
+        for alpha, expected in ((0.35, False), (0.6, True)):
+            known = {**rows, "alpha": alpha, "n_resamples": 0}
+            assert pu.evaluate(**known).contradicted
+            assert pu.evaluate(**known, groups=groups).contradicted == expected
+
     def test_an_estimate_that_leaves_it_open_is_no_contradiction(self) -> None:
         s = pu.simulate.binormal(2).sample(500, 2500, alpha=0.3, random_state=4)
         perfect = s.truth + np.random.default_rng(104).random(3000) / 2
@@ -252,7 +286,8 @@ class TestContradicted:
         (check,) = [each for each in given.checks if each.code == "PU008"]
         assert "the true AUC is near 1 if alpha and beta are right" in check.hint
 
-    def test_scorers_give_no_score(self) -> None:
+    @pytest.mark.parametrize("metric", ["roc_auc", "auc_pr", "f1", "precision", "recall"])
+    def test_scorers_give_no_score(self, metric: str) -> None:
         from sklearn.dummy import DummyClassifier
 
         class Same(DummyClassifier):
@@ -263,7 +298,7 @@ class TestContradicted:
         X = s.scores.reshape(-1, 1)
         model = Same().fit(X, s.labeled)
         with pytest.raises(IdentifiabilityError, match="contradict"):
-            pu.make_pu_scorer("roc_auc", alpha=0.9)(model, X, s.labeled)
+            pu.make_pu_scorer(metric, alpha=0.9)(model, X, s.labeled)
 
     def test_text(self, infeasible: pu.PUReport) -> None:
         report = infeasible

@@ -117,8 +117,7 @@ def _check_roles(scores: Any, labeled: Any) -> None:
     # Truth values are labels, and floats beside integers are scores.
     if "" in kinds or kinds in (("f", "i"), ("f", "b"), ("i", "b")):
         return
-    # Our own calls, two frames up, pass on what somebody named.
-    if sys._getframe(2).f_globals.get("__name__", "").partition(".")[0] == "purecover":
+    if ours(above=2):  # passes on what somebody named
         return
     raise bad_value(
         "scores",
@@ -126,6 +125,12 @@ def _check_roles(scores: Any, labeled: Any) -> None:
         "0 and 1 only, and so has 'labeled'",
         "name both, scores=..., labeled=..., if these are decisions rather than scores",
     )
+
+
+def ours(*, above: int) -> bool:
+    """Whether the code so many frames above the function that asks is of this package."""
+    name: str = sys._getframe(above + 1).f_globals.get("__name__", "")
+    return name.partition(".")[0] == "purecover"
 
 
 def _zeros_and_ones(values: Any) -> str:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from purecover._inputs import labeled_value, response_scores
+from purecover._inputs import RESPONSES, labeled_value, response_scores
 from purecover._typing import ArrayLike
 from purecover._validation import bad_type, check_choice, check_real, public, to_numpy
 from purecover.counts import ScoreCounts
 from purecover.exceptions import IdentifiabilityError, InvalidInputError
-from purecover.intervals.interval import contradiction_of, least_delta
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.metrics import METRICS, MetricKeywords, RecoveryOptions, recover_metrics
-from purecover.recovery.rates import recover_auc
+from purecover.recovery.rates import recover_auc, refuse_contradiction
 
 if TYPE_CHECKING:  # loads scikit-learn, which is not needed to name a scorer
     from purecover.estimators.base import PriorEstimator
@@ -76,15 +75,15 @@ class PUScorer:
                 raise bad_type("estimator", "a fitted classifier with predict", estimator)
             counts = counted(np.asarray(estimator.predict(X)) == positive)
             options = {**options, "threshold": 1.0}
-            # Yes and no are too little to estimate from: that takes the scores behind them.
-            proportions = self._proportions(ranked() if self._prior_estimator else counts)
+            # Yes and no are too little to estimate from, and to see whether alpha and beta fit:
+            # that takes the scores behind them.
+            scored = any(hasattr(estimator, each) for each in RESPONSES)
+            behind = ranked() if self._prior_estimator or scored else counts
         else:
-            counts = ranked()
-            proportions = self._proportions(counts)
-        if self._prior_estimator is None and least_delta(counts) > proportions.delta:
-            raise IdentifiabilityError(
-                f"{{function}} has no score: {contradiction_of(counts, proportions)}"
-            )
+            counts = behind = ranked()
+        proportions = self._proportions(behind)
+        if self._prior_estimator is None:
+            refuse_contradiction(behind, proportions)
         if self.metric == "roc_auc":
             value = recover_auc(counts, proportions, clip=False)
         else:
@@ -202,7 +201,8 @@ def make_pu_scorer(
     :func:`evaluate`. A copy is fitted to the scores of the fold, so that an earlier fit of it plays
     no part.
 
-    Where the scores of a fold do not tell alpha and beta, the scorer raises
+    Where the scores of a fold do not tell alpha and beta, or contradict those given (of metrics of
+    ``predict``, the scores behind it, if the classifier has any), the scorer raises
     :class:`~purecover.exceptions.IdentifiabilityError`. ``cross_validate`` and searches turn it
     into their ``error_score``: NaN by default, with a warning, and a candidate with one such
     fold is ranked last.

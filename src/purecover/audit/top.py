@@ -21,8 +21,8 @@ from purecover.audit import posterior
 from purecover.counts import ScoreCounts, check_counts
 from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
-from purecover.proportions import MixtureProportions, check_proportions
-from purecover.recovery.rates import effective_sizes, map_rates
+from purecover.proportions import MixtureProportions
+from purecover.recovery.rates import check_data, effective_sizes, map_rates
 
 LABELED_ABOVE = 0.7
 """The cut lies where so many of the labeled examples are above it."""
@@ -491,8 +491,7 @@ def expected_top_audit(
     >>> expected.n_items, round(expected.alpha.width, 1)
     (30, 0.1)
     """
-    check_counts(counts)
-    check_proportions(proportions)
+    check_data(counts, proportions)
     n_items = valid.check_integer("n_items", n_items, low=1, high=posterior.MOST_ITEMS)
     level = check_level(confidence_level)
     cut = top_cut(counts)

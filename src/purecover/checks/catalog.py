@@ -31,10 +31,9 @@ from purecover.checks.base import (
 from purecover.counts import ScoreCounts, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import least_delta
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.curves import concavity_excess
-from purecover.recovery.rates import effective_size, effective_sizes, posterior_band
+from purecover.recovery.rates import effective_size, effective_sizes, least_delta, posterior_band
 
 # -- How much data there is, and whether it is used twice: PU003, PU005, PU010, PU016 -------------
 

@@ -89,7 +89,6 @@ def threshold(
     criterion, value = _criterion(vars(wish), best)
     from purecover.cli.rows import read_rows
     from purecover.estimators.choice import check_estimator
-    from purecover.intervals.interval import contradiction_of
     from purecover.proportions import GivenProportions
     from purecover.recovery.thresholds import THRESHOLD_METRICS
     from purecover.report.pipeline import Settings, find_proportions, make_report, read_marks
@@ -144,7 +143,7 @@ def threshold(
     elif not contradicted:
         tell(render_threshold_text(choice, report))
     if contradicted:
-        say(f"purecover: {contradiction_of(rows.counts, report.proportions)}")
+        say(f"purecover: {report.contradiction}")
         return 1
     read.note_blanks(quiet=quiet)
     return 1 if strict and any_serious(checks) else 0

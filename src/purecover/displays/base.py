@@ -21,6 +21,7 @@ from purecover._typing import ArrayLike, FloatArray, IntArray
 from purecover._validation import bad_type, public, require
 from purecover.counts import ScoreCounts
 from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.recovery.rates import warn_of_contradiction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -193,11 +194,19 @@ class Display(Tabular, ABC):
         scores: ArrayLike | ScoreCounts,
         labeled: ArrayLike | None,
         options: Mapping[str, object],
+        *,
+        warns: bool = True,
     ) -> tuple[ScoreCounts, MixtureProportions]:
-        """What the caller of `from_predictions` gave: the counts, and alpha and beta."""
+        """What the caller of `from_predictions` gave: the counts, and alpha and beta.
+
+        Where these contradict each other it ``warns``, as what is drawn rests on both.
+        """
         given = GivenProportions.among(options).validated()  # counting can take a while
         counts = RowOptions.among(options).counted(scores, labeled)
-        return counts, given.resolve(counts)
+        proportions = given.resolve(counts)
+        if warns:
+            warn_of_contradiction(counts, proportions)
+        return counts, proportions
 
     def _drawn(self, options: Mapping[str, Any]) -> Self:
         """Itself, drawn with those options of `from_predictions` that are for drawing."""

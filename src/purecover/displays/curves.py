@@ -24,7 +24,13 @@ from purecover.exceptions import InvalidInputError
 from purecover.intervals.evidence import EvidenceThresholds, evidence_thresholds
 from purecover.intervals.interval import CurveBand
 from purecover.proportions import KnownKeywords
-from purecover.recovery.curves import RecoveredPr, RecoveredRoc, recover_pr, recover_roc, refine_pr
+from purecover.recovery.curves import (
+    RecoveredPr,
+    RecoveredRoc,
+    recover_pr,
+    recover_roc,
+    refine_pr,
+)
 from purecover.recovery.means import (
     CalibrationCurve,
     DecisionCurve,
@@ -32,6 +38,7 @@ from purecover.recovery.means import (
     recover_decision_curve,
 )
 from purecover.recovery.metrics import METRICS
+from purecover.recovery.rates import contradiction_of
 from purecover.recovery.thresholds import (
     MetricCurves,
     ThresholdChoice,
@@ -100,6 +107,9 @@ def titled(name: str | None, what: str) -> str:
     return what if name is None else f"{name}: {what}"
 
 
+_NOT_RECOVERED = "recovered: none, as alpha and\nbeta contradict the scores"
+
+
 class Series(NamedTuple):
     """One line of the picture."""
 
@@ -143,8 +153,11 @@ class CurveDisplay(base.Display):
         """The curves, all points: ``observed``, ``recovered`` and ``chance``."""
 
     def _thin_lines(self) -> dict[str, Series]:
-        lines = self._lines().items()
-        return {role: Series(*thin_line(x, y), label) for role, (x, y, label) in lines}
+        lines = {role: Series(*thin_line(x, y), z) for role, (x, y, z) in self._lines().items()}
+        if np.isnan(lines["recovered"].x).all():
+            # What cannot be is not drawn, but a legend that says nothing of it would be missed.
+            lines["recovered"] = lines["recovered"]._replace(label=_NOT_RECOVERED)
+        return lines
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         parts = [(role, line.x, line.y) for role, line in self._thin_lines().items()]
@@ -338,7 +351,10 @@ class RecoveredRocDisplay(CurveDisplay):
         'False positive rate'
         """
         counts, mixture = cls._read(scores, labeled, options)
-        return cls(recover_roc(counts, mixture, repair=repair), band=band)._drawn(options)
+        roc = recover_roc(counts, mixture, repair=repair)
+        if contradiction_of(counts, mixture):
+            roc = roc._withheld()
+        return cls(roc, band=band)._drawn(options)
 
     def _summary(self) -> str:
         return f"AUC {self.roc.auc:.2f}, observed {self.roc.auc_pu:.2f}"
@@ -471,6 +487,8 @@ class RecoveredPrDisplay(CurveDisplay):
         """
         counts, mixture = cls._read(scores, labeled, options)
         pr = recover_pr(counts, mixture, repair=repair, target=target, area=area)
+        if contradiction_of(counts, mixture):
+            pr = pr._withheld()
         return cls(pr, band=band)._drawn(options)
 
     def _summary(self) -> str:
@@ -479,19 +497,20 @@ class RecoveredPrDisplay(CurveDisplay):
     def _lines(self) -> dict[str, Series]:
         pr = self.pr
         recovered, observed = (pr.recall, pr.precision), (pr.recall_pu, pr.precision_pu)
+        share = float(pr.precision_pu[-1])  # of labeled examples, as all are flagged there
         if pr.area == "davis-goadrich":
-            recovered = refine_pr(*recovered, pr.prior)
-            # Where all is flagged, precision is the prior: here, the labeled share.
-            observed = refine_pr(*observed, float(pr.precision_pu[-1]))
+            recovered, observed = refine_pr(*recovered, pr.prior), refine_pr(*observed, share)
+        # The prior rests on alpha; without a recovered curve, chance is that of the observed one.
+        chance = share if np.isnan(pr.recall).all() else pr.prior
         # Two digits, but a rare class must not read as 0.00.
-        prior = f"{pr.prior:.2f}" if pr.prior >= 0.01 else f"{pr.prior:.1g}"
+        shown = f"{chance:.2f}" if chance >= 0.01 else f"{chance:.1g}"
         return {
             "observed": Series(*observed, f"observed (AUC-PR {pr.auc_pr_pu:.2f})"),
             "recovered": Series(*recovered, f"recovered (AUC-PR {pr.auc_pr:.2f})"),
             "chance": Series(
                 np.array([0.0, 1.0]),
-                np.array([pr.prior, pr.prior]),
-                f"chance (precision {prior})",
+                np.array([chance, chance]),
+                f"chance (precision {shown})",
             ),
         }
 
@@ -1072,7 +1091,7 @@ class EvidenceDisplay(base.Display):
         EvidenceDisplay
             The display, drawn.
         """
-        counts, mixture = cls._read(scores, labeled, options)
+        counts, mixture = cls._read(scores, labeled, options, warns=False)  # it is refused
         found = evidence_thresholds(
             counts, mixture, target=target, n_resamples=n_resamples, random_state=random_state
         )

@@ -247,8 +247,8 @@ class ErrorMapDisplay(base.Display):
         >>> round(display.error_map.auc, 4)
         0.9167
         """
-        counts, mixture = cls._read(scores, labeled, options)
-        auc = recover_auc(counts, mixture)
+        counts, mixture = cls._read(scores, labeled, options, warns=False)
+        auc = recover_auc(counts, mixture)  # which warns
         found = error_map(mixture.alpha, mixture.beta, auc, n_grid=n_grid)
         return cls(found)._drawn(options)
 
@@ -567,7 +567,7 @@ class SensitivityDisplay(base.Display):
         >>> display.observed_.get_label()
         'observed (AUC 0.83)'
         """
-        counts, mixture = cls._read(scores, labeled, options)
+        counts, mixture = cls._read(scores, labeled, options, warns=False)
         if metric == "roc_auc":
             grid = auc_sensitivity(counts, alphas=alphas, betas=betas)
         else:

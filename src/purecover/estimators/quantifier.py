@@ -17,10 +17,11 @@ from purecover.estimators.base import check_both_sides, read_counts
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
 from purecover.exceptions import InvalidInputError, RecoveryWarning
 from purecover.intervals.evidence import bins_for, local_ratio
-from purecover.intervals.interval import Interval, check_agreement
+from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.means import Masses, even_bins
+from purecover.recovery.rates import check_agreement
 
 _GROUPS = 400
 """Replicates are kept in so many groups of scores at most."""

@@ -14,11 +14,11 @@ from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState, Targ
 from purecover._validation import Frozen, as_real_vector, bad_value, check_real, public
 from purecover.counts import ScoreCounts
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import Varied, check_agreement
+from purecover.intervals.interval import Varied
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, ProportionEstimator
 from purecover.recovery.means import Masses, even_bins, isotonic_frequency
-from purecover.recovery.rates import check_data
+from purecover.recovery.rates import check_agreement, check_data
 
 STRENGTHS = {"supporting": 1, "moderate": 2, "strong": 4, "very strong": 8}
 """Points of each strength: eighths of the exponent of the odds of very strong evidence."""
@@ -294,7 +294,7 @@ def evidence_thresholds(
     >>> found.points_of([-1.0, 1.0, 2.5])
     array([-4,  0,  2])
     """
-    check_data(counts, proportions)
+    check_data(counts, proportions, warns=False)
     check_agreement(counts, None if estimator is not None else proportions)
     prior = proportions.prior(target, counts)
     if not 0 < prior < 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -12,10 +11,9 @@ from purecover._codec import Saved
 from purecover._inputs import Tabular
 from purecover._typing import FloatArray, OrNan
 from purecover._validation import Frozen, check_choice, check_real, public
-from purecover.counts import ScoreCounts, auc_pu_variance
-from purecover.exceptions import IdentifiabilityError
+from purecover.counts import ScoreCounts
 from purecover.proportions import MixtureProportions
-from purecover.recovery.rates import check_data, effective_sizes
+from purecover.recovery.rates import check_data, observed_auc_ends
 
 Varied = Literal["scores", "scores and proportions"]
 
@@ -173,35 +171,22 @@ def auc_interval(
     >>> round(interval.estimate, 4), round(interval.low, 4), interval.high
     (0.875, 0.2694, 1.0)
     """
-    from purecover._imports import ndtri  # scipy.stats takes a second to import
-
     check_choice("method", method, ("logit", "wald"))
     level = check_level(confidence_level)
-    check_data(counts, proportions)
-    variance, observed = auc_pu_variance(counts), counts.auc_pu
-    z = float(ndtri(0.5 + level / 2))
-    delta = proportions.delta
-    label = f"DeLong, {method}"
-    if not variance > 0:
-        low, high = _newcombe(observed, *effective_sizes(counts), z)
-        label = "Newcombe score"
-        variance = ((high - low) / (2 * z)) ** 2
-    elif method == "wald" or not 0 < observed < 1:
-        reach = z * math.sqrt(variance)
-        low, high = observed - reach, observed + reach
-    else:
-        center = math.log(observed / (1 - observed))
-        reach = z * math.sqrt(variance) / (observed * (1 - observed))
-        low, high = _expit(center - reach), _expit(center + reach)
+    check_data(counts, proportions, warns=delta_error is None)
+    observed, delta = counts.auc_pu, proportions.delta
+    low, high, label = observed_auc_ends(counts, level, method)
     if delta_error is None:
         low, high = 0.5 + (low - 0.5) / delta, 0.5 + (high - 0.5) / delta
     else:
+        from purecover._imports import ndtri  # scipy.stats takes a second to import
+
         delta_error = check_real("delta_error", delta_error, low=0, high=1)
-        extra = abs(observed - 0.5) * delta_error / delta**2
+        extra = float(ndtri(0.5 + level / 2)) * abs(observed - 0.5) * delta_error / delta**2
         # Add the uncertainty of delta to each arm, so that the logit shape is kept.
         estimate = 0.5 + (observed - 0.5) / delta
-        low = estimate - math.hypot((observed - low) / delta, z * extra)
-        high = estimate + math.hypot((high - observed) / delta, z * extra)
+        low = estimate - math.hypot((observed - low) / delta, extra)
+        high = estimate + math.hypot((high - observed) / delta, extra)
     return Interval(
         estimate=min(max(0.5 + (observed - 0.5) / delta, 0.0), 1.0),
         low=min(max(low, 0.0), 1.0),
@@ -210,75 +195,3 @@ def auc_interval(
         method=label,
         varied="scores" if delta_error is None else "scores and proportions",
     )
-
-
-_TWO_ERRORS = 0.9545
-"""Confidence between two standard errors below and two above."""
-
-
-def least_delta(counts: ScoreCounts) -> float:
-    """The least beta - alpha that the observed AUC allows, two standard errors granted.
-
-    No classifier has an observed AUC further above 1/2 than half of beta - alpha. One below 1/2
-    says that labels or scores are the wrong way round, and nothing of alpha and beta.
-    """
-    seen = auc_interval(counts, MixtureProportions(0.0, 1.0), confidence_level=_TWO_ERRORS)
-    return max(2 * seen.low - 1, 0.0)
-
-
-def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> str:
-    """What alpha and beta the scores allow at most, and what to do."""
-    p, least = proportions, least_delta(counts)
-    most = p.beta - least
-    allowed = (
-        f"with beta {p.beta:.4g}, alpha can be at most {math.floor(most * 1e4) / 1e4:.4g}"
-        if most >= 0
-        else f"beta must be at least {math.ceil(least * 1e4) / 1e4:.4g}"
-    )
-    correct = "beta"
-    if p.origin == "given":
-        correct = "alpha or beta, or leave alpha out to have it estimated"
-    return (
-        f"alpha {p.alpha:.4g} and beta {p.beta:.4g} contradict these scores: if the labeled are a "
-        f"random sample of all positives, their observed AUC of {counts.auc_pu:.4f} needs a beta - "
-        f"alpha of at least {least:.3g}, even if chance has helped, and it is {p.delta:.3g}; "
-        f"{allowed}. Correct {correct}; nothing that rests on them is shown."
-    )
-
-
-def check_agreement(counts: ScoreCounts, given: MixtureProportions | None) -> None:
-    """Refuse scores the wrong way round, and given alpha and beta that they contradict."""
-    if counts.auc_pu <= 0.5:
-        raise IdentifiabilityError(
-            "{function} needs labeled examples that score higher than the unlabeled, got an "
-            f"observed AUC of {counts.auc_pu:.3f}.",
-            hint="larger scores must mean more positive; negate them if it is the other way",
-        )
-    if given is not None and least_delta(counts) > given.delta:
-        raise IdentifiabilityError(f"{{function}}: {contradiction_of(counts, given)}")
-
-
-def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tuple[float, float]:
-    """Newcombe's fifth method: invert a score test with Hanley and McNeil's variance."""
-    extra = (n_labeled + n_unlabeled) / 2 - 1
-
-    def gap(theta: float) -> float:
-        shape = 1 + extra * (1 - theta) / (2 - theta) + extra * theta / (1 + theta)
-        return (auc - theta) ** 2 - z**2 * theta * (1 - theta) * shape / (n_labeled * n_unlabeled)
-
-    low = 0.0 if auc == 0 else _root(gap, 1e-15, auc - 1e-12)
-    high = 1.0 if auc == 1 else _root(gap, auc + 1e-12, 1 - 1e-15)
-    return low, high
-
-
-def _root(gap: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function changes its sign, by bisection: ``scipy.optimize`` is slow to import."""
-    rising = gap(low) < 0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if (gap(middle) < 0) == rising else (low, middle)
-    return (low + high) / 2
-
-
-def _expit(value: float) -> float:
-    return 1 / (1 + math.exp(-value)) if value > -700 else 0.0

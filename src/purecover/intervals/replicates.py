@@ -461,7 +461,7 @@ def bootstrap(
     >>> 0.8556 in result.interval("roc_auc")
     True
     """
-    check_data(counts, proportions)
+    check_data(counts, proportions, warns=estimator is None)
     repair = RecoveryOptions.among(options).validated().repair
     return measure_replicates(
         counts,
@@ -933,7 +933,7 @@ def curve_band(
     >>> print(f"{band.estimate[49]:.3f} [{band.low[49]:.3f}, {band.high[49]:.3f}]")
     0.125 [0.086, 0.171]
     """
-    check_data(counts, proportions)
+    check_data(counts, proportions, warns=estimator is None)
     valid.check_choice("curve", curve, ("calibration", "decision"))
     valid.check_choice("kind", kind, ("pointwise", "simultaneous"))
     check_probabilities(counts, proportions)

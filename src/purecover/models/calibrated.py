@@ -36,7 +36,12 @@ from purecover.models import tables
 from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
 from purecover.models.tables import called_y
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
-from purecover.recovery.rates import correct_posterior, posterior_band
+from purecover.recovery.rates import (
+    correct_posterior,
+    posterior_band,
+    refuse_contradiction,
+    warn_of_contradiction,
+)
 
 # -- From scores to the probability of carrying a label, knowing alpha and beta ------------------
 
@@ -364,6 +369,12 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         Returns
         -------
         self
+
+        Raises
+        ------
+        IdentifiabilityError
+            If the cross-fitted scores contradict an alpha and beta that were given, or tell none.
+            With groups, which may explain it, a contradiction is a warning.
         """
         given, prior_estimator = self._check_params()
         seed = tables.check_seed(self.random_state)
@@ -393,6 +404,9 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         self.prior_estimator_ = prior_estimator
         if prior_estimator is None:
             self.proportions_ = given.resolve(counts)
+            # With groups, chance goes further than the standard error knows.
+            agree = refuse_contradiction if groups is None else warn_of_contradiction
+            agree(counts, self.proportions_)
         else:
             try:
                 found = prior_estimator.fit(counts).proportions_

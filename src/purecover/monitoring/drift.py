@@ -29,10 +29,10 @@ from purecover._validation import Frozen
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
-from purecover.intervals.interval import Interval, auc_interval, contradiction_of, least_delta
+from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import bootstrap
 from purecover.proportions import GivenProportions, MixtureProportions
-from purecover.recovery.rates import effective_sizes
+from purecover.recovery.rates import contradiction_of, effective_sizes, least_delta
 
 if TYPE_CHECKING:
     from purecover.estimators.base import PriorEstimator
@@ -95,8 +95,8 @@ def figures(counts: ScoreCounts, settings: Settings) -> dict[str, Any]:
         used = given.resolve(counts)
         alpha = _made_interval(used.alpha, used.alpha, level, "given")
         found |= {"alpha": alpha, "beta": used.beta}
-        if least_delta(counts) > used.delta:
-            return found | {"note": contradiction_of(counts, used)}
+        if told := contradiction_of(counts, used):
+            return found | {"note": f"{told}."}
         return found | {"auc": auc_interval(counts, used, confidence_level=level)}
     estimator = make_estimator(given)
     with warnings.catch_warnings():

@@ -30,9 +30,9 @@ from purecover._typing import BoolArray, FloatArray, IntArray, Target
 from purecover._validation import Frozen, public
 from purecover.counts import ScoreCounts, auc_pu, check_counts, pu_roc_curve
 from purecover.exceptions import IdentifiabilityError
-from purecover.proportions import MixtureProportions, check_proportions, check_target
+from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery.curves import area_under_pr
-from purecover.recovery.rates import trapezoid
+from purecover.recovery.rates import check_data, trapezoid, warn_of_contradiction
 from purecover.recovery.repairs import project
 
 # -- Extremes of confusion tables and of recovered rates: the machinery of :func:`recover_bounds`
@@ -476,6 +476,8 @@ def recover_bounds(
             f"got an alpha_range up to {alphas[1]:g} and a beta_range from {betas[0]:g} (PU001).",
             hint="narrow the ranges until they are apart",
         )
+    # Where not even the ends that are furthest apart fit, nothing in the ranges does.
+    warn_of_contradiction(counts, MixtureProportions(alphas[0], betas[1]))
     if method == "box":
         curves = map_bounds(counts, alphas, betas, target, level)
     elif betas != (1, 1):
@@ -629,7 +631,7 @@ def binning_bounds(
     area_pr = _pr_bounds(observed, observed, several, counts.labeled_share)
     if proportions is None:
         return BinningBounds(n_bins=n_bins, auc_pu=area, auc_pr_pu=area_pr)
-    check_proportions(proportions)
+    check_data(counts, proportions)
     upper, lower = _recovered_boxes(counts, proportions, several)
     return BinningBounds(
         n_bins=n_bins,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from purecover._typing import AreaRule, FloatArray, IntArray, Repair, Target
 from purecover._validation import Frozen, check_choice, check_flag, check_real, public, warn
 from purecover.counts import PURoc, ScoreCounts, auc_pu_variances, pu_roc_curve
 from purecover.exceptions import RecoveryWarning
-from purecover.proportions import MixtureProportions, check_proportions, check_target
+from purecover.proportions import MixtureProportions, check_target
 from purecover.recovery import repairs as _repairs
 from purecover.recovery.rates import (
     Shares,
@@ -46,7 +47,8 @@ class RecoveredRoc(Frozen, Tabular):
     Attributes
     ----------
     fpr, tpr : ndarray of shape (n_points,)
-        The curve after ``repair``; from (0, 0) to (1, 1).
+        The curve after ``repair``; from (0, 0) to (1, 1). NaN, as ``auc`` is, in a report whose
+        alpha and beta contradict the scores.
     thresholds : ndarray of shape (n_points,)
         The threshold of each point; infinity at (0, 0), NaN where a repair put a point that
         no threshold attains.
@@ -83,6 +85,11 @@ class RecoveredRoc(Frozen, Tabular):
         super().__post_init__()
         object.__setattr__(self, "auc", trapezoid(self.tpr, self.fpr))
 
+    def _withheld(self) -> RecoveredRoc:
+        """The same with NaN for what rests on alpha and beta; raw and observed rates stay."""
+        nothing = np.full_like(self.fpr, np.nan)
+        return replace(self, fpr=nothing, tpr=nothing)
+
     @property
     def auc_pu(self) -> float:
         """Area under the observed curve."""
@@ -111,7 +118,8 @@ class RecoveredRoc(Frozen, Tabular):
             The partial area.
         """
         limit = check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
-        return float(partial_area(self.fpr, self.tpr, limit, standardized=standardized))
+        area = float(partial_area(self.fpr, self.tpr, limit, standardized=standardized))
+        return math.nan if math.isnan(self.auc) else area
 
     @public
     def tpr_at(self, fpr: float) -> float:
@@ -448,7 +456,8 @@ class RecoveredPr(Frozen, Tabular):
     Attributes
     ----------
     recall, precision : ndarray of shape (n_points,)
-        The curve, in order of decreasing threshold; recall runs from 0 to 1.
+        The curve, in order of decreasing threshold; recall runs from 0 to 1. NaN, as ``auc_pr``
+        is, in a report whose alpha and beta contradict the scores.
     thresholds : ndarray of shape (n_points,)
         The threshold of each point; infinity at recall 0, NaN where a repair put a point
         that no threshold attains.
@@ -479,6 +488,11 @@ class RecoveredPr(Frozen, Tabular):
     area: AreaRule
     repair: Repair
     proportions: MixtureProportions
+
+    def _withheld(self) -> RecoveredPr:
+        """The same with NaN for what rests on alpha and beta; the observed curve stays."""
+        nothing = np.full_like(self.recall, np.nan)
+        return replace(self, recall=nothing, precision=nothing, auc_pr=math.nan)
 
     @property
     def normalized_auc_pr(self) -> float:
@@ -676,7 +690,7 @@ def recover_auc_pr_direct(counts: ScoreCounts, proportions: MixtureProportions) 
     >>> round(recover_auc_pr_direct(counts, MixtureProportions(alpha=0.2)), 3)
     0.417
     """
-    check_proportions(proportions)
+    check_data(counts, proportions)
     roc = pu_roc_curve(counts)
     keep = np.append(0, np.flatnonzero(roc.fpr_pu > 0))
     tpr_pu, fpr_pu = roc.tpr_pu[keep], roc.fpr_pu[keep]

@@ -6,7 +6,9 @@ Performance in Positive-Unlabeled Learning, AAAI.
 
 from __future__ import annotations
 
+import math
 import numbers
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +18,22 @@ from purecover import _validation as valid
 from purecover._typing import FloatArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts, check_counts, pu_roc_curve
-from purecover.exceptions import RecoveryWarning
+from purecover.exceptions import IdentifiabilityError, RecoveryWarning
 from purecover.proportions import MixtureProportions, check_proportions
 
 
-def check_data(counts: ScoreCounts, proportions: MixtureProportions) -> None:
-    """What all recovery rests on."""
+def check_data(counts: ScoreCounts, proportions: MixtureProportions, *, warns: bool = True) -> None:
+    """Check what all recovery rests on.
+
+    A public function that calls this warns if the scores contradict alpha and beta, unless this
+    package has called it, which says so itself. None ``warns`` where alpha and beta have an error
+    that may explain it.
+    """
     check_counts(counts)
     check_proportions(proportions)
+    # Above are the public function, what `public` has wrapped it in, and who called it.
+    if warns and not valid.ours(above=3):
+        warn_of_contradiction(counts, proportions)
 
 
 @public
@@ -340,6 +350,114 @@ def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:
     )
 
 
+# -- Whether alpha and beta fit the observed AUC ---------------------------------------------------
+
+
+def observed_auc_ends(
+    counts: ScoreCounts, level: float, method: str = "logit"
+) -> tuple[float, float, str]:
+    """Ends of an interval of the observed AUC, and how they were found; not clipped."""
+    from purecover._imports import ndtri  # scipy.stats takes a second to import
+
+    variance, observed = counts.auc_pu_variance, counts.auc_pu
+    z = float(ndtri(0.5 + level / 2))
+    if not variance > 0:
+        return *_newcombe(observed, *effective_sizes(counts), z), "Newcombe score"
+    reach = z * math.sqrt(variance)
+    if method == "wald" or not 0 < observed < 1:
+        return observed - reach, observed + reach, f"DeLong, {method}"
+    center, reach = math.log(observed / (1 - observed)), reach / (observed * (1 - observed))
+    return _expit(center - reach), _expit(center + reach), f"DeLong, {method}"
+
+
+_TWO_ERRORS = 0.9545
+"""Confidence between two standard errors below and two above."""
+
+
+def least_delta(counts: ScoreCounts) -> float:
+    """The least beta - alpha that the observed AUC allows, two standard errors granted.
+
+    No classifier has an observed AUC further above 1/2 than half of beta - alpha. One below 1/2
+    says that labels or scores are the wrong way round, and nothing of alpha and beta.
+    """
+    low, _, _ = observed_auc_ends(counts, _TWO_ERRORS)
+    return max(2 * low - 1, 0.0)
+
+
+def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> str:
+    """What alpha and beta the scores allow at most, and what to do; empty if they allow these."""
+    p = proportions
+    if 2 * counts.auc_pu - 1 <= p.delta or (least := least_delta(counts)) <= p.delta:
+        return ""  # the first asks for no standard error
+    most = p.beta - least
+    allowed = (
+        f"with beta {p.beta:.4g}, alpha can be at most {math.floor(most * 1e4) / 1e4:.4g}"
+        if most >= 0
+        else f"beta must be at least {math.ceil(least * 1e4) / 1e4:.4g}"
+    )
+    correct = f"beta, or alpha ({p.origin})"
+    if p.origin == "given":
+        correct = "alpha or beta, or have alpha estimated, as evaluate does where it is left out"
+    return (
+        f"alpha {p.alpha:.4g} and beta {p.beta:.4g} contradict these scores: if the labeled are a "
+        f"random sample of all positives, their observed AUC of {counts.auc_pu:.4f} needs a beta - "
+        f"alpha of at least {least:.3g}, even if chance has helped, and it is {p.delta:.3g}; "
+        f"{allowed}. Correct {correct}"
+    )
+
+
+def warn_of_contradiction(counts: ScoreCounts, proportions: MixtureProportions) -> bool:
+    """Warn, and say so, where figures that rest on alpha and beta mean nothing."""
+    told = contradiction_of(counts, proportions)
+    if told:
+        valid.warn(f"{told}; figures that rest on them mean nothing.", RecoveryWarning)
+    return bool(told)
+
+
+def refuse_contradiction(counts: ScoreCounts, given: MixtureProportions) -> None:
+    """Refuse given alpha and beta that the scores contradict."""
+    if told := contradiction_of(counts, given):
+        raise IdentifiabilityError(f"{{function}}: {told}.")
+
+
+def check_agreement(counts: ScoreCounts, given: MixtureProportions | None) -> None:
+    """Refuse scores the wrong way round, and given alpha and beta that they contradict."""
+    if counts.auc_pu <= 0.5:
+        raise IdentifiabilityError(
+            "{function} needs labeled examples that score higher than the unlabeled, got an "
+            f"observed AUC of {counts.auc_pu:.3f}.",
+            hint="larger scores must mean more positive; negate them if it is the other way",
+        )
+    if given is not None:
+        refuse_contradiction(counts, given)
+
+
+def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tuple[float, float]:
+    """Newcombe's fifth method: invert a score test with Hanley and McNeil's variance."""
+    extra = (n_labeled + n_unlabeled) / 2 - 1
+
+    def gap(theta: float) -> float:
+        shape = 1 + extra * (1 - theta) / (2 - theta) + extra * theta / (1 + theta)
+        return (auc - theta) ** 2 - z**2 * theta * (1 - theta) * shape / (n_labeled * n_unlabeled)
+
+    low = 0.0 if auc == 0 else _root(gap, 1e-15, auc - 1e-12)
+    high = 1.0 if auc == 1 else _root(gap, auc + 1e-12, 1 - 1e-15)
+    return low, high
+
+
+def _root(gap: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function changes its sign, by bisection: ``scipy.optimize`` is slow to import."""
+    rising = gap(low) < 0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (gap(middle) < 0) == rising else (low, middle)
+    return (low + high) / 2
+
+
+def _expit(value: float) -> float:
+    return 1 / (1 + math.exp(-value)) if value > -700 else 0.0
+
+
 # -- The AUC, its partial area and the interval that identifies it --------------------------------
 
 
@@ -386,19 +504,18 @@ def recover_auc(
     >>> round(recover_auc(counts, MixtureProportions(alpha=0.25)), 4)
     0.9444
     """
-    check_data(counts, proportions)
     valid.check_flag("clip", clip)
+    check_data(counts, proportions, warns=False)  # of what is clipped, below
     value = auc_from_pu(counts.auc_pu, proportions)
-    if clip and not 0 <= value <= 1:
-        clipped = min(max(value, 0.0), 1.0)
+    clipped = min(max(value, 0.0), 1.0) if clip else value
+    if clipped != value and not warn_of_contradiction(counts, proportions):
         valid.warn(
             f"the recovered AUC {value:.4f} is outside [0, 1] and was clipped to {clipped:g}: "
             f"alpha={proportions.alpha:g} and beta={proportions.beta:g} do not fit these scores. "
             "See check PU008.",
             RecoveryWarning,
         )
-        return clipped
-    return value
+    return clipped
 
 
 @public
@@ -552,7 +669,7 @@ def recover_partial_auc_direct(
     >>> round(area, 12)
     0.04
     """
-    check_proportions(proportions)
+    check_data(counts, proportions)
     limit = valid.check_real("max_fpr", max_fpr, low=0, high=1, closed="right")
     roc = pu_roc_curve(counts)
     return partial_auc_of_observed(roc.tpr_pu, roc.fpr_pu, proportions, limit)

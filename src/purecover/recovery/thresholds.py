@@ -333,7 +333,7 @@ def choose_threshold(
     if place == 0:
         threshold = float(np.nextafter(threshold, np.inf))
     slack = 2 * math.sqrt(auc_pu_variance(counts)) / proportions.delta
-    if not -slack <= roc.auc_direct <= 1 + slack:  # beyond what noise explains
+    if roc.auc_direct < -slack:  # beyond what noise explains
         valid.warn(
             f"the recovered AUC {roc.auc_direct:.4f} is outside [0, 1]: alpha="
             f"{proportions.alpha:g} and beta={proportions.beta:g} do not fit these scores, and no "

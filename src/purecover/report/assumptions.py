@@ -136,9 +136,10 @@ def _if_wrong(report: PUReport) -> str:
     if report.contradicted:
         return "unknown: the scores contradict alpha and beta as they are"
     delta = 1 - WRONG - report.proportions.alpha
-    auc = 0.5 + (report.auc_pu - 0.5) / delta if delta > 0 else 2.0
     words = f"if {100 * WRONG:.0f} % of the labels were wrong"
-    return f"{auc:.3f} {words}" if auc <= 1 else f"the scores would contradict alpha {words}"
+    if delta <= 0 or 2 * report.auc_pu - 1 > delta:
+        return f"the scores would contradict alpha {words}"
+    return f"{report._auc_at(delta):.3f} {words}"
 
 
 def _unseen(report: PUReport) -> Said:

@@ -27,7 +27,7 @@ from purecover.checks.catalog import largest_delta
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import careful_auc_of, check_estimator, tell_clean
 from purecover.estimators.estimate import LabelRates, PriorEstimate, WhenLooked
-from purecover.intervals.interval import Interval, auc_interval, least_delta
+from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import (
     MANY_THRESHOLDS,
     PROPORTIONS,
@@ -58,6 +58,7 @@ from purecover.recovery.curves import (
     roc_from_counts,
 )
 from purecover.recovery.metrics import MetricKeywords, MetricOptions, RecoveryOptions, View
+from purecover.recovery.rates import least_delta
 from purecover.report.results import PUReport, TrueFigures
 
 if TYPE_CHECKING:
@@ -655,11 +656,12 @@ class Recovery:
         """The precision-recall curve."""
         metrics = self.metrics
         areas = None
-        if "auc_pr" in metrics and not self.contradicted:
+        if "auc_pr" in metrics:
             areas = metrics["auc_pr"], metrics.observed["auc_pr"]
-        return pr_from_roc(
+        found = pr_from_roc(
             self.roc_pr, self.rows.counts, metrics.prior, self.options.area, areas=areas
         )
+        return found._withheld() if self.contradicted else found
 
     @cached_property
     def confusion(self) -> formulas.RecoveredConfusion:
@@ -767,14 +769,18 @@ class Recovery:
         found = replace(self, rows=rows, estimation=estimate, bootstrap=replicates)
         if replicates is not None:
             vars(found)["roc_pr"] = self.roc_pr  # which they looked at
+        # With groups the resampler is asked, which does not come along.
+        contradicted = replace(found, rows=self.rows).contradicted
+        vars(found)["contradicted"] = contradicted
         return PUReport._of(
             found,
             counts=self.rows.counts,
             proportions=self.proportions,
             auc_pu=self.rows.counts.auc_pu,
-            roc=self.roc,
+            roc=self.roc._withheld() if contradicted else self.roc,
             bootstrap=replicates,
             estimation=estimate,
+            contradicted=contradicted,
             threshold_chosen=self.threshold_chosen,
             random_state=valid.kept_seed(self.settings.random_state),
         )

@@ -35,13 +35,20 @@ from purecover.checks import CheckResult
 from purecover.counts import PURoc, ScoreCounts
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import CurveBand, Interval, contradiction_of, ends_of
+from purecover.intervals.interval import CurveBand, Interval, ends_of
 from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery import metrics as formulas
 from purecover.recovery.bounds import BinningBounds, binning_bounds
-from purecover.recovery.curves import RecoveredPr, RecoveredRoc, blended, pr_from_roc, recover_roc
+from purecover.recovery.curves import (
+    RecoveredPr,
+    RecoveredRoc,
+    blended,
+    pr_from_roc,
+    recover_roc,
+)
 from purecover.recovery.metrics import MetricOptions, RecoveredConfusion, RecoveredMetrics
+from purecover.recovery.rates import contradiction_of
 from purecover.report.assumptions import Assumption, assumptions_of
 from purecover.report.text import render_text
 
@@ -75,10 +82,10 @@ def make_document(report: PUReport, *, curves: bool, counts: bool) -> dict[str, 
     from purecover.report.document import SavedBootstrap, SavedOptions, SavedReport
 
     drawn, truth = report.bootstrap, report.truth
-    withheld = report.contradicted
+    hidden = report.contradicted
     bands = {}
     if drawn is not None:
-        bands = {name: _bands(getattr(drawn, name), withheld) for name in ("roc_band", "pr_band")}
+        bands = {name: _bands(getattr(drawn, name), hidden) for name in ("roc_band", "pr_band")}
     curve = None
     if truth is not None and counts:
         roc = truth.roc
@@ -93,7 +100,7 @@ def make_document(report: PUReport, *, curves: bool, counts: bool) -> dict[str, 
         n_unlabeled=report.counts.n_unlabeled,
         n_negative=report.counts.n_negative,
         n_thresholds=report.counts.n_thresholds,
-        auc_repaired=math.nan if withheld else report.roc.auc,
+        auc_repaired=report.roc.auc,
         repair=report.roc.repair,
         repair_requested=report.roc.repair_requested,
         repair_pr=report.pr.repair,
@@ -103,18 +110,18 @@ def make_document(report: PUReport, *, curves: bool, counts: bool) -> dict[str, 
         truth=None if truth is None else truth.to_dict() | {"roc": curve},
         counts=report.counts if counts else None,
         binning=UNSET if report.bounds is None else report.bounds,
-        roc=report.roc if curves and not withheld else UNSET,
-        pr=report.pr if curves and not withheld else UNSET,
+        roc=report.roc if curves and not hidden else UNSET,
+        pr=report.pr if curves and not hidden else UNSET,
         source=UNSET,  # of which only the command line knows
         checksum=UNSET,  # when it is complete
     )
 
 
-def _bands(band: Callable[[Any], CurveBand], withheld: bool) -> dict[str, Any]:
-    """Both bands of a curve, which share their x and the curve itself; nulls if withheld."""
+def _bands(band: Callable[[Any], CurveBand], hidden: bool) -> dict[str, Any]:
+    """Both bands of a curve, which share their x and the curve itself; nulls if hidden."""
 
     def shown(values: FloatArray) -> FloatArray:
-        return np.full(values.size, math.nan) if withheld else values
+        return np.full(values.size, math.nan) if hidden else values
 
     found: dict[str, CurveBand] = {kind: band(kind) for kind in KINDS}
     first = found["pointwise"]
@@ -259,9 +266,9 @@ class PUReport(Frozen):
     contradicted : bool
         Whether alpha and beta contradict the scores by more than chance explains: no classifier has
         an observed AUC as far from 1/2 as these, less two standard errors. What rests on them is
-        NaN then, in ``auc``, ``metrics`` and ``confusion``, or left out, as ``intervals`` and bands
-        are; None in JSON, a dash in text and on pages. What was observed stays. ``roc`` and ``pr``
-        keep the curves as they come out, to see where they leave the unit square.
+        NaN then, in ``auc``, ``metrics``, ``confusion``, ``roc`` and ``pr``, or left out, as
+        ``intervals`` and bands are; None in JSON, a dash in text and on pages. What was observed
+        stays, and ``roc.fpr_raw`` and ``roc.tpr_raw`` show where rates leave the unit square.
     """
 
     counts: ScoreCounts
@@ -320,7 +327,10 @@ class PUReport(Frozen):
     @property
     def contradiction(self) -> str:
         """In what way alpha and beta contradict the scores, and what to do; empty if not."""
-        return contradiction_of(self.counts, self.proportions) if self.contradicted else ""
+        if not self.contradicted:
+            return ""
+        told = contradiction_of(self.counts, self.proportions)
+        return f"{told}; nothing that rests on them is shown."
 
     @property
     def bounds(self) -> BinningBounds | None:
@@ -519,6 +529,8 @@ class PUReport(Frozen):
     def plot(self) -> Any:
         """Both curves, observed and recovered, with bands where there are replicates.
 
+        Where alpha and beta contradict the scores, only what was observed is drawn.
+
         Needs matplotlib: ``pip install 'purecover[plot]'``.
 
         Returns
@@ -610,13 +622,14 @@ def read_report(source: Source, saved: SavedReport) -> PUReport:
         options=options,
     )
     roc, roc_pr = _curves(source, saved, counts)
+    pr = pr_from_roc(roc_pr, counts, metrics.prior, options.area)
     return restored(
         PUReport,
         saved,
         counts=counts,
         auc=math.nan if saved.auc is None else saved.auc,
-        roc=roc,
-        pr=pr_from_roc(roc_pr, counts, metrics.prior, options.area),
+        roc=roc._withheld() if saved.contradicted else roc,
+        pr=pr._withheld() if saved.contradicted else pr,
         metrics=metrics,
         intervals=_only(saved.intervals, names),
         bootstrap=_bootstrap(source, saved.bootstrap, metrics, roc),
