@@ -11,7 +11,7 @@ from purecover._inputs import labeled_value, response_scores
 from purecover._typing import ArrayLike
 from purecover._validation import bad_type, check_choice, check_real, public, to_numpy
 from purecover.counts import ScoreCounts
-from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.exceptions import ContradictionError, IdentifiabilityError, InvalidInputError
 from purecover.intervals.interval import contradiction_of, least_delta
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.metrics import METRICS, MetricKeywords, RecoveryOptions, recover_metrics
@@ -53,8 +53,9 @@ class PUScorer:
         Raises
         ------
         IdentifiabilityError
-            Where alpha and beta are estimated and these rows do not tell them, or where given ones
-            contradict the scores by more than chance explains.
+            Where alpha and beta are estimated and these rows do not tell them.
+        ContradictionError
+            Where given ones contradict the scores by more than chance explains.
         """
         values = to_numpy("labeled", labeled)
         positive = labeled_value(values, self._positive_label)
@@ -82,7 +83,7 @@ class PUScorer:
             counts = ranked()
             proportions = self._proportions(counts)
         if self._prior_estimator is None and least_delta(counts) > proportions.delta:
-            raise IdentifiabilityError(
+            raise ContradictionError(
                 f"{{function}} has no score: {contradiction_of(counts, proportions)}"
             )
         if self.metric == "roc_auc":

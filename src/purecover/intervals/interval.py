@@ -13,7 +13,7 @@ from purecover._inputs import Tabular
 from purecover._typing import FloatArray, OrNan
 from purecover._validation import Frozen, check_choice, check_real, public
 from purecover.counts import ScoreCounts, auc_pu_variance
-from purecover.exceptions import IdentifiabilityError
+from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import check_data, effective_sizes
 
@@ -255,7 +255,7 @@ def check_agreement(counts: ScoreCounts, given: MixtureProportions | None) -> No
             hint="larger scores must mean more positive; negate them if it is the other way",
         )
     if given is not None and least_delta(counts) > given.delta:
-        raise IdentifiabilityError(f"{{function}}: {contradiction_of(counts, given)}")
+        raise ContradictionError(f"{{function}}: {contradiction_of(counts, given)}")
 
 
 def _newcombe(auc: float, n_labeled: float, n_unlabeled: float, z: float) -> tuple[float, float]:
