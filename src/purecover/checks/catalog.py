@@ -32,7 +32,7 @@ from purecover.counts import ScoreCounts, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import least_delta
-from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.proportions import GivenProportions, MixtureProportions, UncertainProportions
 from purecover.recovery.curves import concavity_excess
 from purecover.recovery.rates import effective_size, effective_sizes, posterior_band
 
@@ -576,6 +576,10 @@ def _off_by_a_tenth(context: CheckContext) -> tuple[str, float, float] | None:
     return words, areas[0], areas[1]
 
 
+_DRAWS = 4000
+"""Pairs of alpha and beta that show what an audit leaves open."""
+
+
 @check("PU008", "alpha and beta do not fit the observed AUC", "error")
 def infeasible_auc(context: CheckContext) -> Finding:
     """The observed AUC is at most 1/2, or further from it than delta allows."""
@@ -599,9 +603,10 @@ def infeasible_auc(context: CheckContext) -> Finding:
         )
     else:
         return quiet(f"the recovered AUC {recovered:.4f} is in (0.5, 1].")
-    largest = largest_delta(context.estimation, context.proportions)
+    largest = largest_delta(context.estimation, context.proportions, context.audit)
     if observed > 0.5 and observed <= (1 + largest) / 2:
-        return quiet(f"{says}, which the estimate of beta - alpha leaves open.")
+        whose = "estimate of beta - alpha" if context.audit is None else "audit"
+        return quiet(f"{says}, which the {whose} leaves open.")
     # Constant scores have no error and are no accident.
     chance = error > 0 and beyond <= 2 * error
     if observed > 0.5:
@@ -616,8 +621,15 @@ def infeasible_auc(context: CheckContext) -> Finding:
     return fired(f"{says}.", hint)
 
 
-def largest_delta(estimation: PriorEstimate | None, proportions: MixtureProportions) -> float:
-    """The largest beta - alpha that an estimate allows; the given one without an estimate."""
+def largest_delta(
+    estimation: PriorEstimate | None,
+    proportions: MixtureProportions,
+    audit: UncertainProportions | None,
+) -> float:
+    """The largest beta - alpha that an estimate or an audit allows; without them the given one."""
+    if audit is not None:
+        alpha, beta = audit.draws(_DRAWS, np.random.default_rng(0)).T
+        return float(np.quantile(beta - alpha, 0.975))
     if estimation is None:
         return proportions.delta
     if "delta" in estimation.intervals:
@@ -708,13 +720,22 @@ def _corrected(beta: float) -> str:
     )
 
 
-@check("PU012", "estimators disagree", "warning")
-def estimators_disagree(context: CheckContext) -> Finding:
+@check("PU012", "estimates of alpha disagree", "warning")
+def estimates_disagree(context: CheckContext) -> Finding:
     """Estimators of unlike methods agree where the scores tell, and differ where they do not.
 
     One that stands alone says little, and so do those whose estimates the interval in the report
     holds anyway. On a few distinct scores the others have no ends of the ranking to look at.
     """
+    if context.audit is not None:
+        if not context.audit.doubt:
+            return quiet("the scores do not contradict the audit.")
+        return fired(
+            f"{context.audit.doubt}: alpha is that of the audit alone.",
+            "see whether the judged rows were drawn at random and judged right. If so, an "
+            "assumption about the scores fails. Where it is that labels went to positives at "
+            "random, the AUC is wrong, too, whatever alpha is.",
+        )
     estimation = context.estimation
     if estimation is None:
         return not_applicable("alpha and beta were given.")

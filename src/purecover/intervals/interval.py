@@ -235,14 +235,19 @@ def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> st
         if most >= 0
         else f"beta must be at least {math.ceil(least * 1e4) / 1e4:.4g}"
     )
-    correct = "beta"
+    correct = "Correct beta"
     if p.origin == "given":
-        correct = "alpha or beta, or leave alpha out to have it estimated"
+        correct = "Correct alpha or beta, or leave alpha out to have it estimated"
+    elif "audit" in p.origin:
+        correct = (
+            "See whether the judged rows were drawn at random and judged right, and whether labels "
+            "went to positives at random"
+        )
     return (
         f"alpha {p.alpha:.4g} and beta {p.beta:.4g} contradict these scores: if the labeled are a "
         f"random sample of all positives, their observed AUC of {counts.auc_pu:.4f} needs a beta - "
         f"alpha of at least {least:.3g}, even if chance has helped, and it is {p.delta:.3g}; "
-        f"{allowed}. Correct {correct}; nothing that rests on them is shown."
+        f"{allowed}. {correct}; nothing that rests on them is shown."
     )
 
 

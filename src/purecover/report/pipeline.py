@@ -48,6 +48,7 @@ from purecover.proportions import (
     MixtureProportions,
     ProportionEstimator,
     ProportionKeywords,
+    UncertainProportions,
 )
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import (
@@ -540,6 +541,12 @@ class Recovery:
     label_rates: LabelRates | None = None
 
     @property
+    def audit(self) -> UncertainProportions | None:
+        """What is not known of alpha and beta, where the caller said it."""
+        said = None if self.given is None else self.given.proportions
+        return said if isinstance(said, UncertainProportions) else None
+
+    @property
     def varies_proportions(self) -> bool:
         """Whether replicates have an alpha and beta of their own."""
         return self.bootstrap is not None and self.bootstrap.varied != "scores"
@@ -599,7 +606,8 @@ class Recovery:
         """Whether alpha and beta cannot be what they are said to be, chance granted."""
         if self.roc.auc_direct <= 1:
             return False
-        if least_delta(self.rows.counts) <= largest_delta(self.estimation, self.proportions):
+        largest = largest_delta(self.estimation, self.proportions, self.audit)
+        if least_delta(self.rows.counts) <= largest:
             return False
         if self.rows.n_groups is None:
             return True
@@ -704,6 +712,7 @@ class Recovery:
             estimation=self.estimation,
             beta_given=self.given is None or self.given.says_beta,
             stated=None if self.given is None else self.given.stated,
+            audit=self.audit,
             label_rates=self.label_rates,
         )
         return run_checks(context, ignore=self.settings.ignore_checks)
