@@ -31,7 +31,7 @@ from purecover.checks.base import (
 from purecover.counts import ScoreCounts, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
-from purecover.intervals.interval import least_delta
+from purecover.intervals.interval import Interval, least_delta
 from purecover.proportions import GivenProportions, MixtureProportions, UncertainProportions
 from purecover.recovery.curves import concavity_excess
 from purecover.recovery.rates import effective_size, effective_sizes, posterior_band
@@ -820,13 +820,22 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
 
 
 def _judging(context: CheckContext) -> str:
-    """What it would help if somebody looked at thirty rows."""
+    """What it would help if somebody looked at thirty rows; empty if not at all."""
     from purecover.audit.top import expected_top_audit
 
     try:
         found = expected_top_audit(context.counts, context.proportions)
     except InvalidInputError:  # counts of no rows to look at, or a contradiction
         return ""
+    known = None if context.estimation is None else context.estimation.intervals.get("alpha")
+    if not _narrower(found.alpha, known):
+        return ""
+    area = ""
+    if _narrower(found.auc, context.auc):
+        area = (
+            f", and the AUC with that alpha, {min(context.roc.auc_direct, 1.0):.3f}, to "
+            f"[{found.auc.low:.3f}, {found.auc.high:.3f}]"
+        )
     command = f"purecover audit sample FILE --n {found.n_items} --design top --out audit.csv"
     both = ""
     if found.n_labeled_items:
@@ -837,12 +846,14 @@ def _judging(context: CheckContext) -> str:
         f"judge some by hand. If labels went to positives at random: {found.n_items} drawn at "
         f"random from the {found.n_above:,} unlabeled examples that score at least "
         f"{found.cut:.4g}{both} ({command}). Where alpha is as estimated, they narrow it to "
-        f"[{found.alpha.low:.3f}, {found.alpha.high:.3f}], precision in proportion, and the AUC "
-        f"with that alpha, {min(context.roc.auc_direct, 1.0):.3f}, to [{found.auc.low:.3f}, "
-        f"{found.auc.high:.3f}]. If the clearest cases may have been labeled first: a hundred "
-        "drawn at random from all unlabeled ones (purecover audit sample FILE --n 100 --out "
-        "audit.csv). Or "
+        f"[{found.alpha.low:.3f}, {found.alpha.high:.3f}], precision in proportion{area}. If the "
+        "clearest cases may have been labeled first: a hundred drawn at random from all unlabeled "
+        "ones (purecover audit sample FILE --n 100 --out audit.csv), for alpha alone. Or "
     )
+
+
+def _narrower(hoped: Interval, known: Interval | None) -> bool:
+    return known is None or hoped.width < known.width or not math.isfinite(known.width)
 
 
 @check("PU018", "labels assumed correct may contain errors", "warning")

@@ -712,6 +712,7 @@ class Recovery:
             estimation=self.estimation,
             beta_given=self.given is None or self.given.says_beta,
             stated=None if self.given is None else self.given.stated,
+            auc=self.intervals.get("roc_auc"),
             audit=self.audit,
             label_rates=self.label_rates,
         )
