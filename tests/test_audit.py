@@ -16,7 +16,13 @@ from purecover.audit.combine import combine_audit
 from purecover.audit.plan import between, plan_audit
 from purecover.audit.posterior import alpha_from_audit, plan_strata, stratified_audit
 from purecover.audit.top import Cut, expected_top_audit, top_audit, top_cut
-from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
+from purecover.exceptions import (
+    ContradictionError,
+    IdentifiabilityError,
+    InvalidInputError,
+    InvalidTypeError,
+)
+from purecover.intervals.interval import least_delta
 
 # == sampled ===================================================================================
 
@@ -80,7 +86,7 @@ def test_proportions_go_on_to_recovery() -> None:
     found = alpha_from_audit(27, 100)
     proportions = found.proportions(beta=0.9)
     assert (proportions.alpha, proportions.beta) == (found.alpha.estimate, 0.9)
-    assert proportions.origin == "audit"
+    assert proportions.origin == "audit, beta given"
     with pytest.raises(IdentifiabilityError):
         found.proportions(beta=0.2)
 
@@ -344,6 +350,61 @@ def test_a_report_varies_what_scores_and_audit_leave_open(sample, curve) -> None
     assert "believed" in str(refused.value)
     with pytest.raises(InvalidInputError, match="'proportions' carry one"):
         pu.evaluate(sample.scores, sample.labeled, proportions=both, beta=0.5)
+
+
+@pytest.mark.parametrize("n_positive", [2, 12, 22, 31, 40, 50, 60])
+def test_a_report_says_that_audit_and_scores_conflict(curve, sample, n_positive: int) -> None:
+    both = combine_audit(curve, n_positive, 100)
+    report = pu.evaluate(sample.counts, proportions=both, n_resamples=0)
+    assert both.conflict == ("PU012" in {each.code for each in report.findings})
+    assert bool(both.doubt) == both.conflict
+    assert both.doubt in str(both)
+
+
+@pytest.mark.parametrize("n_audited", [20, 40, 100, 400])
+def test_chance_in_an_audit_is_no_contradiction(n_audited: int) -> None:
+    # Nearly separable scores, whose observed AUC leaves no room above the true alpha.
+    sample = pu.simulate.binormal(5.0).sample(2000, 8000, alpha=0.3, random_state=0)
+    scores = pu.intervals.Interval(
+        estimate=0.3, low=0.1, high=0.6, confidence_level=0.95, method="believed"
+    )
+    least, unlucky = least_delta(sample.counts), 0
+    for share in np.arange(0.1, 0.85, 0.05):
+        both = combine_audit(scores, round(share * n_audited), n_audited)
+        report = pu.evaluate(sample.counts, proportions=both, n_resamples=0)
+        alpha, beta = both.draws(4000, np.random.default_rng(1)).T
+        possible = float((beta - alpha >= least).mean())
+        severe = [each.severity for each in report.findings if each.code == "PU008"]
+        if possible > 0.04:
+            assert not report.contradicted
+            assert "error" not in severe
+            unlucky += both.believed.delta < least
+        if possible < 0.015:
+            assert report.contradicted
+            assert severe == ["error"]
+            assert "drawn at random and judged right" in report.contradiction
+    assert unlucky
+
+
+def test_a_report_says_where_beta_comes_from(curve, sample) -> None:
+    top = {"labeled_positive": (300, 100), "labeled_audited": (320, 120)}
+    cut = top_cut(sample.counts)
+    audits = {
+        "given": alpha_from_audit(31, 100).proportions(0.95),
+        "from the audit": top_audit(sample.counts, cut, 60, 70, **top).proportions(),
+        "from the audit and the scores": combine_audit(curve, 31, 100),
+        "from the scores": combine_audit(curve, 3, 100),
+    }
+    for words, found in audits.items():
+        report = pu.evaluate(sample.counts, proportions=found, n_resamples=0)
+        said = " ".join(str(report).split())
+        assert f"(beta, {words})" in said
+        assert (
+            f"beta = {report.proportions.beta:g} {'was' if words == 'given' else 'is'} {words}"
+            in (" ".join(each.evidence for each in report.assumptions))
+        )
+    given = top_audit(sample.counts, cut, 60, 70).proportions()
+    assert given._beta_origin == "given"
 
 
 def test_draws_are_those_of_the_posterior(curve) -> None:
@@ -636,7 +697,7 @@ def test_scores_that_leave_nothing_yield_to_an_audit_of_all() -> None:
     found = combine_audit(told(0.1, 0.11, 0.12), audit)
     assert found.conflict
     assert found.proportions.alpha == pytest.approx(0.9)
-    with pytest.raises(IdentifiabilityError, match="no alpha that both"):
+    with pytest.raises(ContradictionError, match="no alpha that both"):
         combine_audit(told(0.1, 0.11, 0.12), alpha_from_audit(50, 50, n_unlabeled=50))
 
 

@@ -627,3 +627,18 @@ def test_where_alpha_is_open_the_hint_says_what_thirty_rows_would_tell():
     assert f"[{expected.auc.low:.3f}, {expected.auc.high:.3f}]" in hint
     assert "clearest cases may have been labeled first: a hundred drawn at random from all" in hint
     assert f"at least {expected.cut:.4g}" in hint
+
+
+@pytest.mark.parametrize("width", [0.02, 0.05, 0.1, 0.2, 0.4])
+@pytest.mark.parametrize("area", [0.01, 0.05, 0.2])
+def test_thirty_rows_promise_no_wider_interval_than_there_is(width: float, area: float) -> None:
+    now = alpha_between(0.25 - width / 2, 0.25 + width / 2)
+    context = estimated(identifiable=False, intervals=now)
+    auc = replace(now["alpha"], estimate=0.8, low=0.8 - area / 2, high=0.8 + area / 2)
+    context = replace(context, auc=auc)
+    (found,) = [each for each in run_checks(context) if each.code == "PU017"]
+    expected = pu.audit.expected_top_audit(context.counts, context.proportions)
+    helps = expected.alpha.width < width
+    assert ("narrow it to" in found.hint) == helps
+    assert ("AUC with that alpha" in found.hint) == (helps and expected.auc.width < area)
+    assert "pass alpha" in found.hint

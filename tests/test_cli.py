@@ -672,6 +672,31 @@ def test_what_contradicts_the_scores_ends_with_1(
     assert "1.0000" not in result.out
 
 
+@pytest.mark.parametrize("options", [(), ("--quiet",), ("--json",)])
+@pytest.mark.parametrize("command", [("monitor", "state.json"), ("evidence",)])
+def test_what_contradicts_the_scores_is_said_once(
+    run,
+    command: tuple[str, ...],
+    options: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*command, EXAMPLE, "--alpha", "0.8", *options)
+    assert result.code == 1
+    assert result.err.count("purecover: ") == 1
+    assert "error" not in result.err
+    assert "alpha can be at most" in result.err
+    if command[0] == "monitor" and "--json" in options:
+        assert result.json["partitions"][0]["auc"] is None
+
+
+@pytest.mark.parametrize("command", [(), ("evaluate",), ("audit", "estimate"), ("monitor",)])
+def test_every_help_says_what_exit_codes_mean(run, command: tuple[str, ...]) -> None:
+    shown = " ".join(run(*command, "--help").out.split())
+    assert shown.count("Exit codes: 0 all is well; 1 what was given contradicts") == 1
+
+
 def test_what_contradicts_grouped_scores_ends_with_1(run, tmp_path: Path) -> None:
     path = write_sample(tmp_path / "a.csv", 200, g=lambda i: f"g{i // 4:03}")
     result = run("threshold", path, "--alpha", ".5", "--best", "f1", "--group", "g", *FEW)

@@ -281,6 +281,33 @@ def test_where_they_contradict_the_audit_is_believed(run, tmp_path) -> None:
     assert "trust the audit" in " ".join(text.split())
 
 
+@pytest.mark.parametrize("options", [(), ("--json",), ("--quiet",)])
+def test_answers_that_contradict_the_scores_end_with_1(run, tmp_path, options) -> None:
+    path = tmp_path / "audit.csv"
+    run("sample", EXAMPLE, "--n", "100", "--out", path)
+    for positive, code in ((80, 1), (40, 0)):
+        path.write_text("row,positive\n" + "1,yes\n" * positive + "2,no\n" * (100 - positive))
+        said = run("estimate", path, "--scores", EXAMPLE, "--resamples", "0", *options)
+        assert said.code == code
+        assert ("contradict these scores" in said.err) == (code == 1)
+        assert "clipped" not in said.err
+        if "--json" in options:
+            assert (said.json["auc_over_alpha"] is None) == (code == 1)
+            assert (said.json["report"]["auc"] is None) == (code == 1)
+        elif not options:
+            assert ("the AUC goes from" in said.out) == (code == 0)
+
+
+def test_answers_that_fit_no_alpha_end_with_1(run, tmp_path) -> None:
+    path = tmp_path / "audit.csv"
+    design = "top: 800 of 1000 unlabeled and 60 of 200 labeled rows have score >= 0.5"
+    rows = f"1,{design},unlabeled above,yes\n" * 200
+    path.write_text(f"row,design,stratum,positive\n{rows}")
+    said = run("estimate", path)
+    assert (said.code, said.out) == (1, "")
+    assert "finds no alpha that fits the answers" in said.err
+
+
 @pytest.mark.parametrize(
     ("content", "argv", "says"),
     [

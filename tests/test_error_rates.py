@@ -10,7 +10,7 @@ import pytest
 from tests.command_line import call_main
 
 import purecover as pu
-from purecover.exceptions import InvalidInputError
+from purecover.exceptions import ContradictionError, InvalidInputError
 from purecover.report import error_rates
 
 
@@ -66,7 +66,8 @@ def test_a_known_pi0_gives_the_plain_formula() -> None:
         (scores[500:] >= rates.thresholds[at]).sum(),
         (scores[:500] >= rates.thresholds[at]).sum(),
     )
-    assert rates.fdr[at] == pytest.approx(0.5 * (passed[0] + 1) / 501 * 500 / passed[1])
+    plain = 0.5 * (passed[0] + 1) / 501 * 500 / passed[1]
+    assert rates.fdr[at] == pytest.approx(max(plain, 1 - 250 / passed[1]))
     assert rates.pi0.method == "given"
     with pytest.raises(InvalidInputError, match="'estimator'"):
         error_rates(scores, negative, pi0=0.5, estimator="bbe")
@@ -127,6 +128,28 @@ def test_nothing_is_said_of_signals_where_there_are_none() -> None:
     assert np.issubdtype(rates.found.dtype, np.integer)
     assert (rates.fdr_low <= rates.fdr).all()
     assert (rates.fdr <= rates.fdr_high).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_more_signals_are_found_than_there_are(seed: int) -> None:
+    scores, negative, null = draw(500, 0.6, seed)
+    for pi0 in (null.mean(), 0.3, None):
+        rates = error_rates(scores, negative, pi0=pi0, n_resamples=5, random_state=0)
+        true = rates.found * (1 - rates.fdr)
+        assert (true >= -1e-9).all()
+        assert (true <= 500 * rates.signals.estimate + 1e-9).all()
+        assert (rates.power <= 1 + 1e-12).all()
+
+
+def test_a_pi0_that_contradicts_the_scores_is_refused(tmp_path, capsys) -> None:
+    scores, negative, _ = draw(400, 0.5)
+    with pytest.raises(ContradictionError, match=r"error_rates: pi0 0.8 .* at most 0\.5"):
+        error_rates(scores, negative, pi0=0.8, n_resamples=5)
+    write_pin(tmp_path / "all.pin")
+    options = ("--score", "xcorr", "--resamples", "5", "--pi0")
+    said = call_main(capsys, "error-rates", str(tmp_path / "all.pin"), *options, "0.8")
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith("purecover: pi0 0.8 contradicts these scores")
 
 
 def test_labels_the_wrong_way_round_are_refused() -> None:

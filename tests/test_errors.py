@@ -450,6 +450,7 @@ def test_each_error_is_a_built_in_one_too():
     pairs = {
         exceptions.InvalidInputError: ValueError,
         exceptions.IdentifiabilityError: ValueError,
+        exceptions.ContradictionError: exceptions.IdentifiabilityError,
         exceptions.InvalidTypeError: TypeError,
         exceptions.MissingDependencyError: ImportError,
         exceptions.PurecoverWarning: UserWarning,

@@ -171,12 +171,14 @@ class TestBootstrap:
     def test_labeled_on_one_side_of_the_threshold_are_no_certainty(
         self, above: bool, n: int
     ) -> None:
-        scores = np.arange(200.0)
-        labeled = (scores >= 188) if above else (scores < 12)
-        resampler = None if n == 12 else pu.intervals.group_resampler(scores, labeled, scores % n)
+        scores = np.arange(200.0)  # every other one at an end is labeled
+        labeled = (scores % 2 == 0) & ((scores >= 176) if above else (scores < 24))
+        resampler = (
+            None if n == 12 else pu.intervals.group_resampler(scores, labeled, scores // 2 % n)
+        )
         result = pu.intervals.bootstrap(
             pu.ScoreCounts.from_scores(scores, labeled),
-            pu.MixtureProportions(0.25),
+            pu.MixtureProportions(0.05),
             threshold=100.0,
             repair="none",
             resampler=resampler,

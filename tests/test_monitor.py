@@ -531,7 +531,23 @@ def test_a_contradicted_alpha_has_no_auc() -> None:
         )
     assert [partition.auc for partition in monitor.partitions] == [None, None]
     assert "alpha can be at most 0." in str(monitor)
+    assert all(partition.contradicted for partition in monitor.partitions)
     drift = monitor.partitions[1].drift
     assert "auc" not in drift.tests
     assert drift.note is not None
     assert "contradict" in drift.note
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_auc_is_above_1(seed: int) -> None:
+    # Nearly separable: by chance the direct AUC of the right alpha is above 1 half of the time.
+    monitor, world = pu.monitoring.ScoreMonitor(alpha=0.4), pu.simulate.binormal(6)
+    for day in range(4):
+        sample = world.sample(100, 200, alpha=0.4, random_state=10 * seed + day)
+        monitor.add(str(day), sample.counts)
+    tests = [p.drift.tests["auc"] for p in monitor.partitions if p.drift is not None]
+    assert len(tests) == 3
+    for test in tests:
+        assert max(test.value, test.before) <= 1
+        assert test.difference == test.value - test.before
+    assert not any(partition.contradicted for partition in monitor.partitions)

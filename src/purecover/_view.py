@@ -371,9 +371,10 @@ def _shares(report: PUReport) -> str:
     p, found = report.proportions, report.estimation
     if found is None:
         known = _assumption(report, "clean-labels").verdict == "known"
-        how = "given" if p.beta != 1 or known else "assumed"
+        how = p._beta_origin if p.beta != 1 or known else "assumed"
+        origin = p.origin.partition(", beta ")[0]
         return (
-            f"{share(p.alpha)} of the unlabeled examples are positive (alpha, {p.origin}) and "
+            f"{share(p.alpha)} of the unlabeled examples are positive (alpha, {origin}) and "
             f"{share(p.beta)} of the labeled ones (beta, {how}){_wrong_labels(p.beta)}."
         )
     guess = unsure(report) is not None

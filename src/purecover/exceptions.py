@@ -5,6 +5,7 @@
     PurecoverError
     ├── InvalidInputError        (also a ValueError)   a parameter has the wrong value
     │   └── IdentifiabilityError                       alpha and beta leave nothing to recover
+    │       └── ContradictionError                     the scores rule out what was given
     ├── InvalidTypeError         (also a TypeError)    a parameter has the wrong type
     └── MissingDependencyError   (also an ImportError) an optional package is absent
 
@@ -19,6 +20,7 @@ function, what it must be, what it got, and after ``Hint:`` what to do next.
 from __future__ import annotations
 
 __all__ = [
+    "ContradictionError",
     "IdentifiabilityError",
     "InvalidInputError",
     "InvalidTypeError",
@@ -91,6 +93,10 @@ class InvalidInputError(PurecoverError, ValueError):
 
 class IdentifiabilityError(InvalidInputError):
     """Alpha is not below beta, so labeled and unlabeled carry no usable contrast."""
+
+
+class ContradictionError(IdentifiabilityError):
+    """The scores rule out the shares that were given, chance granted."""
 
 
 class InvalidTypeError(PurecoverError, TypeError):

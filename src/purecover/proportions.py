@@ -311,6 +311,14 @@ class MixtureProportions(Saved):
         r""":math:`b = (1-\beta)/(1-\alpha)`, the share of the unlabeled inside the labeled."""
         return (1 - self.beta) / (1 - self.alpha)
 
+    @property
+    def _beta_origin(self) -> str:
+        """Where beta comes from, in words; an origin such as ``"audit, beta given"`` says it."""
+        origin, _, apart = self.origin.partition(", beta ")
+        if apart or not origin.endswith("audit"):
+            return apart or "given"
+        return "from the audit" if origin == "audit" else "from the audit and the scores"
+
     def flipped(self) -> MixtureProportions:
         """Proportions after swapping labeled with unlabeled and positive with negative."""
         return MixtureProportions(1 - self.beta, 1 - self.alpha, self.origin, self.scenario)
@@ -393,6 +401,11 @@ class UncertainProportions(Protocol):
     @property
     def believed(self) -> MixtureProportions:
         """The proportions."""
+        ...
+
+    @property
+    def doubt(self) -> str:
+        """What speaks against them, in a sentence; empty if nothing does."""
         ...
 
     def draws(self, n: int, rng: np.random.Generator) -> FloatArray:

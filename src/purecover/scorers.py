@@ -52,8 +52,9 @@ class PUScorer:
         Raises
         ------
         IdentifiabilityError
-            Where alpha and beta are estimated and these rows do not tell them, or where given ones
-            contradict the scores by more than chance explains.
+            Where alpha and beta are estimated and these rows do not tell them.
+        ContradictionError
+            Where given ones contradict the scores by more than chance explains.
         """
         values = to_numpy("labeled", labeled)
         positive = labeled_value(values, self._positive_label)

@@ -20,7 +20,7 @@ from purecover.audit import posterior
 from purecover.audit.plan import between
 from purecover.audit.top import TopAudit
 from purecover.estimators.estimate import PriorEstimate
-from purecover.exceptions import IdentifiabilityError
+from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import MixtureProportions
 
@@ -291,9 +291,10 @@ class CombinedAudit(Frozen):
         if isinstance(self.audit, TopAudit):
             return self.audit.proportions()
         try:
-            return self.audit.proportions(self.proportions.beta)
+            found = self.audit.proportions(self.proportions.beta)
         except IdentifiabilityError:
             return self.audit.proportions()
+        return replace(found, origin="audit, beta from the scores")
 
     def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Pairs of alpha and beta as likely as they are believed, one row each."""
@@ -306,6 +307,12 @@ class CombinedAudit(Frozen):
     def conflict(self) -> bool:
         """Whether scores and audit contradict each other."""
         return self.tail_probability < CONFLICT
+
+    @property
+    def doubt(self) -> str:
+        """That they do, with the probability; empty if they agree."""
+        chance = f"(p = {self.tail_probability:.2g})"
+        return f"scores and audit contradict each other {chance}" if self.conflict else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -321,8 +328,8 @@ class CombinedAudit(Frozen):
             lines.append(f"beta  from both       {posterior.in_words(self.intervals['beta'])}")
         if self.conflict:
             lines.append(
-                f"scores and audit contradict each other (p = {self.tail_probability:.2g}): trust "
-                "the audit alone, if it was a random sample and the judges were right"
+                f"{self.doubt}: trust the audit alone, if it was a random sample and the judges "
+                "were right"
             )
         return "\n".join(lines)
 
@@ -421,7 +428,7 @@ def combine_audit(
         # from the audit alone, if any beta allows it.
         both = nodes.weight[:, None] * believed * alone
     if not both.sum() > 0:
-        raise IdentifiabilityError(
+        raise ContradictionError(
             f"{{function}} finds no alpha that both the scores and the audit allow: the audit says "
             f"{audit.alpha.estimate:.3g}, and beta is at most {nodes.beta.max():.3g}.\n"
             "Hint: the labels hold more wrong ones than the scores show, or the judges err"

@@ -64,7 +64,7 @@ class AuditEstimate(Saved):
         beta : float, default=1.0
             Share of positives among the labeled, which an audit of the unlabeled cannot tell.
         """
-        return MixtureProportions(self.alpha.estimate, beta, origin="audit")
+        return MixtureProportions(self.alpha.estimate, beta, origin="audit, beta given")
 
     def __str__(self) -> str:
         return (
@@ -425,7 +425,7 @@ class StratifiedAudit(Saved, Frozen, Tabular):
 
     def proportions(self, beta: float = 1.0) -> MixtureProportions:
         """Alpha with a share of positives among the labeled; see :class:`AuditEstimate`."""
-        return MixtureProportions(self.alpha.estimate, beta, origin="audit")
+        return MixtureProportions(self.alpha.estimate, beta, origin="audit, beta given")
 
     def _columns(self) -> dict[str, Any]:
         return {

@@ -19,7 +19,7 @@ from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.audit import posterior
 from purecover.counts import ScoreCounts, check_counts
-from purecover.exceptions import IdentifiabilityError
+from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import MixtureProportions
 from purecover.recovery.rates import check_data, effective_sizes, map_rates
@@ -233,7 +233,9 @@ class TopAudit(Saved, Frozen):
             Share of positives among the labeled, in place of that of the audit.
         """
         share = self.beta.estimate if beta is None else beta
-        return MixtureProportions(self.alpha.estimate, share, origin="audit")
+        told = beta is None and any(self.labeled_audited)
+        origin = "audit" if told else "audit, beta given"
+        return MixtureProportions(self.alpha.estimate, share, origin=origin)
 
     def __str__(self) -> str:
         (above, below), (top, low) = self.n_unlabeled, self.n_labeled
@@ -298,7 +300,7 @@ def top_audit(
 
     Raises
     ------
-    IdentifiabilityError
+    ContradictionError
         If no alpha fits the answers: more positives above the cut than the share of labeled
         examples there allows.
 
@@ -364,7 +366,7 @@ def top_audit(
     found = draw(at, Answers(k, n, hits, tries), shapes, beta, n_draws, rng)
     if found is None:
         f_l, f_u = at.shares
-        raise IdentifiabilityError(
+        raise ContradictionError(
             f"{{function}} finds no alpha that fits the answers: {k} of {n} are positive above the "
             f"cut, as {f_u:.3g} of the unlabeled and {f_l:.3g} of the labeled examples are.\n"
             "Hint: unlabeled positives do not score like the labeled, or the judges err; audit at "

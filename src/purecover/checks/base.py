@@ -16,7 +16,8 @@ from purecover._typing import FloatArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts
 from purecover.estimators.estimate import LabelRates, PriorEstimate
-from purecover.proportions import MixtureProportions
+from purecover.intervals.interval import Interval
+from purecover.proportions import MixtureProportions, UncertainProportions
 from purecover.recovery.curves import RecoveredRoc
 from purecover.recovery.rates import check_data
 
@@ -104,6 +105,10 @@ class CheckContext:
         Whether the caller said what beta is; False where it is 1 by default beside a given alpha.
     stated : tuple of str and float, or None
         ``("label_frequency", 0.4)`` or ``("prior", 0.2)`` where the caller gave that and not alpha.
+    auc : Interval or None
+        Interval of the recovered AUC, if the report has one.
+    audit : UncertainProportions or None
+        What scores and an audit together leave open of alpha and beta, where these were given so.
     label_rates : LabelRates or None
         How often positives of different kinds are labeled, if features show kinds.
     """
@@ -120,6 +125,8 @@ class CheckContext:
     estimation: PriorEstimate | None = None
     beta_given: bool = True
     stated: tuple[str, float] | None = None
+    auc: Interval | None = None
+    audit: UncertainProportions | None = None
     label_rates: LabelRates | None = None
 
     @public

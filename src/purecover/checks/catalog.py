@@ -31,7 +31,8 @@ from purecover.checks.base import (
 from purecover.counts import ScoreCounts, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
-from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.intervals.interval import Interval
+from purecover.proportions import GivenProportions, MixtureProportions, UncertainProportions
 from purecover.recovery.curves import concavity_excess
 from purecover.recovery.rates import effective_size, effective_sizes, least_delta, posterior_band
 
@@ -575,6 +576,10 @@ def _off_by_a_tenth(context: CheckContext) -> tuple[str, float, float] | None:
     return words, areas[0], areas[1]
 
 
+_DRAWS = 4000
+"""Pairs of alpha and beta that show what an audit leaves open."""
+
+
 @check("PU008", "alpha and beta do not fit the observed AUC", "error")
 def infeasible_auc(context: CheckContext) -> Finding:
     """The observed AUC is at most 1/2, or further from it than delta allows."""
@@ -598,9 +603,10 @@ def infeasible_auc(context: CheckContext) -> Finding:
         )
     else:
         return quiet(f"the recovered AUC {recovered:.4f} is in (0.5, 1].")
-    largest = largest_delta(context.estimation, context.proportions)
+    largest = largest_delta(context.estimation, context.proportions, context.audit)
     if observed > 0.5 and observed <= (1 + largest) / 2:
-        return quiet(f"{says}, which the estimate of beta - alpha leaves open.")
+        whose = "estimate of beta - alpha" if context.audit is None else "audit"
+        return quiet(f"{says}, which the {whose} leaves open.")
     # Constant scores have no error and are no accident.
     chance = error > 0 and beyond <= 2 * error
     if observed > 0.5:
@@ -615,8 +621,15 @@ def infeasible_auc(context: CheckContext) -> Finding:
     return fired(f"{says}.", hint)
 
 
-def largest_delta(estimation: PriorEstimate | None, proportions: MixtureProportions) -> float:
-    """The largest beta - alpha that an estimate allows; the given one without an estimate."""
+def largest_delta(
+    estimation: PriorEstimate | None,
+    proportions: MixtureProportions,
+    audit: UncertainProportions | None,
+) -> float:
+    """The largest beta - alpha that an estimate or an audit allows; without them the given one."""
+    if audit is not None:
+        alpha, beta = audit.draws(_DRAWS, np.random.default_rng(0)).T
+        return float(np.quantile(beta - alpha, 0.975))
     if estimation is None:
         return proportions.delta
     if "delta" in estimation.intervals:
@@ -707,13 +720,22 @@ def _corrected(beta: float) -> str:
     )
 
 
-@check("PU012", "estimators disagree", "warning")
-def estimators_disagree(context: CheckContext) -> Finding:
+@check("PU012", "estimates of alpha disagree", "warning")
+def estimates_disagree(context: CheckContext) -> Finding:
     """Estimators of unlike methods agree where the scores tell, and differ where they do not.
 
     One that stands alone says little, and so do those whose estimates the interval in the report
     holds anyway. On a few distinct scores the others have no ends of the ranking to look at.
     """
+    if context.audit is not None:
+        if not context.audit.doubt:
+            return quiet("the scores do not contradict the audit.")
+        return fired(
+            f"{context.audit.doubt}: alpha is that of the audit alone.",
+            "see whether the judged rows were drawn at random and judged right. If so, an "
+            "assumption about the scores fails. Where it is that labels went to positives at "
+            "random, the AUC is wrong, too, whatever alpha is.",
+        )
     estimation = context.estimation
     if estimation is None:
         return not_applicable("alpha and beta were given.")
@@ -798,13 +820,22 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
 
 
 def _judging(context: CheckContext) -> str:
-    """What it would help if somebody looked at thirty rows."""
+    """What it would help if somebody looked at thirty rows; empty if not at all."""
     from purecover.audit.top import expected_top_audit
 
     try:
         found = expected_top_audit(context.counts, context.proportions)
     except InvalidInputError:  # counts of no rows to look at, or a contradiction
         return ""
+    known = None if context.estimation is None else context.estimation.intervals.get("alpha")
+    if not _narrower(found.alpha, known):
+        return ""
+    area = ""
+    if _narrower(found.auc, context.auc):
+        area = (
+            f", and the AUC with that alpha, {min(context.roc.auc_direct, 1.0):.3f}, to "
+            f"[{found.auc.low:.3f}, {found.auc.high:.3f}]"
+        )
     command = f"purecover audit sample FILE --n {found.n_items} --design top --out audit.csv"
     both = ""
     if found.n_labeled_items:
@@ -815,12 +846,14 @@ def _judging(context: CheckContext) -> str:
         f"judge some by hand. If labels went to positives at random: {found.n_items} drawn at "
         f"random from the {found.n_above:,} unlabeled examples that score at least "
         f"{found.cut:.4g}{both} ({command}). Where alpha is as estimated, they narrow it to "
-        f"[{found.alpha.low:.3f}, {found.alpha.high:.3f}], precision in proportion, and the AUC "
-        f"with that alpha, {min(context.roc.auc_direct, 1.0):.3f}, to [{found.auc.low:.3f}, "
-        f"{found.auc.high:.3f}]. If the clearest cases may have been labeled first: a hundred "
-        "drawn at random from all unlabeled ones (purecover audit sample FILE --n 100 --out "
-        "audit.csv). Or "
+        f"[{found.alpha.low:.3f}, {found.alpha.high:.3f}], precision in proportion{area}. If the "
+        "clearest cases may have been labeled first: a hundred drawn at random from all unlabeled "
+        "ones (purecover audit sample FILE --n 100 --out audit.csv), for alpha alone. Or "
     )
+
+
+def _narrower(hoped: Interval, known: Interval | None) -> bool:
+    return known is None or hoped.width < known.width or not math.isfinite(known.width)
 
 
 @check("PU018", "labels assumed correct may contain errors", "warning")

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from purecover.audit.top import TopAudit
     from purecover.cli.files import Request, Table, Words
     from purecover.cli.rows import Rows
-    from purecover.counts import ScoreCounts
     from purecover.estimators.base import PriorEstimator
 
     Audit = AuditEstimate | StratifiedAudit | TopAudit
@@ -393,6 +392,7 @@ def estimate(
     quiet
         Print alpha alone.
     """
+    from purecover.cli.evaluate import say_contradicted
     from purecover.cli.rows import read_rows
     from purecover.intervals.interval import check_level
 
@@ -428,11 +428,15 @@ def estimate(
                 progress=steps("Resampling"),
             )
         alpha = audit.alpha if both.conflict else both.intervals["alpha"]
-        ends = [_auc(counts, end, both.believed.beta) for end in (alpha.low, alpha.high)]
+        words += f"\n\n{both}\n\n{report}"
+        ends = None
+        if not report.contradicted:
+            gaps = [both.believed.beta - end for end in (alpha.low, alpha.high)]
+            ends = [report._auc_at(gap) if gap > 0 else math.nan for gap in gaps]
+            words += "\n\nover the interval of alpha the AUC goes from "
+            words += " to ".join(f"{end:.4f}" if math.isfinite(end) else "nowhere" for end in ends)
         document |= {"combined": both, "auc_over_alpha": ends, "report": report}
         document["source"] = rows.source(scores)
-        words += f"\n\n{both}\n\n{report}\n\nover the interval of alpha the AUC goes from "
-        words += " to ".join(f"{end:.4f}" if math.isfinite(end) else "nowhere" for end in ends)
         rows.note_blanks(quiet=quiet)
     if json:
         output.print_json(document)
@@ -443,7 +447,7 @@ def estimate(
             f"{n_blank:,} rows were not judged; if these are the doubtful ones, alpha is off",
             quiet=quiet,
         )
-    return 0
+    return 1 if scores is not None and say_contradicted(report) else 0
 
 
 def _read_answers(
@@ -591,10 +595,6 @@ def _estimator(name: str | None, *, clean: bool) -> PriorEstimator:
     if method.estimates_beta:
         raise CommandError(f"--clean cannot be had from {name}, which always estimates beta.")
     return method
-
-
-def _auc(counts: ScoreCounts, alpha: float, beta: float) -> float:
-    return pu.recover_auc(counts, pu.MixtureProportions(alpha, beta)) if alpha < beta else math.nan
 
 
 # -- words ------------------------------------------------------------------------------------

@@ -134,8 +134,10 @@ def monitor(
         source = {"file": Path(state).name}
         page = monitor_page(held, newest, command=output.typed_command(), source=source)
         output.write_file("--html", html, page, "page", quiet=quiet)
+    if newest.contradicted:
+        output.say(f"purecover: {newest.name}: {newest.note}")
     drifted = newest.drift is not None and newest.drift.drifted
-    return 1 if fail_on_drift and drifted else 0
+    return 1 if newest.contradicted or (fail_on_drift and drifted) else 0
 
 
 def _shown(state: str, name: str | None, replacing: bool, settings: dict[str, Any]) -> ScoreMonitor:

@@ -99,13 +99,14 @@ def in_options(said: PurecoverError | str, names: Mapping[str, str] | None = Non
         return str(said)
     options = _OPTIONS | dict(names or {})
     if isinstance(said, PurecoverError):
-        said.function = None  # which makes it "purecover"
+        said.function = None  # which makes it "purecover", as every message begins
         if said.parameter is not None and said.must is not None:
             name = options.get(said.parameter, said.parameter)
             got = str(said.got).partition(" (type ")[0] if isinstance(said, TypeError) else said.got
             hint = "" if said.hint is None else f"\nHint: {said.hint}"
             said = f"{name} must be {said.must}, got {got}.{hint}"
-    text = _PARAMETER.sub(lambda m: f"{options.get(m[1], m[1])} must", str(said))
+    text = str(said).removeprefix("purecover: ")
+    text = _PARAMETER.sub(lambda m: f"{options.get(m[1], m[1])} must", text)
 
     def option(match: re.Match[str]) -> str:
         value_follows = match[2] and re.match(r"[\w'\"-]", match.string[match.end() :])

@@ -29,7 +29,12 @@ from purecover.cli.paper import paper
 from purecover.cli.priors import priors
 from purecover.cli.simulate import example, simulate
 from purecover.cli.threshold import threshold
-from purecover.exceptions import MissingDependencyError, PurecoverError, PurecoverWarning
+from purecover.exceptions import (
+    ContradictionError,
+    MissingDependencyError,
+    PurecoverError,
+    PurecoverWarning,
+)
 
 # -- `purecover app` -----------------------------------------------------------------------------
 
@@ -149,11 +154,11 @@ def _loopback(host: str) -> str:
 
 app = App(
     name="purecover",
-    help=(
-        "True classifier performance from positive-unlabeled data.\n\n"
-        "Exit codes: 0 all is well; 1 a check found an error (with --strict), scores "
-        "drift (with --fail-on-drift), or some runs of paper run failed; 2 bad usage or bad input; "
-        "130 interrupted; 141 nobody reads the output."
+    help="True classifier performance from positive-unlabeled data.",
+    help_epilogue=(
+        "Exit codes: 0 all is well; 1 what was given contradicts the scores, a check found an "
+        "error (with --strict), scores drift (with --fail-on-drift), or some runs of paper run "
+        "failed; 2 bad usage or bad input; 130 interrupted; 141 nobody reads the output."
     ),
     version=__version__,
     version_flags=["--version"],
@@ -178,6 +183,7 @@ for command in (
     app.command(command)
 app.command(serve, name="app")
 
+CONTRADICTED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 READER_LEFT = 141
@@ -201,6 +207,9 @@ def run(argv: Sequence[str] | None = None) -> int:
         chain = " ".join(error.command_chain or ())
         hint = f"purecover {chain} --help lists its options" if chain else "see purecover --help"
         return fail(f"{error}\nHint: {hint}.")
+    except ContradictionError as error:
+        say(f"purecover: {in_options(error)}")
+        return CONTRADICTED
     except PurecoverError as error:
         return fail(in_options(error))
     except KeyboardInterrupt:

@@ -267,6 +267,11 @@ class MonitorPartition:
     note: str | None = None
     counts: ScoreCounts | None = None
 
+    @property
+    def contradicted(self) -> bool:
+        """Whether its scores contradict the alpha and beta given, as ``note`` says."""
+        return self.auc is None and self.alpha is not None and self.alpha.method == "given"
+
     def to_dict(self, *, counts: bool = False) -> dict[str, Any]:
         """Plain data, ready for JSON; with counts, if they are kept, only when asked."""
         document = plain_fields(self)
@@ -537,7 +542,10 @@ def _observed(
         for (spread, cube), size in zip(moments, effective_sizes(counts), strict=True):
             variance += spread / size / delta**2
             third += cube / size**2 / delta**3
-    return _by_moments(values[0], values[1], variance, third)
+    found = _by_moments(values[0], values[1], variance, third)
+    # By chance the direct AUC of an alpha that is right may be above 1, which none is.
+    value, before = (min(max(each, 0.0), 1.0) for each in values)
+    return replace(found, value=value, before=before, difference=value - before)
 
 
 def _moments(

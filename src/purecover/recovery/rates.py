@@ -18,7 +18,7 @@ from purecover import _validation as valid
 from purecover._typing import FloatArray
 from purecover._validation import public
 from purecover.counts import ScoreCounts, check_counts, pu_roc_curve
-from purecover.exceptions import IdentifiabilityError, RecoveryWarning
+from purecover.exceptions import ContradictionError, IdentifiabilityError, RecoveryWarning
 from purecover.proportions import MixtureProportions, check_proportions
 
 
@@ -395,14 +395,19 @@ def contradiction_of(counts: ScoreCounts, proportions: MixtureProportions) -> st
         if most >= 0
         else f"beta must be at least {math.ceil(least * 1e4) / 1e4:.4g}"
     )
-    correct = f"beta, or alpha ({p.origin})"
+    correct = f"Correct beta, or alpha ({p.origin})"
     if p.origin == "given":
-        correct = "alpha or beta, or have alpha estimated, as evaluate does where it is left out"
+        correct = (
+            "Correct alpha or beta, or have alpha estimated, as evaluate does where it is left out"
+        )
+    elif "audit" in p.origin:
+        correct = "See whether the judged rows were drawn at random and judged right, and whether "
+        correct += "labels went to positives at random"
     return (
         f"alpha {p.alpha:.4g} and beta {p.beta:.4g} contradict these scores: if the labeled are a "
         f"random sample of all positives, their observed AUC of {counts.auc_pu:.4f} needs a beta - "
         f"alpha of at least {least:.3g}, even if chance has helped, and it is {p.delta:.3g}; "
-        f"{allowed}. Correct {correct}"
+        f"{allowed}. {correct}"
     )
 
 
@@ -417,7 +422,7 @@ def warn_of_contradiction(counts: ScoreCounts, proportions: MixtureProportions) 
 def refuse_contradiction(counts: ScoreCounts, given: MixtureProportions) -> None:
     """Refuse given alpha and beta that the scores contradict."""
     if told := contradiction_of(counts, given):
-        raise IdentifiabilityError(f"{{function}}: {told}.")
+        raise ContradictionError(f"{{function}}: {told}.")
 
 
 def check_agreement(counts: ScoreCounts, given: MixtureProportions | None) -> None:

@@ -111,7 +111,9 @@ def _clean(report: PUReport) -> Said:
         return "doubtful", f"{evidence}are negatives", _if_wrong(report)
     if message == BETA_GIVEN or (estimate is not None and estimate.beta_given):
         known: Verdict = "not assumed" if beta < 1 else "known"
-        return known, f"beta = {beta:g} was given", "pass another beta"
+        how = report.proportions._beta_origin
+        how = "was given" if how == "given" else f"is {how}"
+        return known, f"beta = {beta:g} {how}", "pass another beta"
     if estimate is None or estimate.clean_probability is None:
         return "cannot tell", message, _if_wrong(report)
     chance = estimate.clean_probability

@@ -21,12 +21,12 @@ from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, check_both_sides
 from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.estimators.label_curve import LARGEST, LabelCurve
-from purecover.exceptions import IdentifiabilityError
+from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, check_share
 from purecover.recovery.means import Masses, isotonic_frequency
-from purecover.recovery.rates import effective_sizes
+from purecover.recovery.rates import effective_sizes, least_delta
 
 LEVELS = (0.001, 0.01, 0.05, 0.1)
 """False discovery rates whose thresholds a text shows."""
@@ -206,7 +206,8 @@ def _rates(mirror: ScoreCounts, pi0: float) -> FloatArray:
     passed = (np.cumsum(null) + one) / (n_null + one)
     # Nothing of the mixture scores so much where known negatives alone do.
     shares = np.maximum(np.cumsum(mixture) / n_mixture, 1e-300)
-    fdr = np.minimum(pi0 * passed / shares, 1.0)
+    # Beyond all signals that there are, what is found is negative.
+    fdr = np.clip(pi0 * passed / shares, 1 - (1 - pi0) / shares, 1.0)
     share = min(max(1 - pi0, 1e-9), 1.0)
     null[np.argmax(mixture > 0)] += one
     masses = Masses(
@@ -257,6 +258,12 @@ def error_rates(
         Prints as a few lines; holds false discovery rates, q-values and posterior error
         probabilities at every score.
 
+    Raises
+    ------
+    ContradictionError
+        If no ranking could tell known negatives from a mixture with so many of them as well as
+        these scores do, chance granted.
+
     See Also
     --------
     ScoreCounts.mirrored : The same data as positive-unlabeled ones.
@@ -265,10 +272,11 @@ def error_rates(
     -----
     With the share :math:`F_0(t)` of the known negatives that score at least :math:`t` (one more
     counted among them) and the share :math:`F(t)` of the mixture,
-    :math:`FDR(t) = \pi_0 F_0(t)/F(t)`, and the q-value is its minimum over thresholds at or
-    below. The posterior error probability is :math:`\pi_0 f_0/f`, made non-increasing by
-    isotonic regression. Known negatives must be a sample of the negatives in the mixture: decoys
-    that are easier to tell than false targets make every figure here too small.
+    :math:`FDR(t) = \pi_0 F_0(t)/F(t)`, but at least :math:`1 - (1-\pi_0)/F(t)`, since no more
+    signals are found than there are; the q-value is its minimum over thresholds at or below. The
+    posterior error probability is :math:`\pi_0 f_0/f`, made non-increasing by isotonic regression.
+    Known negatives must be a sample of the negatives in the mixture: decoys that are easier to
+    tell than false targets make every figure here too small.
 
     Mirrored, the known negatives are clean labels, :math:`\beta = 1`, and :math:`\pi_0` is
     alpha. Shares :math:`F_0` and :math:`F` of low scores bound it, :math:`\pi_0 \le F/F_0`,
@@ -294,7 +302,7 @@ def error_rates(
     >>> 0.5 in rates.pi0
     True
     >>> rates.q_values_of([0.0, 3.0]).round(2)
-    array([0.32, 0.  ])
+    array([0.33, 0.  ])
     """
     if labeled is not None:
         marks = to_numpy("labeled", labeled)
@@ -326,6 +334,14 @@ def error_rates(
         )
     else:
         share = check_share("pi0", pi0)
+        if (least := least_delta(mirror)) > 1 - share:
+            raise ContradictionError(
+                f"{{function}}: pi0 {share:.4g} contradicts these scores: known negatives score "
+                f"lower than the mixture in {100 * mirror.auc_pu:.3g} % of pairs, for which at "
+                f"least {100 * least:.3g} % of the mixture must be true signals, even if chance "
+                f"has helped; pi0 can be at most {math.floor((1 - least) * 1e4) / 1e4:.4g}. "
+                "Correct pi0, or leave it out to have it estimated."
+            )
         found = Interval(
             estimate=share,
             low=share,
@@ -373,7 +389,7 @@ def error_rates(
         fdr=fdr,
         q_value=q,
         pep=pep,
-        power=np.minimum(power, 1.0),
+        power=power,
         auc=float(np.clip(0.5 + (mirror.auc_pu - 0.5) / signals, 0.0, 1.0)),
         fdr_low=low[0],
         fdr_high=high[0],

@@ -48,6 +48,7 @@ from purecover.proportions import (
     MixtureProportions,
     ProportionEstimator,
     ProportionKeywords,
+    UncertainProportions,
 )
 from purecover.recovery import metrics as formulas
 from purecover.recovery.curves import (
@@ -543,9 +544,10 @@ class Recovery:
     """The metric that the threshold of the settings was chosen by on these rows, if it was."""
 
     @property
-    def threshold_chosen(self) -> bool:
-        """Whether the caller brought the threshold, rather than have it chosen on these rows."""
-        return self.settings.threshold is not None and self.chosen_by is None
+    def audit(self) -> UncertainProportions | None:
+        """What is not known of alpha and beta, where the caller said it."""
+        said = None if self.given is None else self.given.proportions
+        return said if isinstance(said, UncertainProportions) else None
 
     @property
     def varies_proportions(self) -> bool:
@@ -608,7 +610,8 @@ class Recovery:
         """Whether alpha and beta cannot be what they are said to be, chance granted."""
         if self.roc.auc_direct <= 1:
             return False
-        if least_delta(self.rows.counts) <= largest_delta(self.estimation, self.proportions):
+        largest = largest_delta(self.estimation, self.proportions, self.audit)
+        if least_delta(self.rows.counts) <= largest:
             return False
         if self.rows.n_groups is None:
             return True
@@ -706,7 +709,7 @@ class Recovery:
             proportions=self.proportions,
             roc=self.roc,
             threshold=self.threshold,
-            threshold_chosen=self.threshold_chosen,
+            threshold_chosen=self.settings.threshold is not None and self.chosen_by is None,
             optimism=None if self.bootstrap is None else self.bootstrap.optimism,
             prior=self.metrics.prior,
             n_groups=self.rows.n_groups,
@@ -714,6 +717,8 @@ class Recovery:
             estimation=self.estimation,
             beta_given=self.given is None or self.given.says_beta,
             stated=None if self.given is None else self.given.stated,
+            auc=self.intervals.get("roc_auc"),
+            audit=self.audit,
             label_rates=self.label_rates,
         )
         return run_checks(context, ignore=self.settings.ignore_checks)
@@ -781,7 +786,7 @@ class Recovery:
             bootstrap=replicates,
             estimation=estimate,
             contradicted=contradicted,
-            threshold_chosen=self.threshold_chosen,
+            threshold_chosen=self.settings.threshold is not None and self.chosen_by is None,
             random_state=valid.kept_seed(self.settings.random_state),
         )
 
