@@ -22,7 +22,7 @@ from purecover.exceptions import (
     InvalidInputError,
     InvalidTypeError,
 )
-from purecover.intervals.interval import least_delta
+from purecover.recovery.rates import least_delta
 
 # == sampled ===================================================================================
 
