@@ -170,7 +170,14 @@ def test_a_report_says_what_it_rests_on() -> None:
         assert names == ["labels-at-random", "pure-top", "clean-labels", "unseen-rows"]
         text = " ".join(str(report).split())
         assert all(each.statement in text for each in report.assumptions)
-        assert report.assumptions[0].statement in report.to_html()
+        for page in (report.to_html(), report._repr_html_()):
+            assert all(each.statement in page for each in report.assumptions)
+    both = {"one": SAMPLE.scores, "two": SAMPLE.scores.round(1)}
+    compared = pu.compare_scores(both, SAMPLE.labeled, alpha=0.25, n_resamples=0)
+    for words in (str(compared), compared.to_html()):
+        assert all(each.statement in " ".join(words.split()) for each in known.assumptions)
+    many = pu.evaluate_many(both, SAMPLE.labeled, alpha=0.25, n_resamples=0)
+    assert "taken for a random sample of all positives" in " ".join(str(many).split())
     assert known.assumptions[1].verdict == "not assumed"
     assert known.assumptions[2].verdict == "known"
     by_default = pu.evaluate(SAMPLE.scores, SAMPLE.labeled, alpha=0.15, n_resamples=0)

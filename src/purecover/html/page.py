@@ -226,6 +226,7 @@ def render_notebook(report: PUReport) -> str:
         chart=roc_chart(report),
         columns=view.metric_columns(report),
         rows=[view.metric_row(report, name) for name in _IN_NOTEBOOK if name in report.metrics],
+        assumptions=report.assumptions,
         findings=report.findings,
         colors={"error": "#d64545", "warning": "#c78a1e", "note": "#5b8fc9"},
     )
@@ -398,6 +399,7 @@ def render_comparison(comparison: ScoreComparison, **about: Unpack[About]) -> st
         findings=view.findings_by_score(comparison),
         n_scores=len(comparison.names),
         facts=view.comparison_facts(comparison),
+        assumptions=view.assumptions_section(first),
         unseen=view.UNSEEN,
         estimation_notes=() if first.estimation is None else first.estimation.notes,
         interval_note=view.comparison_interval_note(comparison),

@@ -89,9 +89,9 @@ def render_text(report: PUReport) -> str:
     return "\n".join([*lines, "", *_assumption_lines(report), *_check_lines(report)])
 
 
-def _assumption_lines(report: PUReport) -> list[str]:
+def _assumption_lines(report: PUReport, whose: str = "") -> list[str]:
     """A line for each thing that figures rest on."""
-    lines = ["what the figures rest on:"]
+    lines = [f"what the figures rest on{whose}:"]
     for each in report.assumptions:
         text = f"{each.statement}: {each.verdict}."
         if each.verdict in ("doubtful", "cannot tell"):
@@ -313,6 +313,8 @@ def render_comparison_text(comparison: ScoreComparison) -> str:
             text += f" {cells['difference']:>11}  {cells['between']:<19}"
             lines.append(f"{text}{cells.get('better', ''):>7}".rstrip())
     lines += ["", *_wrapped(" ".join(view.comparison_notes(comparison)))]
+    whose = f" (AUCs are those of {view.cut(comparison.baseline, _LONGEST_NAME)})"
+    lines += _assumption_lines(comparison.reports[comparison.baseline], whose)
     return "\n".join([*lines, *_comparison_check_lines(comparison)])
 
 
@@ -376,7 +378,9 @@ def render_many_text(many: ManyReports) -> str:
 def _intervals(many: ManyReports) -> str:
     level = view.percent(many.confidence_level)
     estimated = sum(row.estimated_from is not None for row in many.evaluated)
-    text = f"alpha estimated in {estimated:,} of them; " if estimated else "alpha given; "
+    text = "the labeled are taken for a random sample of all positives, and rows as unseen in "
+    text += "training; alpha "
+    text += f"estimated in {estimated:,} of them; " if estimated else "given; "
     if many.simultaneous is None:
         text += f"each interval holds by itself with {level}"
         if len(many.evaluated) > 1:
