@@ -11,13 +11,14 @@ import numpy as np
 from benchmarks._common import table
 from benchmarks._contestants import CALIBRATED, DEFAULT, RELEASED
 
+# Parts that no tuning saw come first.
 PARTS = {
-    "a": "simulated scores, the grid used in tuning",
-    "b": "simulated scores, held out",
-    "c": "scores of the paper's data sets, used in tuning",
     "d": "real problems of tables that no choice has seen",
+    "b": "simulated scores, held out",
     "e": "simulated features, and scores of the same rows",
     "f": "real features, and scores of the same rows",
+    "a": "simulated scores, the grid used in tuning",
+    "c": "scores of the paper's data sets, used in tuning",
 }
 # The parts of a promise, and whether it is one or only shown.
 PROMISED = {
