@@ -766,6 +766,11 @@ def test_intervals_vary_what_follows_from_a_label_frequency() -> None:
     drawn = GivenProportions(label_frequency=0.2).draws(
         sample.counts, 20_000, np.random.default_rng(0)
     )
+    weighted = pu.ScoreCounts.from_scores(
+        sample.scores, sample.labeled, sample_weight=np.full(len(sample), 7.0)
+    )
+    again = GivenProportions(label_frequency=0.2).draws(weighted, 20_000, np.random.default_rng(0))
+    assert again == pytest.approx(drawn)  # weights of all rows say nothing
     share = sample.counts.n_labeled / 1000
     # By the delta method: alpha is in proportion to share / (1 - share).
     error = alpha / np.sqrt(1000 * share * (1 - share))

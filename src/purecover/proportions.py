@@ -647,7 +647,10 @@ class GivenProportions(Parameters):
             return self.proportions.draws(n, rng)
         if self.label_frequency is None:
             return None
-        n_rows = n_groups or round(counts.n_labeled + counts.n_unlabeled)
+        n_rows = n_groups or counts.n_labeled + counts.n_unlabeled
+        if n_groups is None and counts.labeled_sq is not None and counts.unlabeled_sq is not None:
+            n_rows = n_rows**2 / (counts.labeled_sq.sum() + counts.unlabeled_sq.sum())
+        n_rows = max(round(n_rows), 1)
         share = rng.binomial(n_rows, _labeled_share(counts), size=n) / n_rows
         odds = share / np.maximum(1 - share, 1 / n_rows)
         alpha = self._beta * odds * (1 / self.label_frequency - 1)
