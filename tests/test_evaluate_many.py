@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import joblib
 import numpy as np
@@ -116,6 +117,8 @@ def test_what_is_assumed_is_assumed_in_every_task(assume):
     few = {"assume": assume, "n_resamples": 0}
     (row,) = pu.evaluate_many({"a": s.scores}, s.labeled, **few)
     assert row.proportions == pu.evaluate(s.scores, s.labeled, **few).proportions
+    many = pu.evaluate_many({"a": s.scores}, s.labeled, **few)
+    assert f"estimated in 1 of them ({row.proportions.origin})" in " ".join(str(many).split())
     with pytest.raises(InvalidInputError, match="'assume' parameter of evaluate_many"):
         pu.evaluate_many({"a": s.scores}, s.labeled, alpha=0.2, **few)
 
@@ -327,8 +330,9 @@ def test_text_names_rows_that_contradict_alpha():
     scores = {f"m{i}": s.scores + 4 * (i > 0) * noise[i] for i in range(12)}
     found = pu.evaluate_many(scores, s.labeled, alpha=0.6, n_resamples=0)
     assert [row.score for row in found if row.contradicted] == ["m0"]
-    words = "alpha and beta contradict the scores in 1 row: labeled, m0. What others show"
-    assert words in " ".join(str(found).split())
+    text = " ".join(str(found).split())
+    assert "contradict the scores in 1 row (-); other scores of the same task rest on them" in text
+    assert re.search(r"labeled +m0 +200 +0.600 +0.\d+ +-", str(found))
 
 
 def test_text_shows_the_best_rows_and_what_was_left_out(table):

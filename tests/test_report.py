@@ -758,6 +758,25 @@ def test_what_was_given_is_named_and_what_a_tenth_of_it_would_change() -> None:
     assert f"36 % or 44 % instead of 40 % the AUC would be {low} or {high}" in note
 
 
+def test_figures_that_do_not_go_together_say_so() -> None:
+    s = pu.simulate.binormal(2).sample(300, 900, alpha=0.3, random_state=0)
+    report = pu.evaluate(s.scores, s.labeled, alpha=0.3, review=50, n_resamples=0)
+    c, recall = report.confusion, report.metrics["recall"]
+    assert recall * (c.tp + c.fn) > c.flagged
+    words = f"Recall, {recall:.3f} by the labeled, would mean more positives than are flagged"
+    assert words in " ".join(str(report).split())
+    usual = pu.evaluate(s.scores, s.labeled, alpha=0.3, n_resamples=0)
+    assert "more positives than are flagged" not in " ".join(str(usual).split())
+    # What 10 % of wrong labels would do, by the rule that contradicts: a note allows for chance.
+    (clean,) = [each for each in usual.assumptions if each.name == "clean-labels"]
+    assert clean.without == "1.000 if 10 % of the labels were wrong"
+    impossible = pu.evaluate(s.scores, s.labeled, alpha=0.9, n_resamples=0)
+    told = {check.code: check.status for check in impossible.checks}
+    assert told["PU003"] == told["PU016"] == "not applicable"
+    with pytest.raises(InvalidInputError, match="'label_frequency' parameter .*makes alpha 1"):
+        pu.evaluate(s.scores, s.labeled, label_frequency=0.25)
+
+
 def test_intervals_vary_what_follows_from_a_label_frequency() -> None:
     sample = WORLD.sample_censored(1000, prior=0.4, label_frequency=0.2, random_state=0)
     few = {"n_resamples": 400, "random_state": 0}

@@ -312,7 +312,7 @@ def headline(report: PUReport) -> Headline:
         return Headline([_observed_but(report, report.contradiction)], [], cautions(report))
     if wrong_way(report):
         said = f"{REVERSED}: does a low score mean positive? Then negate "
-        said += "the scores. Until that is settled no figure here means anything."
+        said += "the scores. All figures here are of scores that rank positives below negatives."
         return Headline([_observed_but(report, said)], [], cautions(report))
     lead, more = [_shares(report), _flagged(report)], [_auc(report)]
     if report.infeasible:
@@ -412,7 +412,12 @@ def _wrong_labels(beta: float, are: str = "are") -> str:
 def _flagged(report: PUReport) -> str:
     """How many of the unlabeled are flagged, and how many of them are positive."""
     text = f"{report.confusion}."
-    return f"By that guess, {text}" if unsure(report) is not None else _capital(text)
+    text = f"By that guess, {text}" if unsure(report) is not None else _capital(text)
+    c, recall = report.confusion, report.metrics.get("recall", 0.0)
+    if recall * (c.tp + c.fn) > c.flagged + 0.5:
+        text += f" Recall, {number(recall, 3)} by the labeled, would mean more positives than are "
+        text += "flagged: chance, an alpha that is too large, or labels that went to clear cases."
+    return text
 
 
 def _capital(text: str) -> str:

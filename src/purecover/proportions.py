@@ -234,17 +234,18 @@ class MixtureProportions(Saved):
             prior = check_share("prior", prior)
             parameter, shown = "prior", prior
         alpha = (prior - beta * share) / (1 - share)
-        # A prior that leaves no positives (or more than all rows) among the unlabeled.
+        # A prior that leaves fewer than no positives among the unlabeled, or as many as among the
+        # labeled.
         rounding = 1e-12
-        if not -rounding <= alpha <= 1 + rounding:
+        if not -rounding <= alpha < beta:
             raise valid.bad_value(
                 parameter,
                 f"compatible with a labeled share of {share:g} and beta={beta:g}",
                 f"{shown:g}, which makes alpha {alpha:.4g}",
-                "the prior counts the labeled positives too, so it is at least "
-                f"beta * labeled_share = {beta * share:.4g}",
+                "the prior counts the labeled positives too: it is at least beta * labeled_share = "
+                f"{beta * share:.4g}, and below beta",
             )
-        return cls(min(max(alpha, 0.0), 1.0), beta, origin, "censoring")
+        return cls(max(alpha, 0.0), beta, origin, "censoring")
 
     @classmethod
     @public

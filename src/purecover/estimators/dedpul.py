@@ -344,7 +344,9 @@ def _positions(counts: ScoreCounts, scale: str) -> FloatArray:
 
 def _tie_notes(counts: ScoreCounts) -> tuple[str, ...]:
     """A warning where many examples share one score."""
-    tie = max(counts.labeled.max() / counts.n_labeled, counts.unlabeled.max() / counts.n_unlabeled)
+    # One example is no tie, however few there are.
+    sides = (counts.labeled, counts.n_labeled), (counts.unlabeled, counts.n_unlabeled)
+    tie = max(0.0 if side.max() < 2 else side.max() / n for side, n in sides)
     if tie <= LARGE_TIE:
         return ()
     note = (

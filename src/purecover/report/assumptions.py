@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from purecover._codec import Saved
 from purecover.checks.catalog import BETA_GIVEN
+from purecover.recovery.rates import least_delta
 
 if TYPE_CHECKING:
     from purecover.report.results import PUReport
@@ -139,7 +140,7 @@ def _if_wrong(report: PUReport) -> str:
         return "unknown: the scores contradict alpha and beta as they are"
     delta = 1 - WRONG - report.proportions.alpha
     words = f"if {100 * WRONG:.0f} % of the labels were wrong"
-    if delta <= 0 or 2 * report.auc_pu - 1 > delta:
+    if least_delta(report.counts) > delta:
         return f"the scores would contradict alpha {words}"
     return f"{report._auc_at(delta):.3f} {words}"
 

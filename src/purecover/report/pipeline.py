@@ -708,7 +708,7 @@ class Recovery:
             counts=self.rows.counts,
             proportions=self.proportions,
             roc=self.roc,
-            threshold=self.threshold,
+            threshold=None if self.contradicted else self.threshold,
             threshold_chosen=self.settings.threshold is not None and self.chosen_by is None,
             optimism=None if self.bootstrap is None else self.bootstrap.optimism,
             prior=self.metrics.prior,

@@ -357,6 +357,7 @@ def _whose(comparison: ScoreComparison, names: Collection[str]) -> str:
 _SHOWN = 10
 _LONGEST_TASK = 20
 _REASONS = 5
+_UNFIT = 3
 
 
 def render_many_text(many: ManyReports) -> str:
@@ -380,7 +381,9 @@ def _intervals(many: ManyReports) -> str:
     estimated = sum(row.estimated_from is not None for row in many.evaluated)
     text = "the labeled are taken for a random sample of all positives, and rows as unseen in "
     text += "training; alpha "
-    text += f"estimated in {estimated:,} of them; " if estimated else "given; "
+    origins = {row.proportions.origin for row in many.evaluated if row.proportions is not None}
+    how = f" ({next(iter(origins))})" if len(origins) == 1 else ""
+    text += f"estimated in {estimated:,} of them{how}; " if estimated else "given; "
     if many.simultaneous is None:
         text += f"each interval holds by itself with {level}"
         if len(many.evaluated) > 1:
@@ -393,7 +396,8 @@ def _intervals(many: ManyReports) -> str:
 def _many_rows(many: ManyReports) -> list[str]:
     first = many.metrics[0]
     best = many.top(_SHOWN, first)
-    shown = best or many.evaluated[:_SHOWN]
+    unfit = [row for row in many if row.contradicted]
+    shown = (*best[: _SHOWN - min(len(unfit), _UNFIT)], *unfit[:_UNFIT]) or many.evaluated[:_SHOWN]
     others = list(many.metrics[1:3])
     wide = [
         max(len(head), *(len(_short(getattr(row, head))) for row in shown)) + 2
@@ -419,12 +423,12 @@ def _many_rows(many: ManyReports) -> list[str]:
     rest = len(many.evaluated) - len(shown)
     if rest:
         lines.append(f"... and {rest:,} more (the best by {METRICS[first].title} are shown)")
-    unfit = [f"{_short(row.task)}, {_short(row.score)}" for row in many if row.contradicted]
     if unfit:
-        named = "; ".join(unfit[:_REASONS]) + ("; ..." if len(unfit) > _REASONS else "")
-        text = f"alpha and beta contradict the scores in {view.number_of(len(unfit), 'row')}: "
-        text += f"{named}. What others show of the same alpha and beta rests on them, too."
-        lines += ["", *_wrapped(text)]
+        text = f"alpha and beta contradict the scores in {view.number_of(len(unfit), 'row')} (-)"
+        tasks = {row.task for row in unfit}
+        if any(row.task in tasks and not row.contradicted for row in many.evaluated):
+            text += "; other scores of the same task rest on them, too"
+        lines += ["", *_wrapped(f"{text}.")]
     return lines
 
 
