@@ -240,6 +240,15 @@ class TestBootstrap:
         as_is = pu.recover_metrics(s.counts, s.proportions, threshold=threshold)
         assert found.estimates["specificity"] == as_is["specificity"]
 
+    def test_rates_that_were_clipped_move_from_where_they_were(self) -> None:
+        world = pu.simulate.binormal(6)  # a true precision of .9999 where classes part
+        for seed in range(8):
+            s = world.sample(40, 1000, alpha=0.2, random_state=seed)
+            found = pu.intervals.bootstrap(
+                s.counts, s.proportions, curves=False, n_resamples=200, random_state=0
+            ).interval("precision")
+            assert np.isnan(found.high) or found.high > 0.9995
+
     @pytest.mark.slow
     def test_the_choice_of_the_threshold_is_paid_for(self) -> None:
         # Without the correction MCC is too large by 0.047 here, and 85 % of intervals hold.

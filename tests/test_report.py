@@ -773,7 +773,7 @@ def test_figures_that_do_not_go_together_say_so() -> None:
     impossible = pu.evaluate(s.scores, s.labeled, alpha=0.9, n_resamples=0)
     told = {check.code: check.status for check in impossible.checks}
     assert told["PU003"] == told["PU016"] == "not applicable"
-    with pytest.raises(InvalidInputError, match="'label_frequency' parameter .*makes alpha 1"):
+    with pytest.raises(InvalidInputError, match=r"'label_frequency' parameter .*makes alpha 1"):
         pu.evaluate(s.scores, s.labeled, label_frequency=0.25)
 
 
@@ -782,19 +782,26 @@ def test_intervals_vary_what_follows_from_a_label_frequency() -> None:
     few = {"n_resamples": 400, "random_state": 0}
     report = pu.evaluate(sample.counts, label_frequency=0.2, **few)
     alpha = report.proportions.alpha
-    drawn = GivenProportions(label_frequency=0.2).draws(
-        sample.counts, 20_000, np.random.default_rng(0)
-    )
+    rng, many = np.random.default_rng, np.ones((20_000, 1))
+    given = GivenProportions(label_frequency=0.2)
+    drawn = given.following(sample.counts, rng(0)).proportions_many(None, many, many)
     weighted = pu.ScoreCounts.from_scores(
         sample.scores, sample.labeled, sample_weight=np.full(len(sample), 7.0)
     )
-    again = GivenProportions(label_frequency=0.2).draws(weighted, 20_000, np.random.default_rng(0))
+    again = given.following(weighted, rng(0)).proportions_many(None, many, many)
     assert again == pytest.approx(drawn)  # weights of all rows say nothing
     share = sample.counts.n_labeled / 1000
     # By the delta method: alpha is in proportion to share / (1 - share).
     error = alpha / np.sqrt(1000 * share * (1 - share))
     assert drawn[:, 0].std() == pytest.approx(error, rel=0.05)
     assert drawn[:, 0].mean() == pytest.approx(alpha, rel=0.02)
+    grouped = given.following(sample.counts, rng(0), grouped=True)
+    own = grouped.proportions_many(None, np.array([[30.0, 70.0]]), np.array([[400.0, 500.0]]))
+    assert own == pytest.approx(np.array([[0.1 * 4 / 0.9, 1.0, 0.1]]))
+    # A prior is that of all rows: the more are labeled, the fewer positives are left.
+    known = GivenProportions(prior=0.4, scenario="censoring").following(sample.counts, rng(0))
+    alphas, _, shares = known.proportions_many(None, many, many).T
+    assert shares + (1 - shares) * alphas == pytest.approx(np.full(20_000, 0.4))
     exact = pu.evaluate(sample.counts, alpha=alpha, **few)
     widths = [
         each.intervals["precision"].high - each.intervals["precision"].low

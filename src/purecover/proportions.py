@@ -443,6 +443,38 @@ def _check_carried(parameter: str, value: Any) -> Any:
 
 
 @dataclass(frozen=True)
+class FollowingShare:
+    """Alpha of replicates by a prior or a label frequency, and the share of labeled rows.
+
+    Chance has its part in that share, too. Replicates of groups have one of their own; in others
+    the numbers of labeled and unlabeled rows stay, and the share is drawn.
+    """
+
+    beta: float
+    prior: float | None
+    label_frequency: float | None
+    share: float
+    n_rows: int | None
+    rng: np.random.Generator
+
+    def proportions_many(
+        self, _counts: ScoreCounts, labeled: CountArray, unlabeled: CountArray
+    ) -> FloatArray:
+        """Alpha, beta and the share of labeled rows, a row for each replicate."""
+        if self.n_rows is None:
+            n_labeled = labeled.sum(axis=1)
+            share = n_labeled / (n_labeled + unlabeled.sum(axis=1))
+        else:
+            share = self.rng.binomial(self.n_rows, self.share, len(labeled)) / self.n_rows
+        share = np.minimum(share, 1 - 1e-9)
+        prior = self.prior
+        if self.label_frequency is not None:
+            prior = self.beta * share / self.label_frequency
+        alpha = np.maximum((prior - self.beta * share) / (1 - share), 0.0)
+        return np.column_stack((alpha, np.full(len(share), self.beta), share))
+
+
+@dataclass(frozen=True)
 class GivenProportions(Parameters):
     """What a caller said, before the data are known.
 
@@ -481,7 +513,8 @@ class GivenProportions(Parameters):
         None,
         "float",
         """Probability that a positive got labeled, in the censoring scenario. Intervals of a
-        report vary the alpha that follows from it, since the share of labeled rows varies.""",
+        report vary the alpha that follows from it, or from a prior in that scenario, since the
+        share of labeled rows varies.""",
         partial(check_share, closed="right"),
     )
     scenario: Scenario | None = parameter(
@@ -636,26 +669,23 @@ class GivenProportions(Parameters):
             origin=f"from a {word} of {100 * value:.3g} %",  # type: ignore[operator]
         )
 
-    def draws(
-        self, counts: ScoreCounts, n: int, rng: np.random.Generator, n_groups: int | None = None
-    ) -> FloatArray | None:
-        """Alpha and beta of replicates, one row each, where what was given leaves them open.
-
-        Alpha follows from a label frequency by the share of labeled rows, which chance has its
-        part in, too.
-        """
-        if isinstance(self.proportions, UncertainProportions):
-            return self.proportions.draws(n, rng)
-        if self.label_frequency is None:
+    def following(
+        self, counts: ScoreCounts, rng: np.random.Generator, *, grouped: bool = False
+    ) -> FollowingShare | None:
+        """What gives replicates an alpha, where that follows from the share of labeled rows."""
+        if self.label_frequency is None and (self.prior is None or self.scenario != "censoring"):
             return None
-        n_rows = n_groups or counts.n_labeled + counts.n_unlabeled
-        if n_groups is None and counts.labeled_sq is not None and counts.unlabeled_sq is not None:
-            n_rows = n_rows**2 / (counts.labeled_sq.sum() + counts.unlabeled_sq.sum())
-        n_rows = max(round(n_rows), 1)
-        share = rng.binomial(n_rows, _labeled_share(counts), size=n) / n_rows
-        odds = share / np.maximum(1 - share, 1 / n_rows)
-        alpha = self._beta * odds * (1 / self.label_frequency - 1)
-        return np.column_stack((np.minimum(alpha, 1.0), np.full(n, self._beta)))
+        n_rows = counts.n_labeled + counts.n_unlabeled
+        if counts.labeled_sq is not None and counts.unlabeled_sq is not None:
+            n_rows = n_rows**2 / float(counts.labeled_sq.sum() + counts.unlabeled_sq.sum())
+        return FollowingShare(
+            self._beta,
+            self.prior,
+            self.label_frequency,
+            share=_labeled_share(counts),
+            n_rows=None if grouped else max(round(n_rows), 1),
+            rng=rng,
+        )
 
     def estimated(self, found: MixtureProportions) -> MixtureProportions:
         """An estimate with the beta and the scenario that the caller knows."""

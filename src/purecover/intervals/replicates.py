@@ -30,6 +30,7 @@ from purecover.recovery.rates import (
     effective_size,
     effective_sizes,
     interpolated,
+    map_rates,
     trapezoids,
 )
 from purecover.recovery.repairs import tails
@@ -684,14 +685,28 @@ def _at_threshold(
     """
     fpr, tpr, seen_tpr, flagged, alpha, beta, prior = points.T
     less: list[Any] = [0.0, 0.0]
+    one_sided = np.ptp(seen_tpr) < 1e-12
     if optimism is not None:
         less = [
             observed - _studentized(observed, apparent, apparent - gain)
             for observed, apparent, gain in zip((seen_tpr, flagged), first, optimism, strict=True)
         ]
-    if np.ptp(seen_tpr) < 1e-12:  # all are above it, or none: replicates show nothing else
+    if one_sided:  # all are above it, or none: replicates show nothing else
         less[0] = unseen if first[0] > 0.5 else -unseen
-    fpr, tpr = formulas.less_optimistic(fpr, tpr, alpha, beta, (less[0], less[1]))
+    if one_sided or optimism is not None:
+        # What a repair has brought to 0 or 1 moves from where it was beyond them.
+        raw_tpr, raw_fpr = map_rates(seen_tpr, flagged, Shares(alpha, beta))
+        moved = formulas.less_optimistic(
+            np.where((raw_fpr < 0) | (raw_fpr > 1), raw_fpr, fpr),
+            np.where((raw_tpr < 0) | (raw_tpr > 1), raw_tpr, tpr),
+            alpha,
+            beta,
+            (less[0], less[1]),
+        )
+        fpr, tpr = (
+            np.clip(new, np.minimum(old, 0.0), np.maximum(old, 1.0))
+            for new, old in zip(moved, (fpr, tpr), strict=True)
+        )
     fpr, tpr = formulas.within_margins(fpr, tpr, flagged, alpha)
     found: dict[str, FloatArray] = {}
     for metric in metrics:
@@ -761,7 +776,10 @@ class _Job:
         observed = tpr_pu, fpr_pu = tails(sides[0]), tails(sides[1])
         direct = 0.5 + (trapezoids(*observed) - 0.5) / (beta - alpha)
         n_labeled, n_unlabeled = (side.sum(axis=1) for side in sides)
-        prior = self._priors(alpha, beta, n_labeled / (n_labeled + n_unlabeled))
+        share = drawn.labeled_share
+        if share is None:
+            share = n_labeled / (n_labeled + n_unlabeled)
+        prior = self._priors(alpha, beta, share)
         of_curves = tuple(metric for metric in self.others if metric.of_masses is None)
         values = self._of_masses(drawn, data, prior)
         n = len(alpha)

@@ -446,6 +446,8 @@ class Draws:
     unlabeled: CountArray
     shares: Shares
     n_rejected: int = 0
+    labeled_share: FloatArray | None = None
+    """Of rows that are labeled, where alpha follows from it; else that of the replicate."""
 
     def each(
         self, counts: ScoreCounts, proportions: MixtureProportions
@@ -497,5 +499,6 @@ def draws(
         accepted += len(found)
         for start in range(0, len(found), block):
             part = slice(start, start + block)
-            alpha, beta = found[part, :1], found[part, 1:]
-            yield Draws(labeled[part], unlabeled[part], Shares(alpha, beta), tried - accepted)
+            shares = Shares(found[part, :1], found[part, 1:2])
+            own = found[part, 2] if found.shape[1] > 2 else None
+            yield Draws(labeled[part], unlabeled[part], shares, tried - accepted, own)

@@ -862,9 +862,10 @@ def make_report(
     if n_resamples:
         rng = settings.rng
         again: Any = None if estimation is None else estimation.estimator
-        open_shares = given.draws(rows.counts, MOST_TRIES * n_resamples, rng, rows.n_groups)
-        if open_shares is not None:
-            again = Replayed(open_shares)
+        if isinstance(given.proportions, UncertainProportions):
+            again = Replayed(given.proportions.draws(MOST_TRIES * n_resamples, rng))
+        elif estimation is None:
+            again = given.following(rows.counts, rng, grouped=rows.n_groups is not None)
         draw = partial(found.resample, again, n_resamples, rng)
         replicates, estimation = resampled(draw, estimation)
     return found.report(estimation, replicates, reference)
