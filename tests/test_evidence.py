@@ -128,6 +128,33 @@ def test_the_command_writes_the_page(tmp_path, capsys) -> None:
 
 
 @pytest.mark.parametrize(
+    ("distance", "n_labeled", "options", "codes", "says"),
+    [
+        (0.7, 300, (), ["PU017"], "(alpha, a guess; 95 % interval"),
+        (2.0, 5, ("--alpha", "0.3"), ["PU010"], "(alpha, given)"),
+        (2.0, 300, ("--alpha", "0.3"), [], "(alpha, given)"),
+        (2.0, 300, ("--estimator", "roc-slope"), [], "(alpha, estimated; 95 % interval"),
+    ],
+)
+def test_the_command_warns_as_evaluate_does(
+    tmp_path, capsys, distance, n_labeled, options, codes, says
+) -> None:
+    s = pu.simulate.binormal(distance).sample(n_labeled, 900, alpha=0.3, random_state=0)
+    file, page = tmp_path / "a.csv", tmp_path / "a.html"
+    columns = np.column_stack((s.scores, s.labeled))
+    np.savetxt(file, columns, delimiter=",", header="score,labeled", comments="", fmt="%.17g")
+    run = partial(call_main, capsys, "evidence", file, *options, "--resamples", 50)
+    text = " ".join(run("--html", page).out.split())
+    assert says in text
+    assert [code for code in ("PU010", "PU017", "PU019") if f"({code})" in text] == codes
+    assert all(f"({code})" in page.read_text() for code in codes)
+    document = run("--json").json
+    assert [found["code"] for found in document["findings"]] == codes
+    assert ("alpha" in document["intervals"]) == ("--alpha" not in options)
+    assert document["proportions"]["alpha"] == pytest.approx(document["prior"])
+
+
+@pytest.mark.parametrize(
     ("labeled", "alpha", "match"),
     [
         ([50, 50], 0.2, "score higher than the unlabeled"),

@@ -108,6 +108,29 @@ def test_figures_are_those_of_evaluate():
     assert np.isnan(clean.auc.low)
 
 
+@pytest.mark.parametrize("settings", [{}, {"alpha": 0.25}, {"estimator": "bbe"}, {"beta": 1.0}])
+def test_warnings_are_those_of_evaluate(settings):
+    settings = {"n_resamples": 50, "random_state": 0, **settings}
+    monitor, seen = pu.monitoring.ScoreMonitor(**settings), set()
+    worlds = [(WORLD, (300, 900)), (WORSE, (300, 900)), (simulate.binormal(2.0), (5, 300))]
+    for i, (world, sizes) in enumerate(worlds):
+        counts = day(i, world, sizes)
+        found = monitor.add(f"day {i}", counts).findings
+        report = pu.evaluate(counts, **settings)
+        codes = {check.code for check in report.findings}
+        assert {*found} == codes & {"PU010", "PU017", "PU019"}
+        said = str(monitor)
+        assert [code for code in ("PU010", "PU017", "PU019") if f"({code})." in said] == [*found]
+        assert ("with alpha as estimated" in said) == ("PU017" in found)
+        assert all(f"({code})." in monitor.to_html() for code in found)
+        seen |= {*found}
+    assert [p["findings"] for p in monitor.to_dict()["partitions"]] == [
+        [*p.findings] for p in monitor.partitions
+    ]
+    assert "PU010" in seen
+    assert "alpha" in settings or "estimator" in settings or "PU017" in seen
+
+
 def test_a_partition_without_an_estimate_is_kept_and_told():
     monitor = pu.monitoring.ScoreMonitor(estimator="alphamax", n_resamples=20)
     monitor.add("good", day(0))

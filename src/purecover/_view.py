@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from purecover._typing import Target
 from purecover.checks.base import REGISTRY
+from purecover.checks.catalog import DATA_CHECKS
 from purecover.recovery.curves import NOTEWORTHY_GAP
 from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
 
@@ -1147,8 +1148,17 @@ def findings_by_score(comparison: ScoreComparison) -> list[tuple[str, str, str, 
 # -- Thresholds of evidence ----------------------------------------------------------------------
 
 
-def evidence_headline(found: EvidenceThresholds) -> Headline:
-    """The strongest evidence that is reached on either side, and what to mind."""
+def evidence_origin(report: PUReport) -> Headline:
+    """Where alpha and beta come from, and warnings of how little the data tell."""
+    warned = [caution for caution in cautions(report) if {*caution.codes} & {*DATA_CHECKS}]
+    return Headline([_shares(report)], [], warned)
+
+
+def evidence_headline(found: EvidenceThresholds, report: PUReport | None = None) -> Headline:
+    """The strongest evidence that is reached on either side, and what to mind.
+
+    The report of the same data, if there is one, says where alpha and beta come from.
+    """
     rows = found._cells()
     level = percent(found.confidence_level)
     lead = []
@@ -1163,14 +1173,17 @@ def evidence_headline(found: EvidenceThresholds) -> Headline:
         f"opposite, such as benign. {share(found.prior)} are positive (prior), so that very strong "
         f"evidence has odds of {found.constant:,.0f} to 1."
     )
-    cautions = []
+    origin = Headline([], [], []) if report is None else evidence_origin(report)
+    cautions = [*origin.cautions]
     if missing := [row["evidence"] for row in rows if row["bound"] == "none"]:
         text = f"Too few rows to say where evidence is {', '.join(missing)}."
         cautions.append(Caution("note", [], text))
     if found.varied == "scores":
         text = "The prior is taken as exact. If it is an estimate, the bounds are too close."
         cautions.append(Caution("warning", [], text))
-    return Headline(lead or ["No score is sure to be evidence of any strength."], [more], cautions)
+    return Headline(
+        lead or ["No score is sure to be evidence of any strength."], [more, *origin.lead], cautions
+    )
 
 
 def _minus(text: str) -> str:

@@ -966,6 +966,9 @@ def _allowed(estimation: PriorEstimate) -> str:
 CHECKS: Mapping[str, Check] = MappingProxyType(dict(sorted(REGISTRY.items())))
 """Every check by its code, in order."""
 
+DATA_CHECKS = ("PU010", "PU017", "PU019")
+"""Checks of how little the data tell, for results that are no report."""
+
 
 def list_checks() -> tuple[Check, ...]:
     """Every check, in the order of their codes.

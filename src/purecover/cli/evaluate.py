@@ -240,7 +240,6 @@ def render(found: Any, command: str, source: Mapping[str, Any], title: str | Non
     page: Any = {
         pu.PUReport: pages.render_report,
         pu.report.ManyReports: pages.render_many,
-        pu.intervals.EvidenceThresholds: pages.render_evidence,
     }.get(type(found), pages.render_comparison)
     return str(page(found, command=command, title=title, source=source))
 
@@ -699,10 +698,12 @@ def evidence(
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
         gzipped; - reads standard input.
     """
+    from purecover.checks.catalog import DATA_CHECKS
     from purecover.cli.rows import read_rows
     from purecover.estimators.choice import check_estimator
     from purecover.proportions import GivenProportions
-    from purecover.report.pipeline import find_proportions
+    from purecover.report.pipeline import Rows, Settings, find_proportions, make_report
+    from purecover.report.text import render_evidence_text
 
     output.check_outputs({"--html": wanted.html}, not_this=file)
     given = GivenProportions.among(vars(assumptions)).validated(can_estimate=True)
@@ -717,10 +718,21 @@ def evidence(
         estimator=None if estimation is None else estimation.estimator,
         **{"target": assumptions.target, **vars(intervals)},
     )
+    settings = Settings(**vars(intervals))
+    report = make_report(Rows(counts), given, (proportions, estimation), settings, only=())
     source = read.source(file)
-    output.print_result(found, json=wanted.json, quiet=wanted.quiet, source=source)
+    if wanted.json:
+        ends = {} if report.estimation is None else report.estimation.intervals
+        warned = [check for check in report.findings if check.code in DATA_CHECKS]
+        more = {"proportions": proportions, "intervals": ends, "findings": warned}
+        output.print_json(found.to_dict() | more | {"source": source})
+    elif not wanted.quiet:
+        output.tell(render_evidence_text(found, report))
     if wanted.html is not None:
-        page = render(found, output.typed_command(), source, wanted.title)
+        from purecover.html.page import render_evidence
+
+        about: Any = {"command": output.typed_command(), "source": source, "title": wanted.title}
+        page = render_evidence(found, report, **about)
         output.write_file("--html", wanted.html, page, "page", quiet=wanted.quiet)
     read.note_blanks(quiet=wanted.quiet)
     return 0

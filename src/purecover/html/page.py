@@ -469,12 +469,14 @@ def _many_row(row: ManyRow, metrics: Sequence[str], low: float) -> dict[str, Any
 # -- Evidence thresholds as a page ---------------------------------------------------------------
 
 
-def render_evidence(found: EvidenceThresholds, **about: Unpack[About]) -> str:
+def render_evidence(
+    found: EvidenceThresholds, report: PUReport | None = None, **about: Unpack[About]
+) -> str:
     """Thresholds of evidence as a self-contained page: a table, a figure, what the prior hides."""
     return _page(
         "evidence.html.j2",
         "Evidence strength of a score",
-        view.evidence_headline(found),
+        view.evidence_headline(found, report),
         about,
         view=view.evidence_sections(found),
         chart=svg.evidence_chart(found),

@@ -26,12 +26,16 @@ from purecover._codec import Saved, plain_fields
 from purecover._inputs import is_equal
 from purecover._typing import BoolArray, CountArray, FloatArray, Scenario
 from purecover._validation import Frozen
+from purecover.checks import CHECKS, CheckContext
+from purecover.checks.catalog import DATA_CHECKS
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
+from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import bootstrap
 from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.recovery.curves import recover_roc
 from purecover.recovery.rates import contradiction_of, effective_sizes, least_delta
 
 if TYPE_CHECKING:
@@ -83,7 +87,7 @@ _OBSERVED = MixtureProportions(0.0, 1.0)
 
 
 def figures(counts: ScoreCounts, settings: Settings) -> dict[str, Any]:
-    """Observed AUC, alpha, beta and recovered AUC with intervals, as fields of a partition."""
+    """AUCs, alpha and beta with intervals, and findings, as fields of a partition."""
     given, level = settings.given, settings.confidence_level
     found: dict[str, Any] = {
         "auc_pu": auc_interval(counts, _OBSERVED, confidence_level=level),
@@ -94,7 +98,7 @@ def figures(counts: ScoreCounts, settings: Settings) -> dict[str, Any]:
     if given.ways:
         used = given.resolve(counts)
         alpha = _made_interval(used.alpha, used.alpha, level, "given")
-        found |= {"alpha": alpha, "beta": used.beta}
+        found |= {"alpha": alpha, "beta": used.beta, "findings": _findings(counts, used)}
         if told := contradiction_of(counts, used):
             return found | {"note": f"{told}."}
         return found | {"auc": auc_interval(counts, used, confidence_level=level)}
@@ -129,7 +133,27 @@ def figures(counts: ScoreCounts, settings: Settings) -> dict[str, Any]:
                     found["alpha"] = drawn.interval("alpha")
         except IdentifiabilityError as error:
             found["note"] = str(error).partition("\n")[0]
+    if (alpha := found["alpha"]) is not None:
+        estimate = PriorEstimate(
+            estimator=settings.estimator or "reference",
+            proportions=used,
+            intervals={"alpha": alpha} if math.isfinite(alpha.width) else {},
+            # Other samples that allow no estimate make this one a guess.
+            identifiable=bool(estimator.diagnostics_["identifiable"]) and "note" not in found,
+        )
+        found["findings"] = _findings(counts, used, estimate)
     return found
+
+
+def _findings(
+    counts: ScoreCounts, used: MixtureProportions, estimate: PriorEstimate | None = None
+) -> tuple[str, ...]:
+    """Codes of the checks that find how little a partition tells."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RecoveryWarning)
+        roc = recover_roc(counts, used)
+        context = CheckContext(counts=counts, proportions=used, roc=roc, estimation=estimate)
+        return tuple(code for code in DATA_CHECKS if CHECKS[code].run(context).fired)
 
 
 def make_estimator(given: GivenProportions) -> PriorEstimator:
@@ -248,6 +272,9 @@ class MonitorPartition:
         How it compares with the partitions before it; None for the first.
     note : str or None
         Why there is no estimate or no interval, if so.
+    findings : tuple of str
+        Codes of warnings that :func:`evaluate` gives, too, of how little the data tell: PU010,
+        PU017, PU019. After PU017 alpha is a guess, and ``auc`` the recovered AUC if it is right.
     counts : ScoreCounts or None
         The counts, in bins if there were many distinct scores; None once the partition has left
         the window and its counts are only part of the total.
@@ -265,6 +292,7 @@ class MonitorPartition:
     flagged: float | None = None
     drift: MonitorDrift | None = None
     note: str | None = None
+    findings: tuple[str, ...] = ()
     counts: ScoreCounts | None = None
 
     @property

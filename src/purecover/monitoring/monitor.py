@@ -25,6 +25,7 @@ from purecover._codec import checksum, decode, picked, plain, plain_fields, repl
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, Scenario
 from purecover._validation import public
+from purecover.checks import CHECKS
 from purecover.counts import ScoreCounts
 from purecover.estimators.choice import check_estimator
 from purecover.exceptions import InvalidInputError
@@ -278,7 +279,7 @@ COMPARED = TITLES | {
 }
 """What is compared with earlier partitions, in the order shown."""
 
-_HEAD = ("partition", "labeled", "unlabeled", *TITLES.values(), "drift")
+_HEAD = ("partition", "labeled", "unlabeled", *TITLES.values(), "drift", "warnings")
 _RIGHT = (1, 2)
 
 
@@ -292,7 +293,7 @@ def monitor_text(monitor: ScoreMonitor, partition: MonitorPartition | None = Non
     lines = [_total_line(monitor), "", *_table(shown)]
     if left_out:
         lines.insert(2, f"({left_out:,} earlier {_plural('partition', left_out)} not shown)")
-    return "\n".join([*lines, "", *statement(monitor, partition)])
+    return "\n".join([*lines, "", *statement(monitor, partition), *_warned(partition)])
 
 
 def _total_line(monitor: ScoreMonitor) -> str:
@@ -337,6 +338,7 @@ def _row(partition: MonitorPartition) -> tuple[str, ...]:
         _size(partition.n_unlabeled),
         *(_cell(getattr(partition, name)) for name in TITLES),
         word,
+        " ".join(partition.findings),
     )
 
 
@@ -383,6 +385,15 @@ def statement(monitor: ScoreMonitor, partition: MonitorPartition) -> list[str]:
     return lines
 
 
+def _warned(partition: MonitorPartition) -> list[str]:
+    """A sentence for each finding."""
+    said = {"PU017": "; alpha is a guess, and the recovered AUC is with alpha as estimated"}
+    return [
+        f"Warning: {partition.name}: {CHECKS[code].title}{said.get(code, '')} ({code})."
+        for code in partition.findings
+    ]
+
+
 def _compared(name: str, test: DriftTest) -> str:
     word = "drift" if test.drifted else "no drift"
     figures = f"{test.value:.3f}, before {test.before:.3f}, difference {test.difference:+.3f}"
@@ -425,6 +436,8 @@ def monitor_page(
         if found:
             text = f"Warning: {newest.name} drifts in {', '.join(found)}."
             cautions = [Caution("warning", [], text)]
+    for code, text in zip(newest.findings, _warned(newest), strict=True):
+        cautions.append(Caution("warning", [code], text))
     shown = reversed(monitor.partitions[-MOST_PARTITIONS:])
     columns = dict(zip(_HEAD[1:], (head[0].upper() + head[1:] for head in _HEAD[1:]), strict=True))
     every = [Row(p.name, dict(zip(_HEAD[1:], _row(p)[1:], strict=True))) for p in shown]

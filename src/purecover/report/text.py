@@ -16,6 +16,7 @@ from purecover.recovery.metrics import METRICS
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts
     from purecover.estimators.estimate import PriorEstimate
+    from purecover.intervals.evidence import EvidenceThresholds
     from purecover.recovery.thresholds import ThresholdChoice
     from purecover.report.compare import ScoreComparison
     from purecover.report.many import ManyReports, ManyRow
@@ -231,6 +232,14 @@ _LINKING = re.compile(r"@(?=\w)|#(?=\w)|!(?=\d)|:(?=//)|(?i:www)(?=\.)")
 _LEADING = re.compile(r"^(?:([-+#=])|(\d+)([.)])(?=\s|$))")
 _NOTHING = "\u200b"
 """A space of no width, which keeps a sign apart from what it would otherwise mark."""
+
+
+def render_evidence_text(found: EvidenceThresholds, report: PUReport) -> str:
+    """Thresholds of evidence, where alpha and beta come from, and warnings."""
+    lines = [str(found)]
+    for line in view.evidence_origin(report).lines:
+        lines += _wrapped(line)
+    return "\n".join(lines)
 
 
 def render_markdown(report: PUReport) -> str:
