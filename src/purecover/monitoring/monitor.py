@@ -317,8 +317,9 @@ def _plural(word: str, n: int) -> str:
 
 
 def _table(partitions: tuple[MonitorPartition, ...]) -> list[str]:
-    rows = [_HEAD, *map(_row, partitions)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
+    n_columns = len(_HEAD) - (not any(each.findings for each in partitions))
+    rows = [row[:n_columns] for row in (_HEAD, *map(_row, partitions))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         cells = [
