@@ -44,10 +44,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_guide, text = _about(item.path)
         if is_guide:
             item.add_marker("slow")
-        elif item.get_closest_marker("slow"):
-            # Studies of many samples meet one in forty that chance lets contradict the true alpha;
-            # fast tests say what warns, and when.
-            item.add_marker(pytest.mark.filterwarnings("ignore:.*contradict these scores"))
         for name in {mark.name for mark in item.iter_markers()}.intersection(SPECIAL):
             if f"mark.{name}" not in text:
                 raise pytest.UsageError(f"{item.nodeid}: its file does not name its mark.{name}")
