@@ -248,6 +248,7 @@ def best_log_likelihood(
     return -min(float(t.fun) for t in tries)
 
 
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 @pytest.mark.parametrize(
     ("labeled", "unlabeled", "alpha", "beta"),
     [
