@@ -811,6 +811,9 @@ def test_intervals_vary_what_follows_from_a_label_frequency() -> None:
     assert widths[0] > 1.2 * widths[1]
     (note,) = [check.message for check in report.findings if check.code == "PU007"]
     assert "take the label frequency and beta=1 as exact" in note
+    told = pu.evaluate(sample.counts, prior=0.4, scenario="censoring", **few)
+    (note,) = [check.message for check in told.findings if check.code == "PU007"]
+    assert "take the prior and beta=1 as exact" in note
 
 
 def test_a_quiet_report_says_what_no_check_sees() -> None:

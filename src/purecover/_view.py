@@ -25,6 +25,7 @@ from purecover.checks.base import REGISTRY
 from purecover.checks.catalog import DATA_CHECKS
 from purecover.recovery.curves import NOTEWORTHY_GAP
 from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
+from purecover.recovery.rates import map_rates
 
 if TYPE_CHECKING:
     from purecover.counts import ScoreCounts
@@ -627,11 +628,9 @@ def _pure_precision(report: PUReport) -> float:
     above = counts.thresholds >= report.metrics.threshold
     labeled = counts.labeled[above].sum() / counts.n_labeled
     unlabeled = counts.unlabeled[above].sum() / counts.n_unlabeled
-    tpr = max((1 - p.alpha) * labeled - (1 - beta) * unlabeled, 0.0)
-    fpr = max(beta * unlabeled - p.alpha * labeled, 0.0)
-    prior = p.prior(target_of(report), counts)
-    found = prior * tpr + (1 - prior) * fpr
-    return float(prior * tpr / found) if found else math.nan
+    of_rates: Any = METRICS["precision"].of_rates
+    tpr, fpr = (max(float(rate), 0.0) for rate in map_rates(labeled, unlabeled, p))
+    return float(of_rates(tpr, fpr, p.prior(target_of(report), counts), report.metrics.options))
 
 
 def sections(report: PUReport) -> dict[str, Section]:

@@ -228,12 +228,11 @@ class MixtureProportions(Saved):
             frequency = valid.check_real(
                 "label_frequency", label_frequency, low=0, high=1, closed="right"
             )
-            prior = beta * share / frequency
             parameter, shown = "label_frequency", frequency
         else:
             prior = check_share("prior", prior)
             parameter, shown = "prior", prior
-        alpha = (prior - beta * share) / (1 - share)
+        alpha = _left_unlabeled(share, beta, prior, label_frequency)
         # A prior that leaves fewer than no positives among the unlabeled, or as many as among the
         # labeled.
         rounding = 1e-12
@@ -467,11 +466,16 @@ class FollowingShare:
         else:
             share = self.rng.binomial(self.n_rows, self.share, len(labeled)) / self.n_rows
         share = np.minimum(share, 1 - 1e-9)
-        prior = self.prior
-        if self.label_frequency is not None:
-            prior = self.beta * share / self.label_frequency
-        alpha = np.maximum((prior - self.beta * share) / (1 - share), 0.0)
-        return np.column_stack((alpha, np.full(len(share), self.beta), share))
+        alpha = _left_unlabeled(share, self.beta, self.prior, self.label_frequency)
+        return np.column_stack((np.maximum(alpha, 0.0), np.full(len(share), self.beta), share))
+
+
+def _left_unlabeled(
+    share: Any, beta: float, prior: float | None, label_frequency: float | None
+) -> Any:
+    """Alpha where such a share of all rows is labeled, by a prior or a label frequency."""
+    positive = prior if label_frequency is None else beta * share / label_frequency
+    return (positive - beta * share) / (1 - share)
 
 
 @dataclass(frozen=True)

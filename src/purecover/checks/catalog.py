@@ -530,8 +530,7 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
     p = context.proportions
     if p.alpha == 0 and p.beta == 1:
         return not_applicable("with alpha 0 and beta 1 nothing is corrected.")
-    frequency = context.stated is not None and context.stated[0] == "label_frequency"
-    if context.interval_varies_proportions and not frequency:
+    if context.interval_varies_proportions and context.stated is None:
         return quiet("the intervals vary alpha and beta too.")
     if context.estimation is not None and context.estimation.n_alike is not None:
         return not_applicable("without replicates a guess of alpha has no interval.")
@@ -540,7 +539,7 @@ def interval_ignores_proportions(context: CheckContext) -> Finding:
     off, low, high = _off_by_a_tenth(context) or auc_around(context.counts.auc_pu, p)
     taken = f"vary the scores only and take alpha={p.alpha:.4g} and beta={p.beta:.4g}"
     if context.interval_varies_proportions:
-        taken = f"take the label frequency and beta={p.beta:.4g}"
+        taken = f"take the {context.stated[0].replace('_', ' ')} and beta={p.beta:.4g}"  # type: ignore[index]
     return fired(
         f"the intervals {taken} as exact; with {off} the AUC would be {low:.3f} or {high:.3f}"
         f"{', and precision is in proportion to alpha' if p.alpha < ALPHA_RARE else ''}.",

@@ -849,8 +849,7 @@ def make_report(
 
     ``reference`` names the scores that alpha and beta are estimated from, if those are others;
     ``only`` the metrics to be measured, if not all; ``label_rates`` what features show of the
-    labels; ``chosen_by`` the metric that the threshold was chosen by
-    on these rows, if it was.
+    labels; ``chosen_by`` the metric that the threshold was chosen by on these rows, if it was.
     """
     used, estimation = proportions
     found = recover(rows, used, settings, given, estimation, only)
