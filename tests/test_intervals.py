@@ -943,6 +943,7 @@ def row_bootstrap(
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")  # samples of a sample
 def test_intervals_are_those_of_a_plain_bootstrap_of_rows() -> None:
     """In 30 worlds of more scores than groups, as far as chance lets one tell.
 
