@@ -346,6 +346,7 @@ def test_likelihood_is_continuous_where_contrast_vanishes(
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*contradict these scores")
 def test_likelihood_matches_a_general_solver() -> None:
     """Maximize the same likelihood over the same monotone ratio by brute force."""
     from scipy.optimize import minimize
