@@ -32,6 +32,8 @@ def spark_session() -> Any:
             .config("spark.ui.enabled", "false")
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.driver.memory", "1g")
+            # Code that runs for a second is not worth what its best translation takes.
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
             .getOrCreate()
         )
     except Exception as error:  # noqa: BLE001 - whatever a machine without Java says

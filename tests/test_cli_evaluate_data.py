@@ -99,6 +99,7 @@ def test_equal_to_evaluate_model(run, file: Path, option: str, model: Any, says:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quick_three")
 def test_alpha_is_that_of_the_data_and_kinds_of_labels_are_looked_for(run, tmp_path: Path) -> None:
     """As in `evaluate_model`: by three classifiers, whatever model is evaluated."""
     X, labeled = kinds_of_rows((450, 60))
@@ -167,6 +168,7 @@ def test_auto_says_what_it_chose_and_from_what(run, small: Path) -> None:
     assert "--folds must be at most" in run(small, *ALPHA, *NONE, "--folds", "159").err
 
 
+@pytest.mark.usefixtures("quick_three")
 def test_alpha_is_estimated_and_truth_shown(run, tmp_path: Path) -> None:
     file = write(tmp_path / "table.csv", truth=TRUTH.astype(int).tolist())
     result = run(file, "--truth", "truth", "--model", "logistic", "--resamples", "0")

@@ -102,6 +102,7 @@ def test_scores_made_of_the_features(run, file: Path) -> None:
     assert "purecover: features: numbers 'a', 'b'" in result.err
 
 
+@pytest.mark.usefixtures("quick_three")
 def test_scores_are_those_of_three_classifiers_by_default(run, file: Path) -> None:
     document = run(file, *COLUMNS, *PAIR, *NONE, "--seed", "3", "--json").json
     found = pu.compare_priors(
@@ -166,6 +167,7 @@ def test_texts_and_blanks(run, tmp_path: Path) -> None:
     assert alphas(result.json) == pytest.approx([alone.alpha], rel=1e-9)
 
 
+@pytest.mark.usefixtures("quick_three")
 def test_groups_weights_and_negatives(run, tmp_path: Path) -> None:
     labels = np.where(LABELED, "p", "u").astype(object)
     labels[-10:] = "n"

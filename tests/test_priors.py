@@ -24,7 +24,6 @@ from purecover.estimators.ratios import BBE, RocSlope
 from purecover.estimators.rows import FeaturePriorEstimator, Rows
 from purecover.estimators.wrappers import NoisyLabels
 from purecover.exceptions import IdentifiabilityError, InvalidInputError, InvalidTypeError
-from purecover.models import best_scorer
 from purecover.models.best_scorer import BY_MEAN_RANK, consensus_scores
 from purecover.models.tables import read_examples
 from purecover.priors import (
@@ -433,7 +432,7 @@ _KERNEL_DEFAULTS = dict(pu.estimators.KernelMean.__init__.__kwdefaults__ or {})
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("quick_kernel")
+@pytest.mark.usefixtures("quick_kernel", "quick_three")
 @pytest.mark.parametrize("beta", [None, 1, 0.9])
 def test_all_by_default(beta: float | None) -> None:
     alone = compare_priors(SCORES, LABELED, beta=beta, **QUIET)
@@ -452,20 +451,6 @@ def test_all_by_default(beta: float | None) -> None:
 
 
 # -- scores made of features --------------------------------------------------------------------
-
-
-@pytest.fixture
-def quick_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small forests and few rounds of boosting: the same steps in a tenth of the time."""
-    usual = best_scorer.default_candidates
-
-    def quick(*args: Any) -> Any:
-        candidates, left_out = usual(*args)
-        candidates["forest"].set_params(n_estimators=10)
-        candidates["boosting"].set_params(max_iter=10)
-        return candidates, left_out
-
-    monkeypatch.setattr(best_scorer, "default_candidates", quick)
 
 
 def mean_ranks(features: Any = X, labeled: Any = LABELED, **more: Any) -> Any:

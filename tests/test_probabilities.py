@@ -203,7 +203,7 @@ def test_intervals_hold_the_truth() -> None:
         "calibration_slope": 1.0,
     }
     held = dict.fromkeys(truth, 0)
-    for seed in range(100):
+    for seed in range(50):
         counts, s, _ = probabilities(200, 1000, beta=0.9, seed=seed)
         result = bootstrap(
             counts, s.proportions, metrics=list(truth), curves=False, n_resamples=200,
@@ -211,7 +211,7 @@ def test_intervals_hold_the_truth() -> None:
         )  # fmt: skip
         for name, value in truth.items():
             held[name] += value in result.interval(name)
-    assert min(held.values()) >= 88, held  # 95 expected, less three errors of the count
+    assert min(held.values()) >= 43, held  # 47.5 expected, less three errors of the count
 
 
 def test_reports_scorers_and_tables_know_them() -> None:

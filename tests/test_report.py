@@ -883,6 +883,7 @@ def test_folds_serve_every_model(case: str):
     assert ("rank of rows by three classifiers" in str(report)) == (labeled.sum() > 2)
 
 
+@pytest.mark.usefixtures("quick_three")
 def test_alpha_is_of_the_model_where_it_sees_clearly_more():
     rng = np.random.default_rng(0)
     truth = rng.random(400) < 0.4
@@ -907,6 +908,7 @@ def test_alpha_is_of_the_model_where_it_sees_clearly_more():
 
 
 @pytest.mark.parametrize("engine", [pd.DataFrame, pl.DataFrame, np.ndarray])
+@pytest.mark.usefixtures("quick_three")
 def test_words_count_where_alpha_is_estimated(engine: Any):
     rng = np.random.default_rng(0)
     truth = rng.random(600) < 0.4
