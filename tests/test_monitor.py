@@ -101,6 +101,11 @@ def test_figures_are_those_of_evaluate():
     assert found.alpha == report.estimation.intervals["alpha"]
     assert found.beta == report.proportions.beta
     assert found.auc == report.intervals["roc_auc"]
+    settings = {"assume": ["pure-top", "clean-labels"], "n_resamples": 50}
+    found = pu.monitoring.ScoreMonitor(**settings).add("a", counts)
+    report = pu.evaluate(counts, **settings)
+    assert (found.alpha.estimate, found.beta) == (report.proportions.alpha, 1)
+    assert found.auc == report.intervals["roc_auc"]
     clean = pu.monitoring.ScoreMonitor(estimator="bbe", beta=1.0, n_resamples=0).add("a", counts)
     report = pu.evaluate(counts, estimator="bbe", beta=1.0, n_resamples=0)
     assert clean.alpha.estimate == report.proportions.alpha
@@ -482,6 +487,25 @@ def test_a_page_shows_all_days(tmp_path):
         pu.monitoring.ScoreMonitor(alpha=0.25).to_html()
 
 
+def test_assumptions_are_remembered(run, tmp_path):
+    state, both = tmp_path / "state.json", ("--assume", "pure-top", "--assume", "clean-labels")
+    argv = ("--resamples", "20", "--json")
+    first = run(state, write(tmp_path / "a.csv", 0), *both, *argv).json
+    assert first["settings"]["assume"] == ["clean-labels", "pure-top"]
+    second = run(state, write(tmp_path / "b.csv", 1), *both[2:], *both[:2], *argv).json
+    third = run(state, write(tmp_path / "c.csv", 1), *argv).json
+    figures = [(p["alpha"], p["beta"], p["auc"]) for p in third["partitions"]]
+    assert figures[1] == figures[2] != figures[0]
+    assert {beta for _, beta, _ in figures} == {1.0}
+    assert second["partitions"] == third["partitions"][:2]
+    held = pu.monitoring.ScoreMonitor.load(state)
+    whole = pu.evaluate(held.counts, assume=both[1::2], n_resamples=0)
+    assert held.quantifier().proportions_ == whole.proportions
+    refused = run(state, tmp_path / "c.csv", "--name", "d", "--assume", "pure-top")
+    assert refused.code == 2
+    assert "--assume must be ['clean-labels', 'pure-top'], as in the state file" in refused.err
+
+
 def test_columns_are_remembered(run, tmp_path):
     state, header = tmp_path / "state.json", "s,y"
     first = write(tmp_path / "a.csv", 0, header=header)
@@ -518,6 +542,7 @@ def test_columns_are_remembered(run, tmp_path):
         (["a.csv", "full.json"], "STATE must be a state file"),
         (["no/state.json", "a.csv"], "there is no directory"),
         (["state.json", "a.csv", "--alpha", "0.2", "--prior", "0.2"], "exactly one of"),
+        (["state.json", "a.csv", "--alpha", "0.2", "--assume", "pure-top"], "left out where"),
         (["state.json", "a.csv", "--false-alarms", "0"], "--false-alarms must be"),
         (["state.json", "a.csv", "--estimator", "oracle"], "--estimator must be one of"),
         (["state.json", "a.csv", "--confidence-level", "1"], "--confidence-level must be"),

@@ -99,7 +99,7 @@ def monitor(
     from purecover.monitoring.monitor import monitor_page, monitor_text
 
     given = {**vars(assumptions), **vars(kept)}
-    settings = {key: value for key, value in given.items() if value is not None}
+    settings = {key: value for key, value in given.items() if value not in (None, ())}
     if state in (STDIO, ""):
         raise CommandError("STATE must name a file.")
     if html is not None:

@@ -304,12 +304,16 @@ class ShareOptions(Options, group=ASSUMPTIONS):
     scenario
         How the data were drawn. case-control: labeled and unlabeled apart. censoring: one
         sample, some of whose positives got labeled.
+    assume
+        What you know where alpha is estimated; repeat it for both. pure-top: the best scores are
+        all positives. clean-labels: every label was verified, the same as --beta 1.
     """
 
     alpha: Share | None = None
     beta: Share | None = None
     estimator: Text = None
     scenario: Scenario | None = None
+    assume: Assumed = ()
 
 
 class PriorOptions(ShareOptions, group=ASSUMPTIONS):
@@ -347,13 +351,9 @@ class CurveOptions(TargetOptions, group=ASSUMPTIONS):
     ----------
     repair
         How noisy points become a curve; chosen for each curve by default.
-    assume
-        What you know where alpha is estimated; repeat it for both. pure-top: the best scores are
-        all positives. clean-labels: every label was verified, the same as --beta 1.
     """
 
     repair: Repair | None = None
-    assume: Assumed = ()
 
 
 class AssumptionOptions(CurveOptions, PriorOptions, group=ASSUMPTIONS):

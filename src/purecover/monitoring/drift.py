@@ -63,17 +63,19 @@ class Settings(Saved):
     random_state: int
     columns: dict[str, str]
     threshold: float | None
+    assume: tuple[str, ...]
 
     @property
     def given(self) -> GivenProportions:
         """What is known of alpha and beta."""
-        return GivenProportions.among(vars(self))
+        return GivenProportions.among(vars(self)).validated(can_estimate=True)
 
     def require(self, wanted: Mapping[str, Any]) -> None:
         """Complain of settings that are not these; files may name their columns anew."""
         mine = self.to_dict()
         for key, value in wanted.items():
-            if key != "columns" and not is_equal(value, mine[key]):
+            same = sorted(value) if key == "assume" else value
+            if key != "columns" and not is_equal(same, mine[key]):
                 must = f"{valid.show(mine[key])}, as in the state file"
                 hint = "leave it out, or start a new state file"
                 raise valid.bad_value(key, must, valid.show(value), hint)
@@ -135,7 +137,7 @@ def figures(counts: ScoreCounts, settings: Settings) -> dict[str, Any]:
             found["note"] = str(error).partition("\n")[0]
     if (alpha := found["alpha"]) is not None:
         estimate = PriorEstimate(
-            estimator=settings.estimator or "reference",
+            estimator=given.estimator or "reference",
             proportions=used,
             intervals={"alpha": alpha} if math.isfinite(alpha.width) else {},
             # Other samples that allow no estimate make this one a guess.

@@ -8,7 +8,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from dataclasses import replace as changed
@@ -238,7 +238,8 @@ def make_settings(given: dict[str, Any]) -> Settings:
     checked = {name: check(name, given[name]) for name, check in _CHECKS.items()}
     if given["threshold"] is not None:
         checked["threshold"] = valid.check_real("threshold", given["threshold"])
-    return Settings(**{**given, **numbers, **checked, "columns": dict(columns)})
+    kept = {"columns": dict(columns), "assume": tuple(sorted(given["assume"]))}
+    return Settings(**{**given, **numbers, **checked, **kept})
 
 
 def check_settings(settings: object) -> dict[str, Any]:
@@ -486,6 +487,8 @@ class ScoreMonitor(Tabular):
         partition if nothing is said.
     estimator : str, optional
         The name of what estimates alpha and beta; see ``prior_estimators()``.
+    assume : collection of {"pure-top", "clean-labels"}, default=()
+        What you know where alpha is estimated, as in :func:`evaluate`.
     window : int, default=30
         A partition is compared with up to so many before it, whose counts are kept one by one.
         Older ones are kept as one total and their figures.
@@ -567,6 +570,7 @@ class ScoreMonitor(Tabular):
         random_state: int = 0,
         columns: Mapping[str, str] | None = None,
         threshold: float | None = None,
+        assume: Collection[str] = (),
     ) -> None:
         asked = {name: value for name, value in locals().items() if name != "self"}
         self._settings = make_settings(asked)
@@ -611,11 +615,12 @@ class ScoreMonitor(Tabular):
         from purecover.estimators.quantifier import Quantifier
 
         told, counts = self._settings, self.counts
-        known = told.given.resolve(counts) if told.given.ways else None
+        given = told.given
+        known = given.resolve(counts) if given.ways else None
         return Quantifier(
             alpha=None if known is None else known.alpha,
-            beta=told.beta if known is None else known.beta,
-            estimator=told.estimator,
+            beta=given.beta if known is None else known.beta,
+            estimator=given.estimator,
             confidence_level=told.confidence_level,
             random_state=told.random_state,
         ).fit(counts)
