@@ -137,7 +137,7 @@ def figures(counts: ScoreCounts, settings: Settings) -> dict[str, Any]:
             found["note"] = str(error).partition("\n")[0]
     if (alpha := found["alpha"]) is not None:
         estimate = PriorEstimate(
-            estimator=given.estimator or "reference",
+            estimator=str(given.estimator or "reference"),
             proportions=used,
             intervals={"alpha": alpha} if math.isfinite(alpha.width) else {},
             # Other samples that allow no estimate make this one a guess.
