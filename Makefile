@@ -178,7 +178,7 @@ reality-collection: $(VENV)/.dev ## Make the reference collection of real proble
 reality-learn: $(VENV)/.dev ## Learn the default estimator from the first part of that collection (minutes)
 	$(BIN)/python -m benchmarks.reality_learn --stretch 1.1 --risk 0.1 $(STUDY_ARGS)
 
-reality: $(VENV)/.dev ## Judge reports on the second part of that collection, which no choice has seen (a quarter of an hour)
+reality: $(VENV)/.dev ## Judge reports on the second part of that collection, from which nothing was learned (a quarter of an hour)
 	$(BIN)/python -m benchmarks.reality --jobs $(STUDY_JOBS) $(STUDY_ARGS)
 
 engines: $(VENV)/.dev ## Time counts of 10^6 to 10^8 rows of Parquet beside the engine's own GROUP BY

@@ -11,9 +11,9 @@ import numpy as np
 from benchmarks._common import table
 from benchmarks._contestants import CALIBRATED, DEFAULT, RELEASED
 
-# Parts that no tuning saw come first.
+# Parts that nothing was tuned on come first.
 PARTS = {
-    "d": "real problems of tables that no choice has seen",
+    "d": "real problems of tables that nothing learned from",
     "b": "simulated scores, held out",
     "e": "simulated features, and scores of the same rows",
     "f": "real features, and scores of the same rows",

@@ -88,6 +88,8 @@ def outcome(case: Case, seed: int) -> Outcome:
     counts = pu.ScoreCounts.from_scores(scores, labeled)
 
     def evaluate(**known: Any) -> pu.PUReport:
+        if "alpha" not in known:
+            known["assume"] = ["pure-top"]  # as the pages do
         return pu.evaluate(scores, labeled, n_resamples=RESAMPLES, truth=positive, **known)
 
     with warnings.catch_warnings():

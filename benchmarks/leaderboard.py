@@ -2,7 +2,7 @@
 
 Six parts: (a) simulated scores on the grid used while the estimators were made, (b) simulated
 scores of other shapes, held out until all was decided, (c) scores of the paper's data sets, (d) the
-second part of the reference collection, real problems of tables that had no part in any choice,
+second part of the reference collection, real problems of tables that nothing learned from,
 (e) rows of simulated features, (f) rows of real features. In (e) and (f) estimators that take
 features run on them, and again on out-of-fold scores of the same rows, beside the main ones of
 those that take scores, so that one sees whether features pay. Parts (c) and (f) need the data

@@ -299,7 +299,7 @@ PAGE = """\
 
 Real tables with known classes, made positive-unlabeled and scored by classifiers that saw only
 which rows are labeled. Stored are counts per score bin, no rows of any table. The first part is
-there to learn from; the second is there to judge by, once. No family of tables is on both sides.
+there to learn from; the second is there to judge by. No family of tables is on both sides.
 `load_problems(part)` of `benchmarks/_reality.py` reads them.
 
 `make reality-collection` (`python -m benchmarks.reality_collection`, seed {seed}) makes the two

@@ -2,7 +2,7 @@
 Precision at the prior that matters
 ===================================
 
-Precision hangs on how common positives are. By default it is for the population that the
+Precision depends on how common positives are. By default it is for the population that the
 unlabeled were drawn from; ``target`` asks for another one, such as a clinic where one patient in
 twenty is ill.
 """

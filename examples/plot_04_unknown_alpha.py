@@ -3,7 +3,7 @@ Alpha unknown: what the estimators say
 ======================================
 
 If nobody knows the share of positives among the unlabeled, it is estimated from the scores.
-Several methods side by side show how much hangs on the choice.
+Several methods side by side show how much depends on the choice.
 """
 
 import purecover as pu

@@ -2,7 +2,7 @@
 Alpha known only as a range
 ===========================
 
-How much does the recovered AUC hang on what is assumed? A map over all alpha and beta; gray pairs
+How much does the recovered AUC depend on what is assumed? A map over all alpha and beta; gray pairs
 contradict the scores.
 """
 

@@ -50,9 +50,9 @@ Summary = dict[Combination, dict[Row, dict[str, float]]]
 DEFAULT = OURS.estimator
 _SOURCES: tuple[tuple[str, Methods, Truth], ...] = (
     ("the paper's methods, the paper's truth", PAPERS, "traditional"),
-    ("our defaults, the paper's truth", OURS, "traditional"),
+    ("label-curve, the paper's truth", OURS, "traditional"),
     ("the paper's methods, the same scores", PAPERS, "same"),
-    ("our defaults, the same scores", OURS, "same"),
+    ("label-curve, the same scores", OURS, "same"),
 )
 
 

@@ -14,6 +14,6 @@ next to nothing.
 
 from purecover._imports import attach as _attach
 
-__version__ = "0.2.0"
+__version__ = "0.2.0.dev0"
 
 __getattr__, __dir__, __all__ = _attach(__name__, __file__)

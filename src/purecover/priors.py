@@ -447,7 +447,7 @@ def compare_priors(
 ) -> PriorComparison:
     """Estimate alpha and beta by every method at hand.
 
-    No method is right everywhere. Where they agree, the estimate does not hang on the
+    No method is right everywhere. Where they agree, the estimate does not depend on the
     assumptions of one of them; where they differ, neither should be trusted to more digits than
     the difference leaves.
 

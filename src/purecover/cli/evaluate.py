@@ -599,7 +599,7 @@ def error_rates(
     pi0
         Share of negatives in the mixture, if it is known; estimated by default.
     estimator
-        What estimates it; label-curve by default.
+        What estimates it; by default the mean of label-curve and Storey's estimate.
     csv
         Write figures at every score to this CSV file.
     quiet

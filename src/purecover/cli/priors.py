@@ -70,7 +70,7 @@ def priors(
     """Estimate alpha and beta from scores or features in FILE, by every method side by side.
 
     Alpha is the share of positives among the unlabeled rows, beta the share among the labeled
-    ones. Where the methods agree, the estimate does not hang on the assumptions of one of them.
+    ones. Where the methods agree, the estimate does not depend on the assumptions of one of them.
 
     Parameters
     ----------

@@ -366,7 +366,7 @@ class AlphaMaxDisplay(base.Display):
     curve : AlphaMax or AlphaMaxCurve
         A fitted :class:`AlphaMax` or :class:`AlphaMaxN`, or its ``curve_``.
     flipped : bool, default=False
-        Whether to draw the curve that beta hangs on, with labeled and unlabeled exchanged: the
+        Whether to draw the curve that beta depends on, with labeled and unlabeled exchanged: the
         ``curve_flipped_`` of a fitted :class:`AlphaMaxN`.
     heuristic : bool, default=False
         Whether to draw the quantity by which the elbow was chosen, on an axis of its own.
@@ -450,7 +450,7 @@ class AlphaMaxDisplay(base.Display):
             Its settings; ``AlphaMax()`` if not given.
         flipped : bool, default=False
             Whether to exchange the roles of labeled and unlabeled, for the curve that beta
-            hangs on.
+            depends on.
         heuristic : bool, default=False
             Whether to draw what the elbow was chosen by.
         **options

@@ -363,7 +363,7 @@ def _settings(report: PUReport) -> dict[str, Any]:
     return {
         **picked(report.proportions, "alpha", "beta", "scenario"),
         "target": target_of(report),
-        # What was used, not what was asked for: whether a curve is concave does not hang on alpha.
+        # What was used, not what was asked for: whether a curve is concave is not alpha's doing.
         "repair": report.roc.repair,
         "repair_pr": report.pr.repair,
         "threshold": plain(report.metrics.threshold),

@@ -704,7 +704,7 @@ def promises_sheet(runs: Runs) -> Sheet:
         ),
         rows=tuple(rows),
         note=(
-            "Our defaults, means over the rows of the tables, unless said otherwise. Errors by the "
+            "Label-curve, means over the rows of the tables, unless said otherwise. Errors by the "
             "paper's truth with estimated proportions are reported only: there an "
             "upward bias of alpha looks like accuracy. A negative signed error of β − α is one "
             "of alpha too high or beta too low."

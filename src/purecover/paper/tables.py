@@ -410,7 +410,7 @@ class Methods:
 
 
 PAPERS = Methods("the paper's methods", RELEASED, {"auc": "paper", "auc_pr": "paper"})
-OURS = Methods("our defaults", DEFAULT, DEFAULT_REPAIR)
+OURS = Methods("label-curve", DEFAULT, DEFAULT_REPAIR)
 
 
 def paper_combination(column: str, metric: str, methods: Methods) -> Combination:

@@ -1,4 +1,4 @@
-/* The observed curve, and all else that does not hang on alpha and beta. */
+/* The observed curve, and all else that does not depend on alpha and beta. */
 (() => {
   "use strict";
 
@@ -91,7 +91,7 @@
 
   const observations = new WeakMap();
 
-  /** All that does not hang on alpha and beta, computed once for each counts object. */
+  /** All that does not depend on alpha and beta, computed once for each counts object. */
   function observe(counts) {
     let o = observations.get(counts);
     if (o) return o;
