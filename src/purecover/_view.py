@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from purecover._typing import Target
 from purecover.checks.base import REGISTRY
-from purecover.checks.catalog import DATA_CHECKS
+from purecover.checks.catalog import warnings_of_data
 from purecover.recovery.curves import NOTEWORTHY_GAP
 from purecover.recovery.metrics import METRICS, MetricOptions, RecoveredMetrics
 from purecover.recovery.rates import map_rates
@@ -1148,9 +1148,9 @@ def findings_by_score(comparison: ScoreComparison) -> list[tuple[str, str, str, 
 
 
 def evidence_origin(report: PUReport) -> Headline:
-    """Where alpha and beta come from, and warnings of how little the data tell."""
-    warned = [caution for caution in cautions(report) if {*caution.codes} & {*DATA_CHECKS}]
-    return Headline([_shares(report)], [], warned)
+    """Where alpha and beta come from, and warnings."""
+    warned = {check.code for check in warnings_of_data(report.findings)}
+    return Headline([_shares(report)], [], [c for c in cautions(report) if {*c.codes} & warned])
 
 
 def evidence_headline(found: EvidenceThresholds, report: PUReport | None = None) -> Headline:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from statistics import NormalDist
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
@@ -965,8 +965,11 @@ def _allowed(estimation: PriorEstimate) -> str:
 CHECKS: Mapping[str, Check] = MappingProxyType(dict(sorted(REGISTRY.items())))
 """Every check by its code, in order."""
 
-DATA_CHECKS = ("PU010", "PU017", "PU019")
-"""Checks of how little the data tell, for results that are no report."""
+
+def warnings_of_data(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """Findings that warn whatever the threshold, for results that have none."""
+    warning = [each for each in results if each.outcome in ("error", "warning")]
+    return [each for each in warning if each.code != "PU003"]
 
 
 def list_checks() -> tuple[Check, ...]:

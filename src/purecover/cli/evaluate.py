@@ -698,7 +698,7 @@ def evidence(
         CSV, TSV, JSON (an object per line, or an array of objects) or Parquet; text may be
         gzipped; - reads standard input.
     """
-    from purecover.checks.catalog import DATA_CHECKS
+    from purecover.checks.catalog import warnings_of_data
     from purecover.cli.rows import read_rows
     from purecover.estimators.choice import check_estimator
     from purecover.proportions import GivenProportions
@@ -723,7 +723,7 @@ def evidence(
     source = read.source(file)
     if wanted.json:
         ends = {} if report.estimation is None else report.estimation.intervals
-        warned = [check for check in report.findings if check.code in DATA_CHECKS]
+        warned = warnings_of_data(report.findings)
         more = {"proportions": proportions, "intervals": ends, "findings": warned}
         output.print_json(found.to_dict() | more | {"source": source})
     elif not wanted.quiet:

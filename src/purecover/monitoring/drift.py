@@ -27,7 +27,7 @@ from purecover._inputs import is_equal
 from purecover._typing import BoolArray, CountArray, FloatArray, Scenario
 from purecover._validation import Frozen
 from purecover.checks import CHECKS, CheckContext
-from purecover.checks.catalog import DATA_CHECKS
+from purecover.checks.catalog import warnings_of_data
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import KnownBeta, check_estimator, tell_clean
 from purecover.estimators.estimate import PriorEstimate
@@ -100,9 +100,10 @@ def figures(counts: ScoreCounts, settings: Settings) -> dict[str, Any]:
     if given.ways:
         used = given.resolve(counts)
         alpha = _made_interval(used.alpha, used.alpha, level, "given")
-        found |= {"alpha": alpha, "beta": used.beta, "findings": _findings(counts, used)}
+        found |= {"alpha": alpha, "beta": used.beta}
         if told := contradiction_of(counts, used):
-            return found | {"note": f"{told}."}
+            return found | {"note": f"{told}."}  # which says more than any check
+        found["findings"] = _findings(counts, used, given)
         return found | {"auc": auc_interval(counts, used, confidence_level=level)}
     estimator = make_estimator(given)
     with warnings.catch_warnings():
@@ -143,19 +144,29 @@ def figures(counts: ScoreCounts, settings: Settings) -> dict[str, Any]:
             # Other samples that allow no estimate make this one a guess.
             identifiable=bool(estimator.diagnostics_["identifiable"]) and "note" not in found,
         )
-        found["findings"] = _findings(counts, used, estimate)
+        found["findings"] = _findings(counts, used, given, estimate)
     return found
 
 
 def _findings(
-    counts: ScoreCounts, used: MixtureProportions, estimate: PriorEstimate | None = None
+    counts: ScoreCounts,
+    used: MixtureProportions,
+    given: GivenProportions,
+    estimate: PriorEstimate | None = None,
 ) -> tuple[str, ...]:
-    """Codes of the checks that find how little a partition tells."""
+    """Codes of the checks that warn of a partition."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RecoveryWarning)
         roc = recover_roc(counts, used)
-        context = CheckContext(counts=counts, proportions=used, roc=roc, estimation=estimate)
-        return tuple(code for code in DATA_CHECKS if CHECKS[code].run(context).fired)
+        context = CheckContext(
+            counts=counts,
+            proportions=used,
+            roc=roc,
+            estimation=estimate,
+            beta_given=given.says_beta,
+        )
+        found = warnings_of_data(check.run(context) for check in CHECKS.values())
+        return tuple(each.code for each in found)
 
 
 def make_estimator(given: GivenProportions) -> PriorEstimator:
