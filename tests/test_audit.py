@@ -87,6 +87,8 @@ def test_proportions_go_on_to_recovery() -> None:
     proportions = found.proportions(beta=0.9)
     assert (proportions.alpha, proportions.beta) == (found.alpha.estimate, 0.9)
     assert proportions.origin == "audit, beta given"
+    assumed = found.proportions()
+    assert (assumed.beta, assumed.origin) == (1, "audit, beta assumed")
     with pytest.raises(IdentifiabilityError):
         found.proportions(beta=0.2)
 
@@ -392,8 +394,10 @@ def test_a_report_says_where_beta_comes_from(curve, sample) -> None:
     audits = {
         "given": alpha_from_audit(31, 100).proportions(0.95),
         "from the audit": top_audit(sample.counts, cut, 60, 70, **top).proportions(),
-        "from the audit and the scores": combine_audit(curve, 31, 100),
-        "from the scores": combine_audit(curve, 3, 100),
+        "from the audit and the scores": combine_audit(
+            curve, top_audit(sample.counts, cut, 60, 70, **top)
+        ),
+        "from the scores": combine_audit(curve, 31, 100),
     }
     for words, found in audits.items():
         report = pu.evaluate(sample.counts, proportions=found, n_resamples=0)
@@ -403,8 +407,8 @@ def test_a_report_says_where_beta_comes_from(curve, sample) -> None:
             f"beta = {report.proportions.beta:g} {'was' if words == 'given' else 'is'} {words}"
             in (" ".join(each.evidence for each in report.assumptions))
         )
-    given = top_audit(sample.counts, cut, 60, 70).proportions()
-    assert given._beta_origin == "given"
+    assumed = top_audit(sample.counts, cut, 60, 70).proportions()
+    assert assumed._beta_origin == "assumed"
 
 
 def test_draws_are_those_of_the_posterior(curve) -> None:
@@ -495,9 +499,44 @@ def test_other_estimators_by_their_replicates(sample, estimator) -> None:
     assert found.from_scores.low == pytest.approx(again.low, abs=0.03)
     assert found.from_scores.high == pytest.approx(again.high, abs=0.03)
     assert found.intervals["alpha"].width < found.audit.alpha.width
-    assert found.proportions.origin == f"{type(estimator).__name__} and audit"
+    whence = ", beta from the scores" if fitted.estimates_beta else ""
+    assert found.proportions.origin == f"{type(estimator).__name__} and audit{whence}"
     if not fitted.estimates_beta:
         assert found.proportions.beta == 1
+
+
+def test_a_beta_that_nobody_judged_is_warned_of() -> None:
+    s = pu.simulate.binormal(1.2).sample(500, 5500, alpha=0.16, beta=0.69, random_state=0)
+    scores = pu.estimators.ReferencePosterior().fit(s.counts)
+    labeled = {"labeled_positive": (14, 6), "labeled_audited": (20, 10)}
+    audits = {
+        "warning": combine_audit(scores, 16, 100),
+        "not applicable": combine_audit(
+            scores, top_audit(s.counts, top_cut(s.counts), 12, 30, **labeled)
+        ),
+    }
+    for outcome, found in audits.items():
+        report = pu.evaluate(s.counts, proportions=found, n_resamples=0)
+        (check,) = [each for each in report.checks if each.code == "PU011"]
+        assert check.outcome == outcome
+        assert ("judge labeled examples" in check.hint) == (outcome == "warning")
+        assert ("beta  from the scores" in str(found)) == (outcome == "warning")
+    known = pu.evaluate(
+        s.counts, proportions=alpha_from_audit(16, 100).proportions(), n_resamples=0
+    )
+    (assumption,) = [each for each in known.assumptions if each.name == "clean-labels"]
+    assert assumption.verdict in ("cannot tell", "doubtful")
+
+
+def test_audits_that_contradict_scores_leave_beta_to_these() -> None:
+    s = pu.simulate.binormal(3.0).sample(500, 5000, alpha=0.1, beta=0.9, random_state=0)
+    scores = pu.estimators.LabelCurve().fit(s.counts)
+    found, alone = combine_audit(scores, 45, 100), scores.interval()["beta"]
+    assert found.conflict
+    assert found.intervals["beta"].low == pytest.approx(alone.low, abs=0.02)
+    assert found.intervals["beta"].high == pytest.approx(alone.high, abs=0.02)
+    drawn = found.draws(4000, np.random.default_rng(0))[:, 1]
+    np.testing.assert_allclose(drawn.mean(), alone.estimate, atol=0.02)
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import purecover as pu
 from purecover.exceptions import InvalidInputError, InvalidTypeError, PurecoverWarning
 from purecover.intervals.paired import rowwise_auc
-from purecover.models.best_scorer import consensus_scores, default_candidates
+from purecover.models.best_scorer import _as_numbers, consensus_scores, default_candidates
 from purecover.models.tables import read_examples
 
 LINE = LogisticRegression()
@@ -207,6 +207,14 @@ def test_areas_and_their_errors() -> None:
 
 
 # -- candidates that fail ---------------------------------------------------------------------
+
+
+def test_a_missing_date_is_missing() -> None:
+    pd = pytest.importorskip("pandas")
+    dates = pd.to_datetime(["2020-01-01", None, "2021-06-01"])
+    made = _as_numbers(pd.DataFrame({"when": dates, "x": [1.0, 2.0, 3.0]}))
+    assert np.isnan(made).tolist() == [[False, False], [True, False], [False, False]]
+    assert made[0, 0] < made[2, 0]
 
 
 def test_a_broken_candidate_is_left_out() -> None:

@@ -190,6 +190,13 @@ def test_groups_weights_and_negatives(run, tmp_path: Path) -> None:
 # -- what goes wrong ----------------------------------------------------------------------------
 
 
+def test_too_few_labeled_rows_are_not_trained_on_in_other_folds(run, tmp_path: Path) -> None:
+    path = write(tmp_path / "table.csv", y=[int(i < 3) for i in range(N)])
+    result = run(path, *COLUMNS, "--estimators", "bbe", "--folds", "2", *NONE)
+    assert result.code == 2
+    assert "cannot be trained on these features" in result.err
+
+
 @pytest.mark.parametrize(
     ("argv", "says"),
     [

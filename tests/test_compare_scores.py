@@ -214,6 +214,18 @@ def test_reports_are_those_of_evaluate(known: pu.report.ScoreComparison) -> None
         assert report.roc_band is not None
 
 
+def test_an_alpha_that_follows_from_a_label_frequency_varies() -> None:
+    rng = np.random.default_rng(0)
+    labeled = np.arange(1460) < 60
+    scores = np.r_[rng.normal(1.5, 1, 160), rng.normal(size=1300)]
+    both = {"a": scores, "b": scores + rng.normal(0, 0.5, 1460)}
+    known = {"label_frequency": 0.4, "n_resamples": 500}
+    found = pu.compare_scores(both, labeled, **known).reports["a"].intervals["precision"]
+    alone = pu.evaluate(scores, labeled, **known).intervals["precision"]
+    assert found.varied == alone.varied == "scores and proportions"
+    assert found.width == pytest.approx(alone.width, rel=0.2)
+
+
 def test_thresholds_of_each_score_or_of_all() -> None:
     own = {"good": 0.1, "fair": 0.2, "poor": 0.3}
     found = pu.compare_scores(SCORES, LABELED, alpha=0.25, n_resamples=0, threshold=own)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 from tests.command_line import call_main
 
 import purecover as pu
@@ -48,6 +49,7 @@ def test_error_rates_are_those_of_the_truth(digits: int | None) -> None:
     if digits is None:
         true = np.subtract.outer(targets[~null][::7], targets[null][::7]) > 0
         assert rates.auc == pytest.approx(true.mean(), abs=0.02)
+        assert rates.auc_low < true.mean() < rates.auc_high
         at = np.searchsorted(-rates.thresholds, -1.5)
         assert rates.power[at] == pytest.approx((targets[~null] >= 1.5).mean(), abs=0.04)
     order = np.argsort(targets)
@@ -121,13 +123,26 @@ def test_nothing_is_said_of_signals_where_there_are_none() -> None:
     rng = np.random.default_rng(0)
     scores, negative = rng.normal(size=800), np.repeat([False, True], 400)
     rates = error_rates(scores, negative, pi0=1.0, n_resamples=20, random_state=0)
-    assert np.isnan(rates.auc)
+    assert np.isnan([rates.auc, rates.auc_low, rates.auc_high]).all()
     assert np.isnan(rates.power).all()
     assert "nan" not in str(rates)
     assert rates.found[-1] == 400
     assert np.issubdtype(rates.found.dtype, np.integer)
     assert (rates.fdr_low <= rates.fdr).all()
     assert (rates.fdr <= rates.fdr_high).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_signals_that_overlap_leave_the_auc_open(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    null, negative = rng.random(3000) < 0.5, np.repeat([False, True], 3000)
+    scores = rng.normal(size=6000) + 0.5 * np.append(~null, np.zeros(3000))
+    rates = error_rates(scores, negative, n_resamples=20, random_state=0)
+    true = float(stats.norm.cdf(0.5 / 2**0.5))
+    assert rates.auc > true + 0.1
+    assert rates.auc_low < true < rates.auc_high
+    assert "the AUC may be far too high" in " ".join(str(rates).split())
+    assert rates.power.max() <= 1
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -335,6 +335,14 @@ def test_text_names_rows_that_contradict_alpha():
     assert re.search(r"labeled +m0 +200 +0.600 +0.\d+ +-", str(found))
 
 
+def test_text_fills_its_places_where_every_row_contradicts_alpha():
+    s = pu.simulate.binormal(3).sample(200, 2000, alpha=0.25, random_state=0)
+    scores = {f"m{i}": s.scores + i for i in range(14)}
+    text = str(pu.evaluate_many(scores, s.labeled, alpha=0.6, n_resamples=0))
+    assert len(re.findall(r"labeled +m\d+ ", text)) == 10
+    assert "... and 4 more\n" in text
+
+
 def test_text_shows_the_best_rows_and_what_was_left_out(table):
     found = pu.evaluate_many(table, "y", by="task", alpha=0.2, n_resamples=5)
     text = str(found)

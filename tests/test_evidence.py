@@ -148,6 +148,7 @@ def test_the_command_warns_as_evaluate_does(
     run = partial(call_main, capsys, "evidence", file, *options, "--resamples", 50)
     text = " ".join(run("--html", page).out.split())
     assert says in text
+    assert ("The prior is taken as exact." in text) == ("--alpha" in options)
     assert re.findall(r"\((PU\d+)\)", text) == codes
     assert all(f"({code})" in page.read_text() for code in codes)
     document = run("--json").json

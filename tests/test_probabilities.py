@@ -214,6 +214,27 @@ def test_intervals_hold_the_truth() -> None:
     assert min(held.values()) >= 43, held  # 47.5 expected, less three errors of the count
 
 
+@pytest.mark.parametrize("power", [1.0, 0.6])
+def test_what_noise_adds_is_taken_off(power: float) -> None:
+    names = ("brier_miscalibration", "brier_discrimination", "ece")
+    held = dict.fromkeys(names, 0)
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        truth = rng.random(2000) < 0.2
+        x = rng.normal(size=2000) + 1.5 * truth
+        odds = (0.25 * np.exp(1.5 * x - 1.125)) ** power
+        labeled = truth & (rng.random(2000) < 0.3)
+        known = {"label_frequency": 0.3, "scenario": "censoring", "probabilities": True}
+        report = pu.evaluate(
+            odds / (1 + odds), labeled, truth=truth, n_resamples=100, threshold=0.5, **known
+        )
+        for name in names:
+            interval = report.intervals[name]
+            assert interval.low <= report.metrics[name] <= interval.high
+            held[name] += report.truth.metrics[name] in interval
+    assert min(held.values()) >= 6, held
+
+
 def test_reports_scorers_and_tables_know_them() -> None:
     _, s, p = probabilities(300, 1500)
     report = pu.evaluate(

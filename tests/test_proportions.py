@@ -145,7 +145,11 @@ def test_prior_and_label_frequency_say_the_same(prior, frequency, beta):
     [
         ({"prior": 0.05}, "prior", r"which makes alpha -0.05556.*\nHint: .*at least .* 0.1"),
         ({"prior": 0.99, "beta": 0.1}, "prior", "which makes alpha 1.089"),
-        ({"label_frequency": 0.05}, "label_frequency", "which makes alpha 2.111"),
+        (
+            {"label_frequency": 0.05},
+            "label_frequency",
+            "which makes alpha 2.111.*above the labeled share, 0.1:",
+        ),
         ({"label_frequency": 0}, "label_frequency", r"\(0, 1\]"),
         ({"label_frequency": 1.2}, "label_frequency", r"\(0, 1\]"),
         ({"label_frequency": "a"}, "label_frequency", r"\(0, 1\]"),

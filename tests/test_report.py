@@ -1127,3 +1127,35 @@ def test_a_report_that_nobody_has_looked_at_is_whole_when_copied() -> None:
         assert str(copied(pu.evaluate(sample.scores, sample.labeled, **asked))) == told
     with pytest.raises(AttributeError, match="no 'metric'"):
         pu.evaluate(sample.scores, sample.labeled, **asked).metric  # noqa: B018
+
+
+@pytest.mark.parametrize("alpha", [0.9, 0.95])
+def test_an_alpha_that_leaves_no_room_for_wrong_labels(alpha: float) -> None:
+    scores = np.random.default_rng(0).normal(size=160)
+    report = pu.evaluate(scores, np.arange(160) < 100, alpha=alpha, n_resamples=0)
+    (clean,) = [each for each in report.assumptions if each.name == "clean-labels"]
+    assert "contradict alpha if 10 % of the labels were wrong" in clean.without
+    assert "contradict alpha" in " ".join(str(report).split())
+
+
+def test_an_auc_that_does_not_move_is_not_certain() -> None:
+    rng = np.random.default_rng(400)
+    scores = np.append(rng.normal(5, 1, 30), 0.0)
+    interval = pu.evaluate(scores, np.arange(31) < 30, n_resamples=200).intervals.get("roc_auc")
+    assert interval is None or interval.low != interval.high
+
+
+def test_groups_with_the_same_recall_say_nothing_of_its_error() -> None:
+    rng = np.random.default_rng(0)
+    scores, labeled, groups = [], [], []
+    for group in range(40):  # one labeled row above the threshold, one below, and eight unlabeled
+        hidden = np.where(rng.random(8) < 0.2, rng.choice([3.0, -1.0], 8), -2.0)
+        scores += [3.0, -1.0, *hidden]
+        labeled += [1, 1, *[0] * 8]
+        groups += [group] * 10
+    scores += rng.normal(0, 0.3, len(scores))
+    found = pu.evaluate(
+        scores, labeled, alpha=0.2, groups=groups, threshold=1.0, n_resamples=100
+    ).intervals["recall"]
+    assert found.estimate == 0.5
+    assert np.isnan([found.low, found.high]).all()

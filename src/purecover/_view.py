@@ -467,10 +467,13 @@ def _in_all(report: PUReport) -> list[str]:
         return []
     text = f"In all, about {c.tp + c.fn:,.0f}{between} of the unlabeled are positive: if more are "
     text += "found, more are missed, too"
-    alpha = report.estimation.intervals["alpha"]  # type: ignore[union-attr]
+    found = report.estimation
+    alpha = found.intervals["alpha"]  # type: ignore[union-attr]
     if recall.low * alpha.high > recall.high * alpha.low:
         value = f"{number(report.metrics['recall'], 3)}{_within(report, 'recall')}"
-        text += f". Recall hardly depends on alpha: {value}"
+        known = found.beta_given or report.proportions.beta == 1  # type: ignore[union-attr]
+        but = "" if known else ", but on how many labels are wrong"
+        text += f". Recall hardly depends on alpha{but}: {value}"
     return [f"{text}."]
 
 

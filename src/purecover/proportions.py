@@ -237,12 +237,16 @@ class MixtureProportions(Saved):
         # labeled.
         rounding = 1e-12
         if not -rounding <= alpha < beta:
+            hint = "the prior counts the labeled positives too: it is at least beta * labeled_share"
+            hint += f" = {beta * share:.4g}, and below beta"
+            if parameter == "label_frequency":
+                hint = f"it is above the labeled share, {share:.4g}: positives are labeled more "
+                hint += "often than others"
             raise valid.bad_value(
                 parameter,
                 f"compatible with a labeled share of {share:g} and beta={beta:g}",
                 f"{shown:g}, which makes alpha {alpha:.4g}",
-                "the prior counts the labeled positives too: it is at least beta * labeled_share = "
-                f"{beta * share:.4g}, and below beta",
+                hint,
             )
         return cls(max(alpha, 0.0), beta, origin, "censoring")
 
@@ -392,6 +396,13 @@ class ProportionEstimator(Protocol):
     ) -> FloatArray:
         """Alpha and beta, one row per replicate; NaN where there is no estimate."""
         ...
+
+
+ASSUMED = "beta assumed"
+"""How the origin of proportions ends of whose beta nobody said anything."""
+
+FROM_SCORES = "beta from the scores"
+"""How the origin of proportions ends whose alpha comes from an audit that saw no labeled row."""
 
 
 @runtime_checkable
@@ -545,7 +556,9 @@ class GivenProportions(Parameters):
     @property
     def says_beta(self) -> bool:
         """Whether beta was given, by itself or among the proportions."""
-        return self.beta is not None or self.proportions is not None
+        if self.proportions is None:
+            return self.beta is not None
+        return not _certain(self.proportions).origin.endswith(ASSUMED)
 
     @property
     def stated(self) -> tuple[str, float] | None:

@@ -22,12 +22,13 @@ from purecover.audit.top import TopAudit
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
-from purecover.proportions import MixtureProportions
+from purecover.proportions import FROM_SCORES, MixtureProportions
 
 # -- How likely what the judges found makes each alpha -------------------------------------------
 
 
 _GRID = 600
+_DRAWS = 2000
 _FEW = 2000
 
 
@@ -200,6 +201,9 @@ def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes
         origin = type(estimate).__name__
         if estimate.takes == "scores":
             resampler = resampler_for(estimate._counts, "multinomial")
+            if estimate.interval_method != "bootstrap":
+                # Draws of a posterior cost little, and an audit leaves weight to few of them.
+                n_resamples = max(n_resamples, _DRAWS)
             draws = proportion_draws(estimate, resampler, n_resamples, rng)
             alpha, beta = draws[~np.isnan(draws[:, 0])].T
             if 2 * alpha.size > len(draws):  # else most of them allow no estimate
@@ -294,7 +298,7 @@ class CombinedAudit(Frozen):
             found = self.audit.proportions(self.proportions.beta)
         except IdentifiabilityError:
             return self.audit.proportions()
-        return replace(found, origin="audit, beta from the scores")
+        return replace(found, origin=f"audit, {FROM_SCORES}")
 
     def draws(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Pairs of alpha and beta as likely as they are believed, one row each."""
@@ -325,7 +329,9 @@ class CombinedAudit(Frozen):
             f"      from both       {posterior.in_words(self.intervals['alpha'])}",
         ]
         if "beta" in self.intervals:
-            lines.append(f"beta  from both       {posterior.in_words(self.intervals['beta'])}")
+            alone = self.proportions.origin.endswith(FROM_SCORES)
+            whence = "from the scores" if alone or self.conflict else "from both      "
+            lines.append(f"beta  {whence} {posterior.in_words(self.intervals['beta'])}")
         if self.conflict:
             lines.append(
                 f"{self.doubt}: trust the audit alone, if it was a random sample and the judges "
@@ -435,21 +441,23 @@ def combine_audit(
         )
     both /= both.sum()
     density /= density.sum()
-    mean_alpha = float(both.sum(axis=0) @ alpha)
-    mean_beta = 1 - float(both.sum(axis=1) @ (1 - nodes.beta))
-    origin = f"{nodes.origin} and audit"
-    whole = evidence.n_unlabeled is not None
-    intervals = {"alpha": _interval(alpha, both.sum(axis=0), level, whole=whole)}
-    if nodes.joint:
-        intervals["beta"] = _interval(nodes.beta, both.sum(axis=1), level)
-        gap = nodes.beta[:, None] - alpha
-        intervals["delta"] = _interval(gap.ravel(), both.ravel(), level)
     tail = evidence.tail(alpha, density.sum(axis=0))
     cells = both
     if tail < CONFLICT:  # then the audit is believed as to alpha, with its usual prior
         prior = np.maximum(alpha * (1 - alpha), 1e-6) ** -0.5
-        cells = both.sum(axis=1, keepdims=True) * alone * prior
+        cells = nodes.weight[:, None] * believed * alone * prior
         cells /= cells.sum()
+    mean_alpha = float(both.sum(axis=0) @ alpha)
+    mean_beta = 1 - float(cells.sum(axis=1) @ (1 - nodes.beta))
+    origin = f"{nodes.origin} and audit"
+    if believed.size == 1 and (nodes.beta < 1).any():
+        origin += f", {FROM_SCORES}"
+    whole = evidence.n_unlabeled is not None
+    intervals = {"alpha": _interval(alpha, both.sum(axis=0), level, whole=whole)}
+    if nodes.joint:
+        intervals["beta"] = _interval(nodes.beta, cells.sum(axis=1), level)
+        gap = nodes.beta[:, None] - alpha
+        intervals["delta"] = _interval(gap.ravel(), both.ravel(), level)
     return CombinedAudit(
         proportions=MixtureProportions(mean_alpha, mean_beta, origin=origin),
         intervals=intervals,

@@ -24,7 +24,7 @@ from purecover._typing import ArrayLike, FloatArray, IntArray, RandomState
 from purecover._validation import Frozen, public
 from purecover.exceptions import RecoveryWarning
 from purecover.intervals.interval import Interval, check_level
-from purecover.proportions import MixtureProportions
+from purecover.proportions import ASSUMED, MixtureProportions
 
 AuditPrior: TypeAlias = Literal["jeffreys", "uniform"] | tuple[float, float]
 
@@ -32,6 +32,13 @@ _PRIORS = {"jeffreys": (0.5, 0.5), "uniform": (1.0, 1.0)}
 MOST_ITEMS = 10**9
 _MOST_EXACT = 10**5
 """With more examples left unaudited, their number of positives is as good as continuous."""
+
+
+def beside(alpha: Interval, beta: float | None) -> MixtureProportions:
+    """Alpha of an audit with a beta that it has not seen; None stands for clean labels."""
+    if beta is None:
+        return MixtureProportions(alpha.estimate, origin=f"audit, {ASSUMED}")
+    return MixtureProportions(alpha.estimate, beta, origin="audit, beta given")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,15 +63,16 @@ class AuditEstimate(Saved):
     posterior: tuple[float, float]
     alpha: Interval
 
-    def proportions(self, beta: float = 1.0) -> MixtureProportions:
+    def proportions(self, beta: float | None = None) -> MixtureProportions:
         """Alpha with a share of positives among the labeled, for all that takes proportions.
 
         Parameters
         ----------
-        beta : float, default=1.0
-            Share of positives among the labeled, which an audit of the unlabeled cannot tell.
+        beta : float, optional
+            Share of positives among the labeled, which an audit of the unlabeled cannot tell; 1
+            is assumed if nothing is said.
         """
-        return MixtureProportions(self.alpha.estimate, beta, origin="audit, beta given")
+        return beside(self.alpha, beta)
 
     def __str__(self) -> str:
         return (
@@ -423,9 +431,9 @@ class StratifiedAudit(Saved, Frozen, Tabular):
     recall: tuple[Interval, ...]
     n_effective: float
 
-    def proportions(self, beta: float = 1.0) -> MixtureProportions:
+    def proportions(self, beta: float | None = None) -> MixtureProportions:
         """Alpha with a share of positives among the labeled; see :class:`AuditEstimate`."""
-        return MixtureProportions(self.alpha.estimate, beta, origin="audit, beta given")
+        return beside(self.alpha, beta)
 
     def _columns(self) -> dict[str, Any]:
         return {

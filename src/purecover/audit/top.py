@@ -232,10 +232,9 @@ class TopAudit(Saved, Frozen):
         beta : float, optional
             Share of positives among the labeled, in place of that of the audit.
         """
-        share = self.beta.estimate if beta is None else beta
-        told = beta is None and any(self.labeled_audited)
-        origin = "audit" if told else "audit, beta given"
-        return MixtureProportions(self.alpha.estimate, share, origin=origin)
+        if beta is None and any(self.labeled_audited):
+            return MixtureProportions(self.alpha.estimate, self.beta.estimate, origin="audit")
+        return posterior.beside(self.alpha, beta)
 
     def __str__(self) -> str:
         (above, below), (top, low) = self.n_unlabeled, self.n_labeled

@@ -32,7 +32,12 @@ from purecover.counts import ScoreCounts, _cumulative_share, auc_pu_variance
 from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError
 from purecover.intervals.interval import Interval
-from purecover.proportions import GivenProportions, MixtureProportions, UncertainProportions
+from purecover.proportions import (
+    FROM_SCORES,
+    GivenProportions,
+    MixtureProportions,
+    UncertainProportions,
+)
 from purecover.recovery.curves import concavity_excess
 from purecover.recovery.rates import effective_size, effective_sizes, least_delta, posterior_band
 
@@ -158,8 +163,8 @@ def threshold_of_same_data(context: CheckContext) -> Finding:
         )
     return fired(
         f"{says}, so figures at it are a little too good.",
-        "replicates (n_resamples above 0) take that off where the threshold is the best by some "
-        "metric, not where it just reaches a wanted value; or choose it on other data and pass it.",
+        "choose it on other data and pass it; replicates take that off where the threshold is the "
+        "best by some metric, not where it just reaches a wanted value.",
     )
 
 
@@ -659,6 +664,9 @@ SIGNIFICANCE = 0.05
 UNLIKELY, LIKELY, SURE = 0.05, 0.5, 0.95
 """Probabilities of clean labels: of wrong ones below the first, more likely than not, and clean."""
 
+WIDE_BETA = 0.02
+"""Width of an interval of beta above which the AUC and recall hardly follow from an audit."""
+
 _IF_CLEAN = "if you know that the labels are clean, pass beta=1."
 
 
@@ -682,7 +690,7 @@ def noise_corrected(context: CheckContext) -> Finding:
     """Figures are corrected for wrong labels that nobody has seen."""
     estimation = context.estimation
     if estimation is None:
-        return not_applicable("alpha and beta were given.")
+        return _beta_beside_audit(context)
     p_value, beta = estimation.clean_p_value, estimation.proportions.beta
     if not estimation.beta_estimated:
         return not_applicable("beta was not estimated.")
@@ -710,6 +718,26 @@ def _by_probability(probability: float, beta: float) -> Finding:
     if probability < UNLIKELY:
         return fired(f"{says}: {_corrected(beta)}.", _IF_CLEAN)
     return fired(f"{says}, which leaves it open: {_corrected(beta)}.", _IF_CLEAN)
+
+
+def _beta_beside_audit(context: CheckContext) -> Finding:
+    """An audit of unlabeled examples tells alpha; beta is still what the scores suggest."""
+    if context.audit is None or not context.proportions.origin.endswith(FROM_SCORES):
+        return not_applicable("alpha and beta were given.")
+    beta = context.audit.draws(_DRAWS, np.random.default_rng(0))[:, 1]
+    low, high = np.quantile(beta, (0.025, 0.975))
+    says = (
+        f"no labeled example was judged, and the scores leave beta between {low:.3f} and {high:.3f}"
+    )
+    if high - low <= WIDE_BETA:
+        return quiet(f"{says}.")
+    return fired(
+        f"{says}: recall and the AUC depend on it, and scores tell it only where the worst of "
+        "them are all negatives.",
+        "judge labeled examples, too (purecover audit sample FILE --n 30 --design top --out "
+        "audit.csv), or pass beta=1 (--clean) if the labels were verified.",
+        "warning",
+    )
 
 
 def _corrected(beta: float) -> str:

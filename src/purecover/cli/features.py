@@ -93,6 +93,11 @@ def make_scores(
             ranks: Any = consensus_scores(
                 examples, cv=given.folds, seed=seed, n_jobs=given.jobs, progress=progress
             )
+            if ranks is None:
+                raise CommandError(
+                    "the three classifiers that make scores cannot be trained on these features.\n"
+                    "Hint: gather more labeled rows, or name one, such as --model logistic."
+                )
             return UnseenScores(ranks, BY_MEAN_RANK)
         model, X = make_model(given, features, seed)
         return unseen_scores(

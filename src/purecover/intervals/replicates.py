@@ -121,7 +121,7 @@ def precision_line(fpr: FloatArray, tpr: FloatArray, prior: FloatArray) -> Float
 PROPORTIONS = ("alpha", "beta", "delta")
 """What is replicated beside the metrics where the proportions are estimated."""
 
-_NOISY = ("brier_miscalibration", "ece")
+_NOISY = ("brier_miscalibration", "brier_discrimination", "ece")
 """Metrics to which noise adds, in replicates twice."""
 
 _UNBOUNDED = ("calibration_slope", "calibration_intercept")
@@ -222,9 +222,11 @@ class BootstrapResult(Frozen):
                 if low == high and metric not in PROPORTIONS:
                     low = high = math.nan
                 if metric in _NOISY and not np.isnan(estimate):
-                    shift = float(np.median(defined)) - estimate
-                    low, high = max(low - shift, 0.0), max(high - shift, 0.0)
-                    method = f"bootstrap percentile, centered at the estimate, {self.method}"
+                    # What replicates add, and at the low end also what the data have added to the
+                    # estimate, half as much again where probabilities are right (simulated).
+                    shift = max(float(np.median(defined)) - estimate, 0.0)
+                    low, high = max(low - 2.5 * shift, 0.0), max(high - shift, 0.0)
+                    method = f"bootstrap percentile, less what noise adds, {self.method}"
                 if metric in _LEANING and not np.isnan(estimate):
                     ends = _bias_corrected(defined, estimate, tail)
                     low, high = min(low, ends[0]), max(high, ends[1])
@@ -233,6 +235,8 @@ class BootstrapResult(Frozen):
             method += ", less the optimism of the threshold"
         if metric == "roc_auc":  # the direct value, which can leave [0, 1]
             estimate, low, high = (min(max(v, 0.0), 1.0) for v in (estimate, low, high))
+            if low == high:  # both ends beyond 1: too little data, not certainty
+                low = high = math.nan
         if self.n_rejected:
             tried = self.n_resamples + self.n_rejected
             method += f", {self.n_rejected:,} of {tried:,} draws rejected"
@@ -685,7 +689,7 @@ def _at_threshold(
     """
     fpr, tpr, seen_tpr, flagged, alpha, beta, prior = points.T
     less: list[Any] = [0.0, 0.0]
-    one_sided = np.ptp(seen_tpr) < 1e-12
+    one_sided = min(first[0], 1 - first[0]) < 1e-12
     if optimism is not None:
         less = [
             observed - _studentized(observed, apparent, apparent - gain)

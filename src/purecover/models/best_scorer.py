@@ -150,13 +150,16 @@ def _as_numbers(X: Any) -> Any:
     parts: list[FloatArray] = []
     for column in columns:
         try:
-            parts.append(column.astype(np.float64)[:, None])
+            values = column.astype(np.float64)
+            if column.dtype.kind in "mM":
+                values[np.isnat(column)] = np.nan
+            parts.append(values[:, None])
         except (ValueError, TypeError):
             words = column.astype(str)
-            values, counts = np.unique(words, return_counts=True)
-            if values.size > len(words) / 2:
+            kinds, counts = np.unique(words, return_counts=True)
+            if kinds.size > len(words) / 2:
                 continue  # names or sentences, of which only the model can make something
-            frequent = values[np.argsort(-counts, kind="stable")[:MOST_WORDS]]
+            frequent = kinds[np.argsort(-counts, kind="stable")[:MOST_WORDS]]
             parts.append((words[:, None] == frequent).astype(np.float64))
     return np.hstack(parts)
 

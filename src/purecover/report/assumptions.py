@@ -140,7 +140,7 @@ def _if_wrong(report: PUReport) -> str:
         return "unknown: the scores contradict alpha and beta as they are"
     delta = 1 - WRONG - report.proportions.alpha
     words = f"if {100 * WRONG:.0f} % of the labels were wrong"
-    if least_delta(report.counts) > delta:
+    if delta < 1e-9 or least_delta(report.counts) > delta:
         return f"the scores would contradict alpha {words}"
     return f"{report._auc_at(delta):.3f} {words}"
 

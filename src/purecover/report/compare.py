@@ -739,6 +739,10 @@ def compare_scores(
         n_resamples = min(max(MOST_DRAWN // (rows.n_drawn * len(names)), FEWEST), pipeline.USUAL)
     replicates: dict[str, BootstrapResult] | None = None
     if n_resamples:
+        again: Any = None if estimation is None else estimation.estimator
+        if estimation is None:
+            seen = counted[reference]
+            again = given.following(seen.counts, settings.rng, grouped=seen.n_groups is not None)
         models = {
             name: paired.PairedModel(
                 one.rows.counts, rows.resampler(name, one.threshold), one.measured_with
@@ -749,7 +753,7 @@ def compare_scores(
             paired.paired_bootstrap,
             models,
             used,
-            estimator=None if estimation is None else estimation.estimator,
+            estimator=again,
             reference=reference,
             seed=int(settings.rng.integers(2**63)),
             n_resamples=n_resamples,

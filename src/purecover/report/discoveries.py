@@ -26,7 +26,7 @@ from purecover.intervals.interval import Interval
 from purecover.intervals.replicates import Repeating
 from purecover.proportions import MixtureProportions, check_share
 from purecover.recovery.means import Masses, isotonic_frequency
-from purecover.recovery.rates import effective_sizes, least_delta
+from purecover.recovery.rates import effective_sizes, least_delta, observed_auc_ends
 
 LEVELS = (0.001, 0.01, 0.05, 0.1)
 """False discovery rates whose thresholds a text shows."""
@@ -61,6 +61,8 @@ class ErrorRates(Saved, Frozen, Tabular):
         Share of all true signals that score at least so much: recall. NaN where there are none.
     auc : float
         Recovered AUC: how often a true signal scores higher than a negative. NaN as above.
+    auc_low, auc_high : float
+        Ends of its interval, which varies pi0, too.
     fdr_low, fdr_high, q_low, q_high, pep_low, pep_high : ndarray of float
         Ends of intervals of ``fdr``, ``q_value`` and ``pep`` at each score; replicates estimate
         pi0 again.
@@ -79,6 +81,8 @@ class ErrorRates(Saved, Frozen, Tabular):
     pep: FloatArray
     power: FloatArray
     auc: float
+    auc_low: float
+    auc_high: float
     fdr_low: FloatArray
     fdr_high: FloatArray
     q_low: FloatArray
@@ -120,7 +124,11 @@ class ErrorRates(Saved, Frozen, Tabular):
             f"{self.n_mixture:,.10g} examples and {self.n_negative:,.10g} known negatives",
             f"share of true signals  {share.estimate:.4f}  [{share.low:.4f}, {share.high:.4f}]",
             f"share of negatives     {null.estimate:.4f}  [{null.low:.4f}, {null.high:.4f}]",
-            f"AUC of true signals    {number(self.auc)}",
+            (
+                f"AUC of true signals    {number(self.auc)}  "
+                f"[{number(self.auc_low)}, {number(self.auc_high)}]"
+            ),
+            *(_AT_MOST if null.width > 0.1 > (null.high - null.estimate) / null.width else ()),
             "",
             f" q-value       score     found      true      FDR  {level:18}     PEP  {level}",
         ]
@@ -138,6 +146,13 @@ class ErrorRates(Saved, Frozen, Tabular):
                 f"{self.pep[at]:>8.4f}  [{self.pep_low[at]:.4f}, {self.pep_high[at]:.4f}]"
             )
         return "\n".join(lines)
+
+
+_AT_MOST = (
+    "",
+    "The share of negatives is at the upper end of its interval, where scores leave it open: error",
+    "rates are cautious, and the AUC may be far too high.",
+)
 
 
 class NullShare(LabelCurve):
@@ -192,6 +207,23 @@ def _ratio(labeled: CountArray, unlabeled: CountArray, at: int) -> FloatArray:
     """Shares of the mixture over those of the known negatives among so many thresholds."""
     null, mixture = (side[:, :at].sum(axis=1) / side.sum(axis=1) for side in (labeled, unlabeled))
     return np.minimum(mixture / np.maximum(null, 1e-300), LARGEST)
+
+
+def _auc(mirror: ScoreCounts, pi0: Interval, level: float) -> tuple[float, float, float]:
+    """AUC of true signals and ends of its interval: errors of ranks and of pi0 add up as above."""
+    if pi0.estimate == 1:
+        return math.nan, math.nan, math.nan
+    observed = mirror.auc_pu
+    seen_low, seen_high, _ = observed_auc_ends(mirror, level)
+
+    def recovered(seen: float, share: float) -> float:
+        return 0.5 + (seen - 0.5) / max(1 - share, 1e-9)
+
+    value = recovered(observed, pi0.estimate)
+    off_low = value - recovered(seen_low, pi0.estimate), value - recovered(observed, pi0.low)
+    off_high = recovered(seen_high, pi0.estimate) - value, recovered(observed, pi0.high) - value
+    ends = value, value - math.hypot(*off_low), value + math.hypot(*off_high)
+    return tuple(min(max(end, 0.0), 1.0) for end in ends)  # type: ignore[return-value]
 
 
 def _rates(mirror: ScoreCounts, pi0: float) -> FloatArray:
@@ -379,6 +411,7 @@ def error_rates(
         for side, end, sign in zip(ends, (found.low, found.high), (-1, 1), strict=True)
     )
     q, q_low, q_high = (np.minimum.accumulate(rate[::-1])[::-1] for rate in (fdr, low[0], high[0]))
+    auc, auc_low, auc_high = _auc(mirror, found, confidence_level)
     return ErrorRates(
         n_negative=counts.n_labeled,
         n_mixture=counts.n_unlabeled,
@@ -389,8 +422,10 @@ def error_rates(
         fdr=fdr,
         q_value=q,
         pep=pep,
-        power=power,
-        auc=float(np.clip(0.5 + (mirror.auc_pu - 0.5) / signals, 0.0, 1.0)),
+        power=np.minimum(power, 1.0),  # rounding
+        auc=auc,
+        auc_low=auc_low,
+        auc_high=auc_high,
         fdr_low=low[0],
         fdr_high=high[0],
         q_low=q_low,

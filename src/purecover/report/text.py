@@ -237,7 +237,8 @@ _NOTHING = "\u200b"
 def render_evidence_text(found: EvidenceThresholds, report: PUReport) -> str:
     """Thresholds of evidence, where alpha and beta come from, and warnings."""
     lines = [str(found)]
-    for line in view.evidence_origin(report).lines:
+    said = view.evidence_headline(found, report)
+    for line in (*view.evidence_origin(report).lead, *(each.text for each in said.cautions)):
         lines += _wrapped(line)
     return "\n".join(lines)
 
@@ -406,7 +407,8 @@ def _many_rows(many: ManyReports) -> list[str]:
     first = many.metrics[0]
     best = many.top(_SHOWN, first)
     unfit = [row for row in many if row.contradicted]
-    shown = (*best[: _SHOWN - min(len(unfit), _UNFIT)], *unfit[:_UNFIT]) or many.evaluated[:_SHOWN]
+    kept = best[: _SHOWN - min(len(unfit), _UNFIT)]
+    shown = (*kept, *unfit[: _SHOWN - len(kept)]) or many.evaluated[:_SHOWN]
     others = list(many.metrics[1:3])
     wide = [
         max(len(head), *(len(_short(getattr(row, head))) for row in shown)) + 2
@@ -431,7 +433,8 @@ def _many_rows(many: ManyReports) -> list[str]:
         lines.append(text.rstrip())
     rest = len(many.evaluated) - len(shown)
     if rest:
-        lines.append(f"... and {rest:,} more (the best by {METRICS[first].title} are shown)")
+        which = f" (the best by {METRICS[first].title} are shown)" if best else ""
+        lines.append(f"... and {rest:,} more{which}")
     if unfit:
         text = f"alpha and beta contradict the scores in {view.number_of(len(unfit), 'row')} (-)"
         tasks = {row.task for row in unfit}
