@@ -257,6 +257,17 @@ def test_scores_that_all_move_together_are_different(settings, shift, seed):
     assert "share flagged" in str(monitor)
 
 
+def test_a_share_of_positives_that_changes_is_told_where_alpha_is_given():
+    monitor, world = pu.monitoring.ScoreMonitor(alpha=0.15), simulate.binormal(1.5)
+    for i, alpha in enumerate((0.15, 0.15, 0.15, 0.31)):
+        counts = world.sample(300, 2600, alpha=alpha, random_state=i).counts
+        drift = monitor.add(f"day {i}", counts).drift
+        said = "alpha may have changed, and the recovered AUC takes it as 0.15" in str(monitor)
+        assert said == (alpha > 0.15)
+    assert drift.drifted
+    assert "alpha may have changed" in monitor.to_html()
+
+
 def test_distances_are_those_of_the_rows():
     new, before = day(1, sizes=(50, 300)), day(2, sizes=(80, 900))
     found = _distributions(new, before)

@@ -14,6 +14,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
 
 import purecover as pu
+from purecover.exceptions import ContradictionError
 
 
 @pytest.fixture(scope="module")
@@ -189,3 +190,16 @@ def test_search_picks_the_better_model_where_the_naive_score_picks_the_worse(see
         search = GridSearchCV(LogisticRegression(), weights, scoring=scoring, cv=folds)
         truly[name] = f1_score(new_truth, search.fit(X, labeled).predict(new))
     assert truly["recovered"] > truly["naive"] + 0.1
+
+
+def test_folds_of_sorted_rows_are_named_where_they_contradict_alpha() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat([1, 0], 600) == 1
+    X = rng.normal(size=(1200, 1)) + 4.0 * truth[:, None]
+    labeled = truth & (rng.random(1200) < 0.3)
+    scorer = pu.make_pu_scorer("roc_auc", alpha=float(truth[~labeled].mean()))
+    model = LogisticRegression().fit(X, labeled)
+    assert 0.9 < scorer(model, X, labeled) < 1.1
+    sorted_fold = np.arange(500, 1200)  # with fewer positives than all rows
+    with pytest.raises(ContradictionError, match=r"another share of positives .*shuffle=True"):
+        scorer(model, X[sorted_fold], labeled[sorted_fold])

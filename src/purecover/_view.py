@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from purecover.intervals.interval import Interval
     from purecover.report.assumptions import Assumption
     from purecover.report.compare import ScoreComparison
-    from purecover.report.many import ManyReports
+    from purecover.report.many import ManyReports, ManyRow
     from purecover.report.results import PUReport
 
 
@@ -1101,6 +1101,28 @@ def comparison_facts(comparison: ScoreComparison) -> list[Table]:
 # -- Many reports --------------------------------------------------------------------------------
 
 
+def _is_cautious(row: ManyRow) -> bool:
+    """Whether its AUC is nearer to the observed one than alpha and beta as estimated imply."""
+    p, value = row.proportions, row.recovered.get("roc_auc", math.nan)
+    if p is None or row.estimated_from is None:
+        return False
+    return value < min(0.5 + (row.observed["roc_auc"] - 0.5) / p.delta, 1.0) - 1e-9
+
+
+def many_titles(many: ManyReports) -> dict[str, str]:
+    """Titles of its metrics; the AUC is called cautious where that of a row is."""
+    titles = {name: METRICS[name].title for name in many.metrics}
+    if any(map(_is_cautious, many.evaluated)):
+        titles["roc_auc"] += ", cautious"
+    return titles
+
+
+MANY_CAUTIOUS = (
+    "The AUC is cautious where alpha is not sure: it goes only part of the way from the observed "
+    "one. All other figures take alpha and beta as estimated."
+)
+
+
 def many_headline(many: ManyReports) -> Headline:
     """How many rows there are, what their intervals hold, and warnings with their number."""
     done = many.evaluated
@@ -1114,6 +1136,8 @@ def many_headline(many: ManyReports) -> Headline:
         if code in REGISTRY
     ]
     more = ["The best of many is best partly by luck."]
+    if any(map(_is_cautious, done)):
+        more.append(MANY_CAUTIOUS)
     if many.simultaneous is None:
         level = percent(many.confidence_level)
         more.append(f"Each interval holds by itself with {level}, so that of many some miss.")

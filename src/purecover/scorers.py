@@ -11,10 +11,10 @@ from purecover._inputs import RESPONSES, labeled_value, response_scores
 from purecover._typing import ArrayLike
 from purecover._validation import bad_type, check_choice, check_real, public, to_numpy
 from purecover.counts import ScoreCounts
-from purecover.exceptions import IdentifiabilityError, InvalidInputError
+from purecover.exceptions import ContradictionError, IdentifiabilityError, InvalidInputError
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.metrics import METRICS, MetricKeywords, RecoveryOptions, recover_metrics
-from purecover.recovery.rates import recover_auc, refuse_contradiction
+from purecover.recovery.rates import contradiction_of, recover_auc
 
 if TYPE_CHECKING:  # loads scikit-learn, which is not needed to name a scorer
     from purecover.estimators.base import PriorEstimator
@@ -83,8 +83,12 @@ class PUScorer:
         else:
             counts = behind = ranked()
         proportions = self._proportions(behind)
-        if self._prior_estimator is None:
-            refuse_contradiction(behind, proportions)
+        if self._prior_estimator is None and (told := contradiction_of(behind, proportions)):
+            raise ContradictionError(
+                f"{{function}}: {told}. Or this fold holds another share of positives than all "
+                "rows do, as folds of sorted rows may: shuffle them, by StratifiedKFold(shuffle="
+                "True)."
+            )
         if self.metric == "roc_auc":
             value = recover_auc(counts, proportions, clip=False)
         else:

@@ -427,7 +427,7 @@ def render_many(many: ManyReports, **about: Unpack[About]) -> str:
         "Many evaluations",
         view.many_headline(many),
         about,
-        columns={name: METRICS[name].title for name in many.metrics},
+        columns=view.many_titles(many),
         rows=[_many_row(row, many.metrics, low) for row in ordered[:MOST_ROWS]],
         left_out=max(len(ordered) - MOST_ROWS, 0),
         low=low,

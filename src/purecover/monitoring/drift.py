@@ -483,13 +483,14 @@ def compare(
     if threshold is not None:
         found["flagged"] = _flagged(new, reference, threshold)
     limit = spent / len(found)
-    return MonitorDrift(
-        look=look,
-        n_before=len(before),
-        spent=spent,
-        tests={name: replace(test, limit=limit) for name, test in found.items()},
-        note=note,
-    )
+    tests = {name: replace(test, limit=limit) for name, test in found.items()}
+    moved = [tests[side].drifted for side in ("labeled", "unlabeled")]
+    if note is None and given.alpha is not None and moved == [False, True]:
+        note = (
+            f"alpha may have changed, and the recovered AUC takes it as {given.alpha:g}: positives "
+        )
+        note += "look as before, the unlabeled do not"
+    return MonitorDrift(look=look, n_before=len(before), spent=spent, tests=tests, note=note)
 
 
 def _test(value: float, before: float, z: float, p_value: float) -> DriftTest:

@@ -404,7 +404,7 @@ def _intervals(many: ManyReports) -> str:
 
 
 def _many_rows(many: ManyReports) -> list[str]:
-    first = many.metrics[0]
+    first, titles = many.metrics[0], view.many_titles(many)
     best = many.top(_SHOWN, first)
     unfit = [row for row in many if row.contradicted]
     kept = best[: _SHOWN - min(len(unfit), _UNFIT)]
@@ -415,8 +415,8 @@ def _many_rows(many: ManyReports) -> list[str]:
         for head in ("task", "score")
     ]
     head = f"{'task':<{wide[0]}}{'score':<{wide[1]}}{'labeled':>8}{'alpha':>7}"
-    head += f"{'observed':>10}  {METRICS[first].title[:24]:<25}"
-    head += "".join(f"{METRICS[name].title[:9]:>11}" for name in others)
+    head += f"{'observed':>10}  {titles[first][:24]:<25}"
+    head += "".join(f"{titles[name][:9]:>11}" for name in others)
     lines = [head.rstrip()]
     for row in shown:
         interval = row.intervals.get(first)
@@ -435,6 +435,8 @@ def _many_rows(many: ManyReports) -> list[str]:
     if rest:
         which = f" (the best by {METRICS[first].title} are shown)" if best else ""
         lines.append(f"... and {rest:,} more{which}")
+    if titles.get("roc_auc", "").endswith("cautious"):
+        lines += ["", *_wrapped(view.MANY_CAUTIOUS)]
     if unfit:
         text = f"alpha and beta contradict the scores in {view.number_of(len(unfit), 'row')} (-)"
         tasks = {row.task for row in unfit}
