@@ -135,8 +135,7 @@ def monitor(
         page = monitor_page(held, newest, command=output.typed_command(), source=source)
         output.write_file("--html", html, page, "page", quiet=quiet)
     if newest.contradicted:
-        told = newest.note if json or quiet else "alpha and beta contradict the scores."
-        output.say(f"purecover: {newest.name}: {told}")
+        output.say(f"purecover: {newest.name}: {newest.note}")
     drifted = newest.drift is not None and newest.drift.drifted
     return 1 if newest.contradicted or (fail_on_drift and drifted) else 0
 
