@@ -134,7 +134,9 @@ def test_counts_of_the_report_are_those_of_the_numbers(
     report: str, runs: dict[Truth, Runs], truth: Truth
 ) -> None:
     made = sheet_markdown(counting_sheet(runs[truth]))
-    lines = [line for line in made.splitlines() if line.startswith(("| Printed", "| The", "| Label"))]
+    lines = [
+        line for line in made.splitlines() if line.startswith(("| Printed", "| The", "| Label"))
+    ]
     assert len(lines) == 6
     # Means of six digits give the last printed digit, but for a tie that rounding could break.
     assert set(lines) <= set(report.splitlines())
