@@ -329,8 +329,7 @@ class CombinedAudit(Frozen):
             f"      from both       {posterior.in_words(self.intervals['alpha'])}",
         ]
         if "beta" in self.intervals:
-            alone = self.proportions.origin.endswith(FROM_SCORES)
-            whence = "from the scores" if alone or self.conflict else "from both      "
+            whence = "from the scores" if self.conflict else "from both      "
             lines.append(f"beta  {whence} {posterior.in_words(self.intervals['beta'])}")
         if self.conflict:
             lines.append(
