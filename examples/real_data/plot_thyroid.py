@@ -190,8 +190,8 @@ ax.legend(loc="lower left")
 #
 # It is not the seed. Over 20 other seeds the 95 % interval held the true alpha 18 times, the true
 # AUC 16 times, and the true AUC 17 times where alpha was known. It held the true precision 19
-# times. The first three are fewer than the promised 19. By the first threshold it expected 98 on average
-# and found 76. (``benchmarks/results/examples_check.md``)
+# times. The first three are fewer than the promised 19. By the first threshold it expected 98
+# on average and found 76. (``benchmarks/results/examples_check.md``)
 #
 # To take home
 # ------------
