@@ -265,7 +265,7 @@ def test_a_share_of_positives_that_changes_is_told_where_alpha_is_given():
         said = "alpha may have changed, and the recovered AUC takes it as 0.15" in str(monitor)
         assert said == (alpha > 0.15)
     assert drift.drifted
-    assert "alpha may have changed" in monitor.to_html()
+    assert "Alpha may have changed" in monitor.to_html()
 
 
 def test_distances_are_those_of_the_rows():
@@ -581,7 +581,7 @@ def test_the_page_says_what_was_not_compared() -> None:
         monitor.add(f"day {day}", sample.scores, sample.labeled)
     note = monitor.partitions[-1].drift.note
     assert note
-    assert note in monitor.to_html()
+    assert f"{note[0].upper()}{note[1:]}." in monitor.to_html()
 
 
 def test_a_contradicted_alpha_has_no_auc() -> None:

@@ -432,7 +432,9 @@ def monitor_page(
             said = f"{title}, distance" if figures[1] == "" else title
             rows.append(Row(said, dict(zip(heads, (*cells, words), strict=True))))
         tests = Table(f"{newest.name} beside those before it", heads, rows)
-        noted += [lines[-1]] if drift.note is None else [f"{lines[-2].strip()}.", lines[-1]]
+        if drift.note is not None:
+            noted.append(f"{drift.note[0].upper()}{drift.note[1:]}.")
+        noted.append(lines[-1])
         drifted = {name for name, test in drift.tests.items() if test.drifted}
         found = [title for name, title in COMPARED.items() if name in drifted]
         if found:
