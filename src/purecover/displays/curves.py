@@ -24,13 +24,7 @@ from purecover.exceptions import InvalidInputError
 from purecover.intervals.evidence import EvidenceThresholds, evidence_thresholds
 from purecover.intervals.interval import CurveBand
 from purecover.proportions import KnownKeywords
-from purecover.recovery.curves import (
-    RecoveredPr,
-    RecoveredRoc,
-    recover_pr,
-    recover_roc,
-    refine_pr,
-)
+from purecover.recovery.curves import RecoveredPr, RecoveredRoc, recover_pr, recover_roc, refine_pr
 from purecover.recovery.means import (
     CalibrationCurve,
     DecisionCurve,

@@ -1009,11 +1009,7 @@ def _given(
         own = {name: value.get(task) for name, value in by_task.items()}
         one = {**said, **own, "scenario": scenario}
         mixed = own.get("alpha") is not None
-        one |= (
-            {"estimator": None, "assume": ()}
-            if mixed
-            else {"estimator": estimator, "assume": assume}
-        )
+        one |= {"estimator": None if mixed else estimator, "assume": () if mixed else assume}
         known = GivenProportions(**one).validated(can_estimate=True, can_vary=True)
         one |= {"beta": known.beta, "assume": ()}
         if known.alpha is None:

@@ -40,13 +40,7 @@ from purecover.intervals.replicates import PROPORTIONS, BootstrapResult
 from purecover.proportions import MixtureProportions
 from purecover.recovery import metrics as formulas
 from purecover.recovery.bounds import BinningBounds, binning_bounds
-from purecover.recovery.curves import (
-    RecoveredPr,
-    RecoveredRoc,
-    blended,
-    pr_from_roc,
-    recover_roc,
-)
+from purecover.recovery.curves import RecoveredPr, RecoveredRoc, blended, pr_from_roc, recover_roc
 from purecover.recovery.metrics import MetricOptions, RecoveredConfusion, RecoveredMetrics
 from purecover.recovery.rates import contradiction_of
 from purecover.report.assumptions import Assumption, assumptions_of

@@ -61,10 +61,9 @@ def render_text(report: PUReport) -> str:
         lines += _wrapped(line)
     lines += ["", *_proportions_lines(report), *_bounds_lines(report), "", head.rstrip()]
     lines.append(_row(report, "roc_auc"))
-    fits = not (report.contradicted or report.infeasible)
     direct = view.cautious(report)
     beside = {} if direct is None else {"with alpha as estimated": direct}
-    if fits and abs(report.roc.auc - (direct or report.auc)) > NOTEWORTHY_GAP:
+    if not report.infeasible and abs(report.roc.auc - (direct or report.auc)) > NOTEWORTHY_GAP:
         beside[f"area of the {report.roc.repair} curve"] = report.roc.auc
     lines += [f"  {title:<34}{value:>11.4f}" for title, value in beside.items()]
     lines.append(_row(report, "auc_pr"))
