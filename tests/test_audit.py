@@ -525,6 +525,14 @@ def test_a_beta_that_nobody_judged_is_warned_of() -> None:
     )
     (assumption,) = [each for each in known.assumptions if each.name == "clean-labels"]
     assert assumption.verdict in ("cannot tell", "doubtful")
+    shares = {"proportions": alpha_from_audit(16, 100).proportions(), "beta": 1}
+    said = pu.evaluate(s.counts, **shares, n_resamples=0)
+    (assumption,) = [each for each in said.assumptions if each.name == "clean-labels"]
+    assert assumption.verdict == "known"
+    judged = top_audit(s.counts, top_cut(s.counts), 12, 30, **labeled)
+    of_interval = combine_audit(interval(0.1, 0.15, 0.3), judged)
+    assert of_interval.proportions.beta == judged.beta.estimate
+    assert of_interval.proportions.origin == "interval and audit"
 
 
 def test_audits_that_contradict_scores_leave_beta_to_these() -> None:

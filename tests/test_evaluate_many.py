@@ -335,6 +335,19 @@ def test_text_names_rows_that_contradict_alpha():
     assert re.search(r"labeled +m0 +200 +0.600 +0.\d+ +-", str(found))
 
 
+@pytest.mark.parametrize("metrics", [["auc_pr", "precision"], ["precision", "roc_auc"]])
+def test_an_auc_is_called_cautious_where_there_is_one(metrics):
+    s = pu.simulate.binormal(1.2).sample(200, 2000, alpha=0.25, random_state=0)
+    found = pu.evaluate_many({"m": s.scores}, s.labeled, metrics=metrics, n_resamples=0)
+    text, page = str(found), found.to_html()
+    for told in (text, page):
+        assert ("AUC is cautious" in " ".join(told.split())) == ("roc_auc" in metrics)
+    report = pu.evaluate(s.scores, s.labeled, n_resamples=0)
+    assert report.auc < report.auc_direct
+    given = pu.evaluate_many({"m": s.scores}, s.labeled, alpha=0.25, n_resamples=0)
+    assert "cautious" not in str(given)
+
+
 def test_text_fills_its_places_where_every_row_contradicts_alpha():
     s = pu.simulate.binormal(3).sample(200, 2000, alpha=0.25, random_state=0)
     scores = {f"m{i}": s.scores + i for i in range(14)}

@@ -556,6 +556,7 @@ def test_columns_are_remembered(run, tmp_path):
         (["no/state.json", "a.csv"], "there is no directory"),
         (["state.json", "a.csv", "--alpha", "0.2", "--prior", "0.2"], "exactly one of"),
         (["state.json", "a.csv", "--alpha", "0.2", "--assume", "pure-top"], "left out where"),
+        (["full.json", "a.csv", "--assume", "pure-top"], "--assume must be [], as in the state"),
         (["state.json", "a.csv", "--false-alarms", "0"], "--false-alarms must be"),
         (["state.json", "a.csv", "--estimator", "oracle"], "--estimator must be one of"),
         (["state.json", "a.csv", "--confidence-level", "1"], "--confidence-level must be"),

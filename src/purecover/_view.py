@@ -1103,10 +1103,10 @@ def comparison_facts(comparison: ScoreComparison) -> list[Table]:
 
 def _is_cautious(row: ManyRow) -> bool:
     """Whether its AUC is nearer to the observed one than alpha and beta as estimated imply."""
-    p, value = row.proportions, row.recovered.get("roc_auc", math.nan)
-    if p is None or row.estimated_from is None:
+    p, seen = row.proportions, row.observed.get("roc_auc")
+    if p is None or seen is None or row.estimated_from is None:
         return False
-    return value < min(0.5 + (row.observed["roc_auc"] - 0.5) / p.delta, 1.0) - 1e-9
+    return row.recovered["roc_auc"] < min(0.5 + (seen - 0.5) / p.delta, 1.0) - 1e-9
 
 
 def many_titles(many: ManyReports) -> dict[str, str]:

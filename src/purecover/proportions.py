@@ -556,9 +556,10 @@ class GivenProportions(Parameters):
     @property
     def says_beta(self) -> bool:
         """Whether beta was given, by itself or among the proportions."""
-        if self.proportions is None:
-            return self.beta is not None
-        return not _certain(self.proportions).origin.endswith(ASSUMED)
+        if self.beta is not None:
+            return True
+        told = self.proportions
+        return told is not None and not _certain(told).origin.endswith(ASSUMED)
 
     @property
     def stated(self) -> tuple[str, float] | None:

@@ -329,7 +329,8 @@ class CombinedAudit(Frozen):
             f"      from both       {posterior.in_words(self.intervals['alpha'])}",
         ]
         if "beta" in self.intervals:
-            whence = "from the scores" if self.conflict else "from both      "
+            alone = self.conflict and not _judged_labeled(self.audit)
+            whence = "from the scores" if alone else "from both      "
             lines.append(f"beta  {whence} {posterior.in_words(self.intervals['beta'])}")
         if self.conflict:
             lines.append(
@@ -449,7 +450,7 @@ def combine_audit(
     mean_alpha = float(both.sum(axis=0) @ alpha)
     mean_beta = 1 - float(cells.sum(axis=1) @ (1 - nodes.beta))
     origin = f"{nodes.origin} and audit"
-    if believed.size == 1 and (nodes.beta < 1).any():
+    if not _judged_labeled(audit) and (nodes.beta < 1).any():
         origin += f", {FROM_SCORES}"
     whole = evidence.n_unlabeled is not None
     intervals = {"alpha": _interval(alpha, both.sum(axis=0), level, whole=whole)}
@@ -497,11 +498,16 @@ def _audited(
     return audit, Evidence(min(max(positive, 0.0), judged), judged, size)
 
 
+def _judged_labeled(audit: Any) -> bool:
+    """Whether labeled examples were judged, too."""
+    return isinstance(audit, TopAudit) and any(audit.labeled_audited)
+
+
 def _likelihood_of_beta(audit: Any, nodes: Nodes) -> FloatArray:
     """How likely the answers on labeled examples make the beta of each node."""
     from purecover._imports import xlog1py, xlogy
 
-    if not (isinstance(audit, TopAudit) and nodes.joint) or sum(audit.labeled_audited) == 0:
+    if not nodes.joint or not _judged_labeled(audit):
         return np.ones((1, 1))
     k, n = sum(audit.labeled_positive), sum(audit.labeled_audited)
     if k < n and (nodes.beta == 1).all():

@@ -34,7 +34,7 @@ from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import IdentifiabilityError, PurecoverError, RecoveryWarning
 from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import bootstrap
-from purecover.proportions import GivenProportions, MixtureProportions
+from purecover.proportions import ASSUMABLE, GivenProportions, MixtureProportions
 from purecover.recovery.curves import recover_roc
 from purecover.recovery.rates import contradiction_of, effective_sizes, least_delta
 
@@ -74,8 +74,9 @@ class Settings(Saved):
         """Complain of settings that are not these; files may name their columns anew."""
         mine = self.to_dict()
         for key, value in wanted.items():
-            same = sorted(value) if key == "assume" else value
-            if key != "columns" and not is_equal(same, mine[key]):
+            if key == "assume":
+                value = sorted(valid.check_names(key, value, ASSUMABLE))  # noqa: PLW2901
+            if key != "columns" and not is_equal(value, mine[key]):
                 must = f"{valid.show(mine[key])}, as in the state file"
                 hint = "leave it out, or start a new state file"
                 raise valid.bad_value(key, must, valid.show(value), hint)
@@ -286,8 +287,9 @@ class MonitorPartition:
     note : str or None
         Why there is no estimate or no interval, if so.
     findings : tuple of str
-        Codes of warnings that :func:`evaluate` gives, too, of how little the data tell: PU010,
-        PU017, PU019. After PU017 alpha is a guess, and ``auc`` the recovered AUC if it is right.
+        Codes of the warnings that :func:`evaluate` gives, too, but for those of a threshold or of
+        other estimators. After PU017 alpha is a guess, and ``auc`` the recovered AUC if it is
+        right.
     counts : ScoreCounts or None
         The counts, in bins if there were many distinct scores; None once the partition has left
         the window and its counts are only part of the total.
@@ -486,10 +488,8 @@ def compare(
     tests = {name: replace(test, limit=limit) for name, test in found.items()}
     moved = [tests[side].drifted for side in ("labeled", "unlabeled")]
     if note is None and given.alpha is not None and moved == [False, True]:
-        note = (
-            f"alpha may have changed, and the recovered AUC takes it as {given.alpha:g}: positives "
-        )
-        note += "look as before, the unlabeled do not"
+        note = f"alpha may have changed, and the recovered AUC takes it as {given.alpha:g}: "
+        note += "positives look as before, the unlabeled do not"
     return MonitorDrift(look=look, n_before=len(before), spent=spent, tests=tests, note=note)
 
 
