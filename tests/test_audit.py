@@ -529,6 +529,9 @@ def test_a_beta_that_nobody_judged_is_warned_of() -> None:
     said = pu.evaluate(s.counts, **shares, n_resamples=0)
     (assumption,) = [each for each in said.assumptions if each.name == "clean-labels"]
     assert assumption.verdict == "known"
+    # However few replicates are wanted: draws of a posterior cost nothing.
+    few, many = (combine_audit(scores, 16, 100, n_resamples=n).intervals for n in (20, 300))
+    assert few == many
     judged = top_audit(s.counts, top_cut(s.counts), 12, 30, **labeled)
     of_interval = combine_audit(interval(0.1, 0.15, 0.3), judged)
     assert of_interval.proportions.beta == judged.beta.estimate

@@ -141,6 +141,19 @@ def test_signals_that_overlap_leave_the_auc_open(seed: int) -> None:
     true = float(stats.norm.cdf(0.5 / 2**0.5))
     assert rates.auc > true + 0.1
     assert rates.auc_low < true < rates.auc_high
+    counts = pu.ScoreCounts.from_scores(scores, negative).mirrored()
+    known = pu.MixtureProportions(rates.pi0.estimate)
+    ranks = pu.intervals.auc_interval(counts, known)
+    for end, share, of_ranks, sign in (
+        (rates.auc_low, rates.pi0.low, ranks.low, -1),
+        (rates.auc_high, rates.pi0.high, ranks.high, 1),
+    ):
+        of_pi0 = pu.recover_auc(counts, pu.MixtureProportions(share))
+        off = float(np.hypot(of_pi0 - rates.auc, of_ranks - rates.auc))
+        assert end == pytest.approx(min(rates.auc + sign * off, 1.0), abs=1e-9)
+    given = error_rates(scores, negative, pi0=0.6, n_resamples=20, random_state=0)
+    exact = pu.intervals.auc_interval(counts, pu.MixtureProportions(0.6))
+    assert (given.auc_low, given.auc_high) == pytest.approx((exact.low, exact.high), abs=1e-12)
     assert "the AUC may be far too high" in " ".join(str(rates).split())
     assert rates.power.max() <= 1
 

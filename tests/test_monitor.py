@@ -138,6 +138,22 @@ def test_warnings_are_those_of_evaluate(settings):
     assert "alpha" in settings or "estimator" in settings or "PU017" in seen
 
 
+def test_wrong_labels_and_labels_of_clear_cases_are_warned_of():
+    noisy = simulate.binormal(3.0).sample(500, 5000, alpha=0.25, beta=0.85, random_state=0).counts
+    for settings, codes in (({}, {"PU018"}), ({"beta": 0.85}, set())):
+        report = pu.evaluate(noisy, alpha=0.25, n_resamples=0, **settings)
+        assert {each.code for each in warnings_of_data(report.findings)} == codes
+        assert {
+            *pu.monitoring.ScoreMonitor(alpha=0.25, **settings).add("a", noisy).findings
+        } == codes
+    rng = np.random.default_rng(0)
+    positive = rng.random(6000) < 0.2
+    scores = rng.normal(size=6000) + 1.5 * positive
+    labeled = positive & (rng.random(6000) < 1 / (1 + np.exp(3.0 - 2.0 * scores)))
+    clear = pu.monitoring.ScoreMonitor(alpha=positive[~labeled].mean()).add("a", scores, labeled)
+    assert "PU002" in clear.findings
+
+
 def test_a_partition_without_an_estimate_is_kept_and_told():
     monitor = pu.monitoring.ScoreMonitor(estimator="alphamax", n_resamples=20)
     monitor.add("good", day(0))

@@ -1159,3 +1159,11 @@ def test_groups_with_the_same_recall_say_nothing_of_its_error() -> None:
     ).intervals["recall"]
     assert found.estimate == 0.5
     assert np.isnan([found.low, found.high]).all()
+
+
+def test_recall_is_said_to_depend_on_wrong_labels_where_there_may_be_any() -> None:
+    s = pu.simulate.binormal(1.2).sample(500, 5500, alpha=0.16, beta=0.69, random_state=0)
+    for known, words in (({}, ", but on how many labels are wrong: "), ({"beta": 1}, ": ")):
+        report = pu.evaluate(s.counts, n_resamples=100, **known)
+        said = " ".join(str(report).split())
+        assert f"Recall hardly depends on alpha{words}{report.metrics['recall']:.3f}" in said
