@@ -1109,18 +1109,19 @@ def _is_cautious(row: ManyRow) -> bool:
     return row.recovered["roc_auc"] < min(0.5 + (seen - 0.5) / p.delta, 1.0) - 1e-9
 
 
+def many_caution(many: ManyReports) -> list[str]:
+    """That its AUCs are cautious, if one is."""
+    text = "The AUC is cautious where alpha is not sure: it goes only part of the way from the "
+    text += "observed one. All other figures take alpha and beta as estimated."
+    return [text] if any(map(_is_cautious, many.evaluated)) else []
+
+
 def many_titles(many: ManyReports) -> dict[str, str]:
     """Titles of its metrics; the AUC is called cautious where that of a row is."""
     titles = {name: METRICS[name].title for name in many.metrics}
-    if any(map(_is_cautious, many.evaluated)):
+    if many_caution(many):
         titles["roc_auc"] += ", cautious"
     return titles
-
-
-MANY_CAUTIOUS = (
-    "The AUC is cautious where alpha is not sure: it goes only part of the way from the observed "
-    "one. All other figures take alpha and beta as estimated."
-)
 
 
 def many_headline(many: ManyReports) -> Headline:
@@ -1135,9 +1136,7 @@ def many_headline(many: ManyReports) -> Headline:
         for (code, how), n in sorted(found.items(), key=lambda each: -each[1])
         if code in REGISTRY
     ]
-    more = ["The best of many is best partly by luck."]
-    if any(map(_is_cautious, done)):
-        more.append(MANY_CAUTIOUS)
+    more = ["The best of many is best partly by luck.", *many_caution(many)]
     if many.simultaneous is None:
         level = percent(many.confidence_level)
         more.append(f"Each interval holds by itself with {level}, so that of many some miss.")
@@ -1174,12 +1173,6 @@ def findings_by_score(comparison: ScoreComparison) -> list[tuple[str, str, str, 
 # -- Thresholds of evidence ----------------------------------------------------------------------
 
 
-def evidence_origin(report: PUReport) -> Headline:
-    """Where alpha and beta come from, and warnings."""
-    warned = {check.code for check in warnings_of_data(report.findings)}
-    return Headline([_shares(report)], [], [c for c in cautions(report) if {*c.codes} & warned])
-
-
 def evidence_headline(found: EvidenceThresholds, report: PUReport | None = None) -> Headline:
     """The strongest evidence that is reached on either side, and what to mind.
 
@@ -1199,17 +1192,19 @@ def evidence_headline(found: EvidenceThresholds, report: PUReport | None = None)
         f"opposite, such as benign. {share(found.prior)} are positive (prior), so that very strong "
         f"evidence has odds of {found.constant:,.0f} to 1."
     )
-    origin = Headline([], [], []) if report is None else evidence_origin(report)
-    cautions = [*origin.cautions]
+    origin, told = [], []
+    if report is not None:
+        warned = {check.code for check in warnings_of_data(report.findings)}
+        origin = [_shares(report)]
+        told = [each for each in cautions(report) if {*each.codes} & warned]
     if missing := [row["evidence"] for row in rows if row["bound"] == "none"]:
         text = f"Too few rows to say where evidence is {', '.join(missing)}."
-        cautions.append(Caution("note", [], text))
+        told.append(Caution("note", [], text))
     if found.varied == "scores":
         text = "The prior is taken as exact. If it is an estimate, the bounds are too close."
-        cautions.append(Caution("warning", [], text))
-    return Headline(
-        lead or ["No score is sure to be evidence of any strength."], [more, *origin.lead], cautions
-    )
+        told.append(Caution("warning", [], text))
+    lead = lead or ["No score is sure to be evidence of any strength."]
+    return Headline(lead, [more, *origin], told)
 
 
 def _minus(text: str) -> str:

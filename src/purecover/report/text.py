@@ -237,7 +237,7 @@ def render_evidence_text(found: EvidenceThresholds, report: PUReport) -> str:
     """Thresholds of evidence, where alpha and beta come from, and warnings."""
     lines = [str(found)]
     said = view.evidence_headline(found, report)
-    for line in (*view.evidence_origin(report).lead, *(each.text for each in said.cautions)):
+    for line in (*said.more[1:], *(each.text for each in said.cautions)):
         lines += _wrapped(line)
     return "\n".join(lines)
 
@@ -434,8 +434,8 @@ def _many_rows(many: ManyReports) -> list[str]:
     if rest:
         which = f" (the best by {METRICS[first].title} are shown)" if best else ""
         lines.append(f"... and {rest:,} more{which}")
-    if titles.get("roc_auc", "").endswith("cautious"):
-        lines += ["", *_wrapped(view.MANY_CAUTIOUS)]
+    for line in view.many_caution(many):
+        lines += ["", *_wrapped(line)]
     if unfit:
         text = f"alpha and beta contradict the scores in {view.number_of(len(unfit), 'row')} (-)"
         tasks = {row.task for row in unfit}
