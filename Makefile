@@ -48,10 +48,10 @@ $(VENV)/.core: requirements/core.txt pyproject.toml | $(VENV)/pyvenv.cfg
 	@touch $@
 
 # Enough to work on it; contains the above.
-$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(VENV)/pyvenv.cfg
+$(VENV)/.dev: requirements/dev.txt pyproject.toml paper/pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing purecover and the tools of its developers"
 	@$(PIP) install --no-deps --require-hashes -r requirements/dev.txt
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(PIP) install --no-deps --no-build-isolation -e . -e ./paper
 	@touch $(VENV)/.core $@
 
 # -- to use ---------------------------------------------------------------------------------
@@ -93,8 +93,9 @@ links: $(VENV)/.dev ## List the links to other sites in docs/_build/links/output
 	-$(BIN)/python -m sphinx -q -b linkcheck -D plot_gallery=False -d docs/_build/links/doctrees docs docs/_build/links
 	@cat docs/_build/links/output.txt
 
-fuzz: $(VENV)/.dev ## Feed hostile input to the public functions and the command line
-	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n $(JOBS) -m "" -k fuzz tests $(PYTEST_ARGS)
+# PYTEST_ARGS="--hypothesis-seed=1" repeats one search.
+fuzz: $(VENV)/.dev ## Search at random for inputs that break the public functions and the command line
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n $(JOBS) -m "" -k "fuzz or hypothesis" tests $(PYTEST_ARGS)
 
 # -- studies --------------------------------------------------------------------------------
 

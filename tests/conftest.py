@@ -20,8 +20,9 @@ ROOT = Path(__file__).parents[1]
 
 # No deadlines: tests do not judge speed. Slow draws are as welcome as quick ones.
 _common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("default", _common, max_examples=15)
-settings.register_profile("ci", _common, max_examples=20, derandomize=True, print_blob=True)
+# The same examples each time, on every machine: no examples remembered from an earlier run.
+settings.register_profile("default", _common, max_examples=20, derandomize=True, database=None)
+# `make fuzz`: new examples each time; what it finds becomes an `@example` or a test of its own.
 settings.register_profile("fuzz", _common, max_examples=2000, print_blob=True)
 # For `make mutation`: few examples, the same each time, and none made smaller: nobody reads them.
 settings.register_profile(
@@ -31,9 +32,7 @@ settings.register_profile(
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
 )
-settings.load_profile(
-    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") == "true" else "default")
-)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 @pytest.fixture(scope="session")
