@@ -39,7 +39,8 @@ from purecover.exceptions import (
 # -- `purecover app` -----------------------------------------------------------------------------
 
 
-WORKER = (sys.executable, "-m", "purecover.cli._worker")
+# -P: without it a module in the current folder, beside the data, would be taken for Python's own.
+WORKER = (sys.executable, "-P", "-m", "purecover.cli._worker")
 SERVER = Group("Server", sort_key=1)
 LIMITS = Group("Limits", sort_key=2)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(B|kB|MB|GB|)", re.IGNORECASE)
