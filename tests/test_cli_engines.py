@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import date
 from functools import partial
 
 import numpy as np
@@ -15,6 +16,7 @@ from tests.test_engines import spark_session
 import purecover as pu
 from purecover.cli import counting
 from purecover.engines.count import count_lazy
+from purecover.engines.scan import Scan
 
 ALPHA = ("--alpha", "0.2", "--resamples", "20")
 
@@ -227,18 +229,42 @@ def test_a_report_for_each_group(run, folder, frame, tmp_path):
 def test_groups_are_numbers_or_folders(run, folder, frame, tmp_path):
     """A folder whose name is that of a column of the files does not take its place."""
     document = run(folder / "csv", "--by", "w", *ALPHA, "--json").json
-    assert [row["task"] for row in document["rows"]] == [1, 2, 3]
+    assert [row["task"] for row in document["rows"]] == ["1", "2", "3"]
     for day, part in ((9, frame[:200]), (10, frame[200:])):
         place = tmp_path / f"score={day}" / f"day={day}"
         place.mkdir(parents=True)
         part.write_csv(place / "rows.csv")
     document = run(tmp_path, "--by", "day", *ALPHA, "--json").json
-    assert [row["task"] for row in document["rows"]] == [9, 10]
+    assert [row["task"] for row in document["rows"]] == ["9", "10"]
     assert [row["n_labeled"] for row in document["rows"]] == [
         part["labeled"].sum() for part in (frame[:200], frame[200:])
     ]
     expected = run(folder / "all.csv", *ALPHA, "--json").json
     assert same(run(tmp_path, *ALPHA, "--json").json, expected)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+@pytest.mark.parametrize(
+    "groups",
+    [("1", "01", "1.0"), (0.25, 0.5, 0.75), tuple(date(2026, 1, day) for day in (1, 2, 3))],
+)
+def test_groups_keep_their_text(run, frame, tmp_path, engine, groups):
+    """Groups that are equal as numbers are different groups, and no row is lost."""
+    column = pl.Series("zip", [groups[i % 3] for i in range(frame.height)])
+    frame.with_columns(column).write_parquet(tmp_path / "a.parquet")
+    document = run(tmp_path / "a.parquet", "--by", "zip", "--engine", engine, *ALPHA, "--json").json
+    assert sorted(row["task"] for row in document["rows"]) == sorted(map(str, groups))
+    assert sum(row["n_labeled"] + row["n_unlabeled"] for row in document["rows"]) == frame.height
+
+
+def test_rows_that_vanish_are_noticed(run, frame, tmp_path, monkeypatch):
+    frame.write_parquet(tmp_path / "a.parquet")
+    bins = Scan.bins
+    halves = lambda self: {g: b.taken(slice(0, None, 2)) for g, b in bins(self).items()}  # noqa: E731
+    monkeypatch.setattr(Scan, "bins", halves)
+    result = run(tmp_path / "a.parquet", "--engine", "duckdb", *ALPHA)
+    assert result.code == 2
+    assert "FILE must be the same each time it is evaluated, got 400 and then" in result.err
 
 
 # -- bins --------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -262,8 +261,9 @@ def _with_labels(
     about["columns"] = columns
     lazy: Any = lazy_frame(frame)
     label = nw.col(column)
-    distinct = lazy.select(pu_label=label).unique().head(_MOST_LABELS).collect()
-    found = sorted(distinct["pu_label"].to_list(), key=_text)
+    each = lazy.group_by(column).agg(pu_n=nw.len()).head(_MOST_LABELS).collect()
+    rows_of = dict(zip(each[column].to_list(), each["pu_n"].to_list(), strict=True))
+    found = sorted(rows_of, key=_text)
     texts = tuple(map(_text, found))
     blank = label.is_null()
     if lazy.collect_schema()[column].is_float():
@@ -271,17 +271,15 @@ def _with_labels(
     for value, text in zip(found, texts, strict=True):
         if isinstance(value, str) and is_missing(text):
             blank = blank | (label == nw.lit(value))
-    n_blank = 0
-    if any(map(is_missing, texts)):
-        ones = nw.when(blank).then(nw.lit(1, nw.Int64)).otherwise(nw.lit(0, nw.Int64))
-        n_blank = int(lazy.select(pu=ones).select(nw.col("pu").sum()).collect()["pu"][0] or 0)
-        if not data.missing_is_unlabeled:
-            raise PurecoverError(
-                f"column {show(column)} of {given}, taken for --labeled, is blank in {n_blank:,} "
-                "rows.\nHint: if blank means unlabeled, add --missing-is-unlabeled."
-            )
+    n_blank = sum(n for value, n in rows_of.items() if is_missing(_text(value)))
+    if n_blank and not data.missing_is_unlabeled:
+        raise PurecoverError(
+            f"column {show(column)} of {given}, taken for --labeled, is blank in {n_blank:,} "
+            "rows.\nHint: if blank means unlabeled, add --missing-is-unlabeled."
+        )
     if data.missing_is_unlabeled:
         about["blank_labels"] = n_blank
+    about["n_rows"] = sum(rows_of.values())
     words = Words(np.arange(len(texts)), texts)
     positive, negative = read_labels(given, column, words, data)
     coded = nw.lit(0, nw.Int64)
@@ -345,22 +343,26 @@ def evaluate_counted(
                 "tolerance": _TOLERANCE if options.tolerance is None else options.tolerance,
                 "keep": threshold if threshold is None or math.isfinite(threshold) else None,
                 "one_sided": "by" in columns,
+                "n_rows": source["n_rows"],
             },
         )
     if options.by is not None:
-        return _by_group(_as_numbers(counts), columns["score"], settings, steps), source
+        return _by_group(_by_text(counts), columns["score"], settings, steps), source
     return evaluate(counts[None], progress=steps("Resampling"), **settings), source
 
 
 # -- a report for each group --------------------------------------------------------------------
 
 
-def _as_numbers(counts: dict[Any, ScoreCounts]) -> dict[Any, ScoreCounts]:
-    """Groups as numbers where all of them are, so that 10 comes after 9."""
-    for kind in (int, float):
-        with suppress(ValueError):
-            return {kind(group): part for group, part in counts.items()}
-    return counts
+def _by_text(counts: dict[Any, ScoreCounts]) -> dict[str, ScoreCounts]:
+    """Groups by their texts, "1" apart from "01"; in numerical order where all are numbers."""
+    texts = {str(group): part for group, part in counts.items()}
+    if len(texts) < len(counts):
+        raise CommandError("--by names a column in which different groups look the same.")
+    order: Any = None
+    with suppress(ValueError):
+        order = {text: (float(text), text) for text in texts}.get
+    return {text: texts[text] for text in sorted(texts, key=order)}
 
 
 def _by_group(
@@ -369,7 +371,7 @@ def _by_group(
     """Each group as `evaluate` sees it, with the same seed."""
     level, advance = settings["confidence_level"], steps("Evaluating")
     rows = []
-    for done, (group, counts) in enumerate(sorted(counted.items(), key=itemgetter(0)), start=1):
+    for done, (group, counts) in enumerate(counted.items(), start=1):
         sizes = counts.labeled.sum().item(), counts.unlabeled.sum().item()
         part = Part(group, score, *sizes, counts=counts)
         row, _ = run_job(Job(part, settings, USUAL_METRICS, level, keep=True))
