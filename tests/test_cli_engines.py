@@ -70,7 +70,6 @@ def same(found, expected):
     ("files", "options", "n_files", "engine"),
     [
         (["csv/*.csv"], [], 2, "duckdb"),
-        (["csv"], ["--engine", "polars"], 2, "polars"),
         (["csv/one.csv", "csv/two.csv"], [], 2, "duckdb"),
         (["all.csv"], ["--memory-limit", "500MB"], 1, "duckdb"),
         (["parts/part-[1].parquet", "parts/day=1"], ["--engine", "polars"], 2, "polars"),
@@ -90,11 +89,20 @@ def test_an_engine_counts_what_the_reader_reads(run, folder, files, options, n_f
     assert source["columns"] == {"score": "score", "labeled": "labeled"}
 
 
+@pytest.mark.parametrize("options", [[], ["--engine", "duckdb"]])
+def test_quotes_inside_of_cells_lose_no_row(run, frame, tmp_path, options):
+    rows = frame.with_columns(name=pl.lit('12" vinyl')).rows()
+    lines = [",".join(map(str, row)) for row in rows]
+    (tmp_path / "a.csv").write_text("\n".join([",".join([*frame.columns, "name"]), *lines]))
+    found = run(tmp_path / "a.csv", *options, *ALPHA, "--json").json
+    assert found["n_labeled"] + found["n_unlabeled"] == frame.height
+
+
 @pytest.mark.spark
 def test_spark_counts_the_same(run, folder):
     session = spark_session()
     expected = run(folder / "all.csv", *ALPHA, "--json").json
-    assert same(run(folder / "csv", "--engine", "spark", *ALPHA, "--json").json, expected)
+    assert same(run(folder / "parts", "--engine", "spark", *ALPHA, "--json").json, expected)
     assert session.range(3).count() == 3  # a session that was there before is left alone
 
 
@@ -307,7 +315,8 @@ def test_bins_and_bounds_are_shown_everywhere(run, frame, tmp_path, monkeypatch)
         (["csv"], [*BOTH, "--markdown", "a.md"], "--markdown is for one score"),
         (["csv"], [*BOTH, "--estimate-from", "mark"], "--estimate-from must be one of"),
         (["csv"], ["--score", "score", "--score", "nope"], "no column named 'nope'"),
-        (["csv"], ["--engine", "polars", "--decimal", ","], "--decimal is not possible"),
+        (["all.parquet"], ["--engine", "polars", "--decimal", ","], "--decimal is for DuckDB"),
+        (["csv"], ["--engine", "polars"], "--engine polars reads Parquet"),
         (["csv"], ["--simultaneous"], "--simultaneous is for several scores"),
         (["csv"], ["--by", "site", "--html", "a.html"], "--html is for one report"),
         (["csv"], ["--by", "sites"], "no column named 'sites', asked for by --by"),

@@ -75,16 +75,13 @@ def choose_engine(
     )
     if engine != "duckdb":
         refuse(
-            f"is not possible where {engine} counts the rows, which finds out itself how a file "
-            "is written.\nHint: leave it out, or leave it to DuckDB.",
+            f"is for DuckDB, not for {engine}, which reads Parquet.\n"
+            f"Hint: leave it out, or leave --engine out.",
+            memory_limit=options.memory_limit,
             format=data.format,
             delimiter=data.delimiter,
             decimal=data.decimal != ".",
             encoding=data.encoding != "utf-8",
-        )
-        refuse(
-            f"is for DuckDB, not for {engine}.\nHint: leave it out, or configure {engine} itself.",
-            memory_limit=options.memory_limit,
         )
     if len(data.scores) > 1:
         refuse(
@@ -100,7 +97,7 @@ def choose_engine(
 # -- which files ------------------------------------------------------------------------------
 
 
-def expand(files: Sequence[str]) -> list[str]:
+def expand(files: Sequence[str], engine: str) -> list[str]:
     """Names of files, for those, folders and patterns; all of one format, and each once."""
     found: list[str] = []
     for file in files:
@@ -132,6 +129,11 @@ def expand(files: Sequence[str]) -> list[str]:
             "FILE must be files of one format, got "
             f"{' and '.join(sorted({str(kind) for kind in kinds.values()}))}.\n"
             "Hint: a pattern such as '*.parquet' picks those of one."
+        )
+    if engine != "duckdb" and "parquet" not in kinds.values():
+        raise CommandError(
+            f"--engine {engine} reads Parquet; text is read by DuckDB alone, so that a file means "
+            "the same everywhere.\nHint: leave --engine out."
         )
     places = [name if "://" in name else os.path.realpath(name) for name in found]
     times = Counter(places)

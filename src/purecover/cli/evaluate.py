@@ -57,7 +57,7 @@ def evaluate(
     from purecover.cli.rows import read_rows
 
     engine = choose_engine(files, data, counting, {"truth": truth, "group": group})
-    names = list(files) if engine is None else expand(files)
+    names = list(files) if engine is None else expand(files, engine)
     for name in names:
         output.check_outputs(wanted.paths, not_this=name)
     if counting.by is not None:

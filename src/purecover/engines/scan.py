@@ -760,8 +760,8 @@ def scan_files(
         pass a frame of the engine to :meth:`ScoreCounts.from_frame`. A name with ``://`` is for
         the engine to fetch.
     engine : {"duckdb", "polars", "spark"}, default="duckdb"
-        What reads them. Polars comes with the extra ``engines``, Spark with ``spark`` (and
-        needs Java).
+        What reads them. CSV is read by DuckDB alone, so that a file means the same everywhere.
+        Polars comes with the extra ``engines``, Spark with ``spark`` (and needs Java).
     memory_limit : str, optional
         The most memory DuckDB may use, such as ``"2GB"``; it writes to disk what does not fit.
         By default four fifths of the machine's memory.
@@ -800,10 +800,13 @@ def scan_files(
         given = "memory_limit" if memory_limit is not None else "threads"
         hint = "leave it out, or configure that engine itself"
         raise valid.bad_value(given, f"None with engine={engine!r}", "a value", hint)
+    if engine != "duckdb" and kind == "csv":
+        hint = f"write Parquet, or pass a frame of {engine} to ScoreCounts.from_frame"
+        raise valid.bad_value("engine", "'duckdb' for CSV files", f"{engine!r}", hint)
     try:
         if engine == "duckdb":
             return _duckdb(names, kind, memory_limit, threads)
-        return _polars(names, kind) if engine == "polars" else _spark(names, kind)
+        return _polars(names) if engine == "polars" else _spark(names)
     except PurecoverError:
         raise
     except Exception as error:
@@ -861,11 +864,6 @@ def _hadoop(name: str) -> str:
     return re.sub(r"\[([\[*?])\]", r"\\\1", name)
 
 
-def _separator(names: list[str]) -> str:
-    """What stands between columns of text files, for engines that do not find out themselves."""
-    return "\t" if _suffix(names[0]) == ".tsv" else ","
-
-
 def _suffix(name: str) -> str:
     """How a name ends, but for what says that the file is compressed."""
     suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
@@ -918,17 +916,14 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
     return connection.read_csv(names, **options)
 
 
-def _polars(names: list[str], kind: str) -> Any:
+def _polars(names: list[str]) -> Any:
     polars = valid.require("polars", extra="engines")
-    if kind == "parquet":
-        frame = polars.scan_parquet(names, hive_partitioning=False)
-    else:
-        frame = polars.scan_csv(names, separator=_separator(names))
+    frame = polars.scan_parquet(names, hive_partitioning=False)
     frame.collect_schema()  # now rather than in the middle of counting
     return frame
 
 
-def _spark(names: list[str], kind: str) -> Any:
+def _spark(names: list[str]) -> Any:
     sql = valid.require("pyspark.sql", extra="spark")
     try:
         session = sql.SparkSession.builder.getOrCreate()
@@ -941,6 +936,4 @@ def _spark(names: list[str], kind: str) -> Any:
         ) from error
     names = [_hadoop(name) for name in names]
     reader = session.read.option("recursiveFileLookup", "true")  # in which folders are no columns
-    if kind == "parquet":
-        return reader.parquet(*names)
-    return reader.csv(names, header=True, inferSchema=True, sep=_separator(names))
+    return reader.parquet(*names)
