@@ -501,6 +501,15 @@ def test_a_file_that_two_patterns_mean(tmp_path, monkeypatch):
     assert ScoreCounts.from_frame(frame, score="s", labeled="y").n_labeled == 3
 
 
+@pytest.mark.parametrize("mark", ["#", "//", "'", '5" ', "%"])
+def test_no_row_of_text_is_taken_for_anything_else(tmp_path, mark):
+    """Neither comments nor quotes are guessed: rows in are rows out."""
+    rows = [f"{mark if i % 10 else ''}{i},{0.001 * i},{i % 2}" for i in range(1, 1001)]
+    (tmp_path / "a.csv").write_text("\n".join(["id,s,y", *rows, ""]))
+    counts = ScoreCounts.from_frame(pu.scan_files(tmp_path / "a.csv"), score="s", labeled="y")
+    assert (counts.n_labeled, counts.n_unlabeled) == (500, 500)
+
+
 def test_tabs_after_a_name_with_dots(tmp_path):
     (tmp_path / "scores.of.may.tsv").write_text("s\ty\n0.9\t1\n0.2\t0\n")
     frame = pu.scan_files(tmp_path / "scores.of.may.tsv")

@@ -740,6 +740,11 @@ _FORMATS = {
     ".txt": "csv",
 }
 _COMPRESSED = (".gz", ".zst")
+_PLAIN_CSV: dict[str, Any] = {
+    "header": True, "comment": "", "quotechar": '"', "escapechar": '"', "skiprows": 0,
+    "null_padding": False, "ignore_errors": False,
+}  # fmt: skip
+"""Where DuckDB is left to find out, it takes rows that begin with # for comments."""
 
 
 @public
@@ -913,7 +918,7 @@ def _duckdb(names: list[str], kind: str, memory_limit: str | None, threads: int 
     options = {"union_by_name": True, "hive_partitioning": False}
     if kind == "parquet":
         return connection.read_parquet(names, **options)
-    return connection.read_csv(names, **options)
+    return connection.read_csv(names, **options, **_PLAIN_CSV)
 
 
 def _polars(names: list[str]) -> Any:
