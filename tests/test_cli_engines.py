@@ -98,6 +98,28 @@ def test_quotes_inside_of_cells_lose_no_row(run, frame, tmp_path, options):
     assert found["n_labeled"] + found["n_unlabeled"] == frame.height
 
 
+@pytest.mark.parametrize("engine", [[], ["--engine", "duckdb"], ["--engine", "polars"]])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "ndjson"])
+def test_integers_that_floats_cannot_tell_apart_are_refused(run, frame, tmp_path, kind, engine):
+    """By the same sentence as of arrays."""
+    if "polars" in engine and kind != "parquet":
+        pytest.skip("text is read by DuckDB alone")
+    with pytest.raises(pu.exceptions.InvalidInputError) as error:
+        pu.evaluate([2**60, 2**60 + 1, 3], [1, 0, 0])
+    large = frame.with_columns(score=2**60 + pl.col("w"))
+    getattr(large, f"write_{kind}")(tmp_path / f"a.{kind}")
+    result = run(tmp_path / f"a.{kind}", *engine, *ALPHA)
+    assert result.code == 2
+    assert f"must be {error.value.must}, got" in result.err
+    assert error.value.hint in result.err
+    exact = frame.with_columns(score=2**53 - pl.col("w"))
+    getattr(exact, f"write_{kind}")(tmp_path / f"b.{kind}")
+    assert run(tmp_path / f"b.{kind}", *engine, *ALPHA).code == 0
+    floats = frame.with_columns(score=pl.col("score") * 1e30)
+    getattr(floats, f"write_{kind}")(tmp_path / f"c.{kind}")
+    assert run(tmp_path / f"c.{kind}", *engine, *ALPHA).code == 0
+
+
 @pytest.mark.spark
 def test_spark_counts_the_same(run, folder):
     session = spark_session()
@@ -185,8 +207,8 @@ def test_blanks_beside_other_labels(run, frame, tmp_path, engine, labels):
 def test_blanks_beside_what_may_be_known_negatives(run, frame, tmp_path, engine):
     word = pl.when(pl.col("w") == 1).then(pl.lit(-1))
     column = pl.when(pl.col("labeled") == 1).then(pl.lit(1)).otherwise(word)
-    frame.with_columns(labeled=column).write_csv(tmp_path / "a.csv")
-    result = run(tmp_path / "a.csv", "--missing-is-unlabeled", *engine, *ALPHA)
+    frame.with_columns(labeled=column).write_parquet(tmp_path / "a.pq")
+    result = run(tmp_path / "a.pq", "--missing-is-unlabeled", *engine, *ALPHA)
     assert result.code == 2
     assert "holds '1', '-1' and blanks" in result.err
     assert "add --positive-label=1; if '-1' marks known negatives, add --negative-label=-1." in (
@@ -204,7 +226,7 @@ def test_several_scores_are_compared(run, folder, engine, tmp_path):
     # A threshold of one's own: what a choice on the same data adds is found from replicates.
     asked = [*BOTH, *ALPHA[:2], "--threshold", "0.5", "--resamples", "40", "--json"]
     page = tmp_path / "page.html"
-    found = run(folder / "csv", "--engine", engine, *asked, "--html", page).json
+    found = run(folder / "parts", "--engine", engine, *asked, "--html", page).json
     expected = run(folder / "all.csv", *asked).json
     for name in ("scores", "baseline", "proportions", "n_resamples"):
         assert found[name] == expected[name]
@@ -360,7 +382,7 @@ def test_an_absent_engine_names_the_extra(run, folder, monkeypatch):
         ("polars", "polars", "engines"),
     ):
         monkeypatch.setitem(sys.modules, module, None)
-        result = run(folder / "csv", "--engine", engine)
+        result = run(folder / "parts", "--engine", engine)
         assert result.code == 2
         assert f"pip install 'purecover[{extra}]'" in result.err
 

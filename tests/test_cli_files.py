@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from purecover.cli import main
@@ -186,14 +187,15 @@ def test_folders_are_no_columns(evaluate, tmp_path: Path, name: str) -> None:
         assert_same_data(evaluate(path))
 
 
-def test_an_engine_that_may_use_the_network_says_so(file, capsys) -> None:
-    name = f"file://{file('a.csv', csv_text())}"
+def test_an_engine_that_may_use_the_network_says_so(tmp_path, capsys) -> None:
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"score": SCORES, "labeled": LABELED}).write_parquet(path)
     options = ["--alpha", "0.1", "--resamples", "0", "--json"]
-    assert main(["evaluate", name, "--engine", "polars", *options]) == 0
+    assert main(["evaluate", f"file://{path}", "--engine", "polars", *options]) == 0
     out, err = capsys.readouterr()
     assert_same_data(json.loads(out))
     assert "from elsewhere, which may be over the network" in err
-    assert main(["evaluate", name, *options]) == 2  # what we read ourselves is on this machine
+    assert main(["evaluate", f"file://{path}", *options]) == 2  # we read what is on this machine
 
 
 @pytest.mark.parametrize(

@@ -280,7 +280,7 @@ BAD = {
         gaps((SCORES["plain"] * 9).astype(np.int64), at=[7], value=2**53 + 1),
         LABELED,
         "score",
-        r"1 beyond 2\*\*53",
+        r"integers beyond 2\*\*53, which float64 cannot tell apart, got 1",
     ),
 }
 
@@ -292,7 +292,7 @@ def test_bad_rows_are_counted_and_refused(engine, kind):
     with pytest.raises(
         InvalidInputError,
         match=rf"(?s)^The '{parameter}' parameter of ScoreCounts.from_frame .*{match}.* of 600 rows"
-        r".*Hint: drop or fill",
+        r".*Hint: (drop or fill|subtract)",
     ):
         ScoreCounts.from_frame(frame, score="s", labeled="y")
 

@@ -29,7 +29,7 @@ import duckdb
 import numpy as np
 
 from purecover._typing import FloatArray, IntArray
-from purecover._validation import show
+from purecover._validation import LARGEST_EXACT_INTEGER, show, too_large
 from purecover._view import cut
 from purecover.cli.options import TableOptions
 from purecover.cli.output import STDIO, CommandError
@@ -70,6 +70,7 @@ _SAMPLE = 20
 _MAX_EXAMPLES = 3
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "<na>"))
 _NO_VALUE = "has no value"
+_TOO_LARGE = "is too large an integer"
 # An object, or an array of them: a header such as [score],[labeled] is neither.
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
 _GZIP = b"\x1f\x8b"
@@ -446,7 +447,14 @@ class DataFile:
             plain = "NULL" if kind.endswith("]") or kind.startswith(_NO_NUMBERS) else cell
             cell = f"replace(CAST({cell} AS VARCHAR), '.', '{decimal}')"
         number = f"TRY_CAST({plain} AS DOUBLE)"
-        return f"coalesce({cell}, '')", f"CASE WHEN isfinite({number}) THEN {number} END"
+        exact = f"isfinite({number})"
+        if kind not in ("FLOAT", "DOUBLE"):
+            # Larger integers are rounded to one another; what is written as a float is one.
+            whole = (
+                f"regexp_full_match(trim({plain}), '[+-]?[0-9]+')" if kind == "VARCHAR" else "true"
+            )
+            exact += f" AND (abs({number}) <= {LARGEST_EXACT_INTEGER} OR NOT {whole})"
+        return f"coalesce({cell}, '')", f"CASE WHEN {exact} THEN {number} END"
 
     def select(self, request: Request, names: Iterable[str]) -> str:
         """Columns in the order of roles, under these names."""
@@ -743,6 +751,14 @@ class DataFile:
 
     def _complaint(self, request: Request, bad: BadCells, n_rows: int | None) -> CommandError:
         """All bad cells by role, the first few of them with their places."""
+        for role, cells in bad.items():
+            large = next(((row, cell) for row, cell, why in cells if why == _TOO_LARGE), None)
+            if large is not None:
+                error = too_large(role, f"{self.place} {self.places([large[0]])[large[0]]}")
+                raise CommandError(
+                    f"column {show(request.columns[role])} of {self.source} must be {error.must}, "
+                    f"got {show(large[1])} in {error.got}.\nHint: {error.hint}."
+                )
         places = self.places([row for cells in bad.values() for row, *_ in cells[:_MAX_EXAMPLES]])
         sentences = []
         for role, cells in bad.items():
@@ -814,6 +830,8 @@ def parse_number(text: str, decimal: str = ".") -> tuple[float, str | None]:
         number = float(text.replace(decimal, ".").replace("_", "x"))
     except ValueError:
         return math.nan, "is not a number"
+    if LARGEST_EXACT_INTEGER < abs(number) < math.inf and re.fullmatch(r"[+-]?\d+", text.strip()):
+        return math.nan, _TOO_LARGE
     return number, None if math.isfinite(number) else "is not finite"
 
 

@@ -409,12 +409,11 @@ _LN2 = math.log(2)
 _SCALE = PER_OCTAVE / _LN2
 _TINY = 1e-307
 _LARGEST_WEIGHT = 1e50
-_LARGEST_EXACT_INTEGER = 2**53
 _KINDS = {
     1: ("score", "missing"),
     2: ("score", "NaN"),
     3: ("score", "infinite"),
-    4: ("score", "beyond 2**53 (float64 cannot tell such integers apart)"),
+    4: ("score", "too large"),
     5: ("labeled", "missing"),
     6: ("sample_weight", "missing"),
     7: ("sample_weight", f"NaN, infinite, negative or not between 1e-50 and {_LARGEST_WEIGHT:g}"),
@@ -622,7 +621,7 @@ class Scan:
         if lowest == math.floor(_BAD * _SCALE) or self.labels.surprising(labels):
             return True
         large = isinstance(self.dtype, (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128))
-        return large and max(-float(low.min()), float(high.max())) >= _LARGEST_EXACT_INTEGER
+        return large and max(-float(low.min()), float(high.max())) >= valid.LARGEST_EXACT_INTEGER
 
     # -- complaints -----------------------------------------------------------------------
 
@@ -634,7 +633,7 @@ class Scan:
         score, label = self._score(), self.labels
         faults = {1: raw.is_null(), 2: score.is_nan(), 3: ~score.is_between(-_LARGEST, _LARGEST)}
         if self.dtype.is_integer():
-            bound = _LARGEST_EXACT_INTEGER
+            bound = valid.LARGEST_EXACT_INTEGER
             faults = {1: raw.is_null(), 4: (raw > bound) | (raw < -bound)}
             if self.dtype.is_unsigned_integer():
                 faults[4] = raw > bound
@@ -655,6 +654,9 @@ class Scan:
         found = {number: int(rows[number]) for number in sorted(_KINDS) if rows.get(number)}
         if not found:
             return  # a large integer that is not too large, or a label of another kind
+        if 4 in found:
+            many = f"{found[4]:,} of {total:,} rows (column {self.names['score']!r})"
+            raise valid.too_large("score", many)
         parameter = _KINDS[min(found)][0]
         texts = []
         for number, many in found.items():
