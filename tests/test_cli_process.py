@@ -180,7 +180,7 @@ def test_no_module_beside_the_data_is_run(beside_modules: Path, argv: tuple[str,
 
 
 def test_no_module_beside_the_data_is_run_by_the_app(beside_modules: Path) -> None:
-    from purecover.cli.shell import WORKER
+    from purecover.cli.serve import WORKER
 
     done = subprocess.run(
         [*WORKER, str(beside_modules / "root"), "report", str(10**9)],
