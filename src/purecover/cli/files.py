@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from glob import escape
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -259,7 +260,9 @@ def _open(connection: Any, stack: ExitStack, file: str, asked: frozenset[str]) -
     delimiter = "\t" if kind == "tsv" else sniff_delimiter(lines[:_SAMPLE], asked)
     header = next(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
     names = tuple(name.strip() for name in header)
-    data = replace(data, kind="csv", delimiter=delimiter, names=names, skip=blank)
+    data = replace(data, kind="csv", delimiter=delimiter, names=names)
+    if blank:  # DuckDB may lose rows after blank lines
+        data = data.rewritten("utf-8-sig", skip=blank)
     if delimiter == "\t" and names[-1].casefold() in _PROTEINS:
         data = data.rewritten("utf-8-sig", _join_proteins(len(names)))
     with suppress(ValueError):
@@ -358,8 +361,7 @@ def _join_proteins(width: int) -> Callable[[str], str]:
 class DataFile:
     """A file on disk and its columns; text is UTF-8, perhaps gzipped.
 
-    ``types`` are those of DuckDB where the file itself has any; ``skip`` blank lines stand before
-    the header.
+    ``types`` are those of DuckDB where the file itself has any.
     """
 
     connection: Any
@@ -370,7 +372,6 @@ class DataFile:
     names: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     delimiter: str = ","
-    skip: int = 0
     packed: bool = False
     is_array: bool = False
     is_copy: bool = False
@@ -384,7 +385,7 @@ class DataFile:
     @property
     def form(self) -> tuple[Any, ...]:
         """What files have in common that are read together."""
-        form = (self.kind, self.names, self.types, self.delimiter, self.is_array, self.skip)
+        form = (self.kind, self.names, self.types, self.delimiter, self.is_array)
         return (*form, self.packed, *self.folders.items())
 
     def scan(
@@ -410,7 +411,7 @@ class DataFile:
         types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
         return (
             f"read_csv({files}, columns={{{types}}}, auto_detect=false, header=true, "
-            f"skip={self.skip}, delim={quoted(self.delimiter)}, quote='\"', escape='\"', "
+            f"delim={quoted(self.delimiter)}, quote='\"', escape='\"', "
             f"max_line_size={MAX_LINE}, ignore_errors={lenient})"
         )
 
@@ -490,8 +491,8 @@ class DataFile:
         except duckdb.OutOfMemoryException:
             raise
         except duckdb.Error as error:
-            # Lines that end in different ways are all that DuckDB says no line about.
-            if self.is_copy or self.kind != "csv" or "Error on Line" in str(error):
+            # Lines may end in different ways, of which DuckDB takes one.
+            if self.is_copy or self.kind != "csv":
                 raise self.explained(error) from error
             return self.rewritten("utf-8-sig").table(request)
         numbers = [f"count(*) - count({names[role]})" for role in request.numbers]
@@ -568,10 +569,12 @@ class DataFile:
                 f"or below.\nHint: {_RECODE}"
             ) from error
 
-    def rewritten(self, encoding: str, change: Callable[[str], str] | None = None) -> DataFile:
+    def rewritten(
+        self, encoding: str, change: Callable[[str], str] | None = None, skip: int = 0
+    ) -> DataFile:
         """A copy in UTF-8, with line ends of one kind and lines perhaps changed."""
         copy = self.stack.enter_context(tempfile.NamedTemporaryFile())  # noqa: SIM115
-        for line in self.lines(encoding):
+        for line in islice(self.lines(encoding), skip, None):
             made = line if change is None else change(line)
             if made or change is None:
                 copy.write(f"{made}\n".encode())
@@ -672,7 +675,7 @@ def parse_number(text: str, decimal: str = ".") -> tuple[float, str | None]:
         return math.nan, "has a point, not a decimal comma"
     try:
         # Python reads 1_000 as a number; a data file that holds it holds a mistake.
-        number = float(text.replace(decimal, ".").replace("_", "x"))
+        number = float(text.encode("ascii").decode().replace(decimal, ".").replace("_", "x"))
     except ValueError:
         return math.nan, "is not a number"
     if LARGEST_EXACT_INTEGER < abs(number) < math.inf and re.fullmatch(r"[+-]?\d+", text.strip()):
