@@ -85,7 +85,7 @@ def test_ctrl_c_while_reading_is_130() -> None:
 
 @POSIX
 def test_a_reader_that_leaves_early_is_no_traceback() -> None:
-    process = start("simulate", "binormal", "--alpha", ".2", "--unlabeled", "200000", "--quiet")
+    process = start("audit", "sample", EXAMPLE, "--n", "1497", "--quiet")
     assert process.stdout is not None
     process.stdout.read(10)
     process.stdout.close()
