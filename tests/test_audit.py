@@ -154,25 +154,6 @@ def test_guesses_of_all_kinds() -> None:
 # -- strata -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_intervals_of_strata_cover_over_a_thousand_simulations() -> None:
-    rng = np.random.default_rng(3)
-    sizes, n = np.array([400, 1600, 8000]), np.array([80, 80, 160])
-    positives = np.array([340, 480, 400])
-    alpha = positives.sum() / sizes.sum()
-    precision = np.cumsum(positives)[:-1] / np.cumsum(sizes)[:-1]
-    recall = np.cumsum(positives)[:-1] / positives.sum()
-    hits = np.zeros(5)
-    for _ in range(1000):
-        k = rng.hypergeometric(positives, sizes - positives, n)
-        found = stratified_audit(sizes, k, n, n_draws=1000, random_state=rng)
-        intervals = (found.alpha, *found.precision, *found.recall)
-        truths = (alpha, *precision, *recall)
-        hits += [truth in interval for truth, interval in zip(truths, intervals, strict=True)]
-    assert (hits > 925).all(), hits
-    assert (hits < 975).all(), hits
-
-
 def test_neyman_is_the_best_allocation() -> None:
     """Against every allocation of 30 examples to three strata."""
     sizes, shares = np.array([40, 100, 300]), np.array([0.5, 0.2, 0.02])
@@ -386,29 +367,6 @@ def test_chance_in_an_audit_is_no_contradiction(n_audited: int) -> None:
             assert severe == ["error"]
             assert "drawn at random and judged right" in report.contradiction
     assert unlucky
-
-
-def test_a_report_says_where_beta_comes_from(curve, sample) -> None:
-    top = {"labeled_positive": (300, 100), "labeled_audited": (320, 120)}
-    cut = top_cut(sample.counts)
-    audits = {
-        "given": alpha_from_audit(31, 100).proportions(0.95),
-        "from the audit": top_audit(sample.counts, cut, 60, 70, **top).proportions(),
-        "from the audit and the scores": combine_audit(
-            curve, top_audit(sample.counts, cut, 60, 70, **top)
-        ),
-        "from the scores": combine_audit(curve, 31, 100),
-    }
-    for words, found in audits.items():
-        report = pu.evaluate(sample.counts, proportions=found, n_resamples=0)
-        said = " ".join(str(report).split())
-        assert f"(beta, {words})" in said
-        assert (
-            f"beta = {report.proportions.beta:g} {'was' if words == 'given' else 'is'} {words}"
-            in (" ".join(each.evidence for each in report.assumptions))
-        )
-    assumed = top_audit(sample.counts, cut, 60, 70).proportions()
-    assert assumed._beta_origin == "assumed"
 
 
 def test_draws_are_those_of_the_posterior(curve) -> None:
@@ -631,23 +589,6 @@ def test_probabilities_of_whole_ranges_are_hypergeometric() -> None:
 
 
 # -- edges --------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_many_strata_drawn_together_are_as_one_by_one(monkeypatch) -> None:
-    sizes, n = np.full(12, 1000), np.full(12, 15)
-    k = np.array([15, 14, 9, 5, 2, 1, 0, 0, 1, 0, 0, 0])
-    together = stratified_audit(sizes, k, n, n_draws=30_000)
-    monkeypatch.setattr("purecover.audit.posterior._MANY", 12)
-    singly = stratified_audit(sizes, k, n, n_draws=30_000)
-    for one, other in zip(
-        (together.alpha, *together.precision, *together.recall),
-        (singly.alpha, *singly.precision, *singly.recall),
-        strict=True,
-    ):
-        assert (one.low, one.estimate, one.high) == pytest.approx(
-            (other.low, other.estimate, other.high), abs=0.01
-        )
 
 
 def designs() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:

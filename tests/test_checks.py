@@ -17,7 +17,7 @@ from purecover import simulate
 from purecover.checks import CHECKS, CheckContext, CheckResult, list_checks, run_checks
 from purecover.checks.base import contrast, critical_value, shortfall
 from purecover.counts import ScoreCounts
-from purecover.estimators.estimate import LabelRates, PriorEstimate
+from purecover.estimators.estimate import PriorEstimate
 from purecover.exceptions import InvalidInputError, InvalidTypeError
 from purecover.intervals import Interval
 from purecover.proportions import MixtureProportions
@@ -226,11 +226,6 @@ CASES = {
         "not identifiable": (lambda: estimated(identifiable=False), "fired"),
         "identifiable": (estimated, "quiet"),
         "given": (lambda: drawn(BINORMAL), "not applicable"),
-    },
-    "PU020": {
-        "one kind": (lambda: drawn(BINORMAL), "not applicable"),
-        "alike": (lambda: drawn(BINORMAL, label_rates=LabelRates(2, 0.3, 0.4, 1.1)), "quiet"),
-        "unlike": (lambda: drawn(BINORMAL, label_rates=LabelRates(3, 0.2, 0.8, 2.5)), "fired"),
     },
     "PU019": {
         "a factor of sixty": (

@@ -43,7 +43,7 @@ class Evidence:
 
     def quantiles(self) -> FloatArray:
         """Values of alpha that are close together where the audit places it."""
-        from purecover._imports import betaincinv, ndtr
+        from scipy.special import betaincinv, ndtr
 
         k, n = self.n_positive, self.n_audited
         a, b = (each - 0.5 for each in self.prior)
@@ -65,7 +65,7 @@ class Evidence:
 
     def log_likelihood(self, alpha: FloatArray) -> FloatArray:
         """Logarithm of the likelihood, up to a constant."""
-        from purecover._imports import gammaln, xlog1py, xlogy
+        from scipy.special import gammaln, xlog1py, xlogy
 
         k, n = self.n_positive, self.n_audited
         a, b = self.prior
@@ -82,7 +82,7 @@ class Evidence:
 
     def tail(self, alpha: FloatArray, weight: FloatArray) -> float:
         """Probability of a number of positives at least as extreme, on both sides."""
-        from purecover._imports import betainc
+        from scipy.special import betainc
 
         k, n = round(self.n_positive), max(round(self.n_audited), 1)
         k = min(k, n)
@@ -175,7 +175,7 @@ class Nodes:
 
     def density(self, alpha: FloatArray) -> FloatArray:
         """Probability of each node around each of some rising values of alpha."""
-        from purecover._imports import ndtr
+        from scipy.special import ndtr
 
         # Of all that is nearer to this value than to the next: a kernel may fit between two.
         limits = self.scale.of((alpha[1:] + alpha[:-1]) / 2)
@@ -229,7 +229,7 @@ def nodes_of(estimate: Any, n_resamples: int, rng: np.random.Generator) -> Nodes
 
 def _from_interval(interval: Interval, beta: float, origin: str) -> Nodes:
     """A normal distribution, of the logit if both ends are inside (0, 1)."""
-    from purecover._imports import ndtri
+    from scipy.special import ndtri
 
     if not interval.low < interval.high:
         got = f"[{interval.low:g}, {interval.high:g}]"
@@ -505,7 +505,7 @@ def _judged_labeled(audit: Any) -> bool:
 
 def _likelihood_of_beta(audit: Any, nodes: Nodes) -> FloatArray:
     """How likely the answers on labeled examples make the beta of each node."""
-    from purecover._imports import xlog1py, xlogy
+    from scipy.special import xlog1py, xlogy
 
     if not nodes.joint or not _judged_labeled(audit):
         return np.ones((1, 1))

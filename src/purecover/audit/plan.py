@@ -63,7 +63,7 @@ def between(
     low: IntArray, high: IntArray, n: IntArray, n_unlabeled: int, positives: IntArray
 ) -> FloatArray:
     """Probability that n of N examples hold from low to high positives."""
-    from purecover._imports import ndtr
+    from scipy.special import ndtr
 
     share = positives / n_unlabeled
     mean = n * share
@@ -85,7 +85,7 @@ def _hypergeometric(
     k: IntArray, n: IntArray, n_unlabeled: int, positives: IntArray, table: FloatArray | None = None
 ) -> FloatArray:
     """Probabilities of k positives in n of N examples; `table` has logarithms of factorials."""
-    from purecover._imports import gammaln
+    from scipy.special import gammaln
 
     parts = k, positives - k, n - k, n_unlabeled - positives - (n - k)
     possible = np.logical_and.reduce([part >= 0 for part in parts])
@@ -388,7 +388,7 @@ class _Search:
         if self.n_unlabeled is not None:
             positives = np.rint(alpha * self.n_unlabeled).astype(np.int64)
             return between(low, high, n, self.n_unlabeled, positives)
-        from purecover._imports import bdtr
+        from scipy.special import bdtr
 
         below = np.where(low > 0, bdtr(np.maximum(low - 1, 0), n, alpha), 0.0)
         up_to = bdtr(np.maximum(high, 0), n, alpha)
@@ -427,7 +427,7 @@ def _likeliest(low: IntArray, high: IntArray, n: IntArray) -> FloatArray:
     The derivative of that probability is n times the difference of two binomial probabilities,
     of low - 1 and of high successes in n - 1 trials, which are equal at one alpha only.
     """
-    from purecover._imports import gammaln
+    from scipy.special import gammaln
 
     before, size = np.maximum(low - 1, 0), np.maximum(high - low + 1, 1)
     after = np.clip(high, 0, n - 1)
@@ -450,7 +450,7 @@ class _Enumeration(_Search):
     @cached_property
     def _tables(self) -> list[FloatArray]:
         """Logarithms of factorials, and of what the prior makes of them."""
-        from purecover._imports import gammaln
+        from scipy.special import gammaln
 
         whole = np.arange(self.n_unlabeled + 1, dtype=np.float64)
         return [gammaln(shift + whole) for shift in (1.0, *self.prior)]

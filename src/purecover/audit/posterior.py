@@ -206,7 +206,7 @@ def beta_ends(
     n_positive: Any, n_audited: Any, prior: tuple[float, float], level: float
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of credible intervals, for arrays of outcomes."""
-    from purecover._imports import betaincinv
+    from scipy.special import betaincinv
 
     k, n = np.asarray(n_positive, dtype=np.float64), np.asarray(n_audited, dtype=np.float64)
     a, b = prior
@@ -227,7 +227,7 @@ def finite_ends(
     n_positive: int, n_audited: int, n_unlabeled: int, posterior: tuple[float, float], level: float
 ) -> tuple[float, float]:
     """Ends of the interval of the share among all unlabeled examples there are."""
-    from purecover._imports import gammaln
+    from scipy.special import gammaln
 
     rest = n_unlabeled - n_audited
     if rest == 0:
@@ -258,7 +258,7 @@ def whole_ends(log: FloatArray, tail: float) -> tuple[IntArray, IntArray]:
 
 def nearly_beta_binomial(n: Any, a: Any, b: Any, tail: float) -> tuple[FloatArray, FloatArray]:
     """Quantiles at both ends for large n, from a beta distribution of equal mean and variance."""
-    from purecover._imports import betaincinv
+    from scipy.special import betaincinv
 
     n = np.asarray(n, dtype=np.float64)
     size = n * (a + b + 1) / (a + b + n) - 1

@@ -117,7 +117,7 @@ def draw(
     Purity above the cut, both shares above it and beta are drawn from beta distributions, and the
     rest follows from them. The answers on labeled examples then say how much each draw counts.
     """
-    from purecover._imports import xlog1py, xlogy
+    from scipy.special import xlog1py, xlogy
 
     a, b = prior
     k, n, found, judged = answers

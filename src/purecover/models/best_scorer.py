@@ -274,7 +274,7 @@ def choose(
     """The name of the best candidate, or of the simplest that none beats beyond chance."""
     if rule == "best":
         return max(tried, key=lambda key: tried[key].area.auc_pu)  # the first of equals
-    from purecover._imports import ndtri
+    from scipy.special import ndtri
 
     z = float(ndtri(confidence_level))
     chosen, *later = tried

@@ -81,7 +81,7 @@ class SigmoidCalibrator:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Probabilities of being labeled."""
-        from purecover._imports import expit
+        from scipy.special import expit
 
         positive = expit(self.intercept + self.slope * (scores - self.center))
         return np.asarray(self.low + (self.high - self.low) * positive)
@@ -112,8 +112,7 @@ def fit_sigmoid(
     finite slope.
     """
     from scipy.optimize import minimize
-
-    from purecover._imports import expit, logit
+    from scipy.special import expit, logit
 
     low, high = band
     total = float(weight.sum())
