@@ -24,9 +24,6 @@ from purecover.exceptions import ContradictionError, IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import FROM_SCORES, MixtureProportions
 
-# -- How likely what the judges found makes each alpha -------------------------------------------
-
-
 _GRID = 600
 _DRAWS = 2000
 _FEW = 2000
@@ -98,9 +95,6 @@ class Evidence:
             at_most = betainc(n - k, k + 1, 1 - alpha) if k < n else np.ones_like(alpha)
             at_least = betainc(k, n - k + 1, alpha) if k > 0 else np.ones_like(alpha)
         return min(1.0, 2 * float(weight @ at_most), 2 * float(weight @ at_least))
-
-
-# -- Where the scores put alpha and beta: nodes, each spread over alpha by a kernel --------------
 
 
 _SMOOTHING = 0.5
@@ -247,9 +241,6 @@ def _from_interval(interval: Interval, beta: float, origin: str) -> Nodes:
     one = np.ones(1)
     blur = max(float(spread), _NARROWEST)
     return Nodes(center * one, beta * one, one, blur, origin, scale, joint=False)
-
-
-# -- Audit and scores in one posterior of alpha and beta -----------------------------------------
 
 
 CONFLICT = 0.05
@@ -468,9 +459,6 @@ def combine_audit(
     )
 
 
-# -- what the audit tells ---------------------------------------------------------------------
-
-
 def _audited(
     n_positive: Any, n_audited: int | None, level: float
 ) -> tuple[posterior.AuditEstimate | posterior.StratifiedAudit | TopAudit, Evidence]:
@@ -515,9 +503,6 @@ def _likelihood_of_beta(audit: Any, nodes: Nodes) -> FloatArray:
         raise valid.bad_value("estimate", "one that allows wrong labels", got)
     log = xlogy(k, nodes.beta) + xlog1py(n - k, -nodes.beta)
     return np.asarray(np.exp(log - log.max())[:, None])
-
-
-# -- numbers ----------------------------------------------------------------------------------
 
 
 def _interval(

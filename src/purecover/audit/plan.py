@@ -29,9 +29,6 @@ from purecover.exceptions import IdentifiabilityError
 from purecover.intervals.interval import Interval, check_level
 from purecover.proportions import MixtureProportions, percent_hint
 
-# -- Which numbers of examples keep the promise of a plan, where the unlabeled ones are N in number
-
-
 MOST_ENUMERATED = 2000
 """Among more unlabeled examples the smallest number is approached from above."""
 
@@ -97,9 +94,6 @@ def _hypergeometric(
         log = log - (gammaln(some + 1.0) if table is None else table[some])
     log = log - (gammaln(n_unlabeled + 1.0) if table is None else table[n_unlabeled])
     return np.where(possible, np.exp(np.minimum(log, 0)), 0.0)
-
-
-# -- How many examples to audit, for an interval of alpha that is narrow enough ------------------
 
 
 _NARROWEST = 1e-4
@@ -438,9 +432,6 @@ def _likeliest(low: IntArray, high: IntArray, n: IntArray) -> FloatArray:
     return np.asarray(np.where(low <= 0, 0.0, np.where(high >= n, 1.0, inside)))
 
 
-# -- The same by looking at everything that can happen ------------------------------------------
-
-
 @dataclass(frozen=True)
 class _Enumeration(_Search):
     """Each k and each number of positives, for one number N of unlabeled examples."""
@@ -536,9 +527,6 @@ class _Enumeration(_Search):
         return found
 
 
-# -- High scores alone ---------------------------------------------------------------------------
-
-
 _OUTCOMES = np.linspace(-3, 3, 7)
 """Standard deviations from the mean, at which widths are looked at; in between they are linear."""
 
@@ -612,9 +600,6 @@ def _plan_top(
         cut=cut,
         n_labeled_items=sum(at.spread(enough)) if beta < 1 else 0,
     )
-
-
-# -- what callers guess -----------------------------------------------------------------------
 
 
 def guessed_range(guess: Any) -> tuple[float, float]:

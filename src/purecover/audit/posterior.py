@@ -1,4 +1,4 @@
-"""What an audit tells about alpha: k of n random unlabeled examples turned out positive.
+"""Alpha from an audit: k of n random unlabeled examples turned out positive.
 
 The posterior of alpha is Beta(a + k, b + n - k) with the prior Beta(a, b). Where all unlabeled
 examples are N in number and alpha is wanted of these and no others, only those not audited are
@@ -191,9 +191,6 @@ def credible(mean: float, ends: tuple[float, float], level: float, method: str) 
     )
 
 
-# -- the ends of intervals --------------------------------------------------------------------
-
-
 def reaches_edge(prior: float) -> bool:
     """Whether an interval goes to the edge if nothing was found on the other side of it.
 
@@ -268,9 +265,6 @@ def nearly_beta_binomial(n: Any, a: Any, b: Any, tail: float) -> tuple[FloatArra
     return n * np.where(np.isnan(low), share, low), n * np.where(np.isnan(high), share, high)
 
 
-# -- what callers give ------------------------------------------------------------------------
-
-
 def check_audited(n_positive: object, n_audited: object) -> tuple[int, int]:
     """Two whole numbers, the first not above the second."""
     n = valid.check_integer("n_audited", n_audited, low=1, high=MOST_ITEMS)
@@ -289,9 +283,6 @@ def check_prior(prior: object) -> tuple[float, float]:
         raise valid.bad_value("prior", must, f"{len(prior)} values")
     low, high = (valid.check_real("prior", each, low=0, high=1e9, closed="right") for each in prior)
     return low, high
-
-
-# -- How many positives there may be in strata of the score, by draws from their posterior -------
 
 
 _LEAST_COUNTED = 0.25
@@ -396,15 +387,12 @@ def drawn_interval(
     return credible(float(draws.mean()), ends, level, "posterior draws")
 
 
-# -- Audits that look at high scores more closely than at low ones -------------------------------
-
-
 _FEW = 5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StratifiedAudit(Saved, Frozen, Tabular):
-    """What a stratified audit tells; strata come from the highest scores to the lowest.
+    """The result of a stratified audit; strata come from the highest scores to the lowest.
 
     Attributes
     ----------

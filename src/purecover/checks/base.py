@@ -27,7 +27,7 @@ Topic: TypeAlias = Literal[
     "sample", "scores", "threshold", "target", "proportions", "feasibility", "estimate",
     "random labels", "clean labels", "label errors",
 ]  # fmt: skip
-"""What a check is about: "feasibility" is whether alpha and beta contradict the scores, "estimate"
+"""The subject of a check: "feasibility" is whether alpha and beta contradict the scores, "estimate"
 whether the scores determine alpha, "clean labels" whether labels taken as correct are."""
 
 
@@ -69,7 +69,7 @@ class CheckResult(Saved):
 
     @property
     def topic(self) -> Topic | None:
-        """What the check is about; None for a check of another version."""
+        """The subject of the check; None for a check of another version."""
         return REGISTRY[self.code].topic if self.code in REGISTRY else None
 
     @property

@@ -748,7 +748,7 @@ def alpha_hardly_known(context: CheckContext) -> Finding:
 
 
 def _judging(context: CheckContext) -> str:
-    """What it would help if somebody looked at thirty rows; empty if not at all."""
+    """Describe the gain of judging thirty rows; empty if there is none."""
     from purecover.audit.top import expected_top_audit
 
     try:
@@ -879,7 +879,7 @@ def _range(values: tuple[float, ...]) -> str:
 
 
 def _allowed(estimation: PriorEstimate) -> str:
-    """What fits if no scores are pure."""
+    """Describe the ranges that fit if no scores are pure."""
     titles = {"alpha": "alpha", "beta": "beta", "auc": "an AUC"}
     ends = [
         f"{title} from {low:.3g} to {high:.3g}"

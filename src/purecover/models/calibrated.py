@@ -43,9 +43,6 @@ from purecover.recovery.rates import (
     warn_of_contradiction,
 )
 
-# -- From scores to the probability of carrying a label, knowing alpha and beta ------------------
-
-
 N_PARTS = 5
 """Parts of the data in the comparison of the two methods."""
 
@@ -184,9 +181,6 @@ def _parts(labeled: BoolArray, rng: np.random.Generator) -> np.ndarray[Any, Any]
         rows = rng.permutation(np.flatnonzero(side))
         part[rows] = np.arange(rows.size) % N_PARTS
     return part
-
-
-# -- `PUCalibratedClassifier`: probabilities of the true class from labeled and unlabeled rows ---
 
 
 METHODS = ("auto", "isotonic", "sigmoid")
@@ -340,8 +334,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
     # The scores kept are those before calibration, and not what it says of new rows.
     _oob_scores_are_final = False
 
-    # -- what users call ----------------------------------------------------------------
-
     @public
     @called_y()
     def fit(
@@ -475,8 +467,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
         """
         proba = self.predict_proba(X)
         return self.classes_[(proba[:, 1] > proba[:, 0]).astype(np.intp)]
-
-    # -- in parts -----------------------------------------------------------------------
 
     def _check_params(self) -> tuple[GivenProportions, PriorEstimator | None]:
         valid.check_choice("method", self.method, METHODS)

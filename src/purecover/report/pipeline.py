@@ -761,7 +761,7 @@ def make_report(
 
 
 class EvaluateKeywords(ProportionKeywords, ReportKeywords, total=False):
-    """What is known of alpha and beta, and how the report is made."""
+    """Alpha and beta as far as they are known, and how the report is made."""
 
 
 @public
@@ -998,9 +998,9 @@ def evaluate_model(
         negative_label=negative_label,
     )
     formulas.resolve_metrics(None, labels.count(np.zeros(examples.n_rows)).counts, settings)
-    made = unseen_scores(
+    scores, description = unseen_scores(
         estimator, examples, own=own, random_state=settings.random_state, **folding
     )
-    rows = labels.count(valid.as_real_vector("scores", made.scores))
+    rows = labels.count(valid.as_real_vector("scores", scores))
     proportions = find_proportions(rows.counts, given, asked)
-    return make_report(rows, given, proportions, settings, scores_from=made.description)
+    return make_report(rows, given, proportions, settings, scores_from=description)
