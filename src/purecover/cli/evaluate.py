@@ -702,7 +702,12 @@ def evidence(
     from purecover.cli.rows import read_rows
     from purecover.estimators.choice import check_estimator
     from purecover.proportions import GivenProportions
-    from purecover.report.pipeline import Rows, Settings, find_proportions, make_report
+    from purecover.report.pipeline import (
+        ReportSettings,
+        ScoredRows,
+        find_proportions,
+        make_report,
+    )
     from purecover.report.text import render_evidence_text
 
     output.check_outputs({"--html": wanted.html}, not_this=file)
@@ -718,8 +723,8 @@ def evidence(
         estimator=None if estimation is None else estimation.estimator,
         **{"target": assumptions.target, **vars(intervals)},
     )
-    settings = Settings(**vars(intervals))
-    report = make_report(Rows(counts), given, (proportions, estimation), settings, only=())
+    settings = ReportSettings(**vars(intervals))
+    report = make_report(ScoredRows(counts), given, (proportions, estimation), settings, only=())
     source = read.source(file)
     if wanted.json:
         ends = {} if report.estimation is None else report.estimation.intervals

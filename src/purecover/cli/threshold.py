@@ -91,7 +91,7 @@ def threshold(
     from purecover.estimators.choice import check_estimator
     from purecover.proportions import GivenProportions
     from purecover.recovery.thresholds import THRESHOLD_METRICS
-    from purecover.report.pipeline import Settings, find_proportions, make_report, read_marks
+    from purecover.report.pipeline import ReportSettings, find_proportions, make_report, read_labels
     from purecover.report.text import render_threshold_text
 
     given = GivenProportions.among(vars(assumptions)).validated(can_estimate=True)
@@ -100,12 +100,12 @@ def threshold(
         "repair": assumptions.repair or "isotonic",
         **vars(weights),
     }
-    settings = Settings.among(how | vars(intervals)).validated()
+    settings = ReportSettings.among(how | vars(intervals)).validated()
     with progress_bars(quiet=quiet) as steps:
         steps("Reading")
         read = read_rows(file, data, group=group)
-        marks = read_marks(read.label_column, read.scores.size, **read.companions)
-        rows = marks.rows(read.scores)
+        labels = read_labels(read.label_column, read.scores.size, **read.companions)
+        rows = labels.count(read.scores)
         estimator = None if given.ways else check_estimator(given.estimator)
         proportions = find_proportions(rows.counts, given, estimator)
         resampling = steps("Resampling") if settings.n_resamples else None

@@ -32,7 +32,8 @@ from purecover.intervals.resampling import Resampler, cells_to_draw, positions, 
 from purecover.proportions import GivenProportions, MixtureProportions, ProportionKeywords
 from purecover.recovery.metrics import METRICS
 from purecover.report import pipeline
-from purecover.report.results import PUReport, check_title, read_report, save_page
+from purecover.report.pages import write_page
+from purecover.report.results import PUReport, restore_report
 
 # -- `ScoreComparison`: reports of several models on the same rows, and how far apart they are ---
 
@@ -259,7 +260,7 @@ class ScoreComparison(Frozen):
         """
         from purecover.html.page import render_comparison
 
-        return save_page(render_comparison(self, title=check_title(title)), path)
+        return write_page(render_comparison, self, path, title)
 
     def __str__(self) -> str:
         from purecover.report.text import render_comparison_text
@@ -384,7 +385,7 @@ def _area_interval(
     varied = report.estimation is not None or n_together > 1
     if report.bootstrap is not None and varied:
         return by_replicates
-    from purecover._imports import ndtri
+    from scipy.special import ndtri
 
     gain, error = rows.areas[name].gain_over(rows.areas[baseline], rows.groups)
     delta = report.proportions.delta
@@ -414,29 +415,31 @@ class ComparedRows:
     """Scores by name, read and counted, and what belongs to their rows."""
 
     scores: Mapping[str, FloatArray]
-    marks: pipeline.Marks
-    rows: Mapping[str, pipeline.Rows]
+    marks: pipeline.RowLabels
+    rows: Mapping[str, pipeline.ScoredRows]
 
     @property
     def n_drawn(self) -> int:
         """What a replicate draws: labeled and unlabeled rows."""
-        return int(self.marks.labeled.size)
+        return int(self.marks.known(self.marks.positive).size)
 
     def paired_rows(self) -> PairedRows:
         """What differences need."""
         areas, ranks, marks = {}, {}, self.marks
+        labeled, weight = marks.known(marks.positive), marks.known(marks.weight)
         for name, values in self.scores.items():
             known = marks.known(values)
-            areas[name] = paired.rowwise_auc(known, marks.labeled, marks.mass)
+            areas[name] = paired.rowwise_auc(known, labeled, weight)
             ranks[name] = positions(self.rows[name].counts, known)
         return PairedRows(areas, ranks, marks.group)
 
     def resampler(self, name: str, threshold: float) -> Resampler:
         """What draws the counts of one score; all of them draw the same rows."""
         counts = thinned_to_draw(self.rows[name].counts, paired.MAX_PAIRED, keep=threshold)
-        values, labeled, mass = self.scores[name], self.marks.labeled, self.marks.mass
-        if self.marks.group is not None:
-            return self.marks.resampler(self.marks.group, counts, values)
+        values, marks = self.scores[name], self.marks
+        labeled, mass = marks.known(marks.positive), marks.known(marks.weight)
+        if marks.group is not None:
+            return marks.group_resampler(counts, values)
         place = positions(counts, self.marks.known(values))
         resampler = paired.RowResampler(counts, place[labeled], place[~labeled])
         if mass is None:
@@ -463,9 +466,9 @@ def read_compared(
     size = scores[names[0]].size
     for name in names[1:]:
         valid.check_same_length(f"score[{name}]", scores[name].size, size)
-    marks = pipeline.read_marks(size=size, **beside, **labels)
+    marks = pipeline.read_labels(size=size, **beside, **labels)
     return ComparedRows(
-        scores, marks, {name: marks.rows(values) for name, values in scores.items()}
+        scores, marks, {name: marks.count(values) for name, values in scores.items()}
     )
 
 
@@ -510,7 +513,7 @@ many of unlabeled rows, which is what a replicate costs.
 class ComparedCells:
     """Counts of each score, the same in cells, and how many rows the cells of all have."""
 
-    rows: Mapping[str, pipeline.Rows]
+    rows: Mapping[str, pipeline.ScoredRows]
     coarse: Mapping[str, ScoreCounts]
     cells: JointCells
 
@@ -543,16 +546,16 @@ class ComparedCells:
 
 def count_compared(
     frame: Any, score: Any, parts: Mapping[str, Any], labels: dict[str, object], threshold: Any
-) -> dict[str, pipeline.Rows]:
+) -> dict[str, pipeline.ScoredRows]:
     """Check and count; no bin of a score lies across its threshold, if there is one."""
-    pipeline.refuse_of_lazy(parts, "sample_weight", "groups", "truth")
+    pipeline.refuse_with_lazy(parts, "sample_weight", "groups", "truth")
     labeled = parts["labeled"]
     if not isinstance(labeled, str):
         must = "the name of a column where a lazy frame is given"
         raise valid.bad_type("labeled", must, labeled)
     names = compared_names(frame, score, {labeled}, labeled)
     return {
-        name: pipeline.Rows(
+        name: pipeline.ScoredRows(
             pipeline.count_lazy(frame, {"score": name, "labeled": labeled}, labels, keep)
         )
         for name, keep in _thresholds(threshold, names).items()
@@ -561,7 +564,7 @@ def count_compared(
 
 def pair_cells(
     frame: Any,
-    rows: Mapping[str, pipeline.Rows],
+    rows: Mapping[str, pipeline.ScoredRows],
     labeled: str,
     labels: dict[str, object],
     thresholds: Mapping[str, float],
@@ -701,7 +704,7 @@ def compare_scores(
     'good'
     """
     valid.check_flag("simultaneous", simultaneous)
-    settings = pipeline.Settings.among({**options, "n_resamples": n_resamples}).validated()
+    settings = pipeline.ReportSettings.among({**options, "n_resamples": n_resamples}).validated()
     given = GivenProportions.among(options).validated(can_estimate=True)
     asked = None if given.ways else check_estimator(given.estimator)
     if estimate_from is not None and asked is None:
@@ -736,7 +739,9 @@ def compare_scores(
     limits = {name: one.threshold for name, one in found.items()}
     rows = read or pair_cells(frame, counted, str(labeled), labels, limits)
     if n_resamples is None:
-        n_resamples = min(max(MOST_DRAWN // (rows.n_drawn * len(names)), FEWEST), pipeline.USUAL)
+        n_resamples = min(
+            max(MOST_DRAWN // (rows.n_drawn * len(names)), FEWEST), pipeline.DEFAULT_RESAMPLES
+        )
     replicates: dict[str, BootstrapResult] | None = None
     if n_resamples:
         again: Any = None if estimation is None else estimation.estimator
@@ -745,7 +750,7 @@ def compare_scores(
             again = given.following(seen.counts, settings.rng, grouped=seen.n_groups is not None)
         models = {
             name: paired.PairedModel(
-                one.rows.counts, rows.resampler(name, one.threshold), one.measured_with
+                one.rows.counts, rows.resampler(name, one.threshold), one.replicate_options
             )
             for name, one in found.items()
         }
@@ -759,12 +764,12 @@ def compare_scores(
             n_resamples=n_resamples,
             progress=settings.progress,
         )
-        replicates, estimation = pipeline.resampled(draw, estimation)
+        replicates, estimation = pipeline.draw_replicates(draw, estimation)
     reports = {}
     for name, one in found.items():
         drawn = None if replicates is None else replicates[name]
         seen_in = f"the scores in {valid.show(reference)}"
-        reports[name] = one.report(estimation, drawn, seen_in)
+        reports[name] = one.report(estimation, drawn, reference=seen_in)
     pairs = rows.paired_rows()
     differences, better = find_differences(
         reports, pairs, base, level=settings.confidence_level, simultaneous=simultaneous
@@ -813,7 +818,7 @@ def read_comparison(source: Source, data: object) -> ScoreComparison:
         if name not in saved.reports:
             raise source.complaint(f"reports.{name}", "present", "none")
         inner = replace(source, path=f"reports.{name}.")
-        reports[name] = read_report(inner, saved.reports[name])
+        reports[name] = restore_report(inner, saved.reports[name])
     for field_name in ("baseline", "estimated_from"):
         name = getattr(saved, field_name)
         if name not in (*reports, None):

@@ -29,15 +29,16 @@ from purecover.intervals.resampling import Replayed
 from purecover.proportions import GivenProportions, MixtureProportions
 from purecover.recovery.metrics import METRICS
 from purecover.recovery.rates import effective_size
+from purecover.report.pages import write_page
 from purecover.report.pipeline import (
-    Rows,
+    ReportSettings,
+    ScoredRows,
     SettingKeywords,
-    Settings,
     find_proportions,
     make_report,
     recover,
 )
-from purecover.report.results import PUReport, check_title, save_page
+from purecover.report.results import PUReport
 from purecover.report.text import render_many_text
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ class ManyReports:
         """
         from purecover.html.page import render_many
 
-        return save_page(render_many(self, title=check_title(title)), path)
+        return write_page(render_many, self, path, title)
 
     def __str__(self) -> str:
         return render_many_text(self)
@@ -718,14 +719,14 @@ def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
     meet replicates of alpha and beta at random. Were both from the same rows, they would vary
     together, and the AUC less: these intervals are wide rather than narrow.
     """
-    settings, shared = Settings.among(job.options), job.shared
+    settings, shared = ReportSettings.among(job.options), job.shared
     only = None if job.keep else job.metrics
     if shared is None:
         given = GivenProportions.among(job.options).validated(can_estimate=True, can_vary=True)
         asked = None if given.ways else check_estimator(given.estimator)
         proportions = find_proportions(counts, given, asked)
-        return make_report(Rows(counts), given, proportions, settings, only=only)
-    found = recover(Rows(counts), shared.estimate.proportions, settings, only=only)
+        return make_report(ScoredRows(counts), given, proportions, settings, only=only)
+    found = recover(ScoredRows(counts), shared.estimate.proportions, settings, only=only)
     replicates, n = None, len(shared.draws)
     if n:
         if shared.estimate.n_alike is not None:
@@ -734,7 +735,7 @@ def _evaluated(counts: ScoreCounts, job: Job) -> PUReport:
             found = replace(found, careful_auc=careful_auc(counts, shared.draws))
         replicates = found.resample(Replayed(shared.draws), n, job.options["random_state"])
     seen_in = f"the scores in {valid.show(shared.reference)}"
-    return found.report(shared.estimate, replicates, seen_in)
+    return found.report(shared.estimate, replicates, reference=seen_in)
 
 
 def _at_level(report: PUReport, level: float) -> PUReport:
@@ -759,7 +760,7 @@ def _stretched(name: str, interval: Interval, level: float) -> Interval:
 
     .. math:: \theta - (\theta - l)\,z/z_0, \qquad \theta + (h - \theta)\,z/z_0
     """
-    from purecover._imports import ndtri
+    from scipy.special import ndtri
 
     resolved = interval.confidence_level
     factor = float(ndtri(0.5 + level / 2) / ndtri(0.5 + resolved / 2))
@@ -911,7 +912,7 @@ def evaluate_many(
     n_resamples = valid.check_integer("n_resamples", n_resamples, low=0, high=10**7)
     if simultaneous is not None:
         valid.check_choice("simultaneous", simultaneous, _WAYS)
-    checked = Settings.among({**options, "n_resamples": n_resamples}).validated()
+    checked = ReportSettings.among({**options, "n_resamples": n_resamples}).validated()
     own_seed = valid.kept_seed(checked.random_state)
     seed = int(checked.rng.integers(2**62)) if own_seed is None else own_seed
     columns = name_columns(data, labeled, score, by, sample_weight)
