@@ -369,7 +369,6 @@ def render_comparison(comparison: ScoreComparison, **about: Unpack[About]) -> st
         main=tables(main),
         rest=tables(rest),
         resampled=bool(comparison.n_resamples),
-        differences=main,
         baseline=comparison.baseline,
         charts=[chart(name, spec) for name, spec in payload["curves"].items()],
         findings=compared.findings_by_score(comparison),
@@ -420,7 +419,7 @@ def _many_row(row: ManyRow, metrics: Sequence[str], low: float) -> dict[str, Any
     interval = row.intervals.get(first)
     curve = ""
     if row.report is not None and not row.contradicted:
-        x, y = svg.drawn_points(row.report.roc.fpr, row.report.roc.tpr)
+        x, y = svg.drawn_points(row.report.roc.fpr, row.report.roc.tpr, 2 * _SQUARE)
         pairs = zip(x.tolist(), y.tolist(), strict=True)
         curve = " ".join(f"{_SQUARE * a:.1f},{_SQUARE * (1 - b):.1f}" for a, b in pairs)
     shown = {

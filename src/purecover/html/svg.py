@@ -129,13 +129,13 @@ def evidence_chart(found: EvidenceThresholds) -> dict[str, Any]:
     )
 
 
-def drawn_points(x: Any, y: Any) -> tuple[FloatArray, FloatArray]:
+def drawn_points(x: Any, y: Any, cells: int = CELLS) -> tuple[FloatArray, FloatArray]:
     """The defined points of a curve, as many as an eye can tell apart."""
     points = np.array([x, y], dtype=np.float64)
     points = points[:, np.isfinite(points).all(axis=0)]
-    cells = np.floor(np.clip(points, -1, 2) * CELLS)
+    at = np.floor(np.clip(points, -1, 2) * cells)
     keep = np.ones(points.shape[1], dtype=bool)
-    keep[1:-1] = (cells[:, 1:-1] != cells[:, :-2]).any(axis=0)
+    keep[1:-1] = (at[:, 1:-1] != at[:, :-2]).any(axis=0)
     return points[0, keep], points[1, keep]
 
 

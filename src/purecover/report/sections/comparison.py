@@ -110,12 +110,13 @@ def _ahead(comparison: ScoreComparison) -> list[str]:
         return [told, rest] if len(contradicted) < len(reports) else [told]
     if unfit:
         worst = max(unfit, key=lambda name: abs(reports[name].auc_direct - 0.5))
-        return [
+        first = (
             f"If {shares} were positive, the true AUC of {shortened(worst, _MAX_NAME)} would be "
             f"{reports[worst].auc_direct:.3f}, outside [0, 1]: the scores of {len(unfit)} of "
-            f"{len(reports)} models do not fit alpha and beta.",
-            "Which model is ahead in AUC does not depend on alpha and beta; by how much does.",
-        ]
+            f"{len(reports)} models do not fit alpha and beta."
+        )
+        second = "Which model is ahead in AUC does not depend on alpha and beta; by how much does."
+        return [first, second]
     best = comparison.best("roc_auc") or base
     others = [name for name in reports if name != base]
     rival = base if best != base else max(others, key=lambda name: reports[name].auc)

@@ -28,11 +28,12 @@ def evidence_headline(found: EvidenceThresholds, report: PUReport | None = None)
             plural = "" if row["points"].lstrip("+-") == "1" else "s"
             said = f"A score {row['bound']} is {what} ({row['points']} point{plural}), with {level}"
             lead.append(with_minus(f"{said} confidence."))
-    more = [
+    prior = (
         "Positive is what the labeled rows are labeled as, such as pathogenic; negative is the "
         f"opposite, such as benign. {share(found.prior)} are positive (prior), so that very strong "
         f"evidence has odds of {found.constant:,.0f} to 1."
-    ]
+    )
+    more = [prior]
     told = []
     if report is not None:
         warned = {check.code for check in warnings_of_data(report.findings)}

@@ -21,7 +21,6 @@ from purecover.recovery.rates import map_rates
 
 if TYPE_CHECKING:
     from purecover.checks import CheckResult
-    from purecover.report.assumptions import Assumption
     from purecover.report.results import PUReport
 
 RARE = 0.1
@@ -105,7 +104,7 @@ def proportions_sentence(report: PUReport) -> str:
     if share(p.beta) == "100 %":
         wrong = ""
     if found is None:
-        known = _assumption(report, "clean-labels").verdict == "known"
+        known = _has_verdict(report, "clean-labels", "known")
         how = p._beta_origin if p.beta != 1 or known else "assumed"
         origin = p.origin.partition(", beta ")[0]
         return (
@@ -125,11 +124,12 @@ def proportions_sentence(report: PUReport) -> str:
             f"The scores do not tell how many examples are positive. Comparable data suggest "
             f"{alpha} ({notes['alpha']}) and {beta} ({notes['beta']}){wrong}."
         )
-    return f"About {alpha} examples are positive ({notes['alpha']}) and {beta} ones ({notes['beta']}){wrong}."
+    first = f"About {alpha} examples are positive ({notes['alpha']})"
+    return f"{first} and {beta} ones ({notes['beta']}){wrong}."
 
 
-def _assumption(report: PUReport, name: str) -> Assumption:
-    return next(each for each in report.assumptions if each.name == name)
+def _has_verdict(report: PUReport, name: str, verdict: str) -> bool:
+    return any((each.name, each.verdict) == (name, verdict) for each in report.assumptions)
 
 
 def flagged_sentence(report: PUReport) -> str:
@@ -267,7 +267,7 @@ def cautions(report: PUReport) -> list[Caution]:
         said = "; ".join(f"{_described(report, note)} ({note.code})" for note in notes)
         found.append(Caution("note", [note.code for note in notes], f"{word}: {said}."))
     unseen = ""
-    if _assumption(report, "labels-at-random").verdict == "cannot tell":
+    if _has_verdict(report, "labels-at-random", "cannot tell"):
         wrong = "recall is too high, alpha and the number missed are too low, and the AUC may be "
         wrong += "wrong either way"
         if report.estimation is None:
@@ -286,7 +286,8 @@ def _described(report: PUReport, check: CheckResult) -> str:
         title = _REVERSED
     consequence = check.consequence
     if check.topic == "clean labels":
-        consequence = f"the AUC would be {_assumption(report, 'clean-labels').without}"
+        without = [each.without for each in report.assumptions if each.name == "clean-labels"]
+        consequence = f"the AUC would be {' '.join(without)}"
     if report.contradicted or not consequence:
         return title
     return f"{title}; {consequence}"

@@ -137,10 +137,8 @@ def if_verified(estimate: PriorEstimate) -> list[str]:
     d = share_digits(estimate.proportions.alpha)
     saved = 1 - (clean[1] - clean[0]) / now.width
     words = f"{100 * saved:.0f} % narrower" if saved >= 0.005 else "no narrower"
-    return [
-        f"Were the labels verified? If so, pass beta=1: alpha is then in [{clean[0]:.{d}f}, "
-        f"{clean[1]:.{d}f}], an interval {words}."
-    ]
+    within = f"[{clean[0]:.{d}f}, {clean[1]:.{d}f}], an interval {words}"
+    return [f"Were the labels verified? If so, pass beta=1: alpha is then in {within}."]
 
 
 def shown_metrics(metrics: RecoveredMetrics) -> list[str]:
@@ -149,15 +147,17 @@ def shown_metrics(metrics: RecoveredMetrics) -> list[str]:
     return [name for name in metrics if not (repeats_f1 and name == "f_beta")]
 
 
+_OF_PROBABILITIES = ("brier", "log_loss", "calibration_slope", "calibration_intercept", "ece")
+
+
 def requested_metrics(options: MetricOptions) -> list[str]:
     """Metrics whose parameters the caller has set."""
-    of_probabilities = [name for name, metric in METRICS.items() if metric.kind == "probability"]
     requested = {
         "f_beta": options.f_beta != 1,
         "cost": (options.cost_fn, options.cost_fp) != (1, 1),
         "precision_at_k": options.top_k is not None,
         "recall_at_k": options.top_k is not None,
-        **dict.fromkeys(of_probabilities, options.probabilities),
+        **dict.fromkeys(_OF_PROBABILITIES, options.probabilities),
         "net_benefit": options.probabilities,
     }
     return [name for name, wanted in requested.items() if wanted]
