@@ -35,6 +35,11 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--renew`` writes the golden files anew."""
+    parser.addoption("--renew", action="store_true", help="write the golden files anew")
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository."""

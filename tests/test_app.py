@@ -21,8 +21,9 @@ from tests.app_server import EXAMPLE, TOKEN, running, send, start, wait_for
 
 from purecover import simulate
 from purecover.app.api import FIELDS, OPERATIONS, openapi_document, worded
-from purecover.app.jobs import Failed, WorkError, plain_name
+from purecover.app.jobs import Failed, WorkError
 from purecover.app.server import HEADERS, Site
+from purecover.app.store import plain_name
 from purecover.cli import main
 
 QUICK = {"alpha": 0.4048, "resamples": 0}

@@ -18,7 +18,6 @@ import time
 import urllib.request
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,16 +42,15 @@ from tests.app_server import (
 from purecover.app import api, server
 from purecover.app.jobs import (
     Evaluate,
-    FullError,
     Look,
     Pool,
     ReportRequest,
     Settings,
-    Store,
     WorkError,
     pack,
 )
 from purecover.app.server import Site
+from purecover.app.store import FullError, Store
 from purecover.cli import main
 from purecover.cli.files import peek
 
@@ -141,10 +139,8 @@ def test_a_task_outlives_workers_that_were_killed() -> None:
         assert wait_for(client, start(client, answer.json()["file"]))["state"] == "done"
 
 
-@pytest.mark.parametrize("kills", [3, 4])
-def test_a_task_outlives_three_workers_that_died_while_they_worked(
-    tmp_path: Path, kills: int
-) -> None:
+@pytest.mark.parametrize("kills", [1, 2])
+def test_a_task_outlives_one_worker_that_died_while_it_worked(tmp_path: Path, kills: int) -> None:
     died = tmp_path / "died"
     died.touch()
     task = "    task = json.loads(line)\n"
@@ -161,14 +157,7 @@ def test_a_task_outlives_three_workers_that_died_while_they_worked(
     with running(worker=(sys.executable, "-c", worker)) as (client, _):
         answer = send(client, GOOD, "good.csv")
     assert died.read_text() == "x" * kills
-    assert answer.is_success == (kills == 3), answer.text
-
-
-def test_workers_are_replaced_after_some_tasks() -> None:
-    with running(obedient=True, jobs_per_worker=2) as (client, _):
-        file = send(client, GOOD, "good.csv").json()["file"]
-        pids = [wait_for(client, start(client, file))["notes"][0] for _ in range(4)]
-        assert pids[0] == pids[1] != pids[2] == pids[3]
+    assert answer.is_success == (kills == 1), answer.text
 
 
 def test_a_worker_that_held_much_memory_is_replaced() -> None:
@@ -181,7 +170,7 @@ def test_a_worker_that_held_much_memory_is_replaced() -> None:
 
 
 def test_a_worker_that_cannot_start_is_an_error_of_the_task() -> None:
-    pool = Pool([sys.executable, "-c", "pass"], size=1, tasks_per_worker=1)
+    pool = Pool([sys.executable, "-c", "pass"], size=1)
     with pytest.raises(WorkError, match="ended unexpectedly"):
         asyncio.run(pool.run(Look("", "", 0), timeout=5))
 
@@ -289,7 +278,6 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
             servers.append(self)
 
     monkeypatch.setattr(server, "_Server", Caught)
-    monkeypatch.setattr(server, "_HEAD_PATIENCE", 0.2)
     ended = threading.Event()
 
     def browse(page: str) -> None:
@@ -339,33 +327,6 @@ def test_a_browser_that_blocks_holds_up_nobody(served: tuple[str, str]) -> None:
     """The command of a browser may end with the browser; the fixture's blocks until the end."""
     address, _ = served
     with urllib.request.urlopen(address, timeout=20) as answer:  # noqa: S310 - our own server
-        assert answer.status == 200
-
-
-def test_silent_connections_keep_nobody_out(
-    served: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server, "_HEAD_PATIENCE", 60.0)
-    monkeypatch.setattr(server, "_MOST_CONNECTIONS", 10)
-    with ExitStack() as stack:
-        where = ("127.0.0.1", port_of(served[0]))
-        silent = [stack.enter_context(socket.create_connection(where, 20)) for _ in range(40)]
-        with urllib.request.urlopen(served[0], timeout=20) as answer:  # noqa: S310
-            assert answer.status == 200
-        assert silent[0].recv(1) == b""  # closed at the other end, to make room
-        assert len(server._Listener._open) <= 10
-
-
-def test_a_connection_that_says_nothing_is_closed(served: tuple[str, str]) -> None:
-    base = served[0].partition("#")[0]
-    port = port_of(base)
-    whole = b"GET /static/app.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    for words in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", whole + whole[:20]):
-        with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
-            slow.sendall(words)
-            while slow.recv(1 << 16):  # until it is closed at the other end
-                pass
-    with urllib.request.urlopen(f"{base}static/style.css") as answer:  # noqa: S310 - our own server
         assert answer.status == 200
 
 
@@ -560,7 +521,6 @@ def test_bad_options(arguments: list[str], says: str, capsys: pytest.CaptureFixt
 
 
 def test_a_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
-    import socket
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -22,7 +22,7 @@ from tests.markup import Page
 
 import purecover as pu
 from purecover.report import results as _json
-from purecover.report.text import escape
+from purecover.report.markdown import escape
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "src" / "purecover" / "data" / "example_scores.csv"

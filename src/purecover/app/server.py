@@ -1,8 +1,7 @@
-"""The site: operations, pages, the guard in front of them; and how it runs until stopped."""
+"""The site: operations, pages, the guard in front of them, and the server that runs it."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 import html
@@ -18,7 +17,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.resources import files
-from typing import ClassVar
 
 import uvicorn
 from starlette.applications import Starlette
@@ -28,13 +26,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from purecover.app.api import OPERATIONS, Api, json_answer, template
 from purecover.app.jobs import Settings
-
-# -- Who may ask, and the headers of every answer, refusals included -----------------------------
-
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -49,7 +43,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
 }
-"""What every answer carries unless it says otherwise itself."""
+"""Headers of every answer that sets no others itself."""
 
 SESSION = "/api/session"
 """Where a browser gets a session in return for the token."""
@@ -98,7 +92,7 @@ class Guard:
         await (answer or self._site)(scope, receive, send_with_headers)
 
     def _admit(self, scope: Scope, headers: Headers) -> Response | None:
-        """Note who asks, or refuse; a new session is left for the site to hand out."""
+        """Record the owner of the request, or refuse; the site hands out a new session."""
         path, state = scope["path"], scope.setdefault("state", {})
         state["owner"] = ""  # who owns nothing
         if path in OPEN or path.startswith("/static/"):
@@ -127,7 +121,7 @@ class Guard:
         )
 
     def issue_ticket(self) -> str:
-        """What gives one session: it is written to a file for the browser to open."""
+        """A secret that gives one session; it is written to a file for the browser to open."""
         self._ticket = secrets.token_urlsafe(32)
         return self._ticket
 
@@ -188,9 +182,6 @@ def _refusal(scope: Scope, status: int, message: str) -> Response:
     return HTMLResponse(_PAGE.format(html.escape(message)), status, headers)
 
 
-# -- The site ------------------------------------------------------------------------------------
-
-
 STATIC = {
     "style.css": ("purecover.html", "text/css"),
     "app.css": ("purecover.app", "text/css"),
@@ -199,8 +190,6 @@ STATIC = {
 """Files that the pages load, with the package they lie in; the first is the report's own."""
 _PATIENCE = 3
 """Seconds that open connections have when the server stops."""
-_HEAD_PATIENCE = 30.0
-"""Seconds that a connection has to say what it wants."""
 _MOST_CONNECTIONS = 200
 """Connections at one time; a process may usually have 1,024 files open, sockets included."""
 
@@ -266,7 +255,7 @@ def _fixed(content: str | bytes, kind: str) -> Endpoint:
 
 
 async def _say(_: Request, error: HTTPException) -> Response:
-    """What is wrong, as JSON: the page's script reads it too."""
+    """The error as JSON, which the script of the page reads too."""
     headers = {"Connection": "close"} if error.status_code in (408, 413) else error.headers
     return json_answer({"error": error.detail}, error.status_code, headers)
 
@@ -279,9 +268,6 @@ async def _nobody(_: Request, __: Exception) -> Response:
 async def _failed(_: Request, __: Exception) -> Response:
     """A bug; its words go to the terminal, not to the page."""
     return json_answer({"error": "internal error; the terminal says more."}, 500)
-
-
-# -- Running -------------------------------------------------------------------------------------
 
 
 def serve(
@@ -314,7 +300,8 @@ def serve(
         address = base if settings.token is None else f"{base}#token={settings.token}"
         config = uvicorn.Config(
             site,
-            http=_Listener,
+            http="h11",
+            limit_concurrency=_MOST_CONNECTIONS,
             ws="none",
             log_level="error",  # anybody can send what is no request, as often as they like
             access_log=False,
@@ -372,52 +359,3 @@ class _Server(uvicorn.Server):
                 signal.signal(signal.SIGHUP, self.handle_exit)
         if self.started:
             self._ready()
-
-
-class _Listener(H11Protocol):
-    """Hangs up on whoever takes too long to say what is wanted; uvicorn would wait forever.
-
-    Where there are many connections, a new one takes the place of the oldest that wants nothing,
-    so that silence keeps nobody out.
-    """
-
-    _deadline: asyncio.TimerHandle | None = None
-    _open: ClassVar[dict[_Listener, None]] = {}
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start to wait for the first request."""
-        super().connection_made(transport)
-        if len(self._open) >= _MOST_CONNECTIONS:
-            oldest = next((each for each in self._open if not each._is_working), self)
-            self._open.pop(oldest, None)
-            oldest.transport.abort()
-        if not transport.is_closing():
-            self._open[self] = None
-            self._watch()
-
-    def data_received(self, data: bytes) -> None:
-        """Wait no longer once a request is there; wait anew where the next has only begun."""
-        super().data_received(data)
-        self._watch()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing to wait for any more."""
-        super().connection_lost(exc)
-        self._open.pop(self, None)
-        self._forget()
-
-    @property
-    def _is_working(self) -> bool:
-        request: RequestResponseCycle | None = self.cycle  # which is none at first
-        return request is not None and not request.response_complete
-
-    def _watch(self) -> None:
-        if self._is_working:
-            self._forget()
-        elif self._deadline is None:
-            self._deadline = self.loop.call_later(_HEAD_PATIENCE, self.transport.close)
-
-    def _forget(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None

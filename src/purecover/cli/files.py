@@ -30,7 +30,7 @@ import numpy as np
 
 from purecover._typing import FloatArray, IntArray
 from purecover._validation import show
-from purecover._view import cut
+from purecover._format import cut
 from purecover.cli.options import TableOptions
 from purecover.cli.output import STDIO, CommandError
 

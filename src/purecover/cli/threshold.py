@@ -192,12 +192,14 @@ def _if_estimates_hold(
     error: CommandError, report: PUReport, criterion: str, how: Mapping[str, Any]
 ) -> CommandError:
     """A refusal that says what it rests on, and what the interval of alpha leaves open."""
-    from purecover._view import bounded, estimated_shares, unsure
+    from purecover._format import bounded
+    from purecover.report.sections.headline import auc_if_pure
+    from purecover.report.sections.report import estimated_shares
     from purecover.recovery.thresholds import best_reachable
 
     found, (text, _, hint) = report.estimation, str(error).partition("\nHint: ")
     assert found is not None  # noqa: S101 - for the type checker
-    word = "a guess from comparable data" if unsure(report) is not None else "estimates"
+    word = "a guess from comparable data" if auc_if_pure(report) is not None else "estimates"
     text += f"\nThat rests on {estimated_shares(found)}, which are {word}"
     ends, beta = found.intervals.get("alpha"), found.proportions.beta
     if ends is not None and bounded(ends):

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from purecover._codec import Saved
+from purecover._format import number
 from purecover._inputs import Tabular
 from purecover._typing import ArrayLike, CountArray, FloatArray, RandomState
 from purecover._validation import Frozen, as_real_vector, bad_value, public, to_numpy
-from purecover._view import number
 from purecover.counts import ScoreCounts
 from purecover.estimators.base import Inclusions, check_both_sides
 from purecover.estimators.choice import check_estimator, tell_clean

@@ -325,7 +325,7 @@ class PUReport(Frozen):
             threshold, and the settings, with tables as GitHub and GitLab draw them. Names that
             came with the data cannot leave their cells.
         """
-        from purecover.report.text import render_markdown
+        from purecover.report.markdown import render_markdown
 
         return render_markdown(self)
 
