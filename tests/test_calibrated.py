@@ -13,10 +13,8 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GroupKFold
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -334,16 +332,3 @@ def test_scores_that_tell_nothing() -> None:
     for method in ("isotonic", "sigmoid", "auto"):
         model = small(method=method).fit(X, labeled)
         np.testing.assert_allclose(positive(model, X), ALPHA, atol=0.01)
-
-
-def test_parameters_reach_the_estimator() -> None:
-    X, labeled, _ = draw(14, 200, 800)
-    model = clone(small()).set_params(estimator__C=1e-6, target=0.5)
-    assert model.fit(X, labeled).estimator_.C == 1e-6
-    grid = {"estimator__C": [1e-4, 1.0], "method": ["isotonic", "sigmoid"]}
-    scoring = pu.make_pu_scorer("roc_auc", alpha=ALPHA)
-    search = GridSearchCV(small(), grid, scoring=scoring, cv=2).fit(X, labeled)
-    assert search.best_score_ > 0.8
-    inner = make_pipeline(StandardScaler(), LogisticRegression())
-    piped = pu.PUCalibratedClassifier(inner, alpha=ALPHA, random_state=0).fit(X * 100, labeled)
-    assert np.mean((positive(piped, X * 100) - true_posterior(X)) ** 2) < 0.02

@@ -575,16 +575,16 @@ class Recovery:
         confusion = formulas.confusion_from_roc(
             self.roc, counts, self.threshold, optimism=optimism or (0.0, 0.0)
         )
-        roc, intervals = self.roc, {}
+        roc = self.roc
+        intervals: dict[str, Interval] = {}
         if contradicted:
             auc = math.nan
             metrics = replace(metrics, values_=dict.fromkeys(metrics, math.nan))
             roc, pr = roc._withheld(), pr._withheld()
             confusion = replace(confusion, tp=math.nan, fp=math.nan, fn=math.nan, tn=math.nan)
         else:
-            auc = self.careful_auc
-            if auc is None:
-                auc = min(max(roc.auc_direct, 0.0), 1.0)
+            direct = min(max(roc.auc_direct, 0.0), 1.0)
+            auc = direct if self.careful_auc is None else self.careful_auc
             metrics = replace(metrics, values_={**metrics.values_, "roc_auc": auc})
             if drawn is not None:
                 every = drawn.intervals()
@@ -616,7 +616,6 @@ class Recovery:
             estimation=estimate,
             beta_given=beta_given,
             stated=None if given is None else given.stated,
-            auc=intervals.get("roc_auc"),
             audit=audit,
         )
         report = PUReport(
