@@ -28,7 +28,7 @@ from purecover.checks.catalog import CHECKS, largest_delta, run_checks
 from purecover.counts import ScoreCounts, pu_roc_curve
 from purecover.estimators.choice import careful_auc_of, check_estimator, tell_clean
 from purecover.estimators.estimate import PriorEstimate
-from purecover.intervals.interval import auc_interval
+from purecover.intervals.interval import Interval, auc_interval
 from purecover.intervals.replicates import (
     MANY_THRESHOLDS,
     PROPORTIONS,
