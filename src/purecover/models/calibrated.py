@@ -34,7 +34,7 @@ from purecover.estimators.choice import check_estimator, tell_clean
 from purecover.exceptions import IdentifiabilityError
 from purecover.models import tables
 from purecover.models.cross_fit import check_settings, cross_fit, fit_out_of_bag
-from purecover.models.tables import called_y
+from purecover.models.tables import label_column_named_y
 from purecover.proportions import GivenProportions, MixtureProportions, check_target
 from purecover.recovery.rates import (
     correct_posterior,
@@ -335,7 +335,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, tables.TwoClassClassifier):  # 
     _oob_scores_are_final = False
 
     @public
-    @called_y()
+    @label_column_named_y()
     def fit(
         self,
         X: Any,

@@ -471,7 +471,7 @@ def check_model(estimator: Any, methods: tuple[str, ...]) -> str:
 
 
 @contextmanager
-def called_y() -> Iterator[None]:
+def label_column_named_y() -> Iterator[None]:
     """Complaints about labels name them as scikit-learn's ``fit`` does."""
     try:
         yield
